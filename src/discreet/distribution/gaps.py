@@ -1,0 +1,56 @@
+"""What every distribution asks of the gaps it is given, and the coins they stand for."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import ScoresError
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Indices: TypeAlias = npt.NDArray[np.intp]
+
+
+def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floats, Floats | None]:
+    """The gaps and their correction as float64 arrays; an error names the rule that is broken."""
+    values = np.asarray(gaps, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0:
+        raise ScoresError("gaps must be a one-dimensional array with at least one entry")
+    # NaN compares unequal to everything and propagates through min, so this one test is complete.
+    if not values.min() == 0.0:
+        raise ScoresError("gaps must be numbers, none negative, and the least exactly zero")
+    if correction is None:
+        return values, None
+    low = np.asarray(correction, dtype=np.float64)
+    if low.shape != values.shape:
+        raise ScoresError("the correction must have one entry for each gap")
+    if np.isinf(values.max()):
+        # An infinite gap has no low-order part; whoever subtracted may have left NaN there.
+        low = np.where(np.isinf(values), 0.0, low)
+    if not np.isfinite(low.sum()):
+        raise ScoresError("the correction must be finite")
+    return values, low
+
+
+def coins(gaps: Floats, correction: Floats | None) -> Floats:
+    """The probabilities exp(−γ), correct to about one unit in the last place.
+
+    The correction is below 2⁻⁴³ wherever exp(−γ) does not underflow, so exp(−c) = 1 − c to 2⁻⁸⁷.
+    """
+    values = np.negative(gaps)
+    with np.errstate(under="ignore"):
+        np.exp(values, out=values)
+        if correction is not None:
+            values -= values * correction
+    return values
+
+
+def log_times_coins(ratio: Floats, gaps: Floats, correction: Floats | None) -> Floats:
+    """``log(ratio · exp(−γ))``, written over ``ratio``: right where the product underflows."""
+    np.log(ratio, out=ratio)
+    if correction is not None:
+        ratio -= correction
+    ratio -= gaps
+    return ratio
