@@ -1,0 +1,27 @@
+"""Every error that discreet raises: one root, few leaves.
+
+An error message is a release too. A wrong *parameter* (public) is echoed with what is allowed; wrong
+*data* is named by the rule it breaks, never by its value.
+"""
+
+from __future__ import annotations
+
+
+class DiscreetError(Exception):
+    """Root of every error raised by discreet."""
+
+
+class ParameterError(DiscreetError, ValueError):
+    """A public parameter is outside what is allowed; the message echoes it."""
+
+
+class ScoresError(DiscreetError, ValueError):
+    """Scores break a rule; the message names the rule and never a score."""
+
+
+class NotPrivateError(DiscreetError):
+    """A release was asked of a mechanism that has no privacy guarantee."""
+
+
+class MissingExtraError(DiscreetError, ImportError):
+    """An optional library is needed and not installed; the message names the extra."""

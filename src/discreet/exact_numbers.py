@@ -1,0 +1,195 @@
+"""Exact numbers at the border: what a user writes becomes a rational, or an error.
+
+``epsilon`` and ``scale`` given as floats mean their shortest decimal (0.1 is one tenth). A float
+*distance* (a sensitivity) means the larger of its shortest decimal and its binary value, so that no
+rounding can make it smaller than what was meant. NumPy scalars are widened to float64 first.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from discreet.errors import ParameterError
+
+Number: TypeAlias = int | float | Fraction | Decimal | str
+"""What a user may write for a parameter."""
+
+Exact: TypeAlias = Fraction | float
+"""A rational, or the float ``inf``: the only float that stands for itself."""
+
+# A decimal exponent beyond this would make a rational of megabytes: refuse it at the border.
+LARGEST_EXPONENT = 5_000
+_RATIO = re.compile(r"\s*[+-]?\d{1,6000}\s*/\s*\d{1,6000}\s*")
+
+
+def fraction_of_decimal(value: Decimal) -> Fraction | None:
+    """The exact rational of a finite decimal of sane size, else None."""
+    if not value.is_finite():
+        return None
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int) or max(abs(exponent), abs(value.adjusted())) > LARGEST_EXPONENT:
+        return None
+    return Fraction(value)
+
+
+def _fraction_of_text(text: str) -> Fraction | None:
+    if _RATIO.fullmatch(text):
+        numerator, denominator = text.split("/")
+        return Fraction(int(numerator), int(denominator)) if int(denominator) else None
+    try:
+        return fraction_of_decimal(Decimal(text.strip()))
+    except InvalidOperation:
+        return None
+
+
+def _shortest_decimal(value: float) -> Fraction | None:
+    return Fraction(repr(value)) if math.isfinite(value) else None
+
+
+def _exact(value: object) -> Fraction | None:
+    """The rational meant by ``value``, or None if it is not one."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    if isinstance(value, np.floating):
+        if value.dtype.itemsize > 8:
+            return None
+        value = float(value)
+    if isinstance(value, float):
+        return _shortest_decimal(value)
+    if isinstance(value, str):
+        return _fraction_of_text(value)
+    if isinstance(value, Decimal):
+        return fraction_of_decimal(value)
+    if isinstance(value, np.integer):
+        return Fraction(int(value))
+    if isinstance(value, numbers.Rational):
+        return Fraction(value.numerator, value.denominator)
+    return None
+
+
+def _is_infinite(value: object) -> bool:
+    return isinstance(value, float | np.floating) and float(value) == math.inf
+
+
+def refuse(name: str, value: object, allowed: str) -> ParameterError:
+    """The error for a public parameter that is wrong: echoed, with what is allowed."""
+    shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
+    return ParameterError(f"{name}={shown} is not allowed: {name} must be {allowed}")
+
+
+def positive(name: str, value: object) -> Fraction:
+    """A finite number above zero.
+
+    Example:
+        >>> positive("epsilon", 0.1)
+        Fraction(1, 10)
+    """
+    exact = _exact(value)
+    if exact is None or exact <= 0:
+        raise refuse(name, value, "a finite number above 0")
+    return exact
+
+
+def non_negative(name: str, value: object) -> Fraction:
+    """A finite number, zero or above."""
+    exact = _exact(value)
+    if exact is None or exact < 0:
+        raise refuse(name, value, "a finite number, 0 or above")
+    return exact
+
+
+def _at_least_binary(value: object, exact: Fraction) -> Fraction:
+    """The larger of the decimal meant and the binary value held."""
+    if isinstance(value, float | np.floating):
+        return max(exact, Fraction(float(value)))
+    return exact
+
+
+def positive_distance(name: str, value: object) -> Fraction:
+    """A finite distance above zero; a float is taken at the larger of its two readings.
+
+    Example:
+        >>> positive_distance("sensitivity", 0.3) == Fraction(3, 10)
+        True
+        >>> positive_distance("sensitivity", 0.1) == Fraction(0.1)
+        True
+    """
+    return _at_least_binary(value, positive(name, value))
+
+
+def non_negative_distance(name: str, value: object) -> Fraction:
+    """A finite distance, zero or above; a float is taken at the larger of its two readings."""
+    return _at_least_binary(value, non_negative(name, value))
+
+
+def cost(name: str, value: object) -> Exact:
+    """A privacy cost: zero or above, infinity allowed."""
+    if _is_infinite(value):
+        return math.inf
+    exact = _exact(value)
+    if exact is None or exact < 0:
+        raise refuse(name, value, "a number, 0 or above, or infinity")
+    return exact
+
+
+def probability(name: str, value: object) -> Fraction:
+    """A number in [0, 1]."""
+    exact = _exact(value)
+    if exact is None or not 0 <= exact <= 1:
+        raise refuse(name, value, "a number from 0 to 1")
+    return exact
+
+
+def whole(name: str, value: object, *, least: int = 1) -> int:
+    """A whole number, ``least`` or above."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise refuse(name, value, f"a whole number, {least} or above")
+    if value < least:
+        raise refuse(name, value, f"a whole number, {least} or above")
+    return int(value)
+
+
+def float_up(value: Exact) -> float:
+    """The least float64 that is at least ``value``: how a cost is reported.
+
+    Example:
+        >>> float_up(Fraction(1, 10)), float_up(Fraction(10) ** 400)
+        (0.1, inf)
+    """
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def shown(value: Exact) -> str:
+    """The shortest decimal that, read back by our rule for floats, is at least ``value``.
+
+    Example:
+        >>> shown(Fraction(3, 10)), shown(Fraction(4)), shown(Fraction(1, 3))
+        ('0.3', '4', '0.33333333333333337')
+    """
+    if value == math.inf:
+        return "inf"
+    if Fraction(value).denominator == 1 and value < 10**15:
+        return str(int(value))
+    nearest = min(float_up(value), float(np.finfo(np.float64).max))
+    below = math.nextafter(nearest, 0.0)
+    return repr(below if Fraction(repr(below)) >= value else nearest)
+
+
+def float_down(value: Exact) -> float:
+    """The largest float64 that is at most ``value`` (``value`` non-negative)."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return float(np.finfo(np.float64).max)
+    return nearest if nearest <= value else math.nextafter(nearest, 0.0)

@@ -1,0 +1,465 @@
+"""What a release promises: PureDP, BoundedRange, ZCDP, ApproxDP, and the only conversions between them.
+
+A guarantee holds an exact rational (or infinity). The figures it reports (``epsilon``, ``rho``,
+``delta``) are float64 rounded *up*; ``exact`` has the rational itself. Every conversion is proved in
+``docs/proofs/conversions.md`` and ``docs/proofs/concentrated.md`` and evaluated in ball arithmetic
+rounded up. Where nothing can be promised the answer is infinity, never a smaller number.
+
+Example:
+    >>> PureDP("0.1").epsilon
+    0.1
+    >>> PureDP(1).to(ZCDP)
+    ZCDP(0.4621171572600098)
+    >>> BoundedRange(1).to(ZCDP) <= ZCDP("0.125")
+    True
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from functools import total_ordering
+from typing import Any, ClassVar, Self, TypeVar
+
+from discreet.balls import upper_bound
+from discreet.errors import ParameterError
+from discreet.exact_numbers import Exact, cost, float_up, probability, refuse, shown, whole
+
+G = TypeVar("G", bound="Guarantee")
+
+_PEOPLE = {1: "one person", 2: "two people", 3: "three people", 4: "four people", 5: "five people"}
+
+
+def _people(count: int) -> str:
+    return _PEOPLE.get(count, f"{count} people")
+
+
+def _figure(value: float) -> str:
+    """A cost in at most four significant digits, rounded up; ∞ for infinity."""
+    if value == math.inf:
+        return "∞"
+    if value == 0:
+        return "0"
+    digits = 3 - math.floor(math.log10(value))
+    grid = Fraction(10) ** digits
+    return f"{float(math.ceil(Fraction(value) * (1 - Fraction(1, 2**50)) * grid) / grid):.4g}"
+
+
+class Guarantee(ABC):
+    """A promise about any two neighbouring data sets; see ``docs/proofs/neighbours.md``."""
+
+    __slots__ = ()
+    symbol: ClassVar[str]
+
+    @abstractmethod
+    def to(self, measure: type[G], *, delta: object = None) -> G:
+        """The same promise in another measure, rounded up; infinite where nothing follows.
+
+        ``delta`` goes with ``ApproxDP`` only, and is zero if not given.
+        """
+
+    @abstractmethod
+    def for_people(self, count: int) -> Guarantee:
+        """What the promise becomes for ``count`` people who share their fate (a household)."""
+
+    @abstractmethod
+    def in_words(self, people: int = 1) -> str:
+        """The promise in one plain sentence, for one person or for a household."""
+
+    def __str__(self) -> str:
+        return self.in_words()
+
+
+def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
+    if not (isinstance(measure, type) and issubclass(measure, Guarantee)):
+        raise refuse("measure", measure, "PureDP, BoundedRange, ZCDP or ApproxDP")
+    if measure is not ApproxDP and delta is not None:
+        raise ParameterError(f"delta={delta!r} goes with ApproxDP only, not {measure.__name__}")
+    return Fraction(0) if delta is None else probability("delta", delta)
+
+
+def _odds(epsilon: float) -> str:
+    if epsilon == math.inf:
+        return "without any limit"
+    factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf
+    return f"by a factor of at most {_figure(float_up(factor))}" if factor < 1e6 else (
+        f"by a factor of at most e^{_figure(epsilon)}"
+    )
+
+
+@total_ordering
+class _OneNumber(Guarantee):
+    """A guarantee of one number; smaller is stronger."""
+
+    __slots__ = ("_exact",)
+    _parameter: ClassVar[str]
+
+    def __init__(self, value: object) -> None:
+        object.__setattr__(self, "_exact", cost(self._parameter, value))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen")
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Exact]]:
+        return type(self), (self._exact,)
+
+    @property
+    def exact(self) -> Exact:
+        """The cost as an exact rational, or infinity."""
+        value: Exact = self._exact
+        return value
+
+    def _reported(self) -> float:
+        return float_up(self._exact)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return bool(self._exact == other._exact)
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, type(self)) or type(other) is not type(self):
+            return NotImplemented
+        return bool(self._exact < other._exact)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._exact))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shown(self._exact)})"
+
+
+class _Epsilon(_OneNumber):
+    """A guarantee whose number is ε."""
+
+    __slots__ = ()
+    _parameter = "epsilon"
+    symbol = "ε"
+
+    @property
+    def epsilon(self) -> float:
+        """ε, rounded up to a float64."""
+        return self._reported()
+
+    def for_people(self, count: int) -> Self:
+        """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
+        return type(self)(self._exact * whole("people", count))
+
+    def to(self, measure: type[G], *, delta: object = None) -> G:
+        """The same promise in another measure, rounded up."""
+        target = _target_delta(measure, delta)
+        if measure is type(self):
+            return self  # type: ignore[return-value]  # G is this very class here
+        if measure is ApproxDP:
+            return ApproxDP(self._epsilon_at(target), target)  # type: ignore[return-value]  # G is ApproxDP
+        if self._exact == math.inf:
+            return measure(math.inf)  # type: ignore[call-arg]  # every one-number class takes its number
+        return self._convert(measure)
+
+    def _epsilon_at(self, delta: Fraction) -> Exact:
+        """The least ε' such that (ε', δ)-DP follows."""
+        if self._pure() == math.inf:
+            return Fraction(0) if delta == 1 else math.inf
+        if delta == 0:
+            return self._pure()
+        if delta == 1:
+            return Fraction(0)
+        return max(Fraction(0), min(self._pure(), self._smaller_epsilon(delta)))
+
+    def _pure(self) -> Exact:
+        return self._exact
+
+    @abstractmethod
+    def _smaller_epsilon(self, delta: Fraction) -> Exact: ...
+
+    @abstractmethod
+    def _convert(self, measure: type[G]) -> G: ...
+
+
+class PureDP(_Epsilon):
+    """ε-differential privacy: no outcome's probability changes by more than a factor e^ε.
+
+    Example:
+        >>> PureDP(1).for_people(4)
+        PureDP(4)
+        >>> print(PureDP(1))
+        One person's data changes the probability of any answer by a factor of at most 2.719 (ε = 1).
+    """
+
+    __slots__ = ()
+
+    def _smaller_epsilon(self, delta: Fraction) -> Exact:
+        # Randomized response dominates: δ(ε') = (e^ε − e^ε')/(1 + e^ε), so ε' = ε + ln(1 − δ(1 + e^−ε)).
+        return _shortened(self._exact, delta, lambda e, d: 1 - d * (1 + (-e).exp()))
+
+    def _convert(self, measure: type[G]) -> G:
+        if measure is BoundedRange:
+            return BoundedRange(2 * self._exact)  # type: ignore[return-value]  # G is BoundedRange
+        return ZCDP(zcdp_of_pure(self._exact))  # type: ignore[return-value]  # G is ZCDP
+
+    def in_words(self, people: int = 1) -> str:
+        """The promise in one plain sentence."""
+        group = self.for_people(people)
+        words = _people(whole("people", people))
+        together = " together" if people > 1 else "'s data"
+        verb = "change" if people > 1 else "changes"
+        epsilon = f"{people}ε" if people > 1 else "ε"
+        return (
+            f"{words.capitalize()}{together} {verb} the probability of any answer "
+            f"{_odds(group.epsilon)} ({epsilon} = {_figure(group.epsilon)})."
+        )
+
+
+class BoundedRange(_Epsilon):
+    """ε-bounded range: the log-ratios of all outcomes lie within ε of each other.
+
+    Stronger than ε-DP; what the exponential mechanism gives.
+
+    Example:
+        >>> BoundedRange(1).to(PureDP)
+        PureDP(1)
+    """
+
+    __slots__ = ()
+
+    def _smaller_epsilon(self, delta: Fraction) -> Exact:
+        # δ(ε') = (1 − e^((ε'−ε)/2))²/(1 − e^−ε), so ε' = ε + 2 ln(1 − √(δ(1 − e^−ε))).
+        # The root stays below one because δ < 1.
+        return _shortened(
+            self._exact, delta, lambda e, d: (1 - (d * (1 - (-e).exp())).sqrt()) ** 2
+        )
+
+    def _convert(self, measure: type[G]) -> G:
+        if measure is PureDP:
+            return PureDP(self._exact)  # type: ignore[return-value]  # G is PureDP
+        return ZCDP(zcdp_of_bounded_range(self._exact))  # type: ignore[return-value]  # G is ZCDP
+
+    def in_words(self, people: int = 1) -> str:
+        """The promise in one plain sentence."""
+        group = self.for_people(people)
+        return (
+            f"{group.to(PureDP).in_words().replace('One person', _people(people).capitalize(), 1)[:-1]}"
+            f"; and any two answers' ratios differ {_odds(group.epsilon)} (bounded range)."
+        )
+
+
+class LaplaceDominated(_Epsilon):
+    """No easier to tell apart than Laplace noise of scale 1/ε from itself shifted by one.
+
+    What permute-and-flip and Laplace noisy max give (``docs/proofs/laplace-dominance.md``): ε-DP with
+    a better δ and a better ρ than any ε-DP mechanism could promise.
+
+    Example:
+        >>> LaplaceDominated(1).to(ZCDP) < PureDP(1).to(ZCDP)
+        True
+    """
+
+    __slots__ = ()
+
+    def _smaller_epsilon(self, delta: Fraction) -> Exact:
+        # δ(ε') = 1 − e^((ε'−ε)/2), so ε' = ε + 2 ln(1 − δ).
+        return _shortened(self._exact, delta, lambda _e, d: (1 - d) ** 2)
+
+    def _convert(self, measure: type[G]) -> G:
+        if measure is PureDP:
+            return PureDP(self._exact)  # type: ignore[return-value]  # G is PureDP
+        if measure is BoundedRange:
+            return BoundedRange(2 * self._exact)  # type: ignore[return-value]  # G is BoundedRange
+        return ZCDP(zcdp_of_laplace(self._exact))  # type: ignore[return-value]  # G is ZCDP
+
+    def in_words(self, people: int = 1) -> str:
+        """The promise in one plain sentence."""
+        return self.to(PureDP).in_words(people)
+
+
+class ZCDP(_OneNumber):
+    """ρ-zero-concentrated differential privacy: Rényi divergence of every order α is at most ρα.
+
+    Example:
+        >>> ZCDP("0.125").to(ApproxDP, delta="1e-6").epsilon < 2.5
+        True
+    """
+
+    __slots__ = ()
+    _parameter = "rho"
+    symbol = "ρ"
+
+    @property
+    def rho(self) -> float:
+        """ρ, rounded up to a float64."""
+        return self._reported()
+
+    def to(self, measure: type[G], *, delta: object = None) -> G:
+        """(ε, δ)-DP for a δ above zero; no finite ε otherwise."""
+        target = _target_delta(measure, delta)
+        if measure is ZCDP:
+            return self  # type: ignore[return-value]  # G is ZCDP
+        if measure is ApproxDP:
+            return ApproxDP(epsilon_of_zcdp(self._exact, target), target)  # type: ignore[return-value]  # G is ApproxDP
+        return measure(Fraction(0) if self._exact == 0 else math.inf)  # type: ignore[call-arg]  # one-number class
+
+    def for_people(self, count: int) -> ZCDP:
+        """Group privacy: ρ grows with the square (``docs/proofs/neighbours.md``)."""
+        return ZCDP(self._exact * whole("people", count) ** 2)
+
+    def in_words(self, people: int = 1) -> str:
+        """The promise in one plain sentence."""
+        group = self.for_people(people)
+        bound = group.to(ApproxDP, delta=Fraction(1, 10**6)).epsilon
+        subject = f"{_people(people).capitalize()} together change" if people > 1 else (
+            "One person's data changes"
+        )
+        return (
+            f"{subject} the probability of any answer {_odds(bound)}, up to one chance in a million "
+            f"(ρ = {_figure(group.rho)})."
+        )
+
+
+class ApproxDP(Guarantee):
+    """(ε, δ)-differential privacy.
+
+    Example:
+        >>> ApproxDP(1, "1e-6")
+        ApproxDP(1, 1e-06)
+        >>> PureDP(1).to(ApproxDP, delta="1e-6").epsilon < 1
+        True
+    """
+
+    __slots__ = ("_delta", "_epsilon")
+    symbol = "(ε, δ)"
+
+    def __init__(self, epsilon: object, delta: object) -> None:
+        object.__setattr__(self, "_epsilon", cost("epsilon", epsilon))
+        object.__setattr__(self, "_delta", probability("delta", delta))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("ApproxDP is frozen")
+
+    def __reduce__(self) -> tuple[type[ApproxDP], tuple[Exact, Fraction]]:
+        return ApproxDP, self.exact
+
+    @property
+    def epsilon(self) -> float:
+        """ε, rounded up to a float64."""
+        return float_up(self._epsilon)
+
+    @property
+    def delta(self) -> float:
+        """δ, rounded up to a float64."""
+        return float_up(self._delta)
+
+    @property
+    def exact(self) -> tuple[Exact, Fraction]:
+        """(ε, δ) as exact rationals (ε may be infinite)."""
+        return self._epsilon, self._delta
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ApproxDP) and self.exact == other.exact
+
+    def __le__(self, other: ApproxDP) -> bool:
+        """Whether this promise implies the other (both numbers no larger)."""
+        return bool(self._epsilon <= other._epsilon and self._delta <= other._delta)
+
+    def __hash__(self) -> int:
+        return hash((ApproxDP, self.exact))
+
+    def __repr__(self) -> str:
+        return f"ApproxDP({shown(self._epsilon)}, {shown(self._delta)})"
+
+    def to(self, measure: type[G], *, delta: object = None) -> G:
+        """Only a larger δ, or any measure when δ is zero; infinite otherwise."""
+        target = self._delta if measure is ApproxDP and delta is None else _target_delta(measure, delta)
+        if self._delta == 0:
+            return PureDP(self._epsilon).to(measure, delta=target if measure is ApproxDP else None)
+        if measure is ApproxDP:
+            epsilon = self._epsilon if target >= self._delta else math.inf
+            return ApproxDP(epsilon, target)  # type: ignore[return-value]  # G is ApproxDP
+        return measure(math.inf)  # type: ignore[call-arg]  # one-number class
+
+    def for_people(self, count: int) -> ApproxDP:
+        """Group privacy: kε and δ(e^(kε) − 1)/(e^ε − 1), δ at most 1."""
+        count = whole("people", count)
+        if self._epsilon == math.inf or count == 1 or self._delta == 0:
+            return ApproxDP(self._epsilon * count, self._delta)
+        if self._epsilon == 0:
+            return ApproxDP(0, min(Fraction(1), self._delta * count))
+        delta = upper_bound(
+            lambda e, d: d * (count * e).expm1() / e.expm1(), self._epsilon, self._delta
+        )
+        return ApproxDP(self._epsilon * count, min(Fraction(1), delta))
+
+    def in_words(self, people: int = 1) -> str:
+        """The promise in one plain sentence."""
+        group = self.for_people(people)
+        return (
+            f"{PureDP(group._epsilon).in_words().replace('One person', _people(people).capitalize(), 1)[:-1]}"
+            f", except for an event of probability at most {_figure(group.delta)} (δ)."
+        )
+
+
+def _shortened(epsilon: Exact, delta: Fraction, survivor: Any) -> Exact:
+    """ε + ln(survivor(ε, δ)), rounded up; zero where nothing survives."""
+    assert isinstance(epsilon, Fraction)
+    if upper_bound(survivor, epsilon, delta) <= 0:
+        return Fraction(0)
+    return upper_bound(lambda e, d: e + survivor(e, d).log(), epsilon, delta)
+
+
+def zcdp_of_pure(epsilon: Exact) -> Exact:
+    """ε·tanh(ε/2): the ρ of any ε-DP mechanism (``docs/proofs/concentrated.md``)."""
+    return _rho(epsilon, lambda e: e * (e / 2).tanh())
+
+
+def zcdp_of_bounded_range(epsilon: Exact) -> Exact:
+    """t − 1 − ln t with t = ε/(1 − e^−ε), at most ε²/8 (``docs/proofs/concentrated.md``)."""
+
+    def formula(e: Any) -> Any:
+        ratio = e / -((-e).expm1())
+        return ratio - 1 - ratio.log()
+
+    return _rho(epsilon, formula)
+
+
+def zcdp_of_laplace(epsilon: Exact) -> Exact:
+    """ε + e^−ε − 1: the ρ of the Laplace pair (``docs/proofs/concentrated.md``)."""
+    return _rho(epsilon, lambda e: e + (-e).expm1())
+
+
+def _rho(epsilon: Exact, formula: Any) -> Exact:
+    if epsilon == math.inf or epsilon == 0:
+        return epsilon
+    assert isinstance(epsilon, Fraction)
+    return upper_bound(formula, epsilon)
+
+
+def epsilon_of_zcdp(rho: Exact, delta: Fraction) -> Exact:
+    """The least ε found with ρ-zCDP ⇒ (ε, δ)-DP (``docs/proofs/conversions.md``, any order α is valid)."""
+    if delta == 1 or rho == 0:
+        return Fraction(0)
+    if rho == math.inf or delta == 0:
+        return math.inf
+    assert isinstance(rho, Fraction)
+
+    def at(order: Fraction) -> Exact:
+        return upper_bound(
+            lambda a, r, d: a * r - (a * d).log() / (a - 1) + (1 - 1 / a).log(), order, rho, delta
+        )
+
+    return max(Fraction(0), min(at(order) for order in _orders(rho, delta)))
+
+
+def _orders(rho: Fraction, delta: Fraction) -> list[Fraction]:
+    """Orders near the best one, from floats: they steer, the bound at each is rigorous anyway."""
+    log_delta = float(-upper_bound(lambda d: -(d.log()), delta))
+    center = 1 + math.sqrt(-log_delta / max(float(rho), 1e-300))
+
+    def value(log_excess: float) -> float:
+        order = 1 + math.exp(log_excess)
+        return order * float(rho) - (math.log(order) + log_delta) / (order - 1) + math.log1p(-1 / order)
+
+    low, high = math.log(center - 1) - 5, math.log(center - 1) + 3
+    for _ in range(80):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, right) if value(left) < value(right) else (left, high)
+    return [Fraction(center), 1 + Fraction(math.exp((low + high) / 2))]

@@ -1,0 +1,157 @@
+"""Exponential randomized response: for study only, because its published privacy proof is wrong."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet import distribution, sampling
+from discreet.errors import NotPrivateError
+from discreet.exact_numbers import Exact, probability, refuse, whole
+from discreet.gaps import Gaps
+from discreet.guarantees import Guarantee, PureDP
+from discreet.mechanisms.mechanism import Floats, Indices, Mechanism
+from discreet.release import Release
+from discreet.sampling import Bits, SecureBits
+from discreet.scores import Scores
+
+_REFUSAL = (
+    "exponential randomized response is not released: its published proof is wrong and its real ε is "
+    "unbounded (run `discreet audit exponential-randomized-response`, or read "
+    "docs/proofs/exponential-randomized-response.md)"
+)
+
+
+class ExponentialRandomizedResponse(Mechanism):
+    """With probability ``truth`` a uniform member of the top set T, else the exponential mechanism.
+
+    ``variant="naive"``: T is the set of best candidates. ``variant="complete"``: T is the chain of the
+    paper's Algorithm 3: from the best candidate down, while consecutive scores differ by at most Δ.
+
+    Distribution: Pr[r] = (1 − π)·p_r/Σp + (π/|T| if r ∈ T else 0), π = ``truth``.
+
+    Guarantee: **none**, ε = ∞. One person can change T, and then a probability of nearly zero becomes
+    π/|T|; see ``docs/proofs/exponential-randomized-response.md``. ``select`` and ``release`` refuse, and
+    there is no switch to change that. ``probabilities`` and ``sample`` are for study.
+
+    Example:
+        >>> from discreet import Scores
+        >>> scores = Scores([5, 3, 1], sensitivity=1)
+        >>> ExponentialRandomizedResponse(epsilon=1, truth="0.75").probabilities(scores).round(3)
+        array([0.916, 0.062, 0.023])
+        >>> ExponentialRandomizedResponse(epsilon=1, truth="0.75").guarantee(scores)
+        PureDP(inf)
+    """
+
+    __slots__ = ("_truth", "_variant")
+    private = False
+    proof = "docs/proofs/exponential-randomized-response.md"
+
+    def __init__(
+        self,
+        epsilon: object = None,
+        *,
+        scale: object = None,
+        optimize: str = "max",
+        truth: object = "0.75",
+        variant: str = "complete",
+    ) -> None:
+        super().__init__(epsilon, scale=scale, optimize=optimize)
+        if variant not in ("complete", "naive"):
+            raise refuse("variant", variant, '"complete" or "naive"')
+        object.__setattr__(self, "_truth", probability("truth", truth))
+        object.__setattr__(self, "_variant", variant)
+
+    @property
+    def truth(self) -> Fraction:
+        """π: the probability of answering from the top set."""
+        return self._truth  # type: ignore[no-any-return]  # set once in __init__
+
+    @property
+    def variant(self) -> str:
+        """``"complete"`` (the chain) or ``"naive"`` (the best candidates only)."""
+        return self._variant  # type: ignore[no-any-return]  # set once in __init__
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # one name per variant
+        """The name on the command line and in reports."""
+        tail = "" if self._variant == "complete" else "-naive"
+        return f"exponential-randomized-response{tail}"
+
+    def parameters(self) -> dict[str, Any]:
+        """The arguments that make this mechanism again."""
+        return {**super().parameters(), "truth": self._truth, "variant": self._variant}
+
+    def select(self, scores: Scores) -> NoReturn:
+        """Refuse: there is no guarantee to release under."""
+        raise NotPrivateError(_REFUSAL)
+
+    def select_index(self, scores: Scores) -> NoReturn:
+        """Refuse: there is no guarantee to release under."""
+        raise NotPrivateError(_REFUSAL)
+
+    def release(self, scores: Scores, *, neighbours: str = "") -> Release:
+        """Refuse: there is no guarantee to release under."""
+        raise NotPrivateError(_REFUSAL)
+
+    def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
+        """``size`` independent draws of the chosen position. **Not private**: for study only."""
+        size = whole("size", size, least=0)
+        bits = SecureBits() if randomness is None else randomness
+        draws = super().sample(scores, size, randomness=bits)
+        honest = sampling.biased_coins(bits, self._truth, count=size)
+        top = np.flatnonzero(self.top_set(scores))
+        picks = sampling.uniform_indices(bits, len(top), count=int(honest.sum()))
+        draws[honest] = top[picks]
+        return draws
+
+    def top_set(self, scores: Scores) -> npt.NDArray[np.bool_]:
+        """Which candidates are in T. **Not private**."""
+        largest = self._optimize == "max"
+        if self._variant == "naive":
+            members = sampling.best_indices(scores.values, largest_is_best=largest)
+        else:
+            members = _chain(scores.values, scores.range_distance / (1 if scores.monotonic else 2), largest)
+        top = np.zeros(len(scores), dtype=np.bool_)
+        top[members] = True
+        return top
+
+    def _mass(self, scores: Scores, *, log: bool) -> Floats:
+        gammas, correction = (
+            (np.where(self.top_set(scores), 0.0, np.inf), None)
+            if (scale := self._scale_for(scores)) == 0
+            else self._gaps(scores, scale).gammas()
+        )
+        return distribution.exponential_randomized_response(
+            gammas, self.top_set(scores), float(self._truth), correction=correction, log=log
+        )
+
+    def _draw(self, gaps: Gaps, bits: Bits) -> int:
+        return sampling.proportional(gaps, bits)
+
+    def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
+        return sampling.proportionals(gaps, size, bits)
+
+    def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
+        return distribution.exponential(gammas, correction, log=log)
+
+    def _promise(self, epsilon: Exact) -> Guarantee:
+        return PureDP(0 if epsilon == 0 else math.inf)
+
+
+def _chain(values: npt.NDArray[Any], sensitivity: Fraction, largest: bool) -> npt.NDArray[np.intp]:
+    """Positions from the best down while consecutive scores differ by at most Δ, compared exactly."""
+    order = np.argsort(values, kind="stable")
+    if largest:
+        order = order[::-1]
+    ranked = values[order].tolist()
+    length = 1
+    while length < len(ranked) and (
+        abs(Fraction(ranked[length - 1]) - Fraction(ranked[length])) <= sensitivity
+    ):
+        length += 1
+    return order[:length]

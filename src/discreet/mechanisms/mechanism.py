@@ -1,0 +1,245 @@
+"""What every mechanism is and does. One file per mechanism; each fills in four small methods.
+
+A mechanism sees scores only through their gaps γ_r = (q* − q_r)/s, where s = d/ε is the noise scale and
+d the range distance (``docs/proofs/neighbours.md``).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import ParameterError
+from discreet.exact_numbers import Exact, float_up, non_negative, non_negative_distance, positive, refuse, whole
+from discreet.gaps import Gaps
+from discreet.guarantees import Guarantee, PureDP
+from discreet.release import Release
+from discreet.sampling import Bits, SecureBits, best_indices, uniform_best
+from discreet.scores import Scores
+
+G = TypeVar("G", bound=Guarantee)
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+class Mechanism(ABC):
+    """A way to choose one candidate by its score, privately.
+
+    Args:
+        epsilon: ε, what one release may cost; the noise scale is then d/ε.
+        scale: the noise scale s itself, in place of ``epsilon``; zero returns a best candidate and
+            promises nothing.
+        optimize: ``"max"`` to look for the largest score, ``"min"`` for the smallest.
+    """
+
+    __slots__ = ("_epsilon", "_optimize", "_scale")
+
+    name: ClassVar[str]
+    """The name on the command line and in reports."""
+    private: ClassVar[bool] = True
+    """Whether there is a proof; a mechanism without one refuses to release."""
+    proof: ClassVar[str]
+    """The page in ``docs/proofs`` on which the guarantee rests."""
+
+    def __init__(
+        self, epsilon: object = None, *, scale: object = None, optimize: str = "max"
+    ) -> None:
+        if (epsilon is None) == (scale is None):
+            raise ParameterError("give exactly one of epsilon= and scale=")
+        if optimize not in ("max", "min"):
+            raise refuse("optimize", optimize, '"max" or "min"')
+        set_once = object.__setattr__
+        set_once(self, "_epsilon", None if epsilon is None else positive("epsilon", epsilon))
+        set_once(self, "_scale", None if scale is None else non_negative("scale", scale))
+        set_once(self, "_optimize", optimize)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.parameters()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]  # the way to restore a frozen object
+
+    def parameters(self) -> dict[str, Any]:
+        """The arguments that make this mechanism again."""
+        given = {"epsilon": self._epsilon} if self._scale is None else {"scale": self._scale}
+        return {**given, "optimize": self._optimize}
+
+    def with_epsilon(self, epsilon: object) -> Self:
+        """The same mechanism at another ε.
+
+        Example:
+            >>> from discreet import NoisyMax
+            >>> NoisyMax(epsilon=1, noise="laplace").with_epsilon(2)
+            NoisyMax(epsilon=2, noise='laplace')
+        """
+        rest = {k: v for k, v in self.parameters().items() if k not in ("epsilon", "scale")}
+        return type(self)(epsilon=epsilon, **rest)
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """ε as given, exactly; None when the scale was given."""
+        return self._epsilon  # type: ignore[no-any-return]  # set once in __init__
+
+    @property
+    def scale(self) -> Fraction | None:
+        """The noise scale as given, exactly; None when ε was given."""
+        return self._scale  # type: ignore[no-any-return]  # set once in __init__
+
+    @property
+    def optimize(self) -> str:
+        """``"max"`` or ``"min"``."""
+        return self._optimize  # type: ignore[no-any-return]  # set once in __init__
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.parameters() == other.parameters()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.parameters().values()))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{name}={str(value) if isinstance(value, Fraction) else repr(value)}"
+            for name, value in self.parameters().items()
+            if (name, value) not in (("optimize", "max"), ("steady", False))
+        )
+        return f"{type(self).__name__}({shown})"
+
+    # ---- release -------------------------------------------------------------------------------
+
+    def select(self, scores: Scores) -> Any:
+        """Choose one candidate and return its label: one release, exact, from secure random bits."""
+        return scores.candidates[self.select_index(scores)]
+
+    def select_index(self, scores: Scores) -> int:
+        """Choose one candidate and return its position: one release, exact, from secure random bits."""
+        return self._choose(scores, SecureBits())
+
+    def release(self, scores: Scores, *, neighbours: str = "data sets whose scores are neighbours") -> Release:
+        """Choose one candidate and return it with its guarantee.
+
+        Example:
+            >>> from discreet import PermuteAndFlip, Scores
+            >>> scores = Scores({"flu": 412, "cold": 98}, sensitivity=1, monotonic=True)
+            >>> PermuteAndFlip(epsilon=1).release(scores).answer
+            'flu'
+        """
+        guarantee = self.guarantee(scores)
+        return Release(
+            answer=self.select(scores), guarantee=guarantee, mechanism=self.name, neighbours=neighbours
+        )
+
+    # ---- study: reads the scores without spending budget; the results are not private -----------
+
+    def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
+        """``size`` independent draws of the chosen position. **Not private**: for study only.
+
+        ``randomness`` may be ``discreet.testing.scripted(seed)`` for a reproducible study.
+        """
+        size = whole("size", size, least=0)
+        bits = SecureBits() if randomness is None else randomness
+        scale = self._scale_for(scores)
+        if scale == 0:
+            return uniform_best(scores.values, size, bits, largest_is_best=self._optimize == "max")
+        return self._draw_many(self._gaps(scores, scale), size, bits)
+
+    def probabilities(self, scores: Scores) -> Floats:
+        """The probability of each candidate. **Not private**: it reads the scores and spends nothing."""
+        return self._mass(scores, log=False)
+
+    def log_probabilities(self, scores: Scores) -> Floats:
+        """Natural logarithms of the probabilities, right where these underflow. **Not private**."""
+        return self._mass(scores, log=True)
+
+    # ---- guarantees ----------------------------------------------------------------------------
+
+    def guarantee(self, scores: Scores, measure: type[G] = PureDP, delta: object = None) -> G:  # type: ignore[assignment]  # the default is one of the measures
+        """What one release on these scores costs, in ``measure``, by this mechanism's tightest proof.
+
+        It depends on the range distance only, never on a score. ``delta`` goes with ``ApproxDP``.
+        """
+        return self._promise(self._cost(_scores(scores).range_distance)).to(measure, delta=delta)
+
+    def privacy_map(self, distance: object, monotonic: bool = False) -> float:
+        """ε for neighbours at L∞ distance ``distance``, rounded up; needs a mechanism built from scale=.
+
+        Example:
+            >>> from discreet import PermuteAndFlip
+            >>> PermuteAndFlip(scale=2).privacy_map(1), PermuteAndFlip(scale=2).privacy_map(1, monotonic=True)
+            (1.0, 0.5)
+        """
+        if self._scale is None:
+            raise ParameterError(
+                "privacy_map needs a mechanism built from scale=; built from epsilon=, the noise "
+                "follows the distance and the cost is always that epsilon"
+            )
+        moved = non_negative_distance("distance", distance)
+        return self._promise(self._cost(moved if monotonic else 2 * moved)).to(PureDP).epsilon
+
+    def _cost(self, range_distance: Fraction) -> Exact:
+        """ε of the underlying noise for a range distance: ε as given, or d/s."""
+        if self._epsilon is not None:
+            epsilon: Exact = self._epsilon
+            return epsilon
+        if range_distance == 0:
+            return Fraction(0)
+        return range_distance / self._scale if self._scale else math.inf
+
+    def _scale_for(self, scores: Scores) -> Fraction:
+        if self._scale is not None:
+            scale: Fraction = self._scale
+            return scale
+        return _scores(scores).range_distance / self._epsilon  # type: ignore[no-any-return]  # a Fraction
+
+    def _gaps(self, scores: Scores, scale: Fraction) -> Gaps:
+        return Gaps(scores.values, scale=scale, largest_is_best=self._optimize == "max")
+
+    def _choose(self, scores: Scores, bits: Bits) -> int:
+        scale = self._scale_for(scores)
+        if scale == 0:
+            return int(uniform_best(scores.values, 1, bits, largest_is_best=self._optimize == "max")[0])
+        return self._draw(self._gaps(scores, scale), bits)
+
+    def _mass(self, scores: Scores, *, log: bool) -> Floats:
+        scale = self._scale_for(scores)
+        if scale == 0:
+            best = best_indices(scores.values, largest_is_best=self._optimize == "max")
+            mass = np.zeros(len(scores))
+            mass[best] = 1 / len(best)
+            with np.errstate(divide="ignore"):
+                return np.log(mass) if log else mass
+        return self._distribution(*self._gaps(scores, scale).gammas(), log=log)
+
+    # ---- what a mechanism fills in -------------------------------------------------------------
+
+    @abstractmethod
+    def _draw(self, gaps: Gaps, bits: Bits) -> int:
+        """One exact draw."""
+
+    @abstractmethod
+    def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
+        """Many exact independent draws."""
+
+    @abstractmethod
+    def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
+        """The probability mass function of the gaps ``gammas + correction``."""
+
+    @abstractmethod
+    def _promise(self, epsilon: Exact) -> Guarantee:
+        """The strongest guarantee proved when the noise scale is d/ε."""
+
+
+def _scores(scores: Scores) -> Scores:
+    if not isinstance(scores, Scores):
+        raise ParameterError(
+            f"expected Scores, got {type(scores).__name__}: wrap the numbers as "
+            "Scores(values, sensitivity=...), so that the cost is known"
+        )
+    return scores

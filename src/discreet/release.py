@@ -1,0 +1,45 @@
+"""What leaves the building: the answer, what it cost, and who counted it. Never a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.guarantees import Guarantee
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One private answer with its guarantee.
+
+    A release holds no score, no count and no probability: it may be shown to anyone.
+
+    Attributes:
+        answer: the chosen candidate, or a tuple of them.
+        guarantee: what the release cost, for the neighbour relation named.
+        mechanism: the mechanism that chose, in words.
+        neighbours: what two neighbouring data sets are, in words.
+        entry: the ledger's entry, or None when nobody counts.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> release = Release(answer="flu", guarantee=PureDP(1), mechanism="permute-and-flip",
+        ...                   neighbours="one person more or less")
+        >>> print(release)
+        flu
+        One person's data changes the probability of any answer by a factor of at most 2.719 (ε = 1).
+        Chosen by permute-and-flip. Neighbours: one person more or less. No ledger counts this release.
+    """
+
+    answer: Any
+    guarantee: Guarantee
+    mechanism: str
+    neighbours: str
+    entry: Any = None
+
+    def __str__(self) -> str:
+        counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"
+        return (
+            f"{self.answer}\n{self.guarantee.in_words()}\n"
+            f"Chosen by {self.mechanism}. Neighbours: {self.neighbours}. {counted}."
+        )

@@ -1,0 +1,293 @@
+"""Scores: candidates, their values, and how far one person can move them. Validated once, frozen.
+
+Scores are exactly the numbers given: integers of any size, floats as the binary numbers they are,
+fractions, decimals. A NumPy array is borrowed, not copied. Scores are private data: neither ``repr``
+nor any error shows one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import ParameterError, ScoresError
+from discreet.exact_numbers import fraction_of_decimal, positive, positive_distance
+from discreet.gaps import require_finite
+
+_EXACT_IN_FLOAT64 = 1 << 53
+
+
+class Scores:
+    """The scores of the candidates, and the most that one person can change them.
+
+    Args:
+        values: a mapping from candidate to score, or a sequence, NumPy array, pandas or Polars series
+            of scores.
+        candidates: the labels, all different; by default the mapping's keys, a pandas index, or
+            ``range(n)``.
+        sensitivity: Δ, the most that one person changes any one score.
+        monotonic: whether one person moves every score in the same direction (counts under adding or
+            removing a person); the range distance is then Δ instead of 2Δ.
+        range_distance: d itself, in place of ``sensitivity``: the most by which two candidates'
+            scores can move apart (twice the Δ̂ of the noisy-max paper).
+
+    What these words mean, and why they suffice, is in ``docs/proofs/neighbours.md``.
+
+    Example:
+        >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> scores
+        Scores(3 candidates, sensitivity=1, monotonic=True)
+        >>> scores.range_distance
+        Fraction(1, 1)
+    """
+
+    __slots__ = ("_candidates", "_monotonic", "_range_distance", "_sensitivity", "_values")
+
+    def __init__(
+        self,
+        values: Any,
+        *,
+        candidates: Iterable[Any] | None = None,
+        sensitivity: object = None,
+        monotonic: bool = False,
+        range_distance: object = None,
+    ) -> None:
+        if not isinstance(monotonic, bool | np.bool_):
+            raise ParameterError(f"monotonic={monotonic!r} is not allowed: it must be True or False")
+        if (sensitivity is None) == (range_distance is None):
+            raise ParameterError("give exactly one of sensitivity= and range_distance=")
+        delta: Fraction | None = None
+        if range_distance is not None:
+            if monotonic:
+                raise ParameterError(
+                    "monotonic goes with sensitivity=; range_distance= already says how far two "
+                    "scores can move apart"
+                )
+            distance = positive_distance("range_distance", range_distance)
+        else:
+            delta = positive_distance("sensitivity", sensitivity)
+            distance = delta if monotonic else 2 * delta
+        if isinstance(values, Mapping):
+            if candidates is not None:
+                raise ParameterError("a mapping brings its own candidates: leave candidates= out")
+            candidates, values = list(values.keys()), list(values.values())
+        elif candidates is None:
+            candidates = _index_labels(values)
+        array = _borrow(values)
+        if len(array) == 0:
+            raise ScoresError("there must be at least one candidate")
+        set_once = object.__setattr__
+        set_once(self, "_values", array)
+        set_once(self, "_candidates", _labels(candidates, len(array)))
+        set_once(self, "_sensitivity", delta)
+        set_once(self, "_monotonic", bool(monotonic))
+        set_once(self, "_range_distance", distance)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("Scores are frozen")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in self.__slots__:
+            object.__setattr__(self, name, state[name])
+        self._values.flags.writeable = False
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        """The scores: a read-only NumPy array (of exact rationals where no machine type holds them)."""
+        values: npt.NDArray[Any] = self._values
+        return values
+
+    @property
+    def candidates(self) -> Sequence[Any]:
+        """The labels, in the order of ``values``."""
+        candidates: Sequence[Any] = self._candidates
+        return candidates
+
+    @property
+    def sensitivity(self) -> Fraction | None:
+        """Δ, or None where the range distance was given instead."""
+        return self._sensitivity  # type: ignore[no-any-return]  # set once in __init__
+
+    @property
+    def monotonic(self) -> bool:
+        """Whether one person moves all scores in the same direction."""
+        return self._monotonic  # type: ignore[no-any-return]  # set once in __init__
+
+    @property
+    def range_distance(self) -> Fraction:
+        """d: the most by which two candidates' scores can move apart between neighbours."""
+        return self._range_distance  # type: ignore[no-any-return]  # set once in __init__
+
+    def on_grid(self, step: object) -> Scores:
+        """These scores rounded to multiples of ``step``, which must divide Δ: then Δ is kept.
+
+        Floating-point arithmetic in whoever computed the scores can exceed the stated Δ; rounding to a
+        grid undoes that as long as it is smaller than half a step away from a tie
+        (``docs/proofs/neighbours.md``).
+
+        Example:
+            >>> Scores([0.30000000000000004, 0.1], sensitivity=1).on_grid("0.1").values.tolist()
+            [Fraction(3, 10), Fraction(1, 10)]
+        """
+        grid = positive("step", step)
+        if self._sensitivity is None:
+            raise ParameterError("on_grid needs scores with sensitivity=, not range_distance=")
+        if (self._sensitivity / grid).denominator != 1:
+            raise ParameterError(f"step={step!r} is not allowed: sensitivity must be a multiple of it")
+        rounded = [round(Fraction(value) / grid) * grid for value in self._values.tolist()]
+        return Scores(
+            rounded,
+            candidates=self._candidates,
+            sensitivity=self._sensitivity,
+            monotonic=self._monotonic,
+        )
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        distance = (
+            f"range_distance={self._range_distance}"
+            if self._sensitivity is None
+            else f"sensitivity={self._sensitivity}, monotonic={self._monotonic}"
+        )
+        return f"Scores({len(self)} candidates, {distance})"
+
+
+def _module(values: Any) -> str:
+    return type(values).__module__.partition(".")[0]
+
+
+def _index_labels(values: Any) -> Iterable[Any] | None:
+    """A pandas series' index, unless it only counts from zero."""
+    if _module(values) != "pandas" or not hasattr(values, "index") or not hasattr(values, "dtype"):
+        return None
+    index = values.index
+    plain = getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1
+    return None if plain else list(index)
+
+
+def _labels(candidates: Iterable[Any] | None, count: int) -> Sequence[Any]:
+    if candidates is None:
+        return range(count)
+    if isinstance(candidates, str | bytes):
+        raise ParameterError(f"candidates={candidates!r} is not allowed: give a sequence of labels")
+    if isinstance(candidates, range):
+        labels: Sequence[Any] = candidates
+    else:
+        labels = tuple(candidates.tolist() if hasattr(candidates, "tolist") else candidates)
+    if len(labels) != count:
+        raise ScoresError("candidates and scores must have the same length")
+    if not isinstance(labels, range):
+        try:
+            different = len(set(labels))
+        except TypeError:
+            raise ParameterError("candidates must be hashable labels") from None
+        if different != count:
+            raise ScoresError("candidates must all be different")
+    return labels
+
+
+def _borrow(values: Any) -> npt.NDArray[Any]:
+    """A read-only array of exactly the numbers given, without a copy where NumPy holds them already."""
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.getmaskarray(values).any():
+            raise ScoresError("scores must not be masked or null")
+        values = values.data
+    elif _module(values) in ("pandas", "polars", "pyarrow"):
+        values = _column(values)
+    if isinstance(values, np.ndarray):
+        array = _from_array(values)
+    elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ScoresError("scores must be a mapping, a sequence, an array or a series of numbers")
+    else:
+        array = _from_sequence(list(values))
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _column(series: Any) -> Any:
+    """A data-frame library's column as a NumPy array, or a list of exact values; nulls refused."""
+    if getattr(series, "ndim", 1) != 1 or not hasattr(series, "dtype" if _module(series) != "pyarrow" else "type"):
+        raise ScoresError("scores must have one dimension")
+    if _module(series) == "pandas":
+        nulls = bool(series.isna().any())
+    else:
+        nulls = (series.null_count() if callable(series.null_count) else series.null_count) > 0
+    if nulls:
+        raise ScoresError("scores must not be null, missing or NaN")
+    if _module(series) == "polars":
+        return series.to_numpy() if series.dtype.is_integer() or series.dtype.is_float() else series.to_list()
+    if _module(series) == "pyarrow":
+        return series.to_numpy(zero_copy_only=False) if hasattr(series, "buffers") else series.to_numpy()
+    return series.to_numpy()
+
+
+def _from_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if array.ndim != 1:
+        raise ScoresError("scores must have one dimension")
+    kind = array.dtype.kind
+    if kind == "O" or (kind == "f" and array.dtype.itemsize > 8):
+        return _from_sequence(list(array))
+    if kind not in "iuf":
+        raise ScoresError("scores must be real numbers (not booleans, complex numbers, text or dates)")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    array = array.view(np.ndarray)
+    if kind == "f":
+        require_finite(array)
+    return array
+
+
+def _from_sequence(values: list[Any]) -> npt.NDArray[Any]:
+    types = set(map(type, values))
+    if types == {float}:
+        array = np.array(values, dtype=np.float64)
+        require_finite(array)
+        return array
+    if types != {int}:
+        values = [_exact_score(value) for value in values]
+    if all(isinstance(value, int) for value in values):
+        for machine in (np.int64, np.uint64):
+            limits = np.iinfo(machine)
+            if not values or (min(values) >= limits.min and max(values) <= limits.max):
+                return np.array(values, dtype=machine)
+    elif types <= {int, float} and all(
+        isinstance(value, Fraction) or abs(value) <= _EXACT_IN_FLOAT64 for value in values
+    ):
+        return np.array([float(value) for value in values], dtype=np.float64)
+    exact = np.empty(len(values), dtype=object)
+    exact[:] = values
+    return exact
+
+
+def _exact_score(value: Any) -> int | Fraction:
+    """One score as an exact number; the error names the rule, never the value."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
+        raise ScoresError("scores must not be null, missing or NaN")
+    if isinstance(value, bool | np.bool_):
+        raise ScoresError("scores must be numbers, not booleans")
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, Decimal):
+        exact = fraction_of_decimal(value)
+        if exact is None:
+            raise ScoresError("scores must be finite, and decimals of a sane exponent")
+        return exact
+    if isinstance(value, float | np.floating):
+        if not np.isfinite(value):
+            raise ScoresError("scores must be finite")
+        numerator, denominator = value.as_integer_ratio()
+        return Fraction(int(numerator), int(denominator))
+    raise ScoresError("scores must be real numbers (not complex numbers, text or dates)")
