@@ -31,7 +31,7 @@ def exponential(
     if not log:
         weights /= total
         return weights
-    result = np.full_like(gaps, -math.log(total))
+    result = np.full_like(gaps, 0.0 - math.log(total))
     if correction is not None:
         result -= correction
     result -= gaps

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from discreet.distribution.gaps import Floats, Indices, checked, coins, log_times_coins
+from discreet.distribution.gaps import Floats, Indices, checked, coins, log_times_coins, times_coins
 from discreet.distribution.quadrature import gauss_legendre, nodes_for_coins
 from discreet.distribution.small_coins import LARGEST, log_product, power_sums, reciprocal_sum
 
@@ -45,9 +45,7 @@ def permute_and_flip(
     result = unbeaten(heads, lambda which: -np.expm1(-gaps[which]))
     if log:
         return log_times_coins(result, gaps, correction)
-    with np.errstate(under="ignore"):
-        result *= heads
-    return result
+    return times_coins(result, heads)
 
 
 def unbeaten(heads: Floats, tails: Callable[[Indices | slice], Floats]) -> Floats:

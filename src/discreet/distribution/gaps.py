@@ -53,4 +53,12 @@ def log_times_coins(ratio: Floats, gaps: Floats, correction: Floats | None) -> F
     if correction is not None:
         ratio -= correction
     ratio -= gaps
-    return ratio
+    # Rounding may lift a certain outcome a little above probability one.
+    return np.minimum(ratio, 0.0, out=ratio)
+
+
+def times_coins(ratio: Floats, heads: Floats) -> Floats:
+    """``ratio · exp(−γ)``, written over ``ratio``; never above one."""
+    with np.errstate(under="ignore"):
+        ratio *= heads
+    return np.minimum(ratio, 1.0, out=ratio)

@@ -22,7 +22,14 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.distribution.coin_flips import unbeaten
-from discreet.distribution.gaps import Floats, Indices, checked, coins, log_times_coins
+from discreet.distribution.gaps import (
+    Floats,
+    Indices,
+    checked,
+    coins,
+    log_times_coins,
+    times_coins,
+)
 from discreet.distribution.panels import Field, nodes_below
 from discreet.distribution.small_coins import log_product, power_sums, reciprocal_sum
 
@@ -58,7 +65,8 @@ def noisy_max_laplace(
         return result
 
     halves = coins(gaps, correction)
-    halves *= 0.5
+    with np.errstate(under="ignore"):
+        halves *= 0.5
     total = 2.0 * float(halves.sum())
     result = unbeaten(halves, lambda which: 1.0 - halves[which])
     result *= 0.5
@@ -70,16 +78,13 @@ def noisy_max_laplace(
         _add_below(result, gaps, correction, depth)
     if log:
         return log_times_coins(result, gaps, correction)
-    with np.errstate(under="ignore"):
-        result *= halves
-        result *= 2.0
-    return result
+    halves *= 2.0
+    return times_coins(result, halves)
 
 
 def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: float) -> None:
     """Add to ``result``, which is over p_r, what the region below the best score contributes."""
-    # Each candidate with exp(z − γ)/2 above 1/16 adds at least 1/16 to ψ: this many hold all of
-    # them.
+    # Each candidate with exp(z − γ)/2 above 1/16 adds at least 1/16 to ψ: this many include them.
     most = math.ceil(16 * depth) + 2
     nearest = np.arange(gaps.size)
     if gaps.size > most:
@@ -103,31 +108,43 @@ def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: f
     is_near[best] = False
     near = np.flatnonzero(is_near)
     is_near[best] = True
+    rest: Floats | None = None
     with np.errstate(under="ignore", over="ignore"):
-        rest = 0.5 * np.exp(below.deepest - (gaps - origin))
-        rest[is_near] = 0.0
+        weights = 0.5 * below.weights
         times = np.exp(below.heights - below.deepest)
-        weights = 0.5 * below.weights * np.exp(log_product(power_sums(rest), times))
-        shrink = np.exp(-_distances(gaps, correction, near, second))
-        gathered = np.zeros(near.size)
-        for start in range(0, times.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            ratio = np.exp(below.heights[block])[:, None] * shrink
-            # F is half of 1/ratio for a score above the node, 1 − ratio/2 for one below; f over F
-            # is 1 and (ratio/2)/(1 − ratio/2). Both branches agree at the score itself.
-            passed = ratio > 1.0
-            factor = np.where(passed, 0.5 / ratio, 1.0 - 0.5 * ratio)
-            weights[block] *= factor.prod(axis=1)
-            kernel = np.where(passed, 2.0 * factor, 0.5 / factor)
-            gathered += (weights[block, None] * kernel).sum(axis=0)
+        if near.size + 1 < gaps.size:
+            rest = 0.5 * np.exp(below.deepest - (gaps - origin))
+            rest[is_near] = 0.0
+            weights *= np.exp(log_product(power_sums(rest), times))
+        from_near = _gather(weights, below.heights, _distances(gaps, correction, near, second))
         from_best = float((weights * np.exp(-(origin + below.heights))).sum())
         leading = result[best] + from_best - 0.5 * math.expm1(-below.flat)
         # Between the best score and the second, far from both, the integrand is constant.
         result += 0.25 * below.flat
-        gathered += result[near]
-        result += reciprocal_sum(rest, 0.5 * weights, times)
-        result[near] = gathered
+        from_near += result[near]
+        if rest is not None:
+            result += reciprocal_sum(rest, 0.5 * weights, times)
+        result[near] = from_near
         result[best] = leading
+
+
+def _gather(weights: Floats, heights: Floats, distances: Floats) -> Floats:
+    """Multiply every candidate's F into ``weights``; return Σ weight · f/F over exp(−γ) for each.
+
+    With x = exp(ζ − δ), F is 1/(2x) for a score above the node and 1 − x/2 for one below; relative
+    to p_r, and with the best candidate's exp(−z) taken out, f/F is 1/x and 1/(2 − x). Both
+    branches agree at the score itself.
+    """
+    result = np.zeros_like(distances)
+    shrink = np.exp(-distances)
+    for start in range(0, heights.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        ratio = np.exp(heights[block])[:, None] * shrink
+        factor = np.where(ratio > 1.0, 0.5 / ratio, 1.0 - 0.5 * ratio)
+        weights[block] *= factor.prod(axis=1)
+        kernel = np.where(ratio > 1.0, 2.0 * factor, 0.5 / factor)
+        result += (weights[block, None] * kernel).sum(axis=0)
+    return result
 
 
 def _distances(gaps: Floats, correction: Floats | None, which: Indices, origin: int) -> Floats:

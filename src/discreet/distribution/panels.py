@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.distribution.gaps import Floats
+from discreet.distribution.gaps import Floats, Indices
 from discreet.distribution.quadrature import gauss_legendre, nodes_for_panels
 
 _LOG_TWO = math.log(2.0)
@@ -34,20 +34,22 @@ class Field:
     origin: float
     size: int
 
-    def weight(self, height: float) -> float:
-        """W: Σ exp(ζ − δ_t) over the candidates whose score lies at or below the height."""
-        below = self.distances[np.searchsorted(self.distances, height) :]
-        last = float(self.distances[-1])
-        return float(np.exp(height - below).sum()) + self.beyond * math.exp(min(height - last, 0.0))
+    def weight(self, heights: Floats) -> Floats:
+        """W at each height: Σ exp(ζ − δ_t) over the candidates whose score is not above it."""
+        return self._weight(heights, heights[:, None] - self.distances)
 
-    def decay(self, height: float) -> float:
-        """ψ: minus the logarithm of a bound on the integrand relative to p_r (Theorem 5)."""
-        passed = self.distances[: np.searchsorted(self.distances, height)]
-        return (
-            0.5 * self.weight(height)
-            + (1 + passed.size) * _LOG_TWO
-            + float((height - passed).sum())
-        )
+    def decay(self, heights: Floats) -> Floats:
+        """ψ at each height: minus the log of a bound on the integrand over p_r (Theorem 5)."""
+        above = heights[:, None] - self.distances
+        passed = np.count_nonzero(above > 0.0, axis=1)
+        result: Floats = 0.5 * self._weight(heights, above) + (1 + passed) * _LOG_TWO
+        result += np.maximum(above, 0.0).sum(axis=1)
+        return result
+
+    def _weight(self, heights: Floats, above: Floats) -> Floats:
+        near: Floats = np.where(above > 0.0, 0.0, np.exp(np.minimum(above, 0.0))).sum(axis=1)
+        near += self.beyond * np.exp(np.minimum(heights - self.distances[-1], 0.0))
+        return near
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,69 +68,68 @@ class Nodes:
 
 def nodes_below(field: Field, depth: float) -> Nodes:
     """Nodes from the best score down to where ψ has reached ``depth``."""
+    last = field.distances[-1:]
     with np.errstate(under="ignore"):
-        deepest = _deepest(field, depth)
-        total = float(np.exp(-field.distances).sum())
-        total += field.beyond * math.exp(-float(field.distances[-1]))
+        everyone_passed = field.distances.size + 1 == field.size and field.decay(last)[0] < depth
+        deepest = float(last[0]) if everyone_passed else _deepest(field, depth)
+        total = float(field.weight(np.zeros(1))[0])
         start = max(-field.origin, -_NEGLIGIBLE - math.log(total))
-        last = float(field.distances[-1])
-        everyone_passed = last < deepest and field.distances.size + 1 == field.size
-        edges = _edges(field, start, last if everyone_passed else deepest)
-        heights, weights = _nodes_on(field, edges)
+        heights, weights = _nodes_between(field, start, deepest)
     if everyone_passed:
         # Below every score the integrand is exp(−n·ζ): one node with weight 1/n is exact.
-        heights = np.append(heights, last)
-        weights = np.append(weights, 1.0 / field.size)
-        deepest = last
-    return Nodes(heights, weights, deepest, field.origin + start)
+        heights.append(last)
+        weights.append(np.array([1.0 / field.size]))
+    return Nodes(np.concatenate(heights), np.concatenate(weights), deepest, field.origin + start)
 
 
 def _deepest(field: Field, depth: float) -> float:
     """A height, not much too deep, at which ψ ≥ depth: ψ is increasing, and ψ(depth) > depth."""
     shallow = max(-field.origin, -math.log(field.size) - 1.0)
     deep = depth
-    for _ in range(10):
-        middle = 0.5 * (shallow + deep)
-        if field.decay(middle) >= depth:
-            deep = middle
-        else:
-            shallow = middle
+    for _ in range(3):
+        grid = np.linspace(shallow, deep, 9)[1:]
+        place = int(np.argmax(field.decay(grid) >= depth))
+        shallow, deep = (shallow if place == 0 else float(grid[place - 1])), float(grid[place])
     return deep
 
 
-def _edges(field: Field, start: float, stop: float) -> Floats:
+def _nodes_between(field: Field, start: float, stop: float) -> tuple[list[Floats], list[Floats]]:
+    """Panels from score to score, split until a modest rule is enough, and their nodes."""
     inside = field.distances[(field.distances > start) & (field.distances < stop)]
     edges = np.unique(np.concatenate(([start], inside, [stop])))
-    edges = _split(edges, np.ceil(np.diff(edges) / _LONGEST))
-    load = 1.0 + sum(_ahead_and_weight(field, edges))
-    return _split(edges, np.ceil(np.diff(edges) * load / _HEAVIEST))
-
-
-def _split(edges: Floats, parts: Floats) -> Floats:
-    """Every interval between edges cut into so many equal parts."""
-    counts = parts.astype(np.intp)
-    step = np.repeat(np.diff(edges) / counts, counts)
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.append(np.repeat(edges[:-1], counts) + step * within, edges[-1])
-
-
-def _ahead_and_weight(field: Field, edges: Floats) -> tuple[Floats, Floats]:
-    """The k and W of every panel, W at its lower end where it is largest."""
-    ahead = np.searchsorted(field.distances, edges[:-1], side="right").astype(np.float64) + 1.0
-    weight = np.array([field.weight(float(edge)) for edge in edges[1:]])
-    return ahead, weight
-
-
-def _nodes_on(field: Field, edges: Floats) -> tuple[Floats, Floats]:
+    heights: list[Floats] = []
+    weights: list[Floats] = []
     if edges.size < 2:
-        return np.empty(0), np.empty(0)
-    width = -np.expm1(-np.diff(edges))
-    counts = nodes_for_panels(width, *_ahead_and_weight(field, edges))
-    heights, weights = [], []
+        return heights, weights
+    upper, lower = _split(edges[:-1], edges[1:], np.diff(edges) / _LONGEST)
+    ahead = np.searchsorted(field.distances, upper, side="right").astype(np.float64) + 1.0
+    # W is largest at the lower end of a panel, and so it also bounds W on every part of the panel.
+    weight = field.weight(lower)
+    parts = (1.0 + ahead + weight) * (lower - upper) / _HEAVIEST
+    repeats = _whole(parts)
+    upper, lower = _split(upper, lower, parts)
+    width = -np.expm1(upper - lower)
+    counts = nodes_for_panels(width, np.repeat(ahead, repeats), np.repeat(weight, repeats))
     for count in np.unique(counts):
         rule = gauss_legendre(int(count))
         panels = counts == count
         depth = width[panels, None] * rule.nodes
-        heights.append((edges[1:][panels, None] + np.log1p(-depth)).ravel())
+        heights.append((lower[panels, None] + np.log1p(-depth)).ravel())
         weights.append((width[panels, None] * rule.weights / (1.0 - depth)).ravel())
-    return np.concatenate(heights), np.concatenate(weights)
+    return heights, weights
+
+
+def _split(upper: Floats, lower: Floats, parts: Floats) -> tuple[Floats, Floats]:
+    """Every panel cut into at least so many equal parts."""
+    counts = _whole(parts)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    step = np.repeat((lower - upper) / counts, counts)
+    first = np.repeat(upper, counts) + step * place
+    # The last part ends exactly where the panel does.
+    ends = np.where(place + 1 == np.repeat(counts, counts), np.repeat(lower, counts), first + step)
+    return first, ends
+
+
+def _whole(parts: Floats) -> Indices:
+    whole: Indices = np.maximum(np.ceil(parts), 1.0).astype(np.intp)
+    return whole

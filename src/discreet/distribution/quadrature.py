@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -40,19 +38,13 @@ def gauss_legendre(count: int) -> Rule:
 
     with ctx.workprec(160):
         roots = [arb.legendre_p_root(count, k, weight=True) for k in range(count)]
-        nodes = np.array([_nearest((1 - root) / 2) for root, _ in roots])
-        weights = np.array([_nearest(weight / 2) for _, weight in roots])
+        nodes = np.array([float((1 - root) / 2) for root, _ in roots])
+        weights = np.array([float(weight / 2) for _, weight in roots])
     # The roots are symmetric about 0, so 1 − ν is the same table read backwards.
     rule = Rule(nodes, nodes[::-1].copy(), weights)
     for table in (rule.nodes, rule.complements, rule.weights):
         table.flags.writeable = False
     return rule
-
-
-def _nearest(ball: Any) -> float:
-    """The nearest float64: flint's own conversion truncates, which would bias every weight."""
-    mantissa, exponent = (int(part) for part in ball.mid().man_exp())
-    return float(Fraction(mantissa) * Fraction(2) ** exponent)
 
 
 def nodes_for_coins(mean: float, factors: int) -> int:
@@ -98,7 +90,8 @@ def nodes_for_panels(width: Floats, ahead: Floats, weight: Floats) -> Indices:
     # s = c·Y is the rightmost point of the ellipse, somewhere between Y and the pole at 1.
     part = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85])
     reach = width[:, None] + (1 - width[:, None]) * part
-    middle = 2 * reach / width[:, None] - 1
+    # A smaller ellipse than allowed is allowed too: this keeps tiny panels from overflowing.
+    middle = 2 * reach / np.maximum(width[:, None], 1e-100) - 1
     rho = middle + np.sqrt(middle * middle - 1)
     growth = (ahead[:, None] + 1) * np.log((1 - width[:, None] / 2) / (1 - reach))
     growth += weight[:, None] * (reach - width[:, None] / 2)
