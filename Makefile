@@ -1,0 +1,50 @@
+# Two commands are enough on a fresh machine with Python 3.11 and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: help demo test lint types bench bench-large clean
+
+help:
+	@echo "make demo         set up, then show one private selection from end to end"
+	@echo "make test         set up, then run every test, lint and type check"
+	@echo "make lint types   only the linter, only the type checker"
+	@echo "make bench        the benchmarks, at sizes that take a few minutes"
+	@echo "make bench-large  the benchmarks at full size"
+	@echo "make clean        remove the virtual environment and what was built"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade pip
+
+# A stamp per set of extras: reinstalled only when pyproject.toml changes.
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[test]"
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo
+	@$(BIN)/discreet demo
+
+test: $(VENV)/.test lint types
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks
+
+bench-large: $(VENV)/.test
+	$(BIN)/python -m benchmarks --large
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
