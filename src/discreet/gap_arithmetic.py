@@ -1,0 +1,271 @@
+"""How the gap between two scores is computed, one class for each kind of number.
+
+A gap is γ = (q* − q)/s with an exact rational scale s, and γ = (q − q*)/s where the least score is
+best. Three things are offered, each with the bound that the samplers rely on (docs/proofs/sampling.md):
+
+* ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``HOPELESS`` (lemma 4);
+* ``pairs``: two float64 whose sum is within about 2⁻¹⁰⁰·γ of γ, clipped at ``PAIR_LIMIT``;
+* ``threshold``: a number t of the scores' own type such that every score worse than t has
+  exp(−γ) < 2^−level (lemma 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values: TypeAlias = NDArray[Any]
+Floats: TypeAlias = NDArray[np.float64]
+Scalar: TypeAlias = Any
+
+HOPELESS = 600.0
+"""Gaps beyond this are reported as this: exp(−600) is below 2⁻⁸⁶⁵."""
+
+PAIR_LIMIT = 2.0**900
+"""Pairs beyond this are reported as this."""
+
+# The float64 next above ln 2.
+_LN2_ABOVE = Fraction(0x162E42FEFA39F0, 1 << 53)
+_WIDEN = 1 + 2.0**-48
+
+
+class Arithmetic(Protocol):
+    """Gaps of one kind of numbers at one scale and in one direction."""
+
+    def gammas(self, values: Values, best: Scalar) -> Floats:
+        """γ as float64, in a new array."""
+        ...
+
+    def pairs(self, values: Values, best: Scalar) -> tuple[Floats, Floats]:
+        """γ as the sum of two float64."""
+        ...
+
+    def threshold(self, best: Scalar, level: int) -> Scalar:
+        """A number such that every worse score has exp(−γ) < 2^−level."""
+        ...
+
+
+def arithmetic_for(dtype: np.dtype[Any], scale: Fraction, largest_is_best: bool) -> Arithmetic:
+    """The arithmetic for scores of this type."""
+    if dtype.kind == "f":
+        return FloatArithmetic(dtype, scale, largest_is_best)
+    if dtype.kind in "iu":
+        return IntegerArithmetic(dtype, scale, largest_is_best)
+    return ExactArithmetic(scale, largest_is_best)
+
+
+def _power_near(scale: Fraction) -> int:
+    """An e with scale/2ᵉ strictly between 1/2 and 2."""
+    return scale.numerator.bit_length() - scale.denominator.bit_length()
+
+
+def _inverse(scale: Fraction, power: int) -> float:
+    """2ᵉ/scale, correctly rounded (a quotient of Python integers is)."""
+    return (scale.denominator << max(power, 0)) / (scale.numerator << max(-power, 0))
+
+
+def _times_inverse(
+    high: Floats, low: Floats, scale: Fraction, power: int
+) -> tuple[Floats, Floats]:
+    """(high + low)·2ᵉ/scale as a pair; Dekker's product, with no fused operation assumed."""
+    lead = _inverse(scale, power)
+    rest = float(Fraction(2) ** power / scale - Fraction(lead))
+    np.copyto(low, 0.0, where=~(high <= PAIR_LIMIT))
+    np.minimum(high, PAIR_LIMIT, out=high)
+    split = 2.0**27 + 1
+    product = high * lead
+    wide = high * split
+    top = wide - (wide - high)
+    bottom = high - top
+    lead_wide = lead * split
+    lead_top = lead_wide - (lead_wide - lead)
+    lead_bottom = lead - lead_top
+    error = ((top * lead_top - product) + top * lead_bottom + bottom * lead_top) + (
+        bottom * lead_bottom
+    )
+    error += high * rest + low * lead
+    total = product + error
+    error -= total - product
+    return total, error
+
+
+class FloatArithmetic:
+    """Scores of type float16, float32 or float64."""
+
+    __slots__ = ("_before", "_direction", "_dtype", "_factor", "_lift", "_power", "_reach", "_scale")
+
+    def __init__(self, dtype: np.dtype[Any], scale: Fraction, largest_is_best: bool) -> None:
+        self._dtype = dtype
+        self._scale = scale
+        self._direction = 1.0 if largest_is_best else -1.0
+        power = self._power = _power_near(scale)
+        # Powers of two that keep every step inside float64's range: ``before`` the subtraction for
+        # huge scales, ``lift`` after it for tiny ones.
+        self._before = 2.0**-200 if power > 900 else 1.0
+        self._lift = 2.0**200 if power < -900 else 1.0
+        shift = -200 if power > 900 else 200 if power < -900 else 0
+        inverse = _inverse(scale, power)
+        self._factor = math.ldexp(inverse, -min(max(power, -1100), 1120) - shift)
+        self._reach = (
+            float(_LN2_ABOVE) * (scale.numerator / scale.denominator) * _WIDEN
+            if -900 <= power <= 900
+            else None
+        )
+
+    def gammas(self, values: Values, best: float) -> Floats:
+        """γ as float64, in a new array."""
+        if values.dtype != np.float64:
+            values = values.astype(np.float64)
+        if self._before != 1.0:
+            values = values * self._before
+            best *= self._before
+        gaps: Floats = best - values if self._direction > 0 else values - best
+        if self._lift != 1.0:
+            gaps *= self._lift
+        gaps *= self._factor
+        np.minimum(gaps, HOPELESS, out=gaps)
+        return gaps
+
+    def pairs(self, values: Values, best: float) -> tuple[Floats, Floats]:
+        """γ as the sum of two float64."""
+        before = 2.0**-4 if self._power > -500 else 1.0
+        one = best * before
+        other = values.astype(np.float64) * before
+        if self._direction < 0:
+            one, other = -one, -other
+        # Knuth's sum: high + low is one − other exactly, unless high overflows.
+        high: Floats = one - other
+        virtual = high - one
+        low: Floats = (one - (high - virtual)) - (other + virtual)
+        shift = (4 if before != 1.0 else 0) - self._power
+        return _times_inverse(
+            np.ldexp(high, shift), np.ldexp(low, shift), self._scale, self._power
+        )
+
+    def threshold(self, best: float, level: int) -> float:
+        """A float of the scores' type such that every worse score has exp(−γ) < 2^−level."""
+        direction = -self._direction
+        if self._reach is not None:
+            bound = math.nextafter(best + direction * (level * self._reach), direction * math.inf)
+        else:
+            bound = self._outward(
+                Fraction(best) + int(direction) * level * _LN2_ABOVE * self._scale
+            )
+        return self._in_type(bound)
+
+    def _outward(self, exact: Fraction) -> float:
+        """A float64 at least as bad as ``exact``."""
+        worst = math.copysign(math.inf, -self._direction)
+        try:
+            nearest = float(exact)
+        except OverflowError:
+            nearest = math.inf if exact > 0 else -math.inf
+        return math.nextafter(nearest, worst)
+
+    def _in_type(self, bound: float) -> float:
+        """``bound`` rounded outward to the scores' type; finite, which leaves nobody beyond it."""
+        worst = math.copysign(math.inf, -self._direction)
+        if self._dtype != np.float64:
+            rounded = self._dtype.type(bound)
+            if (float(rounded) - bound) * self._direction > 0:
+                rounded = np.nextafter(rounded, self._dtype.type(worst))
+            bound = float(rounded)
+        if math.isinf(bound):
+            largest = float(np.finfo(self._dtype).max)
+            return math.copysign(largest, bound)
+        return bound
+
+
+class IntegerArithmetic:
+    """Scores of any native integer type; differences are taken without loss as uint64."""
+
+    __slots__ = ("_dtype", "_factor", "_largest_is_best", "_power", "_reach", "_scale", "_wide")
+
+    def __init__(self, dtype: np.dtype[Any], scale: Fraction, largest_is_best: bool) -> None:
+        self._dtype = dtype
+        self._scale = scale
+        self._largest_is_best = largest_is_best
+        self._wide = dtype.itemsize == 8
+        power = self._power = _power_near(scale)
+        self._factor = math.ldexp(_inverse(scale, power), -min(max(power, -900), 1000))
+        self._reach = (
+            _LN2_ABOVE.numerator * scale.numerator,
+            _LN2_ABOVE.denominator * scale.denominator,
+        )
+
+    def gammas(self, values: Values, best: int) -> Floats:
+        """γ as float64, in a new array."""
+        gaps: Floats
+        if self._wide:
+            gaps = self._differences(values, best).astype(np.float64)
+        else:
+            gaps = values.astype(np.float64)
+            gaps = np.subtract(float(best), gaps, out=gaps)
+            if not self._largest_is_best:
+                np.negative(gaps, out=gaps)
+        gaps *= self._factor
+        np.minimum(gaps, HOPELESS, out=gaps)
+        return gaps
+
+    def _differences(self, values: Values, best: int) -> NDArray[np.uint64]:
+        # In arithmetic modulo 2⁶⁴ the difference of two 64-bit integers is right when it is not
+        # negative, signed or not.
+        unsigned = values.view(np.uint64)
+        top = np.uint64(best & (2**64 - 1))
+        return top - unsigned if self._largest_is_best else unsigned - top
+
+    def pairs(self, values: Values, best: int) -> tuple[Floats, Floats]:
+        """γ as the sum of two float64."""
+        wide = values if self._wide else values.astype(np.int64)
+        differences = self._differences(wide, best)
+        upper = (differences & np.uint64(0xFFFFFFFF00000000)).astype(np.float64)
+        lower = (differences & np.uint64(0xFFFFFFFF)).astype(np.float64)
+        high = upper + lower
+        low = lower - (high - upper)
+        return _times_inverse(
+            np.ldexp(high, -self._power), np.ldexp(low, -self._power), self._scale, self._power
+        )
+
+    def threshold(self, best: int, level: int) -> int:
+        """An integer of the scores' type such that every worse score has exp(−γ) < 2^−level."""
+        numerator, denominator = self._reach
+        reach = -(-level * numerator // denominator)
+        limits = np.iinfo(self._dtype)
+        if self._largest_is_best:
+            return max(best - reach, int(limits.min))
+        return min(best + reach, int(limits.max))
+
+
+class ExactArithmetic:
+    """Scores that are Python integers or Fractions of any size, in an array of objects."""
+
+    __slots__ = ("_scale",)
+
+    def __init__(self, scale: Fraction, largest_is_best: bool) -> None:
+        self._scale = scale if largest_is_best else -scale
+
+    def _exact(self, values: Values, best: int | Fraction) -> Sequence[Fraction]:
+        return [(best - value) / self._scale for value in values.tolist()]
+
+    def gammas(self, values: Values, best: int | Fraction) -> Floats:
+        """γ as float64, in a new array."""
+        return np.array(
+            [float(min(gap, Fraction(HOPELESS))) for gap in self._exact(values, best)],
+            dtype=np.float64,
+        )
+
+    def pairs(self, values: Values, best: int | Fraction) -> tuple[Floats, Floats]:
+        """γ as the sum of two float64."""
+        exact = [min(gap, Fraction(PAIR_LIMIT)) for gap in self._exact(values, best)]
+        high = [float(gap) for gap in exact]
+        low = [float(gap - Fraction(lead)) for gap, lead in zip(exact, high, strict=True)]
+        return np.array(high, dtype=np.float64), np.array(low, dtype=np.float64)
+
+    def threshold(self, best: int | Fraction, level: int) -> Fraction:
+        """The rational such that every worse score has exp(−γ) < 2^−level."""
+        return best - level * _LN2_ABOVE * self._scale

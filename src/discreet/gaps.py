@@ -1,0 +1,255 @@
+"""What a mechanism sees of the scores: the gaps to the best one, exact and evaluated on demand.
+
+Every mechanism here depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best score
+and s the noise scale. :class:`Gaps` borrows the scores, reads them once to find the best (and the best
+of every block), and afterwards computes only the gaps that a sampler asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError, ScoresError
+from discreet.gap_arithmetic import HOPELESS, Floats, Scalar, Values, arithmetic_for
+
+__all__ = ["HOPELESS", "Gaps", "require_finite"]
+
+Indices: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+BLOCK = 4096
+"""Candidates in a block; a sampler skips the blocks whose best score is hopeless."""
+
+_BLOCKS_AT_ONCE = 64
+_FEW_BLOCKS = 8
+_ONES: dict[str, Floats] = {}
+
+
+def _ones(dtype: np.dtype[Any], count: int) -> Floats:
+    ones = _ONES.get(dtype.char)
+    if ones is None or len(ones) < count:
+        ones = _ONES[dtype.char] = np.ones(max(count, BLOCK), dtype=dtype)
+    return ones[:count]
+
+
+def require_finite(values: Values) -> None:
+    """Refuse NaN and infinities among scores of any native type, in one quick pass.
+
+    Example:
+        >>> require_finite(np.array([1.0, 2.0]))
+    """
+    whole = len(values) // BLOCK * BLOCK
+    blocks = values[:whole].reshape(-1, BLOCK)
+    for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
+        _refuse_infinite(blocks[start : start + _BLOCKS_AT_ONCE])
+    if whole < len(values):
+        _refuse_infinite(values[whole:])
+
+
+def _refuse_infinite(values: Values) -> None:
+    """Refuse NaN and infinities in one or two dimensions.
+
+    A sum in any order is finite only if every term is: infinities and NaN never leave a sum. The
+    converse fails when finite terms overflow, so a sum that is not finite is looked into.
+    """
+    if values.dtype.kind != "f":
+        return
+    if values.dtype.itemsize >= 4:
+        # BLAS, through `dot`: faster than any reduction, and silent.
+        sums = np.dot(values, _ones(values.dtype, values.shape[-1]))
+        if math.isfinite(sums) if values.ndim == 1 else bool(np.isfinite(sums).all()):
+            return
+    if not np.isfinite(values).all():
+        raise ScoresError("scores must be finite")
+
+
+class Gaps:
+    """The gaps γ_r ≥ 0 of all candidates, exactly, without a copy of the scores.
+
+    Args:
+        values: one-dimensional array of a native integer or float type, or of Python integers and
+            Fractions (``dtype=object``). Borrowed: it must not change during a release.
+        scale: the noise scale s, a positive rational.
+        largest_is_best: whether the best score is the largest (or the least).
+        block: candidates in a block; tests make it small.
+
+    Example:
+        >>> gaps = Gaps(np.array([3, 7, 5]), scale=Fraction(2))
+        >>> gaps.best, gaps.exact(0), gaps.gather(np.array([0, 2]))
+        (7, Fraction(2, 1), array([2., 1.]))
+    """
+
+    __slots__ = (
+        "_arithmetic",
+        "_best",
+        "_block_bests",
+        "_block_size",
+        "_largest_is_best",
+        "_values",
+        "scale",
+        "size",
+    )
+
+    def __init__(
+        self,
+        values: Values,
+        *,
+        scale: Fraction,
+        largest_is_best: bool = True,
+        block: int = BLOCK,
+    ) -> None:
+        if scale <= 0:
+            raise ParameterError(f"scale must be positive, not {scale}")
+        if values.ndim != 1 or values.dtype.kind not in "iufO" or values.dtype.itemsize > 8:
+            raise ScoresError("scores must be one-dimensional and of an integer or float type")
+        if not len(values):
+            raise ScoresError("there must be at least one score")
+        self._values = values
+        self.scale = scale
+        self.size = len(values)
+        self._largest_is_best = largest_is_best
+        self._block_size = block
+        self._arithmetic = arithmetic_for(values.dtype, scale, largest_is_best)
+        self._best: Scalar = None
+        self._block_bests: Values | None = None
+
+    @property
+    def native(self) -> bool:
+        """Whether the scores are machine numbers, so that all are handled by the same instructions."""
+        return self._values.dtype.kind != "O"
+
+    @property
+    def best(self) -> Scalar:
+        """The best score, as a Python number; the first use reads all scores and checks them."""
+        if self._best is None:
+            self._scan()
+        return self._best
+
+    # One pass over the scores.
+
+    def _scan(self) -> None:
+        reduce = np.maximum.reduce if self._largest_is_best else np.minimum.reduce
+        values, size = self._values, self._block_size
+        whole = self.size // size
+        best: Scalar
+        if whole < 8:
+            best = reduce(values)
+            _refuse_infinite(values)
+        else:
+            bests = np.empty(-(-self.size // size), dtype=values.dtype)
+            blocks = values[: whole * size].reshape(whole, size)
+            for start in range(0, whole, _BLOCKS_AT_ONCE):
+                # Both readings of these blocks are made while they are in the cache.
+                some = blocks[start : start + _BLOCKS_AT_ONCE]
+                reduce(some, axis=1, out=bests[start : start + len(some)])
+                _refuse_infinite(some)
+            if whole * size < self.size:
+                tail = values[whole * size :]
+                bests[-1] = reduce(tail)
+                _refuse_infinite(tail)
+            best = reduce(bests)
+            self._block_bests = bests
+        self._best = best.item() if self.native else best
+
+    # Single gaps.
+
+    def exact(self, index: int) -> Fraction:
+        """γ of one candidate, exactly."""
+        value = self._values[index]
+        difference = Fraction(self.best) - Fraction(value.item() if self.native else value)
+        return (difference if self._largest_is_best else -difference) / self.scale
+
+    def gather(self, indices: Indices) -> Floats:
+        """γ of some candidates as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰, and at most ``HOPELESS``."""
+        return self._arithmetic.gammas(self._values[indices], self.best)
+
+    def stretch(self, start: int, stop: int) -> Floats:
+        """As ``gather``, for the candidates from ``start`` up to ``stop``."""
+        return self._arithmetic.gammas(self._values[start:stop], self.best)
+
+    def gammas(self) -> tuple[Floats, Floats]:
+        """All gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself.
+
+        Gaps beyond 2⁹⁰⁰ are reported as 2⁹⁰⁰. This reads every score: it is for computing
+        probabilities, not for a release.
+        """
+        with np.errstate(all="ignore"):
+            best = self.best
+            high = np.empty(self.size)
+            low = np.empty(self.size)
+            for start in range(0, self.size, 1 << 16):
+                part = slice(start, start + (1 << 16))
+                high[part], low[part] = self._arithmetic.pairs(self._values[part], best)
+            return high, low
+
+    # Thresholds: whoever is far at a level has exp(−γ) < 2^−level.
+
+    def _worse(self, values: Values, threshold: Scalar) -> Flags:
+        flags: Flags = values < threshold if self._largest_is_best else values > threshold
+        return flags
+
+    def _near(self, values: Values, threshold: Scalar) -> Flags:
+        flags: Flags = values >= threshold if self._largest_is_best else values <= threshold
+        return flags
+
+    def threshold(self, level: int) -> Scalar:
+        """A score such that every worse one has exp(−γ) < 2^−level."""
+        return self._arithmetic.threshold(self.best, level)
+
+    def is_far(self, indices: Indices, level: int) -> Flags:
+        """Which of these candidates are far at this level."""
+        return self._worse(self._values[indices], self.threshold(level))
+
+    def near_reading(self, level: int) -> int:
+        """How many scores must be read to list the candidates that are near at this level."""
+        threshold = self.threshold(level)
+        bests = self._block_bests
+        if bests is None:
+            return self.size
+        return int(np.count_nonzero(self._near(bests, threshold))) * self._block_size
+
+    def few_near(self, level: int, *, most: int) -> Indices | None:
+        """The candidates that are not far at this level, if they are few and quickly found."""
+        bests, threshold = self._block_bests, self.threshold(level)
+        if bests is None:
+            flags = self._near(self._values, threshold)
+            return flags.nonzero()[0] if np.count_nonzero(flags) <= most else None
+        if np.count_nonzero(self._near(bests, threshold)) > _FEW_BLOCKS:
+            return None
+        found = next(self._matching(threshold, self._near))
+        return found if len(found) <= most else None
+
+    def near(self, level: int) -> Iterator[Indices]:
+        """The candidates that are not far at this level, in several arrays of bounded length."""
+        return self._matching(self.threshold(level), self._near)
+
+    def ties(self) -> Iterator[Indices]:
+        """The candidates whose score is the best, in several arrays of bounded length."""
+        return self._matching(self.best, np.equal)
+
+    def _matching(self, threshold: Scalar, test: Any) -> Iterator[Indices]:
+        bests, size = self._block_bests, self._block_size
+        if bests is None:
+            yield test(self._values, threshold).nonzero()[0]
+            return
+        wanted = test(bests, threshold).nonzero()[0]
+        for start in range(0, len(wanted), _BLOCKS_AT_ONCE):
+            some = wanted[start : start + _BLOCKS_AT_ONCE].tolist()
+            if some[-1] - some[0] < 2 * len(some):
+                offset = some[0] * size
+                stretch = self._values[offset : (some[-1] + 1) * size]
+                yield test(stretch, threshold).nonzero()[0] + offset
+            else:
+                yield np.concatenate(
+                    [
+                        test(self._values[block * size : (block + 1) * size], threshold).nonzero()[0]
+                        + block * size
+                        for block in some
+                    ]
+                )

@@ -1,0 +1,28 @@
+"""Random bits and exact draws: given uniform bits, every function here has exactly the law it states.
+
+Nothing in this package knows about mechanisms. Each release is a function of the gaps and a source of
+bits; docs/proofs/sampling.md proves each one.
+"""
+
+from __future__ import annotations
+
+from discreet.sampling.best import best_indices, uniform_best
+from discreet.sampling.bits import Bits, ScriptedBits, SecureBits, TapeBits, TapeExhausted
+from discreet.sampling.integers import biased_coins, uniform_below, uniform_indices
+from discreet.sampling.proportional import proportional
+from discreet.sampling.uniform_head import uniform_head
+
+__all__ = [
+    "Bits",
+    "ScriptedBits",
+    "SecureBits",
+    "TapeBits",
+    "TapeExhausted",
+    "best_indices",
+    "biased_coins",
+    "proportional",
+    "uniform_below",
+    "uniform_best",
+    "uniform_head",
+    "uniform_indices",
+]

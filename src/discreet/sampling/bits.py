@@ -1,0 +1,227 @@
+"""Random bits: the only module that asks the operating system for randomness.
+
+A release makes its own :class:`SecureBits` and throws it away. Small needs are served by the kernel;
+larger ones by AES-256 in counter mode under a key drawn afresh from the kernel for this source alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterable
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import DiscreetError, ParameterError
+
+Words: TypeAlias = NDArray[np.uint64]
+
+KERNEL_BYTES = 1024
+"""What one source takes straight from the kernel before it turns to the cipher."""
+
+_ZEROS = bytes(1 << 16)
+_BLANK_NONCE = bytes(16)  # safe because no key is ever used for two streams
+
+
+class Bits(Protocol):
+    """A source of independent uniform bits."""
+
+    @property
+    def scripted(self) -> bool:
+        """Whether the bits can be predicted; such a source must never serve a release."""
+        ...
+
+    def words(self, count: int, *, width: int = 64) -> Words:
+        """``count`` independent uniform integers below ``2**width``, for a width of 1 to 64."""
+        ...
+
+    def integer(self, width: int) -> int:
+        """One uniform integer below ``2**width``, for any width."""
+        ...
+
+
+class _ByteBits:
+    """Words and integers cut from a stream of uniform bytes."""
+
+    __slots__ = ()
+
+    def _bytes(self, count: int) -> bytes:
+        raise NotImplementedError
+
+    def words(self, count: int, *, width: int = 64) -> Words:
+        """``count`` independent uniform integers below ``2**width``."""
+        if width == 32:
+            return np.frombuffer(self._bytes(4 * count), "<u4").astype(np.uint64)
+        drawn: Words = np.frombuffer(self._bytes(8 * count), "<u8")
+        return drawn if width == 64 else drawn >> np.uint64(64 - width)
+
+    def integer(self, width: int) -> int:
+        """One uniform integer below ``2**width``."""
+        return int.from_bytes(self._bytes((width + 7) >> 3), "little") >> (-width & 7)
+
+
+def _keystream(key: bytes) -> Any:
+    # Imported here: 30 ms that a small selection never needs.
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    return Cipher(algorithms.AES(key), modes.CTR(_BLANK_NONCE)).encryptor()
+
+
+def _expand(encryptor: Any, count: int) -> bytes:
+    stream: bytes = encryptor.update(
+        _ZEROS[:count] if count <= len(_ZEROS) else bytes(count)
+    )
+    return stream
+
+
+class _Family:
+    """How many forks lie behind this process, and the lock under which sources are keyed.
+
+    A child process gets a copy of every cipher state. Its number tells it apart, and the count of
+    forks does so even when process numbers have wrapped around.
+    """
+
+    forks = 0
+    keying = threading.Lock()
+
+    @classmethod
+    def born(cls) -> None:
+        """Runs in a child before anything else does."""
+        cls.forks += 1
+        # The old lock may be held by a thread that does not exist on this side of the fork.
+        cls.keying = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Family.born)
+
+
+class SecureBits(_ByteBits):
+    """Fresh secure bits for one release.
+
+    Never repeats bits: a forked child, a copy and an unpickled source all start under a new key, and
+    threads that share a source take turns.
+
+    Example:
+        >>> SecureBits().words(3).shape
+        (3,)
+    """
+
+    __slots__ = ("_encryptor", "_kernel_left", "_lock", "_owner")
+
+    def __init__(self) -> None:
+        self._kernel_left = KERNEL_BYTES
+        self._encryptor: Any = None
+        self._owner = (0, 0)
+        self._lock = threading.Lock()
+
+    @property
+    def scripted(self) -> bool:
+        """Secure bits cannot be predicted."""
+        return False
+
+    def _bytes(self, count: int) -> bytes:
+        if count <= self._kernel_left:
+            self._kernel_left -= count
+            return os.urandom(count)
+        owner = (os.getpid(), _Family.forks)
+        if self._owner != owner:
+            with _Family.keying:
+                if self._owner != owner:
+                    self._lock = threading.Lock()
+                    self._encryptor = _keystream(os.urandom(32))
+                    self._owner = owner
+        with self._lock:
+            return _expand(self._encryptor, count)
+
+    def __reduce__(self) -> tuple[type[SecureBits], tuple[()]]:
+        # A pickle or a copy is a new source, not the same stream again.
+        return (SecureBits, ())
+
+
+class ScriptedBits(_ByteBits):
+    """The same bits for the same seed, on every machine: for tests and reproducible study only.
+
+    Example:
+        >>> bool((ScriptedBits(7).words(4) == ScriptedBits(7).words(4)).all())
+        True
+    """
+
+    __slots__ = ("_encryptor", "seed")
+
+    def __init__(self, seed: int | str) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int | str):
+            raise ParameterError(f"seed must be an int or a str, not {type(seed).__name__}")
+        self.seed = seed
+        self._encryptor = _keystream(
+            hashlib.sha256(f"discreet scripted {seed!r}".encode()).digest()
+        )
+
+    @property
+    def scripted(self) -> bool:
+        """Scripted bits can be predicted by anyone who knows the seed."""
+        return True
+
+    def _bytes(self, count: int) -> bytes:
+        return _expand(self._encryptor, count)
+
+    def __reduce__(self) -> tuple[type[ScriptedBits], tuple[int | str]]:
+        return (ScriptedBits, (self.seed,))
+
+
+class TapeExhausted(DiscreetError):
+    """A tape of bits ended; ``needed`` says how many more the next request takes."""
+
+    def __init__(self, needed: int) -> None:
+        super().__init__("the tape of bits has ended")
+        self.needed = needed
+
+
+class TapeBits:
+    """Bits read from a finite tape, so that every path of a sampler can be walked.
+
+    Example:
+        >>> TapeBits([1, 0, 1]).integer(3)
+        5
+    """
+
+    __slots__ = ("_position", "_tape")
+
+    def __init__(self, tape: Iterable[int]) -> None:
+        self._tape = tuple(tape)
+        self._position = 0
+
+    @property
+    def scripted(self) -> bool:
+        """A tape is known in advance."""
+        return True
+
+    @property
+    def left(self) -> int:
+        """How many bits of the tape have not been read."""
+        return len(self._tape) - self._position
+
+    def _take(self, count: int) -> tuple[int, ...]:
+        if count > self.left:
+            raise TapeExhausted(count - self.left)
+        start = self._position
+        self._position += count
+        return self._tape[start : self._position]
+
+    def words(self, count: int, *, width: int = 64) -> Words:
+        """``count`` integers of ``width`` bits each, the first bit on the tape the highest."""
+        taken = self._take(count * width)
+        return np.array(
+            [
+                int("".join(map(str, taken[start : start + width])), 2)
+                for start in range(0, count * width, width)
+            ],
+            dtype=np.uint64,
+        )
+
+    def integer(self, width: int) -> int:
+        """One integer of ``width`` bits, the first bit on the tape the highest."""
+        return int("0" + "".join(map(str, self._take(width))), 2)

@@ -1,0 +1,118 @@
+"""Exact coins whose chance is a function of the gap: floats with a proven band, balls inside it.
+
+A *family* of coins gives each candidate a chance c(γ). It offers the chance as a float with a known
+relative error, as a ball, and a bound on it for all candidates beyond a level. Everything that the
+samplers flip is one of these families.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from discreet.gaps import Floats, Gaps, Indices
+from discreet.sampling.bits import Bits
+from discreet.sampling.refinement import Ball, Uniform, ball, scaled
+from discreet.sampling.tuning import Tuning
+
+
+class Coins(Protocol):
+    """A chance c(γ) for every gap γ, decreasing in γ."""
+
+    def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
+        """Chances for gaps computed by ``Gaps.gather``, and a factor for the tolerance.
+
+        The relative error of a chance is at most 2⁻⁴³ times its factor, or the true chance and the
+        float are both below 2⁻²⁰⁰. The first array may be the argument, overwritten.
+        """
+        ...
+
+    def ball(self, gamma: Fraction) -> Ball:
+        """The chance for an exact gap, at the precision in force."""
+        ...
+
+    def exponent(self, level: int) -> int:
+        """The largest known a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
+        ...
+
+    @property
+    def spread(self) -> int:
+        """Levels to add so that ``exponent(a + spread) >= a``."""
+        ...
+
+
+class Heads:
+    """The coin exp(−γ)/2^halvings, which is all that one release of permute-and-flip needs."""
+
+    __slots__ = ("halvings",)
+
+    def __init__(self, halvings: int = 0) -> None:
+        self.halvings = halvings
+
+    @property
+    def spread(self) -> int:
+        """None: the chance itself is below 2^−level."""
+        return 0
+
+    def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
+        """exp(−γ)/2^halvings."""
+        np.negative(gammas, out=gammas)
+        np.exp(gammas, out=gammas)
+        if self.halvings:
+            gammas *= 0.5**self.halvings
+        return gammas, 1.0
+
+    def ball(self, gamma: Fraction) -> Ball:
+        """exp(−γ)/2^halvings."""
+        return scaled(ball(-gamma).exp(), -self.halvings)
+
+    def exponent(self, level: int) -> int:
+        """Each halving counts for one."""
+        return level + self.halvings
+
+
+def flip(
+    gaps: Gaps,
+    candidates: Indices,
+    coins: Coins,
+    *,
+    bits: Bits,
+    tuning: Tuning,
+    boost: int | Indices = 0,
+) -> Indices:
+    """The positions in ``candidates`` at which a coin of chance ``2**boost * c(γ)`` falls heads.
+
+    The coins of different positions are independent. Lemma 6 shows that a coin decided here by
+    floats is decided as the real numbers decide it.
+    """
+    chances, factor = coins.chances(gaps.gather(candidates))
+    scaling = boost + tuning.word
+    if isinstance(scaling, int):
+        chances *= 2.0**scaling
+    else:
+        chances = np.ldexp(chances, scaling)
+    words = bits.words(len(candidates), width=tuning.word)
+    excess = words.astype(np.float64)
+    excess -= chances
+    chances *= tuning.tolerance * factor
+    chances += 2.0
+    heads: Indices = (excess <= chances).nonzero()[0]
+    doubtful = excess[heads] >= -chances[heads]
+    if not doubtful.any():
+        return heads
+    kept = ~doubtful
+    for place in doubtful.nonzero()[0].tolist():
+        position = int(heads[place])
+        power = boost if isinstance(boost, int) else int(boost[position])
+        uniform = Uniform(bits, known=int(words[position]), width=tuning.word, step=tuning.word)
+        kept[place] = falls_heads(
+            uniform, coins, gaps.exact(int(candidates[position])), boost=power
+        )
+    return heads[kept]
+
+
+def falls_heads(uniform: Uniform, coins: Coins, gamma: Fraction, *, boost: int) -> bool:
+    """Whether ``uniform`` is below ``2**boost * c(gamma)``, exactly."""
+    return uniform.is_below(lambda: scaled(coins.ball(gamma), boost))

@@ -1,0 +1,82 @@
+"""Permute-and-flip: flip a coin exp(−γ) for everyone and choose uniformly among the heads.
+
+That is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner is
+seen from the block maxima, a crowd of good candidates is met by a few random visits, and in between the
+hopeless are thinned. The three plans draw from the same distribution (theorem 1 of the proof page).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.gaps import Gaps, Indices
+from discreet.sampling.bits import Bits
+from discreet.sampling.coins import Heads, flip
+from discreet.sampling.integers import some_indices, uniform_below
+from discreet.sampling.thinning import far_heads, thinned_heads
+from discreet.sampling.tuning import STANDARD, Tuning
+
+
+@np.errstate(all="ignore")
+def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
+    """A candidate drawn as permute-and-flip draws it.
+
+    Probability of r: p_r ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ).
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from discreet.sampling.bits import SecureBits
+        >>> uniform_head(Gaps(np.array([0, 10**9]), scale=Fraction(2)), SecureBits())
+        1
+    """
+    chosen = head_or_none(gaps, Heads(), bits=bits, tuning=tuning)
+    assert chosen is not None, "the best candidate's coin is always heads"
+    return chosen
+
+
+def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int | None:
+    """A uniform choice among the candidates whose coins fall heads, or None if none does."""
+    level = tuning.levels[0]
+    gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
+    near = gaps.few_near(level, most=tuning.few)
+    if near is not None:
+        # A single near candidate is the best one, and its coin exp(−0) needs no flip.
+        if len(near) > 1 or coins.halvings:
+            near = near[flip(gaps, near, coins, bits=bits, tuning=tuning)]
+        far = far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)
+        return _one_of(np.concatenate([near, far]) if len(far) else near, bits)
+    chosen, visited = _visit(gaps, coins, bits, tuning)
+    if chosen is not None:
+        return chosen
+    heads = thinned_heads(gaps, coins, bits=bits, tuning=tuning)
+    # Those visited are known to be tails; whatever this second flip says of them is ignored.
+    return _one_of(heads[~np.isin(heads, visited)], bits)
+
+
+def _one_of(heads: Indices, bits: Bits) -> int | None:
+    return int(heads[uniform_below(bits, len(heads))]) if len(heads) else None
+
+
+def _visit(
+    gaps: Gaps, coins: Heads, bits: Bits, tuning: Tuning
+) -> tuple[int | None, Indices]:
+    """Visit candidates in random order until a coin is heads or it looks hopeless.
+
+    Returns the head, or None and the candidates visited, whose coins were all tails. Candidates are
+    drawn with replacement and repeats skipped, which is a uniformly random order.
+    """
+    visited = np.empty(0, dtype=np.int64)
+    for count in tuning.visits:
+        if count * 16 > gaps.size:
+            break
+        order = some_indices(bits, gaps.size, count=count, width=tuning.index_word)
+        before = len(visited)
+        visited = np.concatenate([visited, order])
+        for position in flip(gaps, order, coins, bits=bits, tuning=tuning).tolist():
+            # A candidate met before was tails then, and a coin is flipped once.
+            candidate = order[position]
+            if not (visited[: before + position] == candidate).any():
+                return int(candidate), visited
+        if len(order) and float(np.exp(-gaps.gather(order)).mean()) < tuning.hopeless:
+            break
+    return None, visited

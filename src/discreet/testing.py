@@ -1,0 +1,23 @@
+"""Reproducible randomness, for tests and for study.
+
+A release never takes it: ``select`` draws its own secure bits, and the ledger refuses scripted ones.
+"""
+
+from __future__ import annotations
+
+from discreet.sampling.bits import ScriptedBits
+
+__all__ = ["scripted"]
+
+
+def scripted(seed: int | str) -> ScriptedBits:
+    """Random bits that are the same for the same seed, on every machine. **Not private**.
+
+    Example:
+        >>> from discreet import PermuteAndFlip, Scores
+        >>> scores = Scores([3, 2, 2], sensitivity=1)
+        >>> draws = [PermuteAndFlip(epsilon=1).sample(scores, 5, randomness=scripted(7)) for _ in "ab"]
+        >>> bool((draws[0] == draws[1]).all())
+        True
+    """
+    return ScriptedBits(seed)
