@@ -9,7 +9,10 @@ from __future__ import annotations
 from discreet.sampling.best import best_indices, uniform_best
 from discreet.sampling.bits import Bits, ScriptedBits, SecureBits, TapeBits, TapeExhausted
 from discreet.sampling.integers import biased_coins, uniform_below, uniform_indices
+from discreet.sampling.laplace_max import laplace_max
+from discreet.sampling.many import laplace_maxes, proportionals, uniform_heads
 from discreet.sampling.proportional import proportional
+from discreet.sampling.steady_head import steady_head
 from discreet.sampling.uniform_head import uniform_head
 
 __all__ = [
@@ -20,9 +23,14 @@ __all__ = [
     "TapeExhausted",
     "best_indices",
     "biased_coins",
+    "laplace_max",
+    "laplace_maxes",
     "proportional",
+    "proportionals",
+    "steady_head",
     "uniform_below",
     "uniform_best",
     "uniform_head",
+    "uniform_heads",
     "uniform_indices",
 ]

@@ -1,0 +1,82 @@
+"""Permute-and-flip whose work does not depend on the scores.
+
+Every coin is flipped, with the same number of bits, in passes of the same length; the winner is kept by
+merging counts. A score can change the work only where a coin falls inside the float's error band, which
+has probability at most 2⁻⁴⁰ a coin. What this hides and what it does not is in docs/proofs/sampling.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.gaps import Floats, Gaps
+from discreet.sampling.bits import Bits
+from discreet.sampling.coins import Heads, falls_heads
+from discreet.sampling.refinement import Uniform
+from discreet.sampling.tuning import STANDARD, Tuning
+
+_COINS = Heads()
+_STRETCH = 1 << 15
+_PICK_BITS = 128
+
+
+@np.errstate(all="ignore")
+def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
+    """A candidate drawn as permute-and-flip draws it, with work that does not depend on the scores.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from discreet.sampling.bits import SecureBits
+        >>> steady_head(Gaps(np.array([0, 10**9]), scale=Fraction(2)), SecureBits())
+        1
+    """
+    if not gaps.native:
+        raise ParameterError(
+            "steady selection needs scores of a machine integer or float type: arithmetic on "
+            "integers beyond 64 bits and on Fractions takes a time that depends on their values"
+        )
+    gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
+    total = 0
+    winner = 0
+    for start in range(0, gaps.size, _STRETCH):
+        heads = _flip_all(gaps, start, min(start + _STRETCH, gaps.size), bits, tuning)
+        ranks = np.cumsum(heads)
+        count = int(ranks[-1])
+        chosen = start + int(np.searchsorted(ranks, _pick(bits, count) + 1))
+        total += count
+        # The new stretch wins in proportion to its heads (lemma 12: merging by counts).
+        if _pick(bits, total) < count:
+            winner = chosen
+    return winner
+
+
+def _flip_all(
+    gaps: Gaps, start: int, stop: int, bits: Bits, tuning: Tuning
+) -> Floats:
+    """A flag for every candidate of the stretch: whether its coin is heads."""
+    chances, _ = _COINS.chances(gaps.stretch(start, stop))
+    chances *= 2.0**tuning.word
+    words = bits.words(stop - start, width=tuning.word)
+    excess = words.astype(np.float64)
+    excess -= chances
+    chances *= tuning.tolerance
+    chances += 2.0
+    heads: Floats = excess < -chances
+    doubtful = np.abs(excess, out=excess) <= chances
+    if doubtful.any():
+        for place in doubtful.nonzero()[0].tolist():
+            uniform = Uniform(bits, known=int(words[place]), width=tuning.word, step=tuning.word)
+            heads[place] = falls_heads(uniform, _COINS, gaps.exact(start + place), boost=0)
+    return heads
+
+
+def _pick(bits: Bits, bound: int) -> int:
+    """A uniform integer in ``range(bound)`` from 128 bits, save with probability bound/2¹²⁸.
+
+    A bound of zero takes the same bits and gives 0.
+    """
+    while True:
+        product = bits.integer(_PICK_BITS) * bound
+        if product & ((1 << _PICK_BITS) - 1) >= (1 << _PICK_BITS) % max(bound, 1):
+            return product >> _PICK_BITS
