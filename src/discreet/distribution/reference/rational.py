@@ -102,8 +102,8 @@ def dynamic_program(coins: Sequence[Fraction]) -> list[Fraction]:
 def dynamic_program_in_floats(coins: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Appendix E's dynamic program in float64: shown because it fails, never used.
 
-    Its sums alternate in sign, with terms as large as the number of subsets. From some sixty
-    candidates on nothing is left of the probabilities; they do not even sum to one.
+    Its sums alternate in sign, with terms as large as the number of subsets. At sixty candidates
+    ten digits are gone, at a hundred all of them: the "probabilities" do not even sum to one.
 
     Example:
         >>> coins = np.exp(-np.linspace(0, 1.5, 100))

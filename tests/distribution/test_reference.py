@@ -1,0 +1,144 @@
+"""The references agree with each other: formulas, balls, and integrals done differently."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import acb, arb, ctx, fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.distribution import reference
+from discreet.errors import ParameterError, ScoresError
+
+coin_lists = st.lists(st.fractions(0, 1, max_denominator=50), max_size=5).flatmap(
+    lambda rest: st.permutations([Fraction(1), *rest])
+)
+gap_lists = st.lists(st.fractions(0, 6, max_denominator=20), max_size=3).map(
+    lambda rest: [Fraction(0), *rest]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(coin_lists)
+def test_the_four_formulas_of_the_paper_agree(coins: list[Fraction]) -> None:
+    expected = reference.sum_over_permutations(coins)
+    assert sum(expected) == 1
+    assert reference.sum_over_subsets(coins) == expected
+    assert reference.recurrence(coins) == expected
+    assert reference.dynamic_program(coins) == expected
+
+
+def test_the_dynamic_program_is_exact_on_rationals_and_fails_in_floats() -> None:
+    for size, least_error in ((60, 1e-8), (100, 0.5), (200, 1e9)):
+        coins = np.exp(-np.linspace(0.0, 1.5, size))
+        assert abs(reference.dynamic_program_in_floats(coins).sum() - 1) > least_error
+    exact = [Fraction(float(coin)) for coin in np.exp(-np.linspace(0.0, 1.5, 60))]
+    assert sum(reference.dynamic_program(exact)) == 1
+
+
+@pytest.mark.parametrize(
+    "coins", [[], [Fraction(1, 2)], [Fraction(1), Fraction(2)], [Fraction(1), Fraction(-1)]]
+)
+def test_coins_that_are_not_coins_are_refused(coins: list[Fraction]) -> None:
+    for formula in (
+        reference.sum_over_permutations,
+        reference.sum_over_subsets,
+        reference.recurrence,
+        reference.dynamic_program,
+    ):
+        with pytest.raises(ScoresError):
+            formula(coins)
+
+
+def test_bad_arguments_of_the_balls_are_refused() -> None:
+    zero = Fraction(0)
+    for gammas in ([], [Fraction(1)], [zero, Fraction(-1)]):
+        with pytest.raises(ScoresError):
+            reference.permute_and_flip_ball(gammas)
+    with pytest.raises(ParameterError):
+        reference.exponential_ball([zero], bits=10)
+    with pytest.raises(ParameterError):
+        reference.exponential_randomized_response_ball([zero], [True], Fraction(3, 2))
+    with pytest.raises(ScoresError):
+        reference.exponential_randomized_response_ball([zero], [False], Fraction(1, 2))
+
+
+@settings(max_examples=40, deadline=None)
+@given(gap_lists)
+def test_balls_of_permute_and_flip_contain_the_sum_over_subsets(gammas: list[Fraction]) -> None:
+    balls = reference.permute_and_flip_ball(gammas)
+    with ctx.workprec(300):
+        coins = [(-arb(fmpq(g.numerator, g.denominator))).exp() for g in gammas]
+        for r, ball in enumerate(balls):
+            others = coins[:r] + coins[r + 1 :]
+            total = arb(0)
+            for subset in range(1 << len(others)):
+                members = [coin for t, coin in enumerate(others) if subset >> t & 1]
+                sign = -1 if len(members) % 2 else 1
+                total += math.prod(members, start=arb(sign) / (len(members) + 1))
+            assert ball.overlaps(coins[r] * total)
+            assert ball.rad() < arb(2) ** -190
+        assert sum(balls, arb(0)).contains(1)
+
+
+def _laplace_by_definition(gammas: Sequence[Fraction], r: int) -> Any:
+    """∫ f(y − q_r) Π F(y − q_t) dy by rigorous adaptive integration, score by score."""
+    scores = [-g for g in gammas]
+    edges = sorted({Fraction(-120), *scores, Fraction(120)})
+
+    def piece(low: Fraction, high: Fraction) -> Callable[[Any, bool], Any]:
+        middle = (low + high) / 2
+
+        def integrand(y: Any, _analytic: bool) -> Any:
+            value = acb(1)
+            for t, q in enumerate(scores):
+                shift = y - acb(fmpq(q.numerator, q.denominator))
+                tail = (-shift if middle > q else shift).exp() / 2
+                value *= tail if t == r or middle <= q else 1 - tail
+            return value
+
+        return integrand
+
+    total = acb(0)
+    for low, high in pairwise(edges):
+        start, stop = (acb(fmpq(x.numerator, x.denominator)) for x in (low, high))
+        total += acb.integral(piece(low, high), start, stop)
+    return total.real
+
+
+@settings(max_examples=12, deadline=None)
+@given(gap_lists)
+def test_balls_of_noisy_max_agree_with_the_definition(gammas: list[Fraction]) -> None:
+    balls = reference.noisy_max_laplace_ball(gammas)
+    with ctx.workprec(150):
+        for r, ball in enumerate(balls):
+            assert abs(ball - _laplace_by_definition(gammas, r)) < 1e-35
+        assert sum(balls, arb(0)).contains(1)
+
+
+@pytest.mark.parametrize("gap", [Fraction(0), Fraction(1, 10**9), Fraction(7), Fraction(10**6)])
+def test_two_candidates_have_a_closed_form(gap: Fraction) -> None:
+    best, other = reference.noisy_max_laplace_ball([Fraction(0), gap])
+    with ctx.workprec(300):
+        g = arb(fmpq(gap.numerator, gap.denominator))
+        assert other.overlaps((-g).exp() * (2 + g) / 4)
+        assert best.overlaps(1 - (-g).exp() * (2 + g) / 4)
+        assert (other.rad() / other.mid()) < arb(2) ** -150
+
+
+def test_many_candidates_keep_narrow_balls() -> None:
+    gammas = [Fraction(k * k, 400) for k in range(120)]
+    for balls in (
+        reference.permute_and_flip_ball(gammas, bits=100),
+        reference.noisy_max_laplace_ball(gammas, bits=100),
+    ):
+        with ctx.workprec(150):
+            assert max(ball.rad() / ball.mid() for ball in balls) < arb(2) ** -80
+            assert sum(balls, arb(0)).contains(1)
