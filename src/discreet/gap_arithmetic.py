@@ -1,7 +1,8 @@
 """How the gap between two scores is computed, one class for each kind of number.
 
 A gap is γ = (q* − q)/s with an exact rational scale s, and γ = (q − q*)/s where the least score is
-best. Three things are offered, each with the bound that the samplers rely on (docs/proofs/sampling.md):
+best. Three things are offered, each with the bound that the samplers rely on
+(docs/proofs/sampling.md):
 
 * ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``HOPELESS`` (lemma 4);
 * ``pairs``: two float64 whose sum is within about 2⁻¹⁰⁰·γ of γ, clipped at ``PAIR_LIMIT``;
@@ -69,9 +70,7 @@ def _inverse(scale: Fraction, power: int) -> float:
     return (scale.denominator << max(power, 0)) / (scale.numerator << max(-power, 0))
 
 
-def _times_inverse(
-    high: Floats, low: Floats, scale: Fraction, power: int
-) -> tuple[Floats, Floats]:
+def _times_inverse(high: Floats, low: Floats, scale: Fraction, power: int) -> tuple[Floats, Floats]:
     """(high + low)·2ᵉ/scale as a pair; Dekker's product, with no fused operation assumed."""
     lead = _inverse(scale, power)
     rest = float(Fraction(2) ** power / scale - Fraction(lead))
@@ -97,7 +96,16 @@ def _times_inverse(
 class FloatArithmetic:
     """Scores of type float16, float32 or float64."""
 
-    __slots__ = ("_before", "_direction", "_dtype", "_factor", "_lift", "_power", "_reach", "_scale")
+    __slots__ = (
+        "_before",
+        "_direction",
+        "_dtype",
+        "_factor",
+        "_lift",
+        "_power",
+        "_reach",
+        "_scale",
+    )
 
     def __init__(self, dtype: np.dtype[Any], scale: Fraction, largest_is_best: bool) -> None:
         self._dtype = dtype
@@ -143,9 +151,7 @@ class FloatArithmetic:
         virtual = high - one
         low: Floats = (one - (high - virtual)) - (other + virtual)
         shift = (4 if before != 1.0 else 0) - self._power
-        return _times_inverse(
-            np.ldexp(high, shift), np.ldexp(low, shift), self._scale, self._power
-        )
+        return _times_inverse(np.ldexp(high, shift), np.ldexp(low, shift), self._scale, self._power)
 
     def threshold(self, best: float, level: int) -> float:
         """A float of the scores' type such that every worse score has exp(−γ) < 2^−level."""

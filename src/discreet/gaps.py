@@ -1,8 +1,8 @@
 """What a mechanism sees of the scores: the gaps to the best one, exact and evaluated on demand.
 
-Every mechanism here depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best score
-and s the noise scale. :class:`Gaps` borrows the scores, reads them once to find the best (and the best
-of every block), and afterwards computes only the gaps that a sampler asks for.
+Every mechanism here depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best
+score and s the noise scale. :class:`Gaps` borrows the scores, reads them once to find the best (and
+the best of every block), and afterwards computes only the gaps that a sampler asks for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError, ScoresError
 from discreet.gap_arithmetic import HOPELESS, Floats, Scalar, Values, arithmetic_for
 
-__all__ = ["HOPELESS", "Gaps", "require_finite"]
+__all__ = ["HOPELESS", "Flags", "Floats", "Gaps", "Indices", "Values", "require_finite"]
 
 Indices: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -121,7 +121,7 @@ class Gaps:
 
     @property
     def native(self) -> bool:
-        """Whether the scores are machine numbers, so that all are handled by the same instructions."""
+        """Whether the scores are machine numbers, which all take the same instructions."""
         return self._values.dtype.kind != "O"
 
     @property
@@ -248,7 +248,9 @@ class Gaps:
             else:
                 yield np.concatenate(
                     [
-                        test(self._values[block * size : (block + 1) * size], threshold).nonzero()[0]
+                        test(self._values[block * size : (block + 1) * size], threshold).nonzero()[
+                            0
+                        ]
                         + block * size
                         for block in some
                     ]

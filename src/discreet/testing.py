@@ -1,6 +1,7 @@
 """Reproducible randomness, for tests and for study.
 
-A release never takes it: ``select`` draws its own secure bits, and the ledger refuses scripted ones.
+A release never takes it: ``select`` draws its own secure bits, and the ledger refuses scripted
+ones.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ def scripted(seed: int | str) -> ScriptedBits:
     Example:
         >>> from discreet import PermuteAndFlip, Scores
         >>> scores = Scores([3, 2, 2], sensitivity=1)
-        >>> draws = [PermuteAndFlip(epsilon=1).sample(scores, 5, randomness=scripted(7)) for _ in "ab"]
-        >>> bool((draws[0] == draws[1]).all())
+        >>> mechanism = PermuteAndFlip(epsilon=1)
+        >>> first, second = (mechanism.sample(scores, 5, randomness=scripted(7)) for _ in range(2))
+        >>> bool((first == second).all())
         True
     """
     return ScriptedBits(seed)

@@ -1,7 +1,7 @@
-"""Random bits and exact draws: given uniform bits, every function here has exactly the law it states.
+"""Random bits and exact draws: given uniform bits, every function has exactly the law it states.
 
-Nothing in this package knows about mechanisms. Each release is a function of the gaps and a source of
-bits; docs/proofs/sampling.md proves each one.
+Nothing in this package knows about mechanisms. Each release is a function of the gaps and a source
+of bits; docs/proofs/sampling.md proves each one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from discreet.sampling.many import laplace_maxes, proportionals, uniform_heads
 from discreet.sampling.proportional import proportional
 from discreet.sampling.steady_head import steady_head
 from discreet.sampling.uniform_head import uniform_head
+from discreet.sampling.weighted import in_proportion_to
 
 __all__ = [
     "Bits",
@@ -23,6 +24,7 @@ __all__ = [
     "TapeExhausted",
     "best_indices",
     "biased_coins",
+    "in_proportion_to",
     "laplace_max",
     "laplace_maxes",
     "proportional",

@@ -23,9 +23,7 @@ def best_indices(values: Values, *, largest_is_best: bool = True) -> Indices:
         return np.concatenate(list(gaps.ties()))
 
 
-def uniform_best(
-    values: Values, size: int, bits: Bits, *, largest_is_best: bool = True
-) -> Indices:
+def uniform_best(values: Values, size: int, bits: Bits, *, largest_is_best: bool = True) -> Indices:
     """``size`` independent uniform choices among the candidates with the best score.
 
     Example:

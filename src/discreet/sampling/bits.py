@@ -1,7 +1,8 @@
 """Random bits: the only module that asks the operating system for randomness.
 
-A release makes its own :class:`SecureBits` and throws it away. Small needs are served by the kernel;
-larger ones by AES-256 in counter mode under a key drawn afresh from the kernel for this source alone.
+A release makes its own :class:`SecureBits` and throws it away. Small needs are served by the
+kernel; larger ones by AES-256 in counter mode under a key drawn afresh from the kernel for this
+source alone.
 """
 
 from __future__ import annotations
@@ -71,9 +72,7 @@ def _keystream(key: bytes) -> Any:
 
 
 def _expand(encryptor: Any, count: int) -> bytes:
-    stream: bytes = encryptor.update(
-        _ZEROS[:count] if count <= len(_ZEROS) else bytes(count)
-    )
+    stream: bytes = encryptor.update(_ZEROS[:count] if count <= len(_ZEROS) else bytes(count))
     return stream
 
 
@@ -102,8 +101,8 @@ if hasattr(os, "register_at_fork"):
 class SecureBits(_ByteBits):
     """Fresh secure bits for one release.
 
-    Never repeats bits: a forked child, a copy and an unpickled source all start under a new key, and
-    threads that share a source take turns.
+    Never repeats bits: a forked child, a copy and an unpickled source all start under a new key,
+    and threads that share a source take turns.
 
     Example:
         >>> SecureBits().words(3).shape
@@ -172,7 +171,7 @@ class ScriptedBits(_ByteBits):
         return (ScriptedBits, (self.seed,))
 
 
-class TapeExhausted(DiscreetError):
+class TapeExhausted(DiscreetError):  # noqa: N818 - an end, which the walker expects
     """A tape of bits ended; ``needed`` says how many more the next request takes."""
 
     def __init__(self, needed: int) -> None:

@@ -1,7 +1,7 @@
 """Noisy max with Laplace noise: the candidate whose score plus Laplace noise of scale s is largest.
 
-Above the best score the noisy scores behave like permute-and-flip with halved coins; if nobody is there,
-the layers below it are searched in turn (theorem 3 of the proof page).
+Above the best score the noisy scores behave like permute-and-flip with halved coins; if nobody is
+there, the layers below it are searched in turn (theorem 3 of the proof page).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Laplace noise below the best score, layer by layer.
 
-Let Y_r ≥ 0 be how far, in units of the scale, candidate r's noisy score lies below the best score. Layer
-k holds the candidates with k−1 ≤ Y_r < k. Given that Y_r ≥ k−1, candidate r is in layer k with a chance
-that depends on z = γ_r − (k−1) alone, and there its depth V = Y_r − (k−1) has a law that depends on z cut
-to [0, 1] alone (lemmas 10 and 11 of the proof page).
+Let Y_r ≥ 0 be how far, in units of the scale, candidate r's noisy score lies below the best score.
+Layer k holds the candidates with k−1 ≤ Y_r < k. Given that Y_r ≥ k−1, candidate r is in layer k
+with a chance that depends on z = γ_r − (k−1) alone, and there its depth V = Y_r − (k−1) has a law
+that depends on z cut to [0, 1] alone (lemmas 10 and 11 of the proof page).
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ class Layer:
         return self.number <= _DEEPEST
 
 
-def shallowest(gaps: Gaps, layer: Layer, groups: Indices, candidates: Indices, *, bits: Bits, tuning: Tuning) -> tuple[Indices, Indices]:
+def shallowest(
+    gaps: Gaps, layer: Layer, groups: Indices, candidates: Indices, *, bits: Bits, tuning: Tuning
+) -> tuple[Indices, Indices]:
     """For each group, the candidate of least depth.
 
     ``groups`` and ``candidates`` list who is in the layer, group by group; returned are the groups

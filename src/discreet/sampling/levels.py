@@ -1,8 +1,8 @@
 """All candidates sorted by how large their coins can be: the preparation for many draws.
 
-A candidate of level j has exp(−γ) ≤ 2^−j, certified (lemma 9). Many independent draws then cost a few
-coins each: who might be heads in which draw is decided by `marks`, over all draws and candidates of a
-level at once.
+A candidate of level j has exp(−γ) ≤ 2^−j, certified (lemma 9). Many independent draws then cost a
+few coins each: who might be heads in which draw is decided by `marks`, over all draws and
+candidates of a level at once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Levels:
     def arrivals(
         self, coins: Coins, draws: int, *, bits: Bits, tuning: Tuning
     ) -> tuple[Indices, Indices]:
-        """In each of ``draws`` independent draws, everyone whose coin is heads: (draw, candidate)."""
+        """In each of ``draws`` independent draws, all whose coins are heads: (draw, candidate)."""
         draw_parts: list[Indices] = []
         candidate_parts: list[Indices] = []
         boost_parts: list[Indices] = []

@@ -25,7 +25,8 @@ class Window:
     """The coin "arrives in window w, given not before".
 
     Let each candidate arrive, if its coin exp(−γ)/2^halvings is heads, at a uniform time in [0, 1).
-    Time is cut into 2^cuts windows; the first arrival is a uniform choice among the heads (lemma 13).
+    Time is cut into 2^cuts windows; the first arrival is a uniform choice among the heads (lemma
+    13).
     """
 
     __slots__ = ("_shift", "number")
@@ -66,13 +67,11 @@ def _last_level(gaps: Gaps, tuning: Tuning) -> int:
 
 
 @np.errstate(all="ignore")
-def proportionals(
-    gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD
-) -> Indices:
+def proportionals(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
     """``size`` independent draws of the exponential mechanism.
 
-    A level is proposed in proportion to its size and bound, a candidate of it uniformly, and accepted
-    with the chance 2^level·exp(−γ) that is left.
+    A level is proposed in proportion to its size and bound, a candidate of it uniformly, and
+    accepted with the chance 2^level·exp(−γ) that is left.
     """
     levels = Levels(gaps, last=_last_level(gaps, tuning))
     last = levels.last
@@ -96,9 +95,7 @@ def proportionals(
 
 
 @np.errstate(all="ignore")
-def uniform_heads(
-    gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD
-) -> Indices:
+def uniform_heads(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
     """``size`` independent draws of permute-and-flip."""
     levels = Levels(gaps, last=_last_level(gaps, tuning))
     drawn = np.full(size, -1, dtype=np.int64)
@@ -108,9 +105,7 @@ def uniform_heads(
 
 
 @np.errstate(all="ignore")
-def laplace_maxes(
-    gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD
-) -> Indices:
+def laplace_maxes(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
     """``size`` independent draws of noisy max with Laplace noise."""
     levels = Levels(gaps, last=_last_level(gaps, tuning))
     drawn = np.full(size, -1, dtype=np.int64)

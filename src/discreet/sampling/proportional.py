@@ -1,8 +1,8 @@
 """The exponential mechanism: a candidate with probability proportional to exp(−γ).
 
-That is also noisy max with Gumbel noise. Rejection from two groups: the near candidates, proposed with
-weight 2^a each and accepted with chance exp(−γ), and everyone, proposed with weight 1 and accepted with
-chance 2^a·exp(−γ) if far (theorem 2 of the proof page).
+That is also noisy max with Gumbel noise. Rejection from two groups: the near candidates, proposed
+with weight 2^a each and accepted with chance exp(−γ), and everyone, proposed with weight 1 and
+accepted with chance 2^a·exp(−γ) if far (theorem 2 of the proof page).
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ def proposal_level(gaps: Gaps, tuning: Tuning) -> int:
     )
 
 
-def _two_groups(
-    gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tuning
-) -> int:
+def _two_groups(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tuning) -> int:
     """Rejection from the near candidates (weight 2^level) and from all (weight 1)."""
     crowd = len(near) << level
     count = min(2 + 2 * len(near), tuning.visits[-1]) if tuning.visits else 1
     while True:
         drawn = some_words_below(bits, crowd + gaps.size, count=count).astype(np.int64)
         among_near = drawn < crowd
-        candidates = np.where(among_near, near[np.where(among_near, drawn >> level, 0)], drawn - crowd)
+        candidates = np.where(
+            among_near, near[np.where(among_near, drawn >> level, 0)], drawn - crowd
+        )
         # A near candidate proposed by the second group is refused: it has its weight already.
         valid = among_near.copy()
         others = (~among_near).nonzero()[0]

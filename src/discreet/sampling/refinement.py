@@ -1,8 +1,8 @@
 """Comparisons that floats could not decide: more random bits and ball arithmetic.
 
 A uniform number u is known by its first bits only. When a float comparison falls inside its error
-band, u is extended and the other side is enclosed in a ball (flint's ``arb``) until the two separate,
-which happens with probability one (lemma 3 of the proof page).
+band, u is extended and the other side is enclosed in a ball (flint's ``arb``) until the two
+separate, which happens with probability one (lemma 3 of the proof page).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def scaled(value: Ball, exponent: int) -> Ball:
 
 
 class Uniform:
-    """A uniform number in [0, 1) of which ``width`` bits are known: ``known / 2**width`` and above."""
+    """A uniform number in [0, 1) known to ``width`` bits: from ``known / 2**width`` upward."""
 
     __slots__ = ("_bits", "_step", "known", "width")
 
@@ -65,7 +65,7 @@ class Uniform:
         self.width += self._step
 
     def is_below(self, target: Callable[[], Ball]) -> bool:
-        """Whether this number is below the one that ``target`` encloses at the precision in force."""
+        """Whether this number is below the one that ``target`` encloses at any precision."""
         while True:
             with precision(self.width + GUARD_BITS):
                 threshold = scaled(target(), self.width)

@@ -1,8 +1,9 @@
 """Permute-and-flip whose work does not depend on the scores.
 
-Every coin is flipped, with the same number of bits, in passes of the same length; the winner is kept by
-merging counts. A score can change the work only where a coin falls inside the float's error band, which
-has probability at most 2⁻⁴⁰ a coin. What this hides and what it does not is in docs/proofs/sampling.md.
+Every coin is flipped, with the same number of bits, in passes of the same length; the winner is
+kept by merging counts. A score can change the work only where a coin falls inside the float's error
+band, which has probability at most 2⁻⁴⁰ a coin. What this hides and what it does not is in
+docs/proofs/sampling.md.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.gaps import Floats, Gaps
+from discreet.gaps import Flags, Gaps
 from discreet.sampling.bits import Bits
 from discreet.sampling.coins import Heads, falls_heads
 from discreet.sampling.refinement import Uniform
@@ -51,9 +52,7 @@ def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
     return winner
 
 
-def _flip_all(
-    gaps: Gaps, start: int, stop: int, bits: Bits, tuning: Tuning
-) -> Floats:
+def _flip_all(gaps: Gaps, start: int, stop: int, bits: Bits, tuning: Tuning) -> Flags:
     """A flag for every candidate of the stretch: whether its coin is heads."""
     chances, _ = _COINS.chances(gaps.stretch(start, stop))
     chances *= 2.0**tuning.word
@@ -62,7 +61,7 @@ def _flip_all(
     excess -= chances
     chances *= tuning.tolerance
     chances += 2.0
-    heads: Floats = excess < -chances
+    heads: Flags = excess < -chances
     doubtful = np.abs(excess, out=excess) <= chances
     if doubtful.any():
         for place in doubtful.nonzero()[0].tolist():

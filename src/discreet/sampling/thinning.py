@@ -1,8 +1,8 @@
 """All heads among the candidates of one release, without flipping every coin.
 
-Candidates beyond a level have coins of at most 2^−a. Such a coin is heads when two independent coins
-are: one of chance 2^−a, which needs no score and is drawn for all candidates at once by `marks`, and
-one of chance 2^a·c for the few that were marked (lemma 8 of the proof page).
+Candidates beyond a level have coins of at most 2^−a. Such a coin is heads when two independent
+coins are: one of chance 2^−a, which needs no score and is drawn for all candidates at once by
+`marks`, and one of chance 2^a·c for the few that were marked (lemma 8 of the proof page).
 """
 
 from __future__ import annotations
@@ -41,14 +41,13 @@ def cheapest_level(gaps: Gaps, coins: Coins, tuning: Tuning) -> int:
     levels = [level + coins.spread for level in tuning.levels]
     return min(
         levels,
-        key=lambda level: gaps.near_reading(level)
-        + _FLIP * gaps.size * 0.5 ** coins.exponent(level),
+        key=lambda level: (
+            gaps.near_reading(level) + _FLIP * gaps.size * 0.5 ** coins.exponent(level)
+        ),
     )
 
 
-def far_heads(
-    gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning
-) -> Indices:
+def far_heads(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning) -> Indices:
     """The heads among the candidates that are far at ``level``."""
     exponent = coins.exponent(level)
     marked = marks(bits, gaps.size, exponent, tuning=tuning)

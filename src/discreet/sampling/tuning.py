@@ -1,7 +1,7 @@
 """The numbers that a sampler may change without changing what it draws.
 
-Tests shrink them until every path of a sampler can be enumerated, or set the tolerance to infinity so
-that every decision is made in ball arithmetic. Nothing here affects a distribution.
+Tests shrink them until every path of a sampler can be enumerated, or set the tolerance to infinity
+so that every decision is made in ball arithmetic. Nothing here affects a distribution.
 """
 
 from __future__ import annotations

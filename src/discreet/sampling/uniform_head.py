@@ -1,8 +1,9 @@
 """Permute-and-flip: flip a coin exp(−γ) for everyone and choose uniformly among the heads.
 
-That is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner is
-seen from the block maxima, a crowd of good candidates is met by a few random visits, and in between the
-hopeless are thinned. The three plans draw from the same distribution (theorem 1 of the proof page).
+That is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner
+is seen from the block maxima, a crowd of good candidates is met by a few random visits, and in
+between the hopeless are thinned. The three plans draw from the same distribution (theorem 1 of the
+proof page).
 """
 
 from __future__ import annotations
@@ -57,9 +58,7 @@ def _one_of(heads: Indices, bits: Bits) -> int | None:
     return int(heads[uniform_below(bits, len(heads))]) if len(heads) else None
 
 
-def _visit(
-    gaps: Gaps, coins: Heads, bits: Bits, tuning: Tuning
-) -> tuple[int | None, Indices]:
+def _visit(gaps: Gaps, coins: Heads, bits: Bits, tuning: Tuning) -> tuple[int | None, Indices]:
     """Visit candidates in random order until a coin is heads or it looks hopeless.
 
     Returns the head, or None and the candidates visited, whose coins were all tails. Candidates are
