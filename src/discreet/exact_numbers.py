@@ -34,7 +34,10 @@ def fraction_of_decimal(value: Decimal) -> Fraction | None:
     if not value.is_finite():
         return None
     exponent = value.as_tuple().exponent
-    if not isinstance(exponent, int) or max(abs(exponent), abs(value.adjusted())) > LARGEST_EXPONENT:
+    if (
+        not isinstance(exponent, int)
+        or max(abs(exponent), abs(value.adjusted())) > LARGEST_EXPONENT
+    ):
         return None
     return Fraction(value)
 
@@ -70,7 +73,7 @@ def _exact(value: object) -> Fraction | None:
     if isinstance(value, np.integer):
         return Fraction(int(value))
     if isinstance(value, numbers.Rational):
-        return Fraction(value.numerator, value.denominator)
+        return Fraction(int(value.numerator), int(value.denominator))
     return None
 
 

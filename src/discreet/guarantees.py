@@ -20,7 +20,7 @@ import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import total_ordering
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from discreet.balls import upper_bound
 from discreet.errors import ParameterError
@@ -79,12 +79,20 @@ def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
     return Fraction(0) if delta is None else probability("delta", delta)
 
 
+def _of_number(measure: type[G], number: Exact) -> G:
+    """A guarantee of one number; every measure but ApproxDP is one."""
+    assert issubclass(measure, _OneNumber)
+    return measure(number)
+
+
 def _odds(epsilon: float) -> str:
     if epsilon == math.inf:
         return "without any limit"
     factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf
-    return f"by a factor of at most {_figure(float_up(factor))}" if factor < 1e6 else (
-        f"by a factor of at most e^{_figure(epsilon)}"
+    return (
+        f"by a factor of at most {_figure(float_up(factor))}"
+        if factor < 1e6
+        else (f"by a factor of at most e^{_figure(epsilon)}")
     )
 
 
@@ -93,6 +101,7 @@ class _OneNumber(Guarantee):
     """A guarantee of one number; smaller is stronger."""
 
     __slots__ = ("_exact",)
+    _exact: Exact
     _parameter: ClassVar[str]
 
     def __init__(self, value: object) -> None:
@@ -107,8 +116,7 @@ class _OneNumber(Guarantee):
     @property
     def exact(self) -> Exact:
         """The cost as an exact rational, or infinity."""
-        value: Exact = self._exact
-        return value
+        return self._exact
 
     def _reported(self) -> float:
         return float_up(self._exact)
@@ -149,13 +157,11 @@ class _Epsilon(_OneNumber):
     def to(self, measure: type[G], *, delta: object = None) -> G:
         """The same promise in another measure, rounded up."""
         target = _target_delta(measure, delta)
-        if measure is type(self):
-            return self  # type: ignore[return-value]  # G is this very class here
         if measure is ApproxDP:
-            return ApproxDP(self._epsilon_at(target), target)  # type: ignore[return-value]  # G is ApproxDP
-        if self._exact == math.inf:
-            return measure(math.inf)  # type: ignore[call-arg]  # every one-number class takes its number
-        return self._convert(measure)
+            return cast("G", ApproxDP(self._epsilon_at(target), target))
+        if measure is type(self) or self._exact in (0, math.inf):
+            return _of_number(measure, self._exact)
+        return _of_number(measure, self._number_in(measure))
 
     def _epsilon_at(self, delta: Fraction) -> Exact:
         """The least ε' such that (ε', δ)-DP follows."""
@@ -174,7 +180,8 @@ class _Epsilon(_OneNumber):
     def _smaller_epsilon(self, delta: Fraction) -> Exact: ...
 
     @abstractmethod
-    def _convert(self, measure: type[G]) -> G: ...
+    def _number_in(self, measure: type[Guarantee]) -> Exact:
+        """The cost in another one-number measure, for a finite ε above zero."""
 
 
 class PureDP(_Epsilon):
@@ -193,10 +200,8 @@ class PureDP(_Epsilon):
         # Randomized response dominates: δ(ε') = (e^ε − e^ε')/(1 + e^ε), so ε' = ε + ln(1 − δ(1 + e^−ε)).
         return _shortened(self._exact, delta, lambda e, d: 1 - d * (1 + (-e).exp()))
 
-    def _convert(self, measure: type[G]) -> G:
-        if measure is BoundedRange:
-            return BoundedRange(2 * self._exact)  # type: ignore[return-value]  # G is BoundedRange
-        return ZCDP(zcdp_of_pure(self._exact))  # type: ignore[return-value]  # G is ZCDP
+    def _number_in(self, measure: type[Guarantee]) -> Exact:
+        return 2 * self._exact if measure is BoundedRange else zcdp_of_pure(self._exact)
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
@@ -226,14 +231,10 @@ class BoundedRange(_Epsilon):
     def _smaller_epsilon(self, delta: Fraction) -> Exact:
         # δ(ε') = (1 − e^((ε'−ε)/2))²/(1 − e^−ε), so ε' = ε + 2 ln(1 − √(δ(1 − e^−ε))).
         # The root stays below one because δ < 1.
-        return _shortened(
-            self._exact, delta, lambda e, d: (1 - (d * (1 - (-e).exp())).sqrt()) ** 2
-        )
+        return _shortened(self._exact, delta, lambda e, d: (1 - (d * (1 - (-e).exp())).sqrt()) ** 2)
 
-    def _convert(self, measure: type[G]) -> G:
-        if measure is PureDP:
-            return PureDP(self._exact)  # type: ignore[return-value]  # G is PureDP
-        return ZCDP(zcdp_of_bounded_range(self._exact))  # type: ignore[return-value]  # G is ZCDP
+    def _number_in(self, measure: type[Guarantee]) -> Exact:
+        return self._exact if measure is PureDP else zcdp_of_bounded_range(self._exact)
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
@@ -261,16 +262,38 @@ class LaplaceDominated(_Epsilon):
         # δ(ε') = 1 − e^((ε'−ε)/2), so ε' = ε + 2 ln(1 − δ).
         return _shortened(self._exact, delta, lambda _e, d: (1 - d) ** 2)
 
-    def _convert(self, measure: type[G]) -> G:
-        if measure is PureDP:
-            return PureDP(self._exact)  # type: ignore[return-value]  # G is PureDP
-        if measure is BoundedRange:
-            return BoundedRange(2 * self._exact)  # type: ignore[return-value]  # G is BoundedRange
-        return ZCDP(zcdp_of_laplace(self._exact))  # type: ignore[return-value]  # G is ZCDP
+    def _number_in(self, measure: type[Guarantee]) -> Exact:
+        if measure is ZCDP:
+            return zcdp_of_laplace(self._exact)
+        return 2 * self._exact if measure is BoundedRange else self._exact
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
         return self.to(PureDP).in_words(people)
+
+
+class FlippedCoins(LaplaceDominated):
+    """What permute-and-flip gives: Laplace dominance, and a range of exactly 2 ln(2e^(ε/2) − 1).
+
+    The range lies between ε (the published claim, which is false) and 2ε (what ε-DP alone gives), and
+    brings a smaller ρ: ``docs/proofs/bounded-range-refuted.md``.
+
+    Example:
+        >>> FlippedCoins(1).to(BoundedRange)
+        BoundedRange(1.6635931315023726)
+    """
+
+    __slots__ = ()
+
+    def _number_in(self, measure: type[Guarantee]) -> Exact:
+        assert isinstance(self._exact, Fraction)
+        if measure is PureDP:
+            return self._exact
+        width = upper_bound(lambda e: 2 * (2 * (e / 2).expm1() + 1).log(), self._exact)
+        if measure is BoundedRange:
+            return min(width, 2 * self._exact)
+        # Either bound is proved; which one is smaller is not, so take the minimum.
+        return min(zcdp_of_laplace(self._exact), zcdp_of_bounded_range(width))
 
 
 class ZCDP(_OneNumber):
@@ -293,11 +316,11 @@ class ZCDP(_OneNumber):
     def to(self, measure: type[G], *, delta: object = None) -> G:
         """(ε, δ)-DP for a δ above zero; no finite ε otherwise."""
         target = _target_delta(measure, delta)
-        if measure is ZCDP:
-            return self  # type: ignore[return-value]  # G is ZCDP
         if measure is ApproxDP:
-            return ApproxDP(epsilon_of_zcdp(self._exact, target), target)  # type: ignore[return-value]  # G is ApproxDP
-        return measure(Fraction(0) if self._exact == 0 else math.inf)  # type: ignore[call-arg]  # one-number class
+            return cast("G", ApproxDP(epsilon_of_zcdp(self._exact, target), target))
+        if measure is ZCDP or self._exact == 0:
+            return _of_number(measure, self._exact)
+        return _of_number(measure, math.inf)
 
     def for_people(self, count: int) -> ZCDP:
         """Group privacy: ρ grows with the square (``docs/proofs/neighbours.md``)."""
@@ -307,8 +330,10 @@ class ZCDP(_OneNumber):
         """The promise in one plain sentence."""
         group = self.for_people(people)
         bound = group.to(ApproxDP, delta=Fraction(1, 10**6)).epsilon
-        subject = f"{_people(people).capitalize()} together change" if people > 1 else (
-            "One person's data changes"
+        subject = (
+            f"{_people(people).capitalize()} together change"
+            if people > 1
+            else ("One person's data changes")
         )
         return (
             f"{subject} the probability of any answer {_odds(bound)}, up to one chance in a million "
@@ -327,6 +352,8 @@ class ApproxDP(Guarantee):
     """
 
     __slots__ = ("_delta", "_epsilon")
+    _delta: Fraction
+    _epsilon: Exact
     symbol = "(ε, δ)"
 
     def __init__(self, epsilon: object, delta: object) -> None:
@@ -368,14 +395,24 @@ class ApproxDP(Guarantee):
         return f"ApproxDP({shown(self._epsilon)}, {shown(self._delta)})"
 
     def to(self, measure: type[G], *, delta: object = None) -> G:
-        """Only a larger δ, or any measure when δ is zero; infinite otherwise."""
-        target = self._delta if measure is ApproxDP and delta is None else _target_delta(measure, delta)
+        """A larger δ buys a smaller ε; any measure follows when δ is zero; infinite otherwise."""
+        target = (
+            self._delta if measure is ApproxDP and delta is None else _target_delta(measure, delta)
+        )
         if self._delta == 0:
             return PureDP(self._epsilon).to(measure, delta=target if measure is ApproxDP else None)
         if measure is ApproxDP:
-            epsilon = self._epsilon if target >= self._delta else math.inf
-            return ApproxDP(epsilon, target)  # type: ignore[return-value]  # G is ApproxDP
-        return measure(math.inf)  # type: ignore[call-arg]  # one-number class
+            return cast("G", ApproxDP(self._epsilon_at(target), target))
+        return _of_number(measure, math.inf)
+
+    def _epsilon_at(self, target: Fraction) -> Exact:
+        """What a δ of at least one's own buys (``docs/proofs/conversions.md``)."""
+        if target < self._delta:
+            return math.inf
+        if self._delta in (target, 1):
+            return self._epsilon
+        spare = (target - self._delta) / (1 - self._delta)
+        return PureDP(self._epsilon)._epsilon_at(spare)
 
     def for_people(self, count: int) -> ApproxDP:
         """Group privacy: kε and δ(e^(kε) − 1)/(e^ε − 1), δ at most 1."""
@@ -384,6 +421,7 @@ class ApproxDP(Guarantee):
             return ApproxDP(self._epsilon * count, self._delta)
         if self._epsilon == 0:
             return ApproxDP(0, min(Fraction(1), self._delta * count))
+        assert isinstance(self._epsilon, Fraction)
         delta = upper_bound(
             lambda e, d: d * (count * e).expm1() / e.expm1(), self._epsilon, self._delta
         )
@@ -412,7 +450,10 @@ def zcdp_of_pure(epsilon: Exact) -> Exact:
 
 
 def zcdp_of_bounded_range(epsilon: Exact) -> Exact:
-    """t − 1 − ln t with t = ε/(1 − e^−ε), at most ε²/8 (``docs/proofs/concentrated.md``)."""
+    """The ρ of ε-bounded range: t − 1 − ln t with t = ε/(1 − e^−ε), at most ε²/8.
+
+    Proof: ``docs/proofs/concentrated.md``.
+    """
 
     def formula(e: Any) -> Any:
         ratio = e / -((-e).expm1())
@@ -427,7 +468,7 @@ def zcdp_of_laplace(epsilon: Exact) -> Exact:
 
 
 def _rho(epsilon: Exact, formula: Any) -> Exact:
-    if epsilon == math.inf or epsilon == 0:
+    if epsilon in (math.inf, 0):
         return epsilon
     assert isinstance(epsilon, Fraction)
     return upper_bound(formula, epsilon)
@@ -456,7 +497,11 @@ def _orders(rho: Fraction, delta: Fraction) -> list[Fraction]:
 
     def value(log_excess: float) -> float:
         order = 1 + math.exp(log_excess)
-        return order * float(rho) - (math.log(order) + log_delta) / (order - 1) + math.log1p(-1 / order)
+        return (
+            order * float(rho)
+            - (math.log(order) + log_delta) / (order - 1)
+            + math.log1p(-1 / order)
+        )
 
     low, high = math.log(center - 1) - 5, math.log(center - 1) + 3
     for _ in range(80):

@@ -47,6 +47,11 @@ class Scores:
     """
 
     __slots__ = ("_candidates", "_monotonic", "_range_distance", "_sensitivity", "_values")
+    _candidates: Sequence[Any]
+    _monotonic: bool
+    _range_distance: Fraction
+    _sensitivity: Fraction | None
+    _values: npt.NDArray[Any]
 
     def __init__(
         self,
@@ -58,7 +63,9 @@ class Scores:
         range_distance: object = None,
     ) -> None:
         if not isinstance(monotonic, bool | np.bool_):
-            raise ParameterError(f"monotonic={monotonic!r} is not allowed: it must be True or False")
+            raise ParameterError(
+                f"monotonic={monotonic!r} is not allowed: it must be True or False"
+            )
         if (sensitivity is None) == (range_distance is None):
             raise ParameterError("give exactly one of sensitivity= and range_distance=")
         delta: Fraction | None = None
@@ -102,29 +109,27 @@ class Scores:
     @property
     def values(self) -> npt.NDArray[Any]:
         """The scores: a read-only NumPy array (of exact rationals where no machine type holds them)."""
-        values: npt.NDArray[Any] = self._values
-        return values
+        return self._values
 
     @property
     def candidates(self) -> Sequence[Any]:
         """The labels, in the order of ``values``."""
-        candidates: Sequence[Any] = self._candidates
-        return candidates
+        return self._candidates
 
     @property
     def sensitivity(self) -> Fraction | None:
         """Δ, or None where the range distance was given instead."""
-        return self._sensitivity  # type: ignore[no-any-return]  # set once in __init__
+        return self._sensitivity
 
     @property
     def monotonic(self) -> bool:
         """Whether one person moves all scores in the same direction."""
-        return self._monotonic  # type: ignore[no-any-return]  # set once in __init__
+        return self._monotonic
 
     @property
     def range_distance(self) -> Fraction:
         """d: the most by which two candidates' scores can move apart between neighbours."""
-        return self._range_distance  # type: ignore[no-any-return]  # set once in __init__
+        return self._range_distance
 
     def on_grid(self, step: object) -> Scores:
         """These scores rounded to multiples of ``step``, which must divide Δ: then Δ is kept.
@@ -141,7 +146,9 @@ class Scores:
         if self._sensitivity is None:
             raise ParameterError("on_grid needs scores with sensitivity=, not range_distance=")
         if (self._sensitivity / grid).denominator != 1:
-            raise ParameterError(f"step={step!r} is not allowed: sensitivity must be a multiple of it")
+            raise ParameterError(
+                f"step={step!r} is not allowed: sensitivity must be a multiple of it"
+            )
         rounded = [round(Fraction(value) / grid) * grid for value in self._values.tolist()]
         return Scores(
             rounded,
@@ -217,7 +224,9 @@ def _borrow(values: Any) -> npt.NDArray[Any]:
 
 def _column(series: Any) -> Any:
     """A data-frame library's column as a NumPy array, or a list of exact values; nulls refused."""
-    if getattr(series, "ndim", 1) != 1 or not hasattr(series, "dtype" if _module(series) != "pyarrow" else "type"):
+    if getattr(series, "ndim", 1) != 1 or not hasattr(
+        series, "dtype" if _module(series) != "pyarrow" else "type"
+    ):
         raise ScoresError("scores must have one dimension")
     if _module(series) == "pandas":
         nulls = bool(series.isna().any())
@@ -226,9 +235,17 @@ def _column(series: Any) -> Any:
     if nulls:
         raise ScoresError("scores must not be null, missing or NaN")
     if _module(series) == "polars":
-        return series.to_numpy() if series.dtype.is_integer() or series.dtype.is_float() else series.to_list()
+        return (
+            series.to_numpy()
+            if series.dtype.is_integer() or series.dtype.is_float()
+            else series.to_list()
+        )
     if _module(series) == "pyarrow":
-        return series.to_numpy(zero_copy_only=False) if hasattr(series, "buffers") else series.to_numpy()
+        return (
+            series.to_numpy(zero_copy_only=False)
+            if hasattr(series, "buffers")
+            else series.to_numpy()
+        )
     return series.to_numpy()
 
 
@@ -239,7 +256,9 @@ def _from_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if kind == "O" or (kind == "f" and array.dtype.itemsize > 8):
         return _from_sequence(list(array))
     if kind not in "iuf":
-        raise ScoresError("scores must be real numbers (not booleans, complex numbers, text or dates)")
+        raise ScoresError(
+            "scores must be real numbers (not booleans, complex numbers, text or dates)"
+        )
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     array = array.view(np.ndarray)

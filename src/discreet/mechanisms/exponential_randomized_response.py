@@ -42,12 +42,14 @@ class ExponentialRandomizedResponse(Mechanism):
         >>> from discreet import Scores
         >>> scores = Scores([5, 3, 1], sensitivity=1)
         >>> ExponentialRandomizedResponse(epsilon=1, truth="0.75").probabilities(scores).round(3)
-        array([0.916, 0.062, 0.023])
+        array([0.916, 0.061, 0.023])
         >>> ExponentialRandomizedResponse(epsilon=1, truth="0.75").guarantee(scores)
         PureDP(inf)
     """
 
     __slots__ = ("_truth", "_variant")
+    _truth: Fraction
+    _variant: str
     private = False
     proof = "docs/proofs/exponential-randomized-response.md"
 
@@ -69,12 +71,12 @@ class ExponentialRandomizedResponse(Mechanism):
     @property
     def truth(self) -> Fraction:
         """π: the probability of answering from the top set."""
-        return self._truth  # type: ignore[no-any-return]  # set once in __init__
+        return self._truth
 
     @property
     def variant(self) -> str:
         """``"complete"`` (the chain) or ``"naive"`` (the best candidates only)."""
-        return self._variant  # type: ignore[no-any-return]  # set once in __init__
+        return self._variant
 
     @property
     def name(self) -> str:  # type: ignore[override]  # one name per variant
@@ -86,15 +88,15 @@ class ExponentialRandomizedResponse(Mechanism):
         """The arguments that make this mechanism again."""
         return {**super().parameters(), "truth": self._truth, "variant": self._variant}
 
-    def select(self, scores: Scores) -> NoReturn:
+    def select(self, scores: Scores) -> NoReturn:  # noqa: ARG002  # it refuses whatever it is given
         """Refuse: there is no guarantee to release under."""
         raise NotPrivateError(_REFUSAL)
 
-    def select_index(self, scores: Scores) -> NoReturn:
+    def select_index(self, scores: Scores) -> NoReturn:  # noqa: ARG002  # as above
         """Refuse: there is no guarantee to release under."""
         raise NotPrivateError(_REFUSAL)
 
-    def release(self, scores: Scores, *, neighbours: str = "") -> Release:
+    def release(self, scores: Scores, *, neighbours: str = "") -> Release:  # noqa: ARG002  # as above
         """Refuse: there is no guarantee to release under."""
         raise NotPrivateError(_REFUSAL)
 
@@ -115,7 +117,9 @@ class ExponentialRandomizedResponse(Mechanism):
         if self._variant == "naive":
             members = sampling.best_indices(scores.values, largest_is_best=largest)
         else:
-            members = _chain(scores.values, scores.range_distance / (1 if scores.monotonic else 2), largest)
+            members = _chain(
+                scores.values, scores.range_distance / (1 if scores.monotonic else 2), largest
+            )
         top = np.zeros(len(scores), dtype=np.bool_)
         top[members] = True
         return top
@@ -123,8 +127,8 @@ class ExponentialRandomizedResponse(Mechanism):
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
         gammas, correction = (
             (np.where(self.top_set(scores), 0.0, np.inf), None)
-            if (scale := self._scale_for(scores)) == 0
-            else self._gaps(scores, scale).gammas()
+            if self._scale_for(scores) == 0
+            else self.gaps(scores).gammas()
         )
         return distribution.exponential_randomized_response(
             gammas, self.top_set(scores), float(self._truth), correction=correction, log=log

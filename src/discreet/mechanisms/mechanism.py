@@ -9,13 +9,20 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import Exact, float_up, non_negative, non_negative_distance, positive, refuse, whole
+from discreet.exact_numbers import (
+    Exact,
+    non_negative,
+    non_negative_distance,
+    positive,
+    refuse,
+    whole,
+)
 from discreet.gaps import Gaps
 from discreet.guarantees import Guarantee, PureDP
 from discreet.release import Release
@@ -38,6 +45,9 @@ class Mechanism(ABC):
     """
 
     __slots__ = ("_epsilon", "_optimize", "_scale")
+    _epsilon: Fraction | None
+    _optimize: str
+    _scale: Fraction | None
 
     name: ClassVar[str]
     """The name on the command line and in reports."""
@@ -86,17 +96,17 @@ class Mechanism(ABC):
     @property
     def epsilon(self) -> Fraction | None:
         """ε as given, exactly; None when the scale was given."""
-        return self._epsilon  # type: ignore[no-any-return]  # set once in __init__
+        return self._epsilon
 
     @property
     def scale(self) -> Fraction | None:
         """The noise scale as given, exactly; None when ε was given."""
-        return self._scale  # type: ignore[no-any-return]  # set once in __init__
+        return self._scale
 
     @property
     def optimize(self) -> str:
         """``"max"`` or ``"min"``."""
-        return self._optimize  # type: ignore[no-any-return]  # set once in __init__
+        return self._optimize
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.parameters() == other.parameters()
@@ -122,7 +132,9 @@ class Mechanism(ABC):
         """Choose one candidate and return its position: one release, exact, from secure random bits."""
         return self._choose(scores, SecureBits())
 
-    def release(self, scores: Scores, *, neighbours: str = "data sets whose scores are neighbours") -> Release:
+    def release(
+        self, scores: Scores, *, neighbours: str = "data sets whose scores are neighbours"
+    ) -> Release:
         """Choose one candidate and return it with its guarantee.
 
         Example:
@@ -133,7 +145,10 @@ class Mechanism(ABC):
         """
         guarantee = self.guarantee(scores)
         return Release(
-            answer=self.select(scores), guarantee=guarantee, mechanism=self.name, neighbours=neighbours
+            answer=self.select(scores),
+            guarantee=guarantee,
+            mechanism=self.name,
+            neighbours=neighbours,
         )
 
     # ---- study: reads the scores without spending budget; the results are not private -----------
@@ -148,7 +163,7 @@ class Mechanism(ABC):
         scale = self._scale_for(scores)
         if scale == 0:
             return uniform_best(scores.values, size, bits, largest_is_best=self._optimize == "max")
-        return self._draw_many(self._gaps(scores, scale), size, bits)
+        return self._draw_many(self.gaps(scores), size, bits)
 
     def probabilities(self, scores: Scores) -> Floats:
         """The probability of each candidate. **Not private**: it reads the scores and spends nothing."""
@@ -160,12 +175,20 @@ class Mechanism(ABC):
 
     # ---- guarantees ----------------------------------------------------------------------------
 
-    def guarantee(self, scores: Scores, measure: type[G] = PureDP, delta: object = None) -> G:  # type: ignore[assignment]  # the default is one of the measures
+    @overload
+    def guarantee(self, scores: Scores) -> PureDP: ...
+
+    @overload
+    def guarantee(self, scores: Scores, measure: type[G], delta: object = None) -> G: ...
+
+    def guarantee(
+        self, scores: Scores, measure: type[Guarantee] = PureDP, delta: object = None
+    ) -> Guarantee:
         """What one release on these scores costs, in ``measure``, by this mechanism's tightest proof.
 
         It depends on the range distance only, never on a score. ``delta`` goes with ``ApproxDP``.
         """
-        return self._promise(self._cost(_scores(scores).range_distance)).to(measure, delta=delta)
+        return self.promise_at(_scores(scores).range_distance).to(measure, delta=delta)
 
     def privacy_map(self, distance: object, monotonic: bool = False) -> float:
         """ε for neighbours at L∞ distance ``distance``, rounded up; needs a mechanism built from scale=.
@@ -181,31 +204,39 @@ class Mechanism(ABC):
                 "follows the distance and the cost is always that epsilon"
             )
         moved = non_negative_distance("distance", distance)
-        return self._promise(self._cost(moved if monotonic else 2 * moved)).to(PureDP).epsilon
+        return self.promise_at(moved if monotonic else 2 * moved).to(PureDP).epsilon
+
+    def promise_at(self, range_distance: Fraction) -> Guarantee:
+        """The strongest guarantee proved for neighbours at this range distance, in its own measure."""
+        return self._promise(self._cost(range_distance))
 
     def _cost(self, range_distance: Fraction) -> Exact:
         """ε of the underlying noise for a range distance: ε as given, or d/s."""
         if self._epsilon is not None:
-            epsilon: Exact = self._epsilon
-            return epsilon
+            return self._epsilon
         if range_distance == 0:
             return Fraction(0)
         return range_distance / self._scale if self._scale else math.inf
 
     def _scale_for(self, scores: Scores) -> Fraction:
         if self._scale is not None:
-            scale: Fraction = self._scale
-            return scale
-        return _scores(scores).range_distance / self._epsilon  # type: ignore[no-any-return]  # a Fraction
+            return self._scale
+        assert self._epsilon is not None
+        return _scores(scores).range_distance / self._epsilon
 
-    def _gaps(self, scores: Scores, scale: Fraction) -> Gaps:
-        return Gaps(scores.values, scale=scale, largest_is_best=self._optimize == "max")
+    def gaps(self, scores: Scores) -> Gaps:
+        """What this mechanism sees of the scores. **Not private**; needs a scale above zero."""
+        return Gaps(
+            scores.values, scale=self._scale_for(scores), largest_is_best=self._optimize == "max"
+        )
 
     def _choose(self, scores: Scores, bits: Bits) -> int:
         scale = self._scale_for(scores)
         if scale == 0:
-            return int(uniform_best(scores.values, 1, bits, largest_is_best=self._optimize == "max")[0])
-        return self._draw(self._gaps(scores, scale), bits)
+            return int(
+                uniform_best(scores.values, 1, bits, largest_is_best=self._optimize == "max")[0]
+            )
+        return self._draw(self.gaps(scores), bits)
 
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
         scale = self._scale_for(scores)
@@ -215,7 +246,7 @@ class Mechanism(ABC):
             mass[best] = 1 / len(best)
             with np.errstate(divide="ignore"):
                 return np.log(mass) if log else mass
-        return self._distribution(*self._gaps(scores, scale).gammas(), log=log)
+        return self._distribution(*self.gaps(scores).gammas(), log=log)
 
     # ---- what a mechanism fills in -------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 from discreet import distribution, sampling
 from discreet.exact_numbers import Exact, refuse
 from discreet.gaps import Gaps
-from discreet.guarantees import BoundedRange, Guarantee, LaplaceDominated
+from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, LaplaceDominated
 from discreet.mechanisms.mechanism import Floats, Indices, Mechanism
 from discreet.sampling import Bits
 
@@ -31,7 +31,7 @@ _NOISES = {
         sampling.uniform_head,
         sampling.uniform_heads,
         distribution.permute_and_flip,
-        LaplaceDominated,
+        FlippedCoins,
         "docs/proofs/permute-and-flip.md",
     ),
     "laplace": _Noise(
@@ -61,8 +61,9 @@ class NoisyMax(Mechanism):
     Distribution: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy for noise with density f and cdf F. With
     exponential noise this is permute-and-flip, with Gumbel noise the exponential mechanism.
 
-    Guarantee: ε-DP for each; with exponential or Laplace noise (ε + e^−ε − 1)-zCDP and 2ε-bounded range,
-    with Gumbel noise ε-bounded range and at most ε²/8-zCDP. For ``optimize="min"`` the negated scores.
+    Guarantee: ε-DP for each; with Laplace noise (ε + e^−ε − 1)-zCDP and 2ε-bounded range, with exponential
+    noise a little better in both (see ``PermuteAndFlip``), with Gumbel noise ε-bounded range and at most
+    ε²/8-zCDP. For ``optimize="min"`` the same of the negated scores.
 
     Proof: ``docs/proofs/permute-and-flip.md``, ``docs/proofs/noisy-max-laplace.md``,
     ``docs/proofs/exponential.md``; the sampler: ``docs/proofs/sampling.md``.
@@ -77,6 +78,7 @@ class NoisyMax(Mechanism):
     """
 
     __slots__ = ("_noise",)
+    _noise: str
 
     def __init__(
         self,
@@ -94,7 +96,7 @@ class NoisyMax(Mechanism):
     @property
     def noise(self) -> str:
         """The kind of noise."""
-        return self._noise  # type: ignore[no-any-return]  # set once in __init__
+        return self._noise
 
     @property
     def name(self) -> str:  # type: ignore[override]  # one name per kind of noise

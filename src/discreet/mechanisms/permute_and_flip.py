@@ -8,7 +8,7 @@ from discreet import distribution, sampling
 from discreet.errors import ParameterError
 from discreet.exact_numbers import Exact
 from discreet.gaps import Gaps
-from discreet.guarantees import Guarantee, LaplaceDominated
+from discreet.guarantees import FlippedCoins, Guarantee
 from discreet.mechanisms.mechanism import Floats, Indices, Mechanism
 from discreet.sampling import Bits
 
@@ -22,11 +22,12 @@ class PermuteAndFlip(Mechanism):
     Distribution: Pr[r] = p_r ∫₀¹ Π_{t≠r} (1 − u·p_t) du. It is never worse than the exponential mechanism
     at the same ε, at any tail of the error, and equals noisy max with exponential noise.
 
-    Guarantee, with s = d/ε: ε-DP, 2ε-bounded range (**not** ε), (ε + e^−ε − 1)-zCDP, and (ε', δ)-DP with
-    ε' = ε + 2 ln(1 − δ), for any two score vectors in which no two scores move apart by more than d.
+    Guarantee, with s = d/ε: ε-DP; bounded range η = 2 ln(2e^(ε/2) − 1), **not** ε; zCDP with the smaller of
+    ε + e^−ε − 1 and what η gives; (ε', δ)-DP with ε' = ε + 2 ln(1 − δ). All of it for any two score vectors
+    in which no two scores move apart by more than d.
 
-    Proof: ``docs/proofs/permute-and-flip.md`` and ``docs/proofs/laplace-dominance.md``; the sampler:
-    ``docs/proofs/sampling.md``.
+    Proof: ``docs/proofs/permute-and-flip.md``, ``docs/proofs/bounded-range-refuted.md`` and
+    ``docs/proofs/laplace-dominance.md``; the sampler: ``docs/proofs/sampling.md``.
 
     Cost: one pass over the scores, then a handful of coins; the time depends on the scores. With
     ``steady=True`` every candidate's coin is flipped, so that passes, coins and bits do not depend on the
@@ -42,6 +43,7 @@ class PermuteAndFlip(Mechanism):
     """
 
     __slots__ = ("_steady",)
+    _steady: bool
     name = "permute-and-flip"
     proof = "docs/proofs/permute-and-flip.md"
 
@@ -61,7 +63,7 @@ class PermuteAndFlip(Mechanism):
     @property
     def steady(self) -> bool:
         """Whether the work is independent of the scores."""
-        return self._steady  # type: ignore[no-any-return]  # set once in __init__
+        return self._steady
 
     def parameters(self) -> dict[str, Any]:
         """The arguments that make this mechanism again."""
@@ -79,4 +81,4 @@ class PermuteAndFlip(Mechanism):
         return distribution.permute_and_flip(gammas, correction, log=log)
 
     def _promise(self, epsilon: Exact) -> Guarantee:
-        return LaplaceDominated(epsilon)
+        return FlippedCoins(epsilon)

@@ -19,7 +19,9 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "noisy-max-laplace": partial(NoisyMax, noise="laplace"),
     "noisy-max-gumbel": partial(NoisyMax, noise="gumbel"),
     "exponential-randomized-response": partial(ExponentialRandomizedResponse, variant="complete"),
-    "exponential-randomized-response-naive": partial(ExponentialRandomizedResponse, variant="naive"),
+    "exponential-randomized-response-naive": partial(
+        ExponentialRandomizedResponse, variant="naive"
+    ),
 }
 """Name to factory; every factory takes ``epsilon=`` or ``scale=``, and ``optimize=``."""
 
