@@ -38,7 +38,11 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Show the version and leave."
+        False,
+        "--version",
+        callback=_show_version,
+        is_eager=True,
+        help="Show the version and leave.",
     ),
 ) -> None:
     """Differentially private selection: exact, fast, and audited by computation."""

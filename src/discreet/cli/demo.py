@@ -10,7 +10,7 @@ def register(app: typer.Typer) -> None:
     app.command("demo")(demo)
 
 
-def demo(epsilon: float = typer.Option(1.0, help="What the release may cost.")) -> None:
+def demo(epsilon: str = typer.Option("0.25", help="What the release may cost.")) -> None:
     """Show one private answer, its guarantee in plain words, and what other choices would have cost.
 
     Example: discreet demo --epsilon 0.5
