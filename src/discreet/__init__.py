@@ -7,15 +7,21 @@ Example:
     'flu'
 """
 
-from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, PureDP
-from discreet.mechanisms import (
-    Exponential,
-    ExponentialRandomizedResponse,
-    NoisyMax,
-    PermuteAndFlip,
-)
-from discreet.release import Release
-from discreet.scores import Scores
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, PureDP
+    from discreet.mechanisms import (
+        Exponential,
+        ExponentialRandomizedResponse,
+        NoisyMax,
+        PermuteAndFlip,
+    )
+    from discreet.release import Release
+    from discreet.scores import Scores
 
 __version__ = "0.1.0"
 
@@ -32,3 +38,30 @@ __all__ = [
     "Scores",
     "__version__",
 ]
+
+# Where each public name lives. Names are loaded on first use, so that the command line can print its help
+# without waiting for NumPy.
+_HOMES = {
+    "ZCDP": "guarantees",
+    "ApproxDP": "guarantees",
+    "BoundedRange": "guarantees",
+    "PureDP": "guarantees",
+    "Exponential": "mechanisms",
+    "ExponentialRandomizedResponse": "mechanisms",
+    "NoisyMax": "mechanisms",
+    "PermuteAndFlip": "mechanisms",
+    "Release": "release",
+    "Scores": "scores",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"discreet.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
