@@ -25,3 +25,15 @@ class NotPrivateError(DiscreetError):
 
 class MissingExtraError(DiscreetError, ImportError):
     """An optional library is needed and not installed; the message names the extra."""
+
+
+class LedgerError(DiscreetError):
+    """The ledger could not do its work; nothing was released by it, and nothing counted is lost."""
+
+
+class BudgetExceededError(LedgerError):
+    """The spend does not fit under the cap; nothing was spent."""
+
+
+class NoBudgetError(LedgerError, ParameterError):
+    """The data set has no budget in this ledger, or it was revoked."""
