@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint types bench bench-large clean
+.PHONY: help demo test lint types docs bench bench-large clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
 	@echo "make test         set up, then run every test, lint and type check"
 	@echo "make lint types   only the linter, only the type checker"
+	@echo "make docs         build the documentation site into docs/_build/html"
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
 	@echo "make bench-large  the benchmarks at full size"
 	@echo "make clean        remove the virtual environment and what was built"
@@ -39,6 +40,10 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+
+docs: $(VENV)/.test
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
