@@ -24,9 +24,12 @@ Number: TypeAlias = int | float | Fraction | Decimal | str
 Exact: TypeAlias = Fraction | float
 """A rational, or the float ``inf``: the only float that stands for itself."""
 
-# A decimal exponent beyond this would make a rational of megabytes: refuse it at the border.
-LARGEST_EXPONENT = 5_000
-_RATIO = re.compile(r"\s*[+-]?\d{1,6000}\s*/\s*\d{1,6000}\s*")
+# A decimal exponent beyond this would make a rational of megabytes: refuse it at the border. Python itself
+# writes and reads integers of up to 4300 digits only; twice this exponent stays below.
+LARGEST_EXPONENT = 2_000
+_MOST_DIGITS = 2 * LARGEST_EXPONENT
+_MOST_BITS = 13_000
+_RATIO = re.compile(rf"\s*[+-]?\d{{1,{_MOST_DIGITS}}}\s*/\s*\d{{1,{_MOST_DIGITS}}}\s*")
 
 
 def fraction_of_decimal(value: Decimal) -> Fraction | None:
@@ -53,7 +56,8 @@ def _fraction_of_text(text: str) -> Fraction | None:
 
 
 def _shortest_decimal(value: float) -> Fraction | None:
-    return Fraction(repr(value)) if math.isfinite(value) else None
+    # Not repr(): a subclass may print itself as something else.
+    return Fraction(float.__repr__(value)) if math.isfinite(value) else None
 
 
 def _exact(value: object) -> Fraction | None:
@@ -73,7 +77,9 @@ def _exact(value: object) -> Fraction | None:
     if isinstance(value, np.integer):
         return Fraction(int(value))
     if isinstance(value, numbers.Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
+        exact = Fraction(int(value.numerator), int(value.denominator))
+        longest = max(exact.numerator.bit_length(), exact.denominator.bit_length())
+        return exact if longest <= _MOST_BITS else None
     return None
 
 
@@ -83,8 +89,16 @@ def _is_infinite(value: object) -> bool:
 
 def refuse(name: str, value: object, allowed: str) -> ParameterError:
     """The error for a public parameter that is wrong: echoed, with what is allowed."""
-    shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
-    return ParameterError(f"{name}={shown} is not allowed: {name} must be {allowed}")
+    return ParameterError(f"{name}={_echo(value)} is not allowed: {name} must be {allowed}")
+
+
+def _echo(value: object) -> str:
+    """A parameter as the user would recognise it, whatever its ``repr`` does."""
+    try:
+        text = repr(value)
+    except Exception:  # a stranger's repr may raise anything, a huge integer's a ValueError
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def positive(name: str, value: object) -> Fraction:
@@ -136,7 +150,8 @@ def cost(name: str, value: object) -> Exact:
     """A privacy cost: zero or above, infinity allowed."""
     if _is_infinite(value):
         return math.inf
-    exact = _exact(value)
+    # A conversion of our own may be a longer rational than a user may write.
+    exact = value if type(value) is Fraction else _exact(value)
     if exact is None or exact < 0:
         raise refuse(name, value, "a number, 0 or above, or infinity")
     return exact
@@ -180,13 +195,15 @@ def shown(value: Exact) -> str:
         >>> shown(Fraction(3, 10)), shown(Fraction(4)), shown(Fraction(1, 3))
         ('0.3', '4', '0.33333333333333337')
     """
-    if value == math.inf:
+    if float_up(value) == math.inf:
         return "inf"
     if Fraction(value).denominator == 1 and value < 10**15:
         return str(int(value))
-    nearest = min(float_up(value), float(np.finfo(np.float64).max))
-    below = math.nextafter(nearest, 0.0)
-    return repr(below if Fraction(repr(below)) >= value else nearest)
+    # The decimal of a float may lie on either side of its binary value.
+    reading = math.nextafter(float_up(value), 0.0)
+    while reading < math.inf and Fraction(repr(reading)) < value:
+        reading = math.nextafter(reading, math.inf)
+    return repr(reading)
 
 
 def float_down(value: Exact) -> float:

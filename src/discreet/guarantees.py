@@ -35,15 +35,24 @@ def _people(count: int) -> str:
     return _PEOPLE.get(count, f"{count} people")
 
 
-def _figure(value: float) -> str:
+def _subject(people: int) -> str:
+    if whole("people", people) == 1:
+        return "One person's data changes"
+    return f"{_people(people).capitalize()} together change"
+
+
+def _times(factor: int, symbol: str) -> str:
+    return symbol if factor == 1 else f"{factor}{symbol}"
+
+
+def _figure(value: Exact) -> str:
     """A cost in at most four significant digits, rounded up; ∞ for infinity."""
-    if value == math.inf:
-        return "∞"
-    if value == 0:
-        return "0"
-    digits = 3 - math.floor(math.log10(value))
-    grid = Fraction(10) ** digits
-    return f"{float(math.ceil(Fraction(value) * (1 - Fraction(1, 2**50)) * grid) / grid):.4g}"
+    nearest = float_up(value)
+    if nearest in (0, math.inf):
+        return "0" if nearest == 0 else "∞"
+    grid = Fraction(10) ** (3 - math.floor(math.log10(nearest)))
+    rounded = float_up(math.ceil(Fraction(value) * grid) / grid)
+    return f"{rounded:.9g}" if 1e-4 <= rounded < 1e6 else f"{rounded:.4g}"
 
 
 class Guarantee(ABC):
@@ -72,7 +81,8 @@ class Guarantee(ABC):
 
 
 def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
-    if not (isinstance(measure, type) and issubclass(measure, Guarantee)):
+    # Any other class, a subclass even, would be given a number that means something else.
+    if not any(measure is known for known in (PureDP, BoundedRange, ZCDP, ApproxDP)):
         raise refuse("measure", measure, "PureDP, BoundedRange, ZCDP or ApproxDP")
     if measure is not ApproxDP and delta is not None:
         raise ParameterError(f"delta={delta!r} goes with ApproxDP only, not {measure.__name__}")
@@ -85,15 +95,12 @@ def _of_number(measure: type[G], number: Exact) -> G:
     return measure(number)
 
 
-def _odds(epsilon: float) -> str:
+def _odds(epsilon: Exact) -> str:
     if epsilon == math.inf:
         return "without any limit"
     factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf
-    return (
-        f"by a factor of at most {_figure(float_up(factor))}"
-        if factor < 1e6
-        else (f"by a factor of at most e^{_figure(epsilon)}")
-    )
+    limit = _figure(factor) if factor < 1e6 else f"e^{_figure(epsilon)}"
+    return f"by a factor of at most {limit}"
 
 
 @total_ordering
@@ -205,14 +212,10 @@ class PureDP(_Epsilon):
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        group = self.for_people(people)
-        words = _people(whole("people", people))
-        together = " together" if people > 1 else "'s data"
-        verb = "change" if people > 1 else "changes"
-        epsilon = f"{people}ε" if people > 1 else "ε"
+        together = self.for_people(people).exact
         return (
-            f"{words.capitalize()}{together} {verb} the probability of any answer "
-            f"{_odds(group.epsilon)} ({epsilon} = {_figure(group.epsilon)})."
+            f"{_subject(people)} the probability of any answer {_odds(together)} "
+            f"({_times(people, 'ε')} = {_figure(together)})."
         )
 
 
@@ -238,11 +241,10 @@ class BoundedRange(_Epsilon):
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        group = self.for_people(people)
-        return (
-            f"{group.to(PureDP).in_words().replace('One person', _people(people).capitalize(), 1)[:-1]}"
-            f"; and any two answers' ratios differ {_odds(group.epsilon)} (bounded range)."
-        )
+        words = PureDP(self._exact).in_words(people)
+        if self._exact == math.inf:
+            return words
+        return f"{words[:-1]}; nor do any two answers move apart by more than that (bounded range)."
 
 
 class LaplaceDominated(_Epsilon):
@@ -329,15 +331,10 @@ class ZCDP(_OneNumber):
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
         group = self.for_people(people)
-        bound = group.to(ApproxDP, delta=Fraction(1, 10**6)).epsilon
-        subject = (
-            f"{_people(people).capitalize()} together change"
-            if people > 1
-            else ("One person's data changes")
-        )
+        bound, _delta = group.to(ApproxDP, delta=Fraction(1, 10**6)).exact
         return (
-            f"{subject} the probability of any answer {_odds(bound)}, up to one chance in a million "
-            f"(ρ = {_figure(group.rho)})."
+            f"{_subject(people)} the probability of any answer {_odds(bound)}, up to one chance in a "
+            f"million ({_times(people**2, 'ρ')} = {_figure(group.exact)})."
         )
 
 
@@ -384,8 +381,10 @@ class ApproxDP(Guarantee):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ApproxDP) and self.exact == other.exact
 
-    def __le__(self, other: ApproxDP) -> bool:
+    def __le__(self, other: object) -> bool:
         """Whether this promise implies the other (both numbers no larger)."""
+        if not isinstance(other, ApproxDP):
+            return NotImplemented
         return bool(self._epsilon <= other._epsilon and self._delta <= other._delta)
 
     def __hash__(self) -> int:
@@ -429,11 +428,9 @@ class ApproxDP(Guarantee):
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        group = self.for_people(people)
-        return (
-            f"{PureDP(group._epsilon).in_words().replace('One person', _people(people).capitalize(), 1)[:-1]}"
-            f", except for an event of probability at most {_figure(group.delta)} (δ)."
-        )
+        _epsilon, delta = self.for_people(people).exact
+        words = PureDP(self._epsilon).in_words(people)
+        return f"{words[:-1]}, except for an event of probability at most {_figure(delta)} (δ)."
 
 
 def _shortened(epsilon: Exact, delta: Fraction, survivor: Any) -> Exact:
@@ -492,19 +489,30 @@ def epsilon_of_zcdp(rho: Exact, delta: Fraction) -> Exact:
 
 def _orders(rho: Fraction, delta: Fraction) -> list[Fraction]:
     """Orders near the best one, from floats: they steer, the bound at each is rigorous anyway."""
-    log_delta = float(-upper_bound(lambda d: -(d.log()), delta))
-    center = 1 + math.sqrt(-log_delta / max(float(rho), 1e-300))
+    lost = upper_bound(lambda d: -d.log(), delta)
+    assert isinstance(lost, Fraction)
+    log_lost, log_rho = _log(lost), _log(rho)
+    # With x = α − 1: the classical order has x² = ln(1/δ)/ρ, and the best one is not far from it.
+    center = (log_lost - log_rho) / 2
+    if max(abs(log_lost), abs(log_rho), 2 * abs(center)) > 600:
+        return [1 + Fraction(2) ** round(center / math.log(2))]
 
     def value(log_excess: float) -> float:
-        order = 1 + math.exp(log_excess)
+        excess = math.exp(log_excess)
         return (
-            order * float(rho)
-            - (math.log(order) + log_delta) / (order - 1)
-            + math.log1p(-1 / order)
+            excess * math.exp(log_rho)
+            + (math.exp(log_lost) - math.log1p(excess)) / excess
+            + log_excess
+            - math.log1p(excess)
         )
 
-    low, high = math.log(center - 1) - 5, math.log(center - 1) + 3
+    low, high = center - 5, center + 3
     for _ in range(80):
         left, right = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, right) if value(left) < value(right) else (left, high)
-    return [Fraction(center), 1 + Fraction(math.exp((low + high) / 2))]
+    return [1 + Fraction(math.exp(place)) for place in (center, (low + high) / 2)]
+
+
+def _log(value: Fraction) -> float:
+    """The logarithm of a positive rational, also of one that no float can hold."""
+    return math.log(value.numerator) - math.log(value.denominator)
