@@ -7,6 +7,7 @@ nor any error shows one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ParameterError, ScoresError
-from discreet.exact_numbers import fraction_of_decimal, positive, positive_distance
+from discreet.exact_numbers import fraction_of_decimal, positive, positive_distance, refuse
 from discreet.gaps import require_finite
 
 _EXACT_IN_FLOAT64 = 1 << 53
@@ -63,9 +64,7 @@ class Scores:
         range_distance: object = None,
     ) -> None:
         if not isinstance(monotonic, bool | np.bool_):
-            raise ParameterError(
-                f"monotonic={monotonic!r} is not allowed: it must be True or False"
-            )
+            raise refuse("monotonic", monotonic, "True or False")
         if (sensitivity is None) == (range_distance is None):
             raise ParameterError("give exactly one of sensitivity= and range_distance=")
         delta: Fraction | None = None
@@ -149,7 +148,11 @@ class Scores:
             raise ParameterError(
                 f"step={step!r} is not allowed: sensitivity must be a multiple of it"
             )
-        rounded = [round(Fraction(value) / grid) * grid for value in self._values.tolist()]
+        # Halves go up, never to even: only then do two scores a whole number of steps apart stay so.
+        half = Fraction(1, 2)
+        rounded = [
+            math.floor(Fraction(value) / grid + half) * grid for value in self._values.tolist()
+        ]
         return Scores(
             rounded,
             candidates=self._candidates,
@@ -185,8 +188,10 @@ def _index_labels(values: Any) -> Iterable[Any] | None:
 def _labels(candidates: Iterable[Any] | None, count: int) -> Sequence[Any]:
     if candidates is None:
         return range(count)
-    if isinstance(candidates, str | bytes):
-        raise ParameterError(f"candidates={candidates!r} is not allowed: give a sequence of labels")
+    if isinstance(candidates, str | bytes | set | frozenset) or not isinstance(
+        candidates, Iterable
+    ):
+        raise refuse("candidates", candidates, "a sequence of labels, in the order of the scores")
     if isinstance(candidates, range):
         labels: Sequence[Any] = candidates
     else:
@@ -213,7 +218,7 @@ def _borrow(values: Any) -> npt.NDArray[Any]:
         values = _column(values)
     if isinstance(values, np.ndarray):
         array = _from_array(values)
-    elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    elif isinstance(values, str | bytes | set | frozenset) or not isinstance(values, Iterable):
         raise ScoresError("scores must be a mapping, a sequence, an array or a series of numbers")
     else:
         array = _from_sequence(list(values))

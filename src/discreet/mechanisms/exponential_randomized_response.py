@@ -14,9 +14,9 @@ from discreet.errors import NotPrivateError
 from discreet.exact_numbers import Exact, probability, refuse, whole
 from discreet.gaps import Gaps
 from discreet.guarantees import Guarantee, PureDP
-from discreet.mechanisms.mechanism import Floats, Indices, Mechanism
+from discreet.mechanisms.mechanism import Floats, Indices, Mechanism, source_of_bits
 from discreet.release import Release
-from discreet.sampling import Bits, SecureBits
+from discreet.sampling import Bits
 from discreet.scores import Scores
 
 _REFUSAL = (
@@ -63,7 +63,7 @@ class ExponentialRandomizedResponse(Mechanism):
         variant: str = "complete",
     ) -> None:
         super().__init__(epsilon, scale=scale, optimize=optimize)
-        if variant not in ("complete", "naive"):
+        if not isinstance(variant, str) or variant not in ("complete", "naive"):
             raise refuse("variant", variant, '"complete" or "naive"')
         object.__setattr__(self, "_truth", probability("truth", truth))
         object.__setattr__(self, "_variant", variant)
@@ -103,7 +103,7 @@ class ExponentialRandomizedResponse(Mechanism):
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
         """``size`` independent draws of the chosen position. **Not private**: for study only."""
         size = whole("size", size, least=0)
-        bits = SecureBits() if randomness is None else randomness
+        bits = source_of_bits(randomness)
         draws = super().sample(scores, size, randomness=bits)
         honest = sampling.biased_coins(bits, self._truth, count=size)
         top = np.flatnonzero(self.top_set(scores))
@@ -125,11 +125,12 @@ class ExponentialRandomizedResponse(Mechanism):
         return top
 
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
-        gammas, correction = (
-            (np.where(self.top_set(scores), 0.0, np.inf), None)
-            if self._scale_for(scores) == 0
-            else self.gaps(scores).gammas()
-        )
+        if self._scale_for(scores) == 0:
+            best = sampling.best_indices(scores.values, largest_is_best=self._optimize == "max")
+            gammas, correction = np.full(len(scores), np.inf), None
+            gammas[best] = 0.0
+        else:
+            gammas, correction = self.gaps(scores).gammas()
         return distribution.exponential_randomized_response(
             gammas, self.top_set(scores), float(self._truth), correction=correction, log=log
         )

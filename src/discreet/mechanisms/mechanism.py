@@ -61,7 +61,7 @@ class Mechanism(ABC):
     ) -> None:
         if (epsilon is None) == (scale is None):
             raise ParameterError("give exactly one of epsilon= and scale=")
-        if optimize not in ("max", "min"):
+        if not isinstance(optimize, str) or optimize not in ("max", "min"):
             raise refuse("optimize", optimize, '"max" or "min"')
         set_once = object.__setattr__
         set_once(self, "_epsilon", None if epsilon is None else positive("epsilon", epsilon))
@@ -126,7 +126,7 @@ class Mechanism(ABC):
 
     def select(self, scores: Scores) -> Any:
         """Choose one candidate and return its label: one release, exact, from secure random bits."""
-        return scores.candidates[self.select_index(scores)]
+        return _scores(scores).candidates[self.select_index(scores)]
 
     def select_index(self, scores: Scores) -> int:
         """Choose one candidate and return its position: one release, exact, from secure random bits."""
@@ -159,7 +159,7 @@ class Mechanism(ABC):
         ``randomness`` may be ``discreet.testing.scripted(seed)`` for a reproducible study.
         """
         size = whole("size", size, least=0)
-        bits = SecureBits() if randomness is None else randomness
+        bits = source_of_bits(randomness)
         scale = self._scale_for(scores)
         if scale == 0:
             return uniform_best(scores.values, size, bits, largest_is_best=self._optimize == "max")
@@ -203,6 +203,8 @@ class Mechanism(ABC):
                 "privacy_map needs a mechanism built from scale=; built from epsilon=, the noise "
                 "follows the distance and the cost is always that epsilon"
             )
+        if not isinstance(monotonic, bool | np.bool_):
+            raise refuse("monotonic", monotonic, "True or False")
         moved = non_negative_distance("distance", distance)
         return self.promise_at(moved if monotonic else 2 * moved).to(PureDP).epsilon
 
@@ -219,16 +221,16 @@ class Mechanism(ABC):
         return range_distance / self._scale if self._scale else math.inf
 
     def _scale_for(self, scores: Scores) -> Fraction:
+        distance = _scores(scores).range_distance
         if self._scale is not None:
             return self._scale
         assert self._epsilon is not None
-        return _scores(scores).range_distance / self._epsilon
+        return distance / self._epsilon
 
     def gaps(self, scores: Scores) -> Gaps:
         """What this mechanism sees of the scores. **Not private**; needs a scale above zero."""
-        return Gaps(
-            scores.values, scale=self._scale_for(scores), largest_is_best=self._optimize == "max"
-        )
+        scale = self._scale_for(scores)
+        return Gaps(scores.values, scale=scale, largest_is_best=self._optimize == "max")
 
     def _choose(self, scores: Scores, bits: Bits) -> int:
         scale = self._scale_for(scores)
@@ -274,3 +276,12 @@ def _scores(scores: Scores) -> Scores:
             "Scores(values, sensitivity=...), so that the cost is known"
         )
     return scores
+
+
+def source_of_bits(randomness: Bits | None) -> Bits:
+    """The bits of a study: fresh and secure unless scripted ones are given."""
+    if randomness is None:
+        return SecureBits()
+    if not (hasattr(randomness, "words") and hasattr(randomness, "integer")):
+        raise refuse("randomness", randomness, "None or discreet.testing.scripted(seed)")
+    return randomness

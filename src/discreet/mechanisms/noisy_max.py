@@ -89,7 +89,7 @@ class NoisyMax(Mechanism):
         noise: str = "exponential",
     ) -> None:
         super().__init__(epsilon, scale=scale, optimize=optimize)
-        if noise not in _NOISES:
+        if not isinstance(noise, str) or noise not in _NOISES:
             raise refuse("noise", noise, '"exponential", "laplace" or "gumbel"')
         object.__setattr__(self, "_noise", noise)
 

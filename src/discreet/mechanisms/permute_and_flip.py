@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet import distribution, sampling
-from discreet.errors import ParameterError
-from discreet.exact_numbers import Exact
+from discreet.exact_numbers import Exact, refuse
 from discreet.gaps import Gaps
 from discreet.guarantees import FlippedCoins, Guarantee
 from discreet.mechanisms.mechanism import Floats, Indices, Mechanism
@@ -57,7 +56,7 @@ class PermuteAndFlip(Mechanism):
     ) -> None:
         super().__init__(epsilon, scale=scale, optimize=optimize)
         if not isinstance(steady, bool):
-            raise ParameterError(f"steady={steady!r} is not allowed: it must be True or False")
+            raise refuse("steady", steady, "True or False")
         object.__setattr__(self, "_steady", steady)
 
     @property

@@ -33,6 +33,6 @@ def mechanism_named(name: str, **parameters: object) -> Mechanism:
         >>> mechanism_named("noisy-max-laplace", epsilon=1)
         NoisyMax(epsilon=1, noise='laplace')
     """
-    if name not in MECHANISMS:
+    if not isinstance(name, str) or name not in MECHANISMS:
         raise refuse("mechanism", name, "one of " + ", ".join(MECHANISMS))
     return MECHANISMS[name](**parameters)
