@@ -21,6 +21,7 @@ from discreet.exact_numbers import fraction_of_decimal, positive, positive_dista
 from discreet.gaps import require_finite
 
 _EXACT_IN_FLOAT64 = 1 << 53
+_FLOATS = {float, np.float64, np.float32, np.float16}
 
 
 class Scores:
@@ -221,30 +222,35 @@ def _borrow(values: Any) -> npt.NDArray[Any]:
     elif isinstance(values, str | bytes | set | frozenset) or not isinstance(values, Iterable):
         raise ScoresError("scores must be a mapping, a sequence, an array or a series of numbers")
     else:
-        array = _from_sequence(list(values))
+        array = _from_sequence(_listed(values))
     view = array.view()
     view.flags.writeable = False
     return view
 
 
+def _listed(values: Iterable[Any]) -> list[Any]:
+    try:
+        return list(values)
+    except Exception:
+        # Whatever a stranger's iterator raises may quote a score, so neither it nor its cause goes on.
+        raise ScoresError("scores could not be read to the end") from None
+
+
 def _column(series: Any) -> Any:
     """A data-frame library's column as a NumPy array, or a list of exact values; nulls refused."""
-    if getattr(series, "ndim", 1) != 1 or not hasattr(
-        series, "dtype" if _module(series) != "pyarrow" else "type"
-    ):
+    kind, nulls = ("type", "null_count") if _module(series) == "pyarrow" else ("dtype", "__len__")
+    if getattr(series, "ndim", 1) != 1 or not (hasattr(series, kind) and hasattr(series, nulls)):
         raise ScoresError("scores must have one dimension")
     if _module(series) == "pandas":
-        nulls = bool(series.isna().any())
+        missing = bool(series.isna().any())
     else:
-        nulls = (series.null_count() if callable(series.null_count) else series.null_count) > 0
-    if nulls:
+        missing = (series.null_count() if callable(series.null_count) else series.null_count) > 0
+    if missing:
         raise ScoresError("scores must not be null, missing or NaN")
     if _module(series) == "polars":
-        return (
-            series.to_numpy()
-            if series.dtype.is_integer() or series.dtype.is_float()
-            else series.to_list()
-        )
+        machine = series.dtype.is_integer() or series.dtype.is_float()
+        # NumPy has no integers of 128 bits.
+        return series.to_numpy() if machine and "128" not in str(series.dtype) else series.to_list()
     if _module(series) == "pyarrow":
         return (
             series.to_numpy(zero_copy_only=False)
@@ -268,15 +274,21 @@ def _from_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         array = array.astype(array.dtype.newbyteorder("="))
     array = array.view(np.ndarray)
     if kind == "f":
-        require_finite(array)
+        _require_finite(array)
     return array
+
+
+def _require_finite(array: npt.NDArray[Any]) -> None:
+    # The quick test may overflow on the way, which is not worth a warning.
+    with np.errstate(all="ignore"):
+        require_finite(array)
 
 
 def _from_sequence(values: list[Any]) -> npt.NDArray[Any]:
     types = set(map(type, values))
-    if types == {float}:
+    if types and types <= _FLOATS:
         array = np.array(values, dtype=np.float64)
-        require_finite(array)
+        _require_finite(array)
         return array
     if types != {int}:
         values = [_exact_score(value) for value in values]
