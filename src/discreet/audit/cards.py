@@ -1,0 +1,118 @@
+"""A verdict as a card: plain text for a terminal, HTML for a notebook."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+import numpy as np
+
+from discreet.audit.verdicts import Verdict, Witness
+
+_WIDTH = 24
+_MOST_BARS = 8
+_COLOURS = {"refuted": "#b3261e", "not refuted": "#6b5b00", "proved": "#1b6e3c"}
+
+
+def headline(verdict: Verdict) -> str:
+    """The verdict in one sentence.
+
+    Example:
+        >>> from discreet import PermuteAndFlip, PureDP
+        >>> from discreet.audit import audit
+        >>> headline(audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2))
+        'PermuteAndFlip(epsilon=1) is PureDP(1): proved'
+    """
+    if verdict.status == "refuted":
+        return f"{verdict.subject} is not {verdict.claim}: refuted"
+    if verdict.status == "proved":
+        return f"{verdict.subject} is {verdict.claim}: proved"
+    return f"{verdict.subject} may be {verdict.claim}: not refuted"
+
+
+def figures(verdict: Verdict) -> str:
+    """Measured against claimed."""
+    return f"largest {verdict.symbol} found {number(verdict.measured)}, claimed {number(verdict.claimed)}"
+
+
+def explanation(verdict: Verdict) -> str:
+    """What the status does and does not say."""
+    if verdict.status == "refuted" and verdict.witness is not None:
+        return f"The witness is certain by {verdict.witness.certainty}."
+    if verdict.status == "proved":
+        return f"Proof: {verdict.proof}; the search found nothing against it."
+    return "Nothing in what was searched breaks the claim. That is not a proof."
+
+
+def number(value: float) -> str:
+    """A figure in six digits."""
+    return "∞" if value == math.inf else f"{value:.6g}"
+
+
+def bars(witness: Witness) -> list[tuple[str, str, str]]:
+    """For each answer shown: its label and the two probabilities as little bars."""
+    shown = list(range(len(witness.probabilities)))
+    if len(shown) > _MOST_BARS:
+        largest = np.maximum(witness.probabilities, witness.neighbour_probabilities)
+        ranking = np.argsort(-largest, kind="stable").tolist()
+        shown = sorted({*ranking[: _MOST_BARS - 1], witness.outcome})
+    return [
+        (
+            f"answer {place}" + (" ◀" if place == witness.outcome else ""),
+            _bar(witness.probabilities[place]),
+            _bar(witness.neighbour_probabilities[place]),
+        )
+        for place in shown
+    ]
+
+
+def _bar(probability: float) -> str:
+    eighths = round(probability * _WIDTH * 8)
+    full, part = divmod(eighths, 8)
+    return f"{'█' * full}{' ▏▎▍▌▋▊▉'[part] if part else ''}".ljust(_WIDTH) + f" {probability:.4g}"
+
+
+def text_card(verdict: Verdict) -> str:
+    """The whole verdict in plain text."""
+    lines = [headline(verdict), f"  {figures(verdict)}"]
+    pair = verdict.worst
+    if pair is not None:
+        lines.append(f"  {'witness' if verdict.witness else 'worst pair'}: {pair}")
+        for label, first, second in bars(pair):
+            lines += [f"    {label:<12} {first}", f"    {'':<12} {second}"]
+    lines += [f"  {explanation(verdict)}", f"  Searched: {verdict.coverage}; {verdict.seconds:.1f} s."]
+    return "\n".join(lines)
+
+
+def html_card(verdict: Verdict) -> str:
+    """The whole verdict as self-contained HTML."""
+    colour = _COLOURS.get(verdict.status, "#444")
+    parts = [
+        f'<div style="border-left:4px solid {colour};padding:.5em 1em;font-family:sans-serif">',
+        f'<strong style="color:{colour}">{escape(headline(verdict))}</strong>',
+        f"<div>{escape(figures(verdict))}</div>",
+    ]
+    pair = verdict.worst
+    if pair is not None:
+        parts.append(f"<div>{escape(str(pair))}</div><table>")
+        for place, (first, second) in enumerate(
+            zip(pair.probabilities, pair.neighbour_probabilities, strict=True)
+        ):
+            if place < 2 * _MOST_BARS or place == pair.outcome:
+                mark = " ◀" if place == pair.outcome else ""
+                drawn = _html_bars(first, second, colour)
+                parts.append(f"<tr><td>answer {place}{mark}</td><td>{drawn}</td></tr>")
+        parts.append("</table>")
+    parts += [
+        f"<div>{escape(explanation(verdict))}</div>",
+        f"<small>{escape(verdict.coverage)}; {verdict.seconds:.1f} s</small></div>",
+    ]
+    return "".join(parts)
+
+
+def _html_bars(first: float, second: float, colour: str) -> str:
+    return "".join(
+        f'<div style="background:{shade};width:{max(1.0, 200 * value):.0f}px;height:.6em;margin:1px" '
+        f'title="{value:.6g}"></div>'
+        for value, shade in ((first, colour), (second, "#888"))
+    )

@@ -1,0 +1,196 @@
+"""A witness is re-checked in ball arithmetic: what it shows is then a proof (docs/proofs/auditing.md).
+
+Our own mechanisms are evaluated afresh in balls from the exact scores. Probabilities that somebody
+else's code returns as fractions or balls are taken at their word; those returned as floats are given a
+stated relative error, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from discreet.audit.losses import (
+    Detail,
+    HockeyStickLoss,
+    LaplaceLoss,
+    Loss,
+    PureLoss,
+    RangeLoss,
+    RenyiLoss,
+)
+from discreet.audit.subjects import FLOOR, TOLERANCE, AuditedScores, Subject, raw_function
+from discreet.balls import ball_of
+from discreet.distribution.reference import (
+    exponential_ball,
+    exponential_randomized_response_ball,
+    noisy_max_laplace_ball,
+    permute_and_flip_ball,
+)
+from discreet.mechanisms import (
+    Exponential,
+    ExponentialRandomizedResponse,
+    NoisyMax,
+    PermuteAndFlip,
+)
+from discreet.mechanisms.mechanism import Mechanism
+
+BITS = 200
+
+BALLS = "ball arithmetic"
+RATIONALS = "exact probabilities from the subject"
+FLOATS = f"floats, each trusted to a relative error of {TOLERANCE:g}"
+
+
+def probability_balls(subject: Subject, scores: AuditedScores) -> tuple[list[Any], str]:
+    """Balls around the subject's probabilities, and what makes them certain."""
+    audited = subject.audited
+    own = getattr(audited, "ball_probabilities", None)
+    if callable(own):
+        return list(own(scores, bits=BITS)), BALLS
+    if subject.canonical:
+        return _our_own(audited, scores), BALLS
+    if callable(getattr(audited, "log_probabilities", None)):
+        return [_ball_of_log(float(part)) for part in audited.log_probabilities(scores)], FLOATS
+    given = list(raw_function(audited)(scores))
+    if all(isinstance(part, int | Fraction) for part in given):
+        return [ball_of(Fraction(part)) for part in given], RATIONALS
+    if all(type(part).__name__ == "arb" for part in given):
+        return given, RATIONALS
+    return [_ball_of_float(float(part)) for part in given], FLOATS
+
+
+def _our_own(mechanism: Mechanism, scores: AuditedScores) -> list[Any]:
+    values = [Fraction(value) for value in scores.values.tolist()]
+    if mechanism.optimize == "min":
+        values = [-value for value in values]
+    best = max(values)
+    epsilon = mechanism.epsilon
+    scale = scores.range_distance / epsilon if epsilon is not None else mechanism.scale
+    assert scale is not None
+    if scale == 0:
+        ties = sum(value == best for value in values)
+        if not isinstance(mechanism, ExponentialRandomizedResponse):
+            return [ball_of(Fraction(value == best, ties)) for value in values]
+        scale = Fraction(1)
+        gammas = [Fraction(0) for _ in values]
+    else:
+        gammas = [(best - value) / scale for value in values]
+    if isinstance(mechanism, ExponentialRandomizedResponse):
+        top = mechanism.top_set(scores).tolist()
+        return exponential_randomized_response_ball(gammas, top, mechanism.truth, BITS)
+    if isinstance(mechanism, Exponential):
+        return exponential_ball(gammas, BITS)
+    if isinstance(mechanism, PermuteAndFlip):
+        return permute_and_flip_ball(gammas, BITS)
+    assert isinstance(mechanism, NoisyMax)
+    kinds = {
+        "exponential": permute_and_flip_ball,
+        "laplace": noisy_max_laplace_ball,
+        "gumbel": exponential_ball,
+    }
+    return kinds[mechanism.noise](gammas, BITS)
+
+
+def _ball_of_float(value: float) -> Any:
+    from flint import arb
+
+    if value <= FLOOR:
+        return arb(FLOOR / 2, FLOOR / 2)
+    return arb(value, value * TOLERANCE)
+
+
+def _ball_of_log(value: float) -> Any:
+    from flint import arb
+
+    return arb(0) if value == -math.inf else arb(value, TOLERANCE * max(1.0, abs(value) / 1000)).exp()
+
+
+def least_loss(loss: Loss, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
+    """A ball around the loss that ``detail`` points at; its lower end is certain to be reached.
+
+    Returns ``None`` where the loss is certainly infinite.
+    """
+    from flint import ctx
+
+    with ctx.workprec(BITS):
+        if detail.swapped:
+            first, second = second, first
+        if isinstance(loss, PureLoss):
+            return _log_ratio(first[detail.outcome], second[detail.outcome])
+        if isinstance(loss, RangeLoss):
+            assert detail.other is not None
+            high = _log_ratio(first[detail.outcome], second[detail.outcome])
+            low = _log_ratio(second[detail.other], first[detail.other])
+            return None if high is None or low is None else high + low
+        if isinstance(loss, HockeyStickLoss):
+            return _excess(first, second, detail.event, ball_of(Fraction(loss.epsilon)))
+        if isinstance(loss, LaplaceLoss):
+            return _needed_epsilon(first, second, detail)
+        assert isinstance(loss, RenyiLoss)
+        assert detail.order is not None
+        return _renyi(first, second, detail.order)
+
+
+def _certain_zero(ball: Any) -> bool:
+    return bool(ball.is_zero())
+
+
+def _log_ratio(first: Any, second: Any) -> Any:
+    """The log-ratio ln P − ln Q, None for infinity; where Q may be zero only its upper end is used."""
+    from flint import arb
+
+    if _certain_zero(second) and first > 0:
+        return None
+    if not first > 0:
+        return arb(float("-inf"))
+    return (first / (second if second > 0 else second.upper())).log()
+
+
+def _excess(first: Sequence[Any], second: Sequence[Any], event: Sequence[int], epsilon: Any) -> Any:
+    from flint import arb
+
+    inside = sum((first[place] for place in event), arb(0))
+    return inside - epsilon.exp() * sum((second[place] for place in event), arb(0))
+
+
+def _needed_epsilon(first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
+    assert detail.threshold is not None
+    threshold = ball_of(Fraction(detail.threshold))
+    survivor = 1 - _excess(first, second, detail.event, threshold)
+    return None if _certain_zero(survivor) else threshold - 2 * survivor.log()
+
+
+def _renyi(first: Sequence[Any], second: Sequence[Any], order: float) -> Any:
+    from flint import arb
+
+    total = arb(0)
+    alpha = ball_of(Fraction(order))
+    for p, q in zip(first, second, strict=True):
+        if _certain_zero(p):
+            continue
+        if _certain_zero(q):
+            return None
+        if not p > 0 or not q > 0:
+            # x·ln(x/y) ≥ −y/e, and x^α·y^(1−α) ≥ 0: what is unknown can only lower the sum this far.
+            total = total - (q.upper() if order == 1 else arb(0))
+            continue
+        ratio = p / q
+        total += p * ratio.log() if order == 1 else p * (ratio.log() * (alpha - 1)).exp()
+    return total if order == 1 else total.log() / (alpha - 1) / alpha
+
+
+def exceeds(value: Any, claimed: Any) -> bool:
+    """Whether a loss (None for infinity) is certainly above the claim."""
+    if claimed == math.inf:
+        return False
+    if value is None:
+        return True
+    return bool(value > ball_of(Fraction(claimed)))
+
+
+def as_float(value: Any) -> float:
+    """The middle of a loss ball."""
+    return math.inf if value is None else float(value.mid())

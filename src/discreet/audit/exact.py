@@ -1,0 +1,229 @@
+"""The exact audit: does a claimed guarantee hold for every pair of neighbouring score vectors?"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.audit.certificates import BITS, as_float, exceeds, least_loss, probability_balls
+from discreet.audit.losses import Loss, loss_for
+from discreet.audit.regularity import Regular, audit_regularity
+from discreet.audit.relations import Grid, Neighbours, Relation
+from discreet.audit.search import Pair, Progress, Search
+from discreet.audit.subjects import Subject
+from discreet.audit.verdicts import Verdict, Witness, plain
+from discreet.errors import ParameterError
+from discreet.exact_numbers import float_up, positive_distance, refuse, whole
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee
+
+SIZES = (2, 3, 4, 5)
+"""How many candidates are tried unless told otherwise."""
+
+
+def audit(
+    subject: Any,
+    claim: Guarantee | Regular,
+    *,
+    sensitivity: object = 1,
+    monotonic: bool | None = None,
+    n: int | Iterable[int] | None = None,
+    neighbours: Neighbours | None = None,
+    starts: int = 6,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Search all neighbouring score vectors for one that refutes the claim.
+
+    The subject is a mechanism, a class (built with the claim's ε), an object with
+    ``probabilities(scores)`` or a function of scores that returns the probabilities; the scores it is
+    given are :class:`~discreet.Scores` that also behave as a NumPy array. What the three statuses mean
+    and how a witness is certified is in ``docs/proofs/auditing.md``.
+
+    Args:
+        subject: what to audit.
+        claim: ``PureDP``, ``BoundedRange``, ``ZCDP``, ``ApproxDP``, ``LaplaceDominated`` or ``Regular()``.
+        sensitivity: Δ, the most that one person changes any one score.
+        monotonic: whether all scores move in one direction; None tries both.
+        n: how many candidates, a number or several; None tries 2, 3, 4 and 5.
+        neighbours: a neighbour relation of one's own, from a score vector to the neighbours to try.
+        starts: how many climbs are made for each relation.
+        seed: shifts the scattered starts; the same seed gives the same verdict.
+        progress: called with the stage and the fraction done.
+
+    Example:
+        >>> from discreet import BoundedRange, PermuteAndFlip, PureDP
+        >>> audit(PermuteAndFlip(epsilon=1), PureDP(1), n=3).status
+        'proved'
+        >>> verdict = audit(PermuteAndFlip(epsilon=1), BoundedRange(1), n=2)
+        >>> verdict.holds, round(verdict.measured, 4)
+        (False, 1.6636)
+        >>> audit(lambda scores: np.full(len(scores), 1 / len(scores)), PureDP(0), n=3).status
+        'not refuted'
+    """
+    began = time.perf_counter()
+    bound = positive_distance("sensitivity", sensitivity)
+    sizes = _sizes(n)
+    starts = whole("starts", starts, least=0)
+    seed = whole("seed", seed, least=0)
+    if monotonic not in (None, True, False):
+        raise refuse("monotonic", monotonic, "True, False or None (both)")
+    relations = _relations(monotonic, neighbours)
+    prepared = Subject(subject, sensitivity=bound, epsilon=_epsilon_of(claim))
+    grid = Grid.for_sensitivity(bound)
+    if isinstance(claim, Regular):
+        return audit_regularity(
+            prepared,
+            claim,
+            grid=grid,
+            sizes=sizes,
+            relations=relations,
+            seed=seed,
+            progress=progress,
+            began=began,
+        )
+    loss = loss_for(claim)
+    searches = [
+        Search(prepared, loss, relation, grid, _noise_scale(claim, relation, bound), seed)
+        for relation in relations
+    ]
+    _run(searches, sizes, starts, progress)
+    worst = _worst(prepared, loss, searches)
+    refuted = worst is not None and worst[1]
+    proof = None if refuted or neighbours is not None else _proof(prepared, claim, relations)
+    return Verdict(
+        subject=prepared.name,
+        claim=repr(claim),
+        status="refuted" if refuted else "proved" if proof else "not refuted",
+        measured=0.0 if worst is None else worst[0].value,
+        claimed=float_up(loss.claimed),
+        symbol=loss.symbol,
+        witness=worst[0] if worst is not None and refuted else None,
+        worst=None if worst is None else worst[0],
+        proof=proof,
+        stages=tuple(stage for search in searches for stage in search.stages),
+        evaluations=prepared.evaluations,
+        seconds=time.perf_counter() - began,
+        seed=seed,
+    )
+
+
+def _sizes(n: int | Iterable[int] | None) -> tuple[int, ...]:
+    if n is None:
+        return SIZES
+    given = (n,) if isinstance(n, int | np.integer) else tuple(n)
+    if not given:
+        raise ParameterError("n must name at least one number of candidates")
+    return tuple(sorted({whole("n", size, least=2) for size in given}))
+
+
+def _relations(monotonic: bool | None, neighbours: Neighbours | None) -> list[Relation]:
+    if neighbours is None:
+        return [Relation(flag) for flag in ((False, True) if monotonic is None else (bool(monotonic),))]
+    if not callable(neighbours):
+        raise ParameterError(
+            "neighbours must be a function from a score vector to the neighbouring vectors to try"
+        )
+    return [Relation(bool(monotonic), neighbours)]
+
+
+def _epsilon_of(claim: Guarantee | Regular) -> Fraction | None:
+    exact = getattr(claim, "exact", None)
+    if isinstance(claim, ApproxDP):
+        exact = claim.exact[0]
+    if isinstance(claim, ZCDP) or not isinstance(exact, Fraction) or exact == 0:
+        return None
+    return exact
+
+
+def _noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
+    """About the noise scale that the claim asks for: gaps beyond a few of these are all alike."""
+    cost = float(claim.exact[0]) if isinstance(claim, ApproxDP) else float(getattr(claim, "exact", 1))
+    if isinstance(claim, ZCDP):
+        cost = math.sqrt(2 * cost)
+    distance = float(sensitivity) * (1 if relation.monotonic else 2)
+    return distance / min(max(cost, 1e-3), 1e3)
+
+
+def _run(
+    searches: list[Search], sizes: tuple[int, ...], starts: int, progress: Progress | None
+) -> None:
+    expected = len(searches) * (2 * len(sizes) + starts)
+    done = 0
+    for search in searches:
+        for stage in search.run(sizes, starts):
+            if progress is not None:
+                progress(stage, min(done / expected, 1.0))
+            done += 1
+    if progress is not None:
+        progress("certificate", 1.0)
+
+
+def _worst(subject: Subject, loss: Loss, searches: list[Search]) -> tuple[Witness, bool] | None:
+    """The largest loss found, re-checked; a pair that certainly exceeds the claim goes first."""
+    pairs = [(pair, search.relation) for search in searches for pair in search.found]
+    pairs.sort(key=lambda entry: -entry[0].value)
+    best: tuple[Witness, bool] | None = None
+    for pair, relation in pairs[:5]:
+        witness, refutes = certify(subject, loss, pair, relation)
+        # Rounding can put a pair first in floats that the balls put second.
+        if best is None or (refutes, witness.value) > (best[1], best[0].value):
+            best = witness, refutes
+    return best
+
+
+def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tuple[Witness, bool]:
+    """The pair with its loss in ball arithmetic, and whether that certainly exceeds the claim."""
+    from flint import ctx
+
+    if not relation.contains(pair.scores, pair.neighbour, subject.sensitivity):
+        raise AssertionError("the search left the neighbour relation")
+    rows = np.array([pair.scores, pair.neighbour])
+    logs = subject.log_masses(rows, monotonic=relation.monotonic)
+    detail = loss.detail(logs[0], logs[1])
+    with ctx.workprec(BITS):
+        balls = [
+            probability_balls(subject, subject.scores(row, monotonic=relation.monotonic)) for row in rows
+        ]
+        value = least_loss(loss, balls[0][0], balls[1][0], detail)
+        refutes = exceeds(value, loss.claimed)
+    first, second = ([float(ball) for ball in part] for part, _ in balls)
+    return (
+        Witness(
+            scores=plain(pair.scores),
+            neighbour=plain(pair.neighbour),
+            relation=relation.name,
+            outcome=detail.outcome,
+            probability=first[detail.outcome],
+            neighbour_probability=second[detail.outcome],
+            value=as_float(value),
+            certainty=balls[0][1],
+            probabilities=tuple(first),
+            neighbour_probabilities=tuple(second),
+            other=detail.other,
+            order=detail.order,
+            event=detail.event,
+        ),
+        refutes,
+    )
+
+
+def _proof(subject: Subject, claim: Guarantee, relations: list[Relation]) -> str | None:
+    """The mechanism's proof page, if its own guarantee under every relation is within the claim."""
+    mechanism = subject.mechanism
+    if mechanism is None or not mechanism.private or not getattr(mechanism, "proof", None):
+        return None
+    for relation in relations:
+        scores = subject.scores([0.0, 0.0], monotonic=relation.monotonic)
+        delta = claim.exact[1] if isinstance(claim, ApproxDP) else None
+        try:
+            own = mechanism.guarantee(scores, type(claim), delta=delta)
+        except (TypeError, ParameterError):
+            return None
+        if not own <= claim:  # type: ignore[operator]  # both of the claim's own class, which orders itself
+            return None
+    return mechanism.proof

@@ -1,0 +1,285 @@
+"""The privacy loss of a pair of neighbours in each measure: quickly in floats, for the search.
+
+Every loss looks at both directions of a pair. Rows of log-probabilities in, one number per row out;
+infinite where one neighbour can give an answer that the other cannot.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from discreet.audit.relations import Floats
+from discreet.audit.subjects import FLOOR
+from discreet.errors import ParameterError
+from discreet.exact_numbers import Exact
+from discreet.guarantees import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Guarantee,
+    LaplaceDominated,
+    PureDP,
+)
+
+_LOG_FLOOR = math.log(FLOOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Where the loss of one pair comes from.
+
+    ``swapped`` says that the loss is that of the neighbour against the scores.
+    """
+
+    outcome: int
+    swapped: bool = False
+    other: int | None = None
+    order: float | None = None
+    event: tuple[int, ...] = ()
+    threshold: float | None = None
+
+
+class Loss(Protocol):
+    """A measure of loss and the value that is claimed for it."""
+
+    @property
+    def claimed(self) -> Exact:
+        """The claim: no pair of neighbours loses more than this."""
+        ...
+
+    @property
+    def symbol(self) -> str:
+        """The letter of what is measured."""
+        ...
+
+    def values(self, first: Floats, second: Floats) -> Floats:
+        """The loss of each pair of rows."""
+        ...
+
+    def detail(self, first: Floats, second: Floats) -> Detail:
+        """Where the loss of one pair comes from."""
+        ...
+
+
+def log_ratios(first: Floats, second: Floats) -> Floats:
+    """The log-ratios ln P − ln Q, and NaN where neither is known to be possible."""
+    with np.errstate(invalid="ignore"):
+        ratios: Floats = np.subtract(first, second)
+    unknown = (first <= _LOG_FLOOR) & (first == second)
+    ratios[unknown] = np.nan
+    return ratios
+
+
+@dataclass(frozen=True, slots=True)
+class PureLoss:
+    """The largest |ln P(r) − ln Q(r)|."""
+
+    claimed: Exact
+    symbol: str = "ε"
+
+    def values(self, first: Floats, second: Floats) -> Floats:
+        """The loss of each pair of rows."""
+        return np.asarray(np.fmax(np.abs(log_ratios(first, second)), 0.0).max(axis=-1))
+
+    def detail(self, first: Floats, second: Floats) -> Detail:
+        """The answer with the largest ratio."""
+        ratios = np.nan_to_num(log_ratios(first, second), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        outcome = int(np.abs(ratios).argmax())
+        return Detail(outcome, swapped=bool(ratios[outcome] < 0))
+
+
+@dataclass(frozen=True, slots=True)
+class RangeLoss:
+    """The distance from the least to the largest log-ratio."""
+
+    claimed: Exact
+    symbol: str = "ε"
+
+    def values(self, first: Floats, second: Floats) -> Floats:
+        """The loss of each pair of rows."""
+        ratios = log_ratios(first, second)
+        unknown = np.isnan(ratios)
+        high = np.where(unknown, -np.inf, ratios).max(axis=-1)
+        low = np.where(unknown, np.inf, ratios).min(axis=-1)
+        return np.asarray(high - low)
+
+    def detail(self, first: Floats, second: Floats) -> Detail:
+        """The two answers whose ratios lie furthest apart."""
+        ratios = log_ratios(first, second)
+        return Detail(int(np.nanargmax(ratios)), other=int(np.nanargmin(ratios)))
+
+
+@dataclass(frozen=True, slots=True)
+class HockeyStickLoss:
+    """The δ that is needed at the claimed ε: the sum of P(r) − e^ε Q(r) where positive."""
+
+    epsilon: Exact
+    claimed: Exact
+    symbol: str = "δ"
+
+    def values(self, first: Floats, second: Floats) -> Floats:
+        """The loss of each pair of rows."""
+        return np.maximum(self._one_way(first, second), self._one_way(second, first))
+
+    def _one_way(self, first: Floats, second: Floats) -> Floats:
+        return hockey_stick(first, second, float(self.epsilon))
+
+    def detail(self, first: Floats, second: Floats) -> Detail:
+        """The event that gives the game away."""
+        swapped = bool(self._one_way(second, first) > self._one_way(first, second))
+        if swapped:
+            first, second = second, first
+        excess = _excess(first, second, float(self.epsilon))
+        event = tuple(int(place) for place in np.flatnonzero(excess > 0))
+        return Detail(int(excess.argmax()), swapped=swapped, event=event)
+
+
+def _excess(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
+    # As P·(1 − e^(ε − L)): an e^ε of its own could overflow.
+    with np.errstate(invalid="ignore", over="ignore"):
+        factor = -np.expm1(np.minimum(epsilon - (first - second), 1.0))
+        return np.where(first == -np.inf, 0.0, np.exp(first) * np.nan_to_num(factor, nan=0.0))
+
+
+def hockey_stick(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
+    """δ(ε) of P against Q, along the last axis."""
+    return np.asarray(np.maximum(_excess(first, second, epsilon), 0.0).sum(axis=-1))
+
+
+# The quotient D_α/α is nearly always largest at order 1; these few catch the rest for the climb.
+_ORDERS = (1.5, 4.0, 32.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RenyiLoss:
+    """The largest D_α/α over orders α > 1, with the limit α → 1, the divergence of Kullback and Leibler."""
+
+    claimed: Exact
+    symbol: str = "ρ"
+
+    def values(self, first: Floats, second: Floats) -> Floats:
+        """The loss of each pair of rows, over a few orders."""
+        best = np.maximum(kullback_leibler(first, second), kullback_leibler(second, first))
+        for order in _ORDERS:
+            one = renyi(first, second, order)
+            best = np.maximum(best, np.maximum(one, renyi(second, first, order)) / order)
+        return np.asarray(best)
+
+    def detail(self, first: Floats, second: Floats) -> Detail:
+        """The order that loses most, refined between the grid's points; 1 is the limit."""
+        found = [self._best_order(first, second), self._best_order(second, first)]
+        swapped = found[1][0] > found[0][0]
+        ratios = log_ratios(second, first) if swapped else log_ratios(first, second)
+        return Detail(int(np.nanargmax(ratios)), swapped=swapped, order=found[swapped][1])
+
+    @staticmethod
+    def _best_order(first: Floats, second: Floats) -> tuple[float, float]:
+        def value(log_excess: float) -> float:
+            order = 1 + math.exp(log_excess)
+            return float(renyi(first, second, order)) / order
+
+        at_one = float(kullback_leibler(first, second))
+        points = np.linspace(math.log(1e-3), math.log(1e4), 60).tolist()
+        best = max(range(len(points)), key=lambda place: value(points[place]))
+        low, high = points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)]
+        for _ in range(60):
+            left, right = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (low, right) if value(left) >= value(right) else (left, high)
+        middle = (low + high) / 2
+        # Near order 1 the sum cancels; the limit has its own formula.
+        return max((at_one, 1.0), (value(middle) if middle > math.log(2e-3) else 0.0, 1 + math.exp(middle)))
+
+
+def renyi(first: Floats, second: Floats, order: float) -> Floats:
+    """D_α of P from Q for log-probabilities, along the last axis."""
+    with np.errstate(invalid="ignore"):
+        exponents = order * first + (1 - order) * second
+    exponents = np.where(first == -np.inf, -np.inf, exponents)
+    top = exponents.max(axis=-1, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    sums = np.exp(exponents - safe).sum(axis=-1) if np.isfinite(top).all() else np.where(
+        top[..., 0] == np.inf, np.inf, np.exp(np.minimum(exponents - safe, 700.0)).sum(axis=-1)
+    )
+    return np.asarray((np.log(sums) + safe[..., 0]) / (order - 1))
+
+
+def kullback_leibler(first: Floats, second: Floats) -> Floats:
+    """The expectation of ln P − ln Q under P, along the last axis."""
+    ratios = log_ratios(first, second)
+    with np.errstate(invalid="ignore"):
+        terms = np.exp(first) * ratios
+    return np.asarray(np.where((first == -np.inf) | np.isnan(ratios), 0.0, terms).sum(axis=-1))
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceLoss:
+    """The least ε whose Laplace pair dominates: δ(x) ≤ 1 − e^((x−ε)/2) for every x ≥ 0."""
+
+    claimed: Exact
+    symbol: str = "ε"
+
+    def values(self, first: Floats, second: Floats) -> Floats:
+        """The loss of each pair of rows."""
+        return np.asarray(np.maximum(self._one_way(first, second)[0], self._one_way(second, first)[0]))
+
+    @staticmethod
+    def _one_way(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """The least ε and the x that asks for it.
+
+        Between two log-ratios δ(x) = P(S) − e^x Q(S) for one set S, so that x − 2 ln(1 − δ(x)) is
+        largest at an end or at e^x = (1 − P(S))/Q(S).
+        """
+        ratios = np.nan_to_num(log_ratios(first, second), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        best = np.zeros(ratios.shape[:-1])
+        at = np.zeros(ratios.shape[:-1])
+        masses, others = np.exp(first), np.exp(second)
+        for place in range(ratios.shape[-1]):
+            level = ratios[..., place : place + 1]
+            inside = ratios >= level
+            rest = np.where(inside, 0.0, masses).sum(axis=-1)
+            weight = np.where(inside, others, 0.0).sum(axis=-1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                turning = np.nan_to_num(np.log(rest / weight), nan=0.0)
+            for point in (level[..., 0], turning, np.zeros_like(turning)):
+                x = np.clip(point, 0.0, 1e6)
+                delta = hockey_stick(first, second, x[..., None])
+                with np.errstate(divide="ignore"):
+                    needed = np.where(delta > 0, x - 2 * np.log1p(-np.minimum(delta, 1.0)), 0.0)
+                at = np.where(needed > best, x, at)
+                best = np.maximum(best, needed)
+        return best, at
+
+    def detail(self, first: Floats, second: Floats) -> Detail:
+        """The event and the threshold x that ask for the largest ε."""
+        one, other = self._one_way(first, second), self._one_way(second, first)
+        swapped = bool(other[0] > one[0])
+        if swapped:
+            first, second = second, first
+        x = float((other if swapped else one)[1])
+        excess = _excess(first, second, x)
+        event = tuple(int(place) for place in np.flatnonzero(excess > 0))
+        return Detail(int(excess.argmax()), swapped=swapped, event=event, threshold=x)
+
+
+def loss_for(claim: Guarantee) -> Loss:
+    """How the claim is measured."""
+    if isinstance(claim, PureDP):
+        return PureLoss(claim.exact)
+    if isinstance(claim, BoundedRange):
+        return RangeLoss(claim.exact)
+    if isinstance(claim, LaplaceDominated):
+        return LaplaceLoss(claim.exact)
+    if isinstance(claim, ZCDP):
+        return RenyiLoss(claim.exact)
+    if isinstance(claim, ApproxDP):
+        epsilon, delta = claim.exact
+        if epsilon == math.inf:
+            raise ParameterError("a claim of infinite epsilon says nothing: there is nothing to audit")
+        return HockeyStickLoss(epsilon, delta)
+    raise ParameterError(
+        f"claim={claim!r} is not allowed: give PureDP, BoundedRange, ZCDP, ApproxDP or Regular()"
+    )

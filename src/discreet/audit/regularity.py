@@ -1,0 +1,217 @@
+"""Regularity, as the permute-and-flip paper defines it: symmetry, shift invariance, monotonicity."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.audit.certificates import BITS, as_float, exceeds, probability_balls
+from discreet.audit.relations import Floats, Grid, Relation
+from discreet.audit.search import Progress
+from discreet.audit.shapes import scattered, shapes
+from discreet.audit.subjects import Subject
+from discreet.audit.verdicts import Stage, Verdict, Witness, plain
+
+_MOST_ROWS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regular:
+    """The claim that a mechanism is regular, or some of its three parts.
+
+    Symmetric: exchanging two candidates exchanges their probabilities. Shift-invariant: adding the same
+    number to all scores changes nothing. Monotonic: raising a candidate, or lowering another, never
+    makes it less likely.
+    """
+
+    symmetric: bool = True
+    shift_invariant: bool = True
+    monotonic: bool = True
+
+    def __repr__(self) -> str:
+        rules = [name for name in self.__slots__ if getattr(self, name)]
+        return "Regular()" if len(rules) == 3 else f"Regular({', '.join(rules)} only)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change of scores after which ``outcome``'s probability must be (at least) that of ``image``."""
+
+    rule: str
+    scores: Floats
+    changed: Floats
+    outcome: int
+    image: int
+    one_sided: bool
+
+
+def audit_regularity(
+    subject: Subject,
+    claim: Regular,
+    *,
+    grid: Grid,
+    sizes: tuple[int, ...],
+    relations: list[Relation],
+    seed: int,
+    progress: Progress | None,
+    began: float,
+) -> Verdict:
+    """Search for a change of scores that breaks one of the rules; the loss is a log-ratio."""
+    stages, worst = list[Stage](), list[tuple[float, _Change, Relation]]()
+    for number, relation in enumerate(relations):
+        for size in sizes:
+            if progress is not None:
+                share = (number * len(sizes) + sizes.index(size)) / (len(sizes) * len(relations))
+                progress(f"regularity, {size} candidates", share)
+            rows = _rows(size, grid, seed)
+            for rule, changes in _rules(claim, rows, grid, subject.largest_is_best).items():
+                pairs, value, change = _largest(subject, relation, changes)
+                stages.append(
+                    Stage(name=rule, relation=relation.name, size=size, pairs=pairs, largest=value)
+                )
+                if change is not None:
+                    worst.append((value, change, relation))
+    worst.sort(key=lambda entry: -entry[0])
+    witness, refuted = None, False
+    for _value, change, relation in worst[:5]:
+        found, breaks = _certified(subject, change, relation)
+        if witness is None or (breaks, found.value) > (refuted, witness.value):
+            witness, refuted = found, breaks
+    proof = getattr(subject.mechanism, "proof", None) if subject.canonical else None
+    proved = not refuted and proof is not None and subject.mechanism is not None and subject.mechanism.private
+    return Verdict(
+        subject=subject.name,
+        claim=repr(claim),
+        status="refuted" if refuted else "proved" if proved else "not refuted",
+        measured=0.0 if witness is None else max(0.0, witness.value),
+        claimed=0.0,
+        symbol="log-ratio",
+        witness=witness if refuted else None,
+        worst=witness,
+        proof=proof if proved else None,
+        stages=tuple(stages),
+        evaluations=subject.evaluations,
+        seconds=time.perf_counter() - began,
+        seed=seed,
+    )
+
+
+def _rows(size: int, grid: Grid, seed: int) -> Floats:
+    rows = np.concatenate(
+        [shapes(size, grid, 2 * grid.delta), scattered(size, grid, 4 * grid.delta, 24, seed)]
+    )
+    stride = max(1, len(rows) // _MOST_ROWS)
+    return rows[::stride]
+
+
+def _rules(claim: Regular, rows: Floats, grid: Grid, largest: bool) -> dict[str, list[_Change]]:
+    rules: dict[str, list[_Change]] = {}
+    if claim.symmetric:
+        rules["symmetry"] = list(_exchanges(rows))
+    if claim.shift_invariant:
+        rules["shift invariance"] = list(_shifts(rows, grid))
+    if claim.monotonic:
+        rules["monotonicity"] = list(_raises(rows, grid, largest))
+    return rules
+
+
+def _exchanges(rows: Floats) -> Iterator[_Change]:
+    for row in rows:
+        for place in range(1, len(row)):
+            changed = row.copy()
+            changed[[0, place]] = row[[place, 0]]
+            # Everyone's probability must move with them.
+            for outcome in range(len(row)):
+                image = {0: place, place: 0}.get(outcome, outcome)
+                yield _Change("symmetry", row, changed, outcome, image, False)
+
+
+def _shifts(rows: Floats, grid: Grid) -> Iterator[_Change]:
+    for row in rows:
+        for shift in (grid.delta, -3.5 * grid.delta, 100 * grid.delta):
+            for outcome in range(len(row)):
+                yield _Change("shift invariance", row, row + shift, outcome, outcome, False)
+
+
+def _raises(rows: Floats, grid: Grid, largest: bool) -> Iterator[_Change]:
+    # Any change that must not hurt r is a sequence of moves of one candidate.
+    for row in rows:
+        for place in range(len(row)):
+            for move in (grid.delta, grid.delta / 2):
+                changed = row.copy()
+                changed[place] += move if largest else -move
+                for outcome in range(len(row)):
+                    if outcome == place:
+                        yield _Change("monotonicity", row, changed, outcome, outcome, True)
+                    else:
+                        yield _Change("monotonicity", changed, row, outcome, outcome, True)
+
+
+def _largest(
+    subject: Subject, relation: Relation, changes: list[_Change]
+) -> tuple[int, float, _Change | None]:
+    if not changes:
+        return 0, 0.0, None
+    before = subject.log_masses(
+        np.array([change.scores for change in changes]), monotonic=relation.monotonic, plainly=True
+    )
+    after = subject.log_masses(
+        np.array([change.changed for change in changes]), monotonic=relation.monotonic, plainly=True
+    )
+    places = np.arange(len(changes))
+    with np.errstate(invalid="ignore"):
+        falls = (
+            before[places, [change.outcome for change in changes]]
+            - after[places, [change.image for change in changes]]
+        )
+    falls = np.nan_to_num(falls, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    both_ways = np.array([not change.one_sided for change in changes])
+    values = np.where(both_ways, np.abs(falls), falls)
+    place = int(np.argmax(values))
+    return len(changes), max(0.0, float(values[place])), changes[place]
+
+
+def _certified(subject: Subject, change: _Change, relation: Relation) -> tuple[Witness, bool]:
+    from flint import ctx
+
+    with ctx.workprec(BITS):
+        balls = [
+            probability_balls(subject, subject.scores(row, monotonic=relation.monotonic))
+            for row in (change.scores, change.changed)
+        ]
+        before, after = balls[0][0][change.outcome], balls[1][0][change.image]
+        value = _fall(before, after)
+        if not change.one_sided and not exceeds(value, 0):
+            value = _fall(after, before)
+        breaks = exceeds(value, 0)
+    first, second = ([float(ball) for ball in part] for part, _ in balls)
+    return (
+        Witness(
+            scores=plain(change.scores),
+            neighbour=plain(change.changed),
+            relation=change.rule,
+            outcome=change.outcome,
+            probability=first[change.outcome],
+            neighbour_probability=second[change.image],
+            value=as_float(value),
+            certainty=balls[0][1],
+            probabilities=tuple(first),
+            neighbour_probabilities=tuple(second),
+            other=change.image,
+        ),
+        breaks,
+    )
+
+
+def _fall(before: Any, after: Any) -> Any:
+    from flint import arb
+
+    if after.is_zero():
+        return None if before > 0 else arb(0)
+    if not before > 0 or not after > 0:
+        return arb(0)
+    return (before / after).log()

@@ -1,0 +1,122 @@
+"""Which score vectors are neighbours, and which of them an audit looks at.
+
+Scores move on a dyadic grid, so that sums and differences of float64 are exact and a pair that the
+search calls neighbours *is* one (``docs/proofs/neighbours.md`` has the definitions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Neighbours = Callable[[tuple[float, ...]], Iterable[Sequence[float]]]
+"""A neighbour relation of one's own: from one score vector to the neighbours to try."""
+
+# A sensitivity of few bits leaves room for a fine grid; any other is shortened (down) to 32 bits.
+_SHORT, _LONG = 20, 32
+_FINE, _COARSE = 20, 12
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Multiples of ``step``, with ``delta`` (at most the sensitivity) a multiple of it."""
+
+    sensitivity: Fraction
+    delta: float
+    step: float
+
+    @classmethod
+    def for_sensitivity(cls, sensitivity: Fraction) -> Grid:
+        """The grid for a sensitivity; every number on it up to 2⁹·delta is an exact float64.
+
+        Example:
+            >>> Grid.for_sensitivity(Fraction(1)).delta
+            1.0
+            >>> Fraction(Grid.for_sensitivity(Fraction(1, 3)).delta) <= Fraction(1, 3)
+            True
+        """
+        exponent = sensitivity.numerator.bit_length() - sensitivity.denominator.bit_length()
+        for width, fineness in ((_SHORT, _FINE), (_LONG, _COARSE)):
+            power = Fraction(2) ** (width - exponent)
+            mantissa = int(sensitivity * power)
+            if mantissa == sensitivity * power or width == _LONG:
+                delta = Fraction(mantissa) / power
+                return cls(sensitivity, float(delta), float(delta / 2**fineness))
+        raise AssertionError("the loop returns at its last turn")
+
+    def snap(self, value: float) -> float:
+        """The nearest point of the grid."""
+        return round(value / self.step) * self.step
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Neighbours: every score moves by at most Δ, and if ``monotonic`` all in one direction."""
+
+    monotonic: bool
+    custom: Neighbours | None = None
+
+    @property
+    def name(self) -> str:
+        """The relation in one word."""
+        if self.custom is not None:
+            return "custom"
+        return "monotonic" if self.monotonic else "general"
+
+    @property
+    def in_words(self) -> str:
+        """The relation in a few words."""
+        if self.custom is not None:
+            return "a neighbour relation of your own"
+        if self.monotonic:
+            return "all scores move in one direction, by at most Δ"
+        return "every score moves by at most Δ"
+
+    def lattice_moves(self, size: int, reach: int) -> Iterator[tuple[int, ...]]:
+        """Moves in lattice steps, each pair of neighbours once (a loss looks at both directions)."""
+        low = 0 if self.monotonic else -reach
+        for move in product(range(low, reach + 1), repeat=size):
+            first = next((part for part in move if part), 0)
+            if first > 0:
+                yield move
+
+    def clip(self, scores: Floats, neighbours: Floats, delta: float) -> Floats:
+        """The nearest neighbours of ``scores`` to ``neighbours`` (row by row)."""
+        low = scores if self.monotonic else scores - delta
+        return np.clip(neighbours, low, scores + delta)
+
+    def contains(self, scores: Sequence[float], neighbour: Sequence[float], bound: Fraction) -> bool:
+        """Whether the two are neighbours, in exact arithmetic."""
+        if self.custom is not None:
+            return True
+        moves = [Fraction(b) - Fraction(a) for a, b in zip(scores, neighbour, strict=True)]
+        if max(abs(move) for move in moves) > bound:
+            return False
+        return not self.monotonic or min(moves) >= 0 or max(moves) <= 0
+
+    def structured(self, scores: Floats, delta: float) -> Floats:
+        """The neighbours that the papers' worst cases are made of, one per row.
+
+        For sets S that are one candidate or the top of the ranking: S up and the rest down, the
+        reverse, and S alone up or down, each as far as allowed.
+        """
+        if self.custom is not None:
+            found = [list(row) for row in self.custom(tuple(scores.tolist()))]
+            return np.array(found, dtype=np.float64).reshape(len(found), len(scores))
+        size = len(scores)
+        ranking = np.argsort(-scores, kind="stable")
+        prefixes = np.zeros((size - 1, size), dtype=bool)
+        for length in range(1, size):
+            prefixes[length - 1, ranking[:length]] = True
+        inside = np.unique(np.concatenate([prefixes, np.eye(size, dtype=bool)]), axis=0)
+        moves = [(delta, 0.0), (0.0, delta)]
+        if not self.monotonic:
+            moves = [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]
+        rows: Floats = np.concatenate([np.where(inside, up, down) for up, down in moves]) + scores
+        return rows
