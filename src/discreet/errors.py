@@ -37,3 +37,7 @@ class BudgetExceededError(LedgerError):
 
 class NoBudgetError(LedgerError, ParameterError):
     """The data set has no budget in this ledger, or it was revoked."""
+
+
+class TableError(DiscreetError):
+    """A table could not be read or searched; the message quotes nothing of what an engine said."""
