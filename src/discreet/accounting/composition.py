@@ -1,0 +1,150 @@
+"""How events add up: pure DP, zCDP and (ε, δ), by every bound that is valid for how they were chosen.
+
+The proofs are in ``docs/proofs/composition.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.accounting.events import ADD_REMOVE, Event, events_of
+from discreet.accounting.fixed_lists import Bound, fixed_list_bounds
+from discreet.exact_numbers import Exact, probability, refuse
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, epsilon_of_zcdp
+
+QUESTIONS = "questions"
+_CHOSEN = {
+    True: "each release may have been chosen after seeing the earlier answers",
+    QUESTIONS: "the mechanisms and their ε were fixed in advance, the questions were not",
+    False: "the list was fixed in advance",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composition:
+    """What a list of releases costs together.
+
+    Attributes:
+        pure: the cost in pure DP (infinite if an event has none).
+        zcdp: the cost in zCDP (infinite if an event has none).
+        approx: the cost in (ε, δ) at the δ asked for, by the best valid bound.
+        best: the figure to report.
+        reason: why that one, in words.
+        adaptive: True, ``"questions"`` or False, as it was said.
+        count: how many releases.
+        neighbours: the relation it holds for.
+        bounds: every bound that was valid, with its name.
+    """
+
+    pure: PureDP
+    zcdp: ZCDP
+    approx: ApproxDP
+    best: Guarantee
+    reason: str
+    adaptive: bool | str
+    count: int
+    neighbours: str
+    bounds: tuple[Bound, ...]
+
+    @property
+    def fixed_in_advance(self) -> bool:
+        """Whether the figures hold only for a list that was fixed before the first answer."""
+        return self.adaptive is False
+
+    def __str__(self) -> str:
+        return (
+            f"{self.count} releases: {self.best!r}: {self.reason}. Here {_CHOSEN[self.adaptive]}."
+        )
+
+
+def compose(
+    events: Iterable[object], adaptive: bool | str = True, *, delta: object = None
+) -> Composition:
+    """What releases cost together, never below the truth.
+
+    Args:
+        events: events, guarantees, releases, or (mechanism, scores) pairs.
+        adaptive: True if a release may have been chosen after seeing earlier answers (as people work):
+            then only sums that are privacy filters count. ``"questions"`` if the kinds of mechanism and
+            their ε were fixed in advance and only the questions were chosen on the way (as in peeling).
+            False if the whole list was fixed in advance, questions included.
+        delta: the δ allowed in ``approx``; without it the sum of the events' own δ.
+
+    With ``adaptive=True`` the figures hold for whoever fixed them as caps beforehand: that is what a
+    ledger does.
+
+    Example:
+        >>> from discreet import BoundedRange
+        >>> hundred = [Event(BoundedRange("0.1"), count=100)]
+        >>> for adaptive in (True, "questions", False):
+        ...     print(adaptive, round(compose(hundred, adaptive, delta="1e-6").approx.epsilon, 3))
+        True 2.419
+        questions 2.419
+        False 2.419
+    """
+    if adaptive not in (True, False, QUESTIONS) or isinstance(adaptive, int) != isinstance(
+        adaptive, bool
+    ):
+        raise refuse("adaptive", adaptive, 'True, "questions" or False')
+    listed = events_of(events)
+    lost = sum((_delta(event) * event.count for event in listed), Fraction(0))
+    target = min(lost, Fraction(1)) if delta is None else probability("delta", delta)
+    pure = sum((_cost(event, PureDP) * event.count for event in listed), Fraction(0))
+    rho = sum((_cost(event, ZCDP) * event.count for event in listed), Fraction(0))
+    bounds = _sums(listed, target, lost)
+    if adaptive is not True:
+        bounds += fixed_list_bounds(listed, target, questions_chosen=adaptive == QUESTIONS)
+    least = min(bounds, key=lambda bound: bound.epsilon)
+    approx = ApproxDP(least.epsilon, target)
+    best, reason = _best(PureDP(pure), ZCDP(rho), approx, least)
+    return Composition(
+        pure=PureDP(pure),
+        zcdp=ZCDP(rho),
+        approx=approx,
+        best=best,
+        reason=reason,
+        adaptive=adaptive,
+        count=sum(event.count for event in listed),
+        neighbours=listed[0].neighbours if listed else ADD_REMOVE,
+        bounds=bounds,
+    )
+
+
+def _delta(event: Event) -> Fraction:
+    return event.guarantee.exact[1] if isinstance(event.guarantee, ApproxDP) else Fraction(0)
+
+
+def _cost(event: Event, measure: type[PureDP] | type[ZCDP]) -> Exact:
+    return event.guarantee.to(measure).exact
+
+
+def core(guarantee: Guarantee) -> Guarantee:
+    """What is left of an (ε, δ) guarantee outside its event of probability δ: ε-DP."""
+    return PureDP(guarantee.exact[0]) if isinstance(guarantee, ApproxDP) else guarantee
+
+
+def _sums(events: tuple[Event, ...], target: Fraction, lost: Fraction) -> tuple[Bound, ...]:
+    """The privacy filters: sums of ε, and of ρ, each with the sum of the δ."""
+    if lost > target:
+        return (Bound("the events' own δ add up to more than the δ allowed", math.inf),)
+    epsilon = sum((core(e.guarantee).to(PureDP).exact * e.count for e in events), Fraction(0))
+    rho = sum((core(e.guarantee).to(ZCDP).exact * e.count for e in events), Fraction(0))
+    return (
+        Bound("the sum of ε", epsilon),
+        Bound("the sum of ρ, converted", epsilon_of_zcdp(rho, target - lost)),
+    )
+
+
+def _best(pure: PureDP, zcdp: ZCDP, approx: ApproxDP, least: Bound) -> tuple[Guarantee, str]:
+    if pure.exact <= approx.exact[0] and pure.exact < math.inf:
+        if approx.exact[1] == 0:
+            return pure, "no δ is allowed, and the sum of ε needs none"
+        return pure, "the sum of ε is the least, and needs no δ"
+    if approx.exact[0] < math.inf:
+        return approx, f"the least ε at δ = {approx.delta:g} comes from {least.name}"
+    if zcdp.exact < math.inf:
+        return zcdp, "only zCDP is finite: allow a δ to state it as (ε, δ)"
+    return approx, "no finite bound is known"

@@ -1,0 +1,137 @@
+"""What happened: releases as frozen data, knowing nothing of how they add up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import ParameterError
+from discreet.exact_numbers import refuse, whole
+from discreet.guarantees import Guarantee
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.release import Release
+from discreet.scores import Scores
+
+ADD_REMOVE = "add-remove"
+REPLACE = "replace"
+LONGEST_TEXT = 1_000
+
+Parameter = str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One kind of release that happened, or will: what it promised and how often.
+
+    An event holds no data and no random bits: a parameter is a word, a whole number or a truth value,
+    so scripted randomness has no way in.
+
+    Attributes:
+        guarantee: what each release promises, by the mechanism's own tightest proof.
+        mechanism: its name.
+        count: how many such releases.
+        neighbours: the neighbour relation of the guarantee; ``"add-remove"`` or ``"replace"``, or other
+            words, which are comparable only with themselves.
+        purpose: what it was for, in the user's words. It is written to ledgers: no data in it.
+        parameters: the mechanism's parameters.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> Event(PureDP("0.1"), mechanism="permute-and-flip", count=3).guarantee
+        PureDP(0.1)
+    """
+
+    guarantee: Guarantee
+    mechanism: str = field(default="unnamed", kw_only=True)
+    count: int = field(default=1, kw_only=True)
+    neighbours: str = field(default=ADD_REMOVE, kw_only=True)
+    purpose: str = field(default="", kw_only=True)
+    parameters: Mapping[str, Parameter] = field(default_factory=dict, kw_only=True, hash=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.guarantee, Guarantee):
+            raise refuse("guarantee", self.guarantee, "PureDP, BoundedRange, ZCDP or ApproxDP")
+        object.__setattr__(self, "count", whole("count", self.count))
+        for name in ("mechanism", "neighbours", "purpose"):
+            text(name, getattr(self, name), empty=name == "purpose")
+        object.__setattr__(self, "parameters", _parameters(self.parameters))
+
+    @staticmethod
+    def of(thing: object) -> Event:
+        """The event meant by an event, a guarantee, a release, or a (mechanism, scores) pair.
+
+        Example:
+            >>> from discreet import Exponential, Scores
+            >>> Event.of((Exponential(epsilon=1), Scores([3, 1], sensitivity=1))).guarantee
+            BoundedRange(1)
+        """
+        if isinstance(thing, Event):
+            return thing
+        if isinstance(thing, Guarantee):
+            return Event(thing)
+        if isinstance(thing, Release):
+            return Event(thing.guarantee, mechanism=thing.mechanism, neighbours=thing.neighbours)
+        if isinstance(thing, tuple) and len(thing) == 2:
+            mechanism, scores = thing
+            if isinstance(mechanism, Mechanism) and isinstance(scores, Scores):
+                # Depends on the range distance only, never on a score.
+                return Event(
+                    mechanism.promise_at(scores.range_distance),
+                    mechanism=mechanism.name,
+                    parameters=mechanism.parameters(),
+                )
+        raise ParameterError(
+            f"expected an Event, a guarantee, a Release or a (mechanism, scores) pair, "
+            f"got {type(thing).__name__}"
+        )
+
+    def under(self, neighbours: str) -> Event:
+        """The same event for another neighbour relation; an error where nothing follows.
+
+        Replacing a person is removing one and adding one, so it costs what two people cost. Nothing
+        follows in the other direction.
+        """
+        if self.neighbours == neighbours:
+            return self
+        if (self.neighbours, neighbours) == (ADD_REMOVE, REPLACE):
+            return replace(self, guarantee=self.guarantee.for_people(2), neighbours=REPLACE)
+        raise ParameterError(
+            f"a guarantee for neighbours {self.neighbours!r} says nothing for {neighbours!r}"
+        )
+
+
+def events_of(things: Iterable[object]) -> tuple[Event, ...]:
+    """Events under one neighbour relation."""
+    events = tuple(Event.of(thing) for thing in things)
+    relations = {event.neighbours for event in events}
+    if relations == {ADD_REMOVE, REPLACE}:
+        return tuple(event.under(REPLACE) for event in events)
+    if len(relations) > 1:
+        named = ", ".join(sorted(repr(relation) for relation in relations))
+        raise ParameterError(f"guarantees for different neighbours cannot be added: {named}")
+    return events
+
+
+def text(name: str, value: object, *, empty: bool = False) -> str:
+    """A short printable text."""
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT or not (value or empty):
+        raise refuse(name, value, f"a text of at most {LONGEST_TEXT} characters")
+    if not value.isprintable():
+        raise ParameterError(f"{name} must be printable, on one line")
+    return value
+
+
+def _parameters(given: Any) -> dict[str, Parameter]:
+    if not isinstance(given, Mapping):
+        raise refuse("parameters", given, "a mapping")
+    return {text("parameter", name): _parameter(name, value) for name, value in given.items()}
+
+
+def _parameter(name: str, value: object) -> Parameter:
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, Fraction | float):
+        return str(value)
+    return text(name, value, empty=True)

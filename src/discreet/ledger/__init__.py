@@ -1,0 +1,25 @@
+"""A budget that survives the process: every release counted, durably, before it happens.
+
+What is promised, and what is not: ``docs/proofs/ledger.md``.
+
+Example:
+    >>> import tempfile
+    >>> from discreet import PureDP
+    >>> from discreet.ledger import Ledger
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with Ledger.open(f"{folder.name}/budget.db") as ledger:
+    ...     _ = ledger.create("visits", PureDP(3))
+    ...     entry = ledger.spend("visits", PureDP("0.1"), purpose="mode of diagnosis")
+    ...     print(entry, "-", ledger.show("visits").left)
+    visits #2 - ε = 2.9
+    >>> folder.cleanup()
+"""
+
+import discreet.ledger.database_library  # noqa: F401  # must come first
+from discreet.ledger.entries import Entry, Head
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.places import default_place
+from discreet.ledger.reports import Budget, Plan
+from discreet.ledger.verification import Verification
+
+__all__ = ["Budget", "Entry", "Head", "Ledger", "Plan", "Verification", "default_place"]

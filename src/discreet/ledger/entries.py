@@ -1,0 +1,143 @@
+"""The history: entries chained by hashes, append-only, without data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from discreet.errors import ParameterError
+
+GENESIS = "0" * 64
+"""What the first entry of a data set names as the hash before it."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a data set's history stands. Kept elsewhere, it shows any later rewriting.
+
+    Example:
+        >>> Head.parse("visits:2:" + "ab" * 32).sequence
+        2
+    """
+
+    dataset: str
+    sequence: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset}:{self.sequence}:{self.hash}"
+
+    @staticmethod
+    def parse(text: str) -> Head:
+        """Read what ``str`` wrote."""
+        dataset, _, rest = text.strip().rpartition(":")
+        dataset, _, sequence = dataset.rpartition(":")
+        if not dataset or not sequence.isdecimal() or len(rest) != 64:
+            raise ParameterError(
+                "a head is written dataset:number:hash, as `discreet budget head` prints it"
+            )
+        return Head(dataset, int(sequence), rest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of the history.
+
+    Attributes:
+        sequence: its number in the data set's history, from 1.
+        dataset: the data set.
+        budget: the budget it belongs to: the data set, or a part of it such as ``visits/alice``.
+        kind: ``create``, ``spend``, ``failed``, ``allot``, ``revoke``, ``renew`` or ``clock``.
+        time: when, in UTC; never before the entry above.
+        version: the version of discreet that wrote it.
+        details: what belongs to the kind: purpose, mechanism, parameters, guarantee, count, cost, ...
+        previous: the hash of the entry before.
+        hash: the hash of this entry.
+    """
+
+    sequence: int
+    dataset: str
+    budget: str
+    kind: str
+    time: str
+    version: str
+    details: Mapping[str, Any]
+    previous: str
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.budget} #{self.sequence}"
+
+    @property
+    def head(self) -> Head:
+        """The state of the history just after this entry."""
+        return Head(self.dataset, self.sequence, self.hash)
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "sequence": self.sequence,
+            "dataset": self.dataset,
+            "budget": self.budget,
+            "kind": self.kind,
+            "time": self.time,
+            "version": self.version,
+            **self.details,
+            "previous": self.previous,
+            "hash": self.hash,
+        }
+
+
+def write(
+    *,
+    sequence: int,
+    dataset: str,
+    budget: str,
+    kind: str,
+    time: str,
+    version: str,
+    details: Mapping[str, Any],
+    previous: str,
+) -> tuple[Entry, str]:
+    """A new entry and the text that is stored and hashed."""
+    body = json.dumps(
+        {
+            "sequence": sequence,
+            "dataset": dataset,
+            "budget": budget,
+            "kind": kind,
+            "time": time,
+            "version": version,
+            "details": details,
+            "previous": previous,
+        },
+        sort_keys=True,
+        separators=(",", ":"),
+    )
+    return read(body), body
+
+
+def read(body: str) -> Entry:
+    """The entry of a stored text."""
+    return Entry(**json.loads(body), hash=digest(body))
+
+
+def digest(body: str) -> str:
+    """SHA-256 of the stored text, which contains the hash before it: this makes the chain."""
+    return hashlib.sha256(body.encode("ascii")).hexdigest()
+
+
+def time_in_words(microseconds: int) -> str:
+    """Microseconds since 1970 as ISO 8601 in UTC.
+
+    Example:
+        >>> time_in_words(1_000_000)
+        '1970-01-01T00:00:01.000000Z'
+    """
+    moment = _EPOCH + timedelta(microseconds=microseconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06d}Z"

@@ -1,0 +1,122 @@
+"""Where a ledger lives: a SQLite file of one's own, or a team's PostgreSQL. Passwords are never shown."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from discreet.errors import LedgerError, ParameterError
+
+_SQLITE_HEADER = b"SQLite format 3\x00"
+_SECRET_OPTIONS = frozenset({"password", "passfile", "sslpassword", "sslkey"})
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Place:
+    """A checked address. Its text forms hide every password."""
+
+    url: URL
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a SQLite file."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def path(self) -> Path:
+        """The SQLite file."""
+        assert self.url.database is not None
+        return Path(self.url.database)
+
+    def __str__(self) -> str:
+        if self.is_sqlite:
+            return str(self.path)
+        shown = self.url.set(
+            query={k: v for k, v in self.url.query.items() if k not in _SECRET_OPTIONS}
+        )
+        return shown.render_as_string(hide_password=True)
+
+    __repr__ = __str__
+
+    def without_secrets(self, message: str) -> str:
+        """A database's message with every password of this address blotted out."""
+        secrets = [str(self.url.password)] if self.url.password else []
+        for name in _SECRET_OPTIONS & set(self.url.query):
+            given = self.url.query[name]
+            secrets += [given] if isinstance(given, str) else list(given)
+        for secret in secrets:
+            for form in {secret, quote(secret, safe=""), quote_plus(secret)}:
+                message = message.replace(form, "***")
+        return message
+
+    def ensure_file(self) -> None:
+        """Make the SQLite file, readable by its owner only; an existing file keeps its mode."""
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            return
+        except OSError as error:
+            problem = LedgerError(f"cannot make a ledger at {self.path}: {error.strerror}")
+        else:
+            return
+        raise problem
+
+    def check_file(self) -> None:
+        """Refuse what is plainly no ledger before SQLite opens it."""
+        try:
+            with self.path.open("rb") as file:
+                start = file.read(len(_SQLITE_HEADER))
+        except FileNotFoundError:
+            problem = LedgerError(
+                f"there is no ledger at {self.path}: `discreet budget create` makes one"
+            )
+        except OSError as error:
+            problem = LedgerError(f"cannot read the ledger at {self.path}: {error.strerror}")
+        else:
+            if start in (b"", _SQLITE_HEADER):
+                return
+            problem = LedgerError(f"{self.path} is not a ledger")
+        raise problem
+
+
+def default_place() -> Path:
+    """The ledger in the user's data directory; ``DISCREET_LEDGER`` overrides it (a path or a URL)."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Application Support")
+    else:
+        base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "discreet" / "ledger.db"
+
+
+def place_of(address: object) -> Place:
+    """The place meant by None (the user's own), a path, ``sqlite:///...`` or ``postgresql://...``."""
+    if address is None:
+        address = os.environ.get("DISCREET_LEDGER") or default_place()
+    if isinstance(address, Path) or (isinstance(address, str) and address and "://" not in address):
+        return Place(
+            URL.create("sqlite+pysqlite", database=str(Path(address).expanduser().absolute()))
+        )
+    if not isinstance(address, str) or not address:
+        raise ParameterError("a ledger's address is a path, sqlite:///path or postgresql://...")
+    try:
+        url = make_url(address)
+        backend = url.get_backend_name()
+    except (ArgumentError, ValueError):
+        backend = ""
+    # The address is not echoed: a malformed one may contain a password.
+    if backend == "sqlite":
+        if not url.database or url.database == ":memory:" or url.query:
+            raise ParameterError("a SQLite ledger is a file: sqlite:///path, without options")
+        return place_of(Path(url.database))
+    if backend in ("postgresql", "postgres"):
+        return Place(url.set(drivername="postgresql+psycopg"))
+    raise ParameterError("a ledger's address is a path, sqlite:///path or postgresql://...")

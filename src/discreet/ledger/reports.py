@@ -1,0 +1,139 @@
+"""What a ledger tells: the state of a budget, and what a plan would cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.accounting.events import Event
+from discreet.ledger.accountants import ACCOUNTANTS, cap_in_words
+from discreet.ledger.accounts import Account
+from discreet.ledger.amounts import Amount, amount_as_data
+from discreet.ledger.entries import Head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The state of one budget.
+
+    Amounts are exact: whole numbers on the ledger's grid.
+
+    Attributes:
+        name: the data set, or a part of it such as ``visits/alice``.
+        accountant: what is added up.
+        neighbours: the relation the budget protects.
+        cap: the cap as its owner stated it, in plain data.
+        limit: the cap as the accountant counts it.
+        total: what is spent, parts handed to analysts included.
+        groups: what each declared group has spent besides.
+        period: after what it renews, or None.
+        revoked: whether nothing more can be spent.
+        parts: the names of the parts handed out.
+        head: where the data set's history stands.
+    """
+
+    name: str
+    accountant: str
+    neighbours: str
+    cap: dict[str, str]
+    limit: Amount
+    total: Amount
+    groups: dict[str, Amount]
+    period: str | None
+    revoked: bool
+    parts: tuple[str, ...]
+    head: Head
+
+    @property
+    def spent(self) -> str:
+        """What is spent, in words."""
+        return ACCOUNTANTS[self.accountant].shown(self.total)
+
+    @property
+    def left(self) -> str:
+        """What is left, in words."""
+        return ACCOUNTANTS[self.accountant].shown(self.limit - self.total)
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data, for JSON; amounts are exact decimals in text."""
+        return {
+            "name": self.name,
+            "accountant": self.accountant,
+            "neighbours": self.neighbours,
+            "cap": self.cap,
+            "limit": amount_as_data(self.limit),
+            "spent": amount_as_data(self.total),
+            "left": amount_as_data(self.limit - self.total),
+            "groups": {name: amount_as_data(amount) for name, amount in self.groups.items()},
+            "period": self.period,
+            "revoked": self.revoked,
+            "parts": list(self.parts),
+            "head": str(self.head),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What more releases would cost, in the very figures that spending uses.
+
+    Attributes:
+        budget: the budget asked about.
+        event: one kind of release, with its count.
+        each: what one release costs.
+        cost: what all of them cost.
+        left: what is left now.
+        fits: whether all of them fit.
+        most: how many such releases fit.
+    """
+
+    budget: str
+    accountant: str
+    event: Event
+    each: Amount
+    cost: Amount
+    left: Amount
+    fits: bool
+    most: int
+
+    def __str__(self) -> str:
+        show = ACCOUNTANTS[self.accountant].shown
+        verdict = "They fit" if self.fits else "They do not fit"
+        return (
+            f"{self.event.count} x {show(self.each)} costs {show(self.cost)}; {show(self.left)} is left in "
+            f"{self.budget}. {verdict}; {self.most} such releases would."
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "budget": self.budget,
+            "accountant": self.accountant,
+            "guarantee": cap_in_words(self.event.guarantee),
+            "count": self.event.count,
+            "each": amount_as_data(self.each),
+            "cost": amount_as_data(self.cost),
+            "left": amount_as_data(self.left),
+            "fits": self.fits,
+            "most": self.most,
+        }
+
+
+def plan_for(account: Account, event: Event, group: str | None) -> Plan:
+    """A plan against the present state of an account."""
+    each = account.accountant.amount(Event(event.guarantee, neighbours=event.neighbours))
+    left = account.left_for(group)
+    most = min(
+        (have // need for have, need in ((left.cost, each.cost), (left.delta, each.delta)) if need),
+        default=event.count,
+    )
+    most = 0 if account.revoked else max(0, most)
+    return Plan(
+        budget=account.name,
+        accountant=account.accountant.name,
+        event=event,
+        each=each,
+        cost=each.times(event.count),
+        left=left,
+        fits=event.count <= most,
+        most=most,
+    )

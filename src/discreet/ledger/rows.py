@@ -1,0 +1,227 @@
+"""Rows and accounts: reading a data set's budgets from the tables and writing them back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.engine import Connection, RowMapping
+
+from discreet.errors import NoBudgetError
+from discreet.ledger.accountants import ACCOUNTANTS
+from discreet.ledger.accounts import Account
+from discreet.ledger.amounts import Amount
+from discreet.ledger.entries import GENESIS, Entry, Head, read
+from discreet.ledger.reports import Budget
+from discreet.ledger.schema import budgets, entries, groups
+
+
+@dataclass(slots=True)
+class Root:
+    """A data set: the row that is locked, and where its history stands."""
+
+    id: int
+    name: str
+    period: str | None
+    period_number: int | None
+    count: int
+    head: str
+    last_time: int
+
+
+def root_name(name: str) -> str:
+    """The data set of a budget's name: what stands before the first slash."""
+    return name.partition("/")[0]
+
+
+def lock_root(connection: Connection, name: str, *, lock: bool = True) -> Root:
+    """Read a data set's row and, for a writer, hold it until the transaction ends."""
+    query = select(budgets).where(budgets.c.name == root_name(name))
+    # PostgreSQL waits here for other writers of this data set; SQLite has waited at BEGIN IMMEDIATE.
+    row = connection.execute(query.with_for_update() if lock else query).mappings().one_or_none()
+    if row is None:
+        raise NoBudgetError(
+            f"the data set {root_name(name)!r} has no budget in this ledger: its owner makes one with "
+            "`discreet budget create`"
+        )
+    return Root(
+        id=row["id"],
+        name=row["name"],
+        period=row["period"],
+        period_number=row["period_number"],
+        count=row["entries"],
+        head=row["head"],
+        last_time=row["last_time"],
+    )
+
+
+def account_of(connection: Connection, name: str) -> Account:
+    """One budget."""
+    row = connection.execute(select(budgets).where(budgets.c.name == name)).mappings().one_or_none()
+    if row is None:
+        raise NoBudgetError(f"there is no budget {name!r} in this ledger")
+    return _account(connection, row)
+
+
+def accounts_of(connection: Connection, root: Root) -> dict[str, Account]:
+    """Every budget of a data set, the data set itself first."""
+    rows = connection.execute(_tree(root)).mappings()
+    return {row["name"]: _account(connection, row) for row in rows.all()}
+
+
+def _tree(root: Root) -> Any:
+    return (
+        select(budgets)
+        .where((budgets.c.id == root.id) | (budgets.c.root_id == root.id))
+        .order_by(budgets.c.id)
+    )
+
+
+def _account(connection: Connection, row: RowMapping) -> Account:
+    found = connection.execute(
+        select(groups).where(groups.c.budget_id == row["id"]).order_by(groups.c.name)
+    ).mappings()
+    return Account(
+        name=row["name"],
+        accountant=ACCOUNTANTS[row["accountant"]],
+        neighbours=row["neighbours"],
+        limit=Amount(row["limit_cost"], row["limit_delta"]),
+        common=Amount(row["common_cost"], row["common_delta"]),
+        groups={group["name"]: Amount(group["cost"], group["delta"]) for group in found},
+        parent=row["parent"],
+        parent_group=row["parent_group"],
+        revoked=bool(row["revoked"]),
+    )
+
+
+def insert_account(
+    connection: Connection,
+    account: Account,
+    *,
+    root: Root | None,
+    cap: dict[str, str],
+    period: str | None,
+    number: int | None,
+) -> int:
+    """Store a new budget; without a root it is a data set of its own. Returns its row's number."""
+    identity = connection.execute(
+        budgets.insert()
+        .values(
+            name=account.name,
+            root_id=None if root is None else root.id,
+            parent=account.parent,
+            parent_group=account.parent_group,
+            accountant=account.accountant.name,
+            neighbours=account.neighbours,
+            cap=json.dumps(cap, sort_keys=True),
+            limit_cost=account.limit.cost,
+            limit_delta=account.limit.delta,
+            common_cost=0,
+            common_delta=0,
+            revoked=False,
+            period=period,
+            period_number=number,
+            entries=0,
+            head=GENESIS,
+            last_time=0,
+        )
+        .returning(budgets.c.id)
+    ).scalar_one()
+    for group in account.groups:
+        connection.execute(groups.insert().values(budget_id=identity, name=group, cost=0, delta=0))
+    return int(identity)
+
+
+def store_accounts(connection: Connection, accounts: Iterable[Account]) -> None:
+    """Write counters back."""
+    for account in accounts:
+        connection.execute(
+            update(budgets)
+            .where(budgets.c.name == account.name)
+            .values(
+                common_cost=account.common.cost,
+                common_delta=account.common.delta,
+                revoked=account.revoked,
+            )
+        )
+        owner = select(budgets.c.id).where(budgets.c.name == account.name).scalar_subquery()
+        for group, amount in account.groups.items():
+            connection.execute(
+                update(groups)
+                .where(groups.c.budget_id == owner, groups.c.name == group)
+                .values(cost=amount.cost, delta=amount.delta)
+            )
+
+
+def append(connection: Connection, root: Root, entry: Entry, body: str) -> None:
+    """Add an entry and move the data set's head to it."""
+    connection.execute(
+        entries.insert().values(
+            root_id=root.id, sequence=entry.sequence, body=body, hash=entry.hash
+        )
+    )
+    connection.execute(
+        update(budgets)
+        .where(budgets.c.id == root.id)
+        .values(
+            entries=entry.sequence,
+            head=entry.hash,
+            last_time=root.last_time,
+            period_number=root.period_number,
+        )
+    )
+    root.count, root.head = entry.sequence, entry.hash
+
+
+def bodies_of(connection: Connection, root: Root) -> list[tuple[int, str, str]]:
+    """Every stored line: its number, its text, its hash as stored."""
+    query = select(entries.c.sequence, entries.c.body, entries.c.hash).where(
+        entries.c.root_id == root.id
+    )
+    return [tuple(row) for row in connection.execute(query.order_by(entries.c.sequence))]
+
+
+def entry_at(connection: Connection, root: Root, sequence: int) -> Entry | None:
+    """One entry, if there is one."""
+    query = select(entries.c.body).where(
+        entries.c.root_id == root.id, entries.c.sequence == sequence
+    )
+    body = connection.execute(query).scalar_one_or_none()
+    return None if body is None else read(body)
+
+
+def history_of(connection: Connection, root: Root) -> list[Entry]:
+    """Every entry of a data set, oldest first."""
+    query = select(entries.c.body).where(entries.c.root_id == root.id).order_by(entries.c.sequence)
+    return [read(body) for body in connection.execute(query).scalars()]
+
+
+def budget_of(connection: Connection, root: Root, name: str) -> Budget:
+    """The state of one budget, for showing."""
+    accounts = accounts_of(connection, root)
+    if name not in accounts:
+        raise NoBudgetError(f"there is no budget {name!r} in this ledger")
+    account = accounts[name]
+    cap = connection.execute(select(budgets.c.cap).where(budgets.c.name == name)).scalar_one()
+    return Budget(
+        name=name,
+        accountant=account.accountant.name,
+        neighbours=account.neighbours,
+        cap=json.loads(cap),
+        limit=account.limit,
+        total=account.total(),
+        groups=account.groups,
+        period=root.period,
+        revoked=account.revoked,
+        parts=tuple(part.name for part in accounts.values() if part.parent == name),
+        head=Head(root.name, root.count, root.head),
+    )
+
+
+def root_names(connection: Connection) -> list[str]:
+    """The names of all data sets."""
+    query = select(budgets.c.name).where(budgets.c.root_id.is_(None)).order_by(budgets.c.name)
+    return list(connection.execute(query).scalars())

@@ -1,0 +1,166 @@
+"""The tables, their versions, and the way forward from each to the next.
+
+The statements of a version never change once released; a new version adds a migration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table, Text, inspect, text
+from sqlalchemy.engine import Connection
+
+from discreet.errors import LedgerError
+from discreet.ledger.store import Store
+
+CURRENT = 2
+_ADVISORY_LOCK = 7_310_579_603  # an arbitrary number that all discreet ledgers agree on
+
+_metadata = MetaData()
+budgets = Table(
+    "discreet_budgets",
+    _metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("name", Text),
+    Column("root_id", BigInteger),
+    Column("parent", Text),
+    Column("parent_group", Text),
+    Column("accountant", Text),
+    Column("neighbours", Text),
+    Column("cap", Text),
+    Column("limit_cost", BigInteger),
+    Column("limit_delta", BigInteger),
+    Column("common_cost", BigInteger),
+    Column("common_delta", BigInteger),
+    Column("revoked", Boolean),
+    Column("period", Text),
+    Column("period_number", BigInteger),
+    Column("entries", BigInteger),
+    Column("head", Text),
+    Column("last_time", BigInteger),
+)
+groups = Table(
+    "discreet_groups",
+    _metadata,
+    Column("budget_id", BigInteger, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("cost", BigInteger),
+    Column("delta", BigInteger),
+)
+entries = Table(
+    "discreet_entries",
+    _metadata,
+    Column("root_id", BigInteger, primary_key=True),
+    Column("sequence", BigInteger, primary_key=True),
+    Column("body", Text),
+    Column("hash", Text),
+)
+versions = Table("discreet_schema", _metadata, Column("version", Integer, primary_key=True))
+
+
+def _version_1(connection: Connection) -> None:
+    sqlite = connection.dialect.name == "sqlite"
+    identity = (
+        "INTEGER PRIMARY KEY AUTOINCREMENT"
+        if sqlite
+        else "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+    )
+    for statement in (
+        "CREATE TABLE discreet_schema (version INTEGER PRIMARY KEY)",
+        f"""CREATE TABLE discreet_budgets (
+            id {identity},
+            name TEXT NOT NULL UNIQUE,
+            root_id BIGINT,
+            parent TEXT,
+            accountant TEXT NOT NULL,
+            neighbours TEXT NOT NULL,
+            cap TEXT NOT NULL,
+            limit_cost BIGINT NOT NULL CHECK (limit_cost >= 0),
+            limit_delta BIGINT NOT NULL CHECK (limit_delta >= 0),
+            common_cost BIGINT NOT NULL CHECK (common_cost BETWEEN 0 AND limit_cost),
+            common_delta BIGINT NOT NULL CHECK (common_delta BETWEEN 0 AND limit_delta),
+            revoked BOOLEAN NOT NULL,
+            period TEXT,
+            period_number BIGINT,
+            entries BIGINT NOT NULL,
+            head TEXT NOT NULL,
+            last_time BIGINT NOT NULL
+        )""",
+        """CREATE TABLE discreet_entries (
+            root_id BIGINT NOT NULL REFERENCES discreet_budgets (id),
+            sequence BIGINT NOT NULL,
+            body TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            PRIMARY KEY (root_id, sequence)
+        )""",
+    ):
+        connection.execute(text(statement))
+
+
+def _version_2(connection: Connection) -> None:
+    """Groups of people declared disjoint; and the database itself refuses to rewrite the history."""
+    statements = [
+        "ALTER TABLE discreet_budgets ADD COLUMN parent_group TEXT",
+        """CREATE TABLE discreet_groups (
+            budget_id BIGINT NOT NULL REFERENCES discreet_budgets (id),
+            name TEXT NOT NULL,
+            cost BIGINT NOT NULL CHECK (cost >= 0),
+            delta BIGINT NOT NULL CHECK (delta >= 0),
+            PRIMARY KEY (budget_id, name)
+        )""",
+    ]
+    if connection.dialect.name == "sqlite":
+        statements += [
+            f"""CREATE TRIGGER discreet_no_{action.lower()} BEFORE {action} ON discreet_entries
+            BEGIN SELECT RAISE(ABORT, 'the history is append-only'); END"""
+            for action in ("UPDATE", "DELETE")
+        ]
+    else:
+        statements += [
+            """CREATE FUNCTION discreet_refuse() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'the history is append-only'; END $$""",
+            """CREATE TRIGGER discreet_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON discreet_entries
+            FOR EACH STATEMENT EXECUTE FUNCTION discreet_refuse()""",
+        ]
+    for statement in statements:
+        connection.execute(text(statement))
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_version_1, _version_2)
+"""Step i leads from version i to version i + 1; a new ledger takes them all."""
+
+
+def prepare(store: Store, *, create: bool) -> None:
+    """Bring the tables to the current version, or refuse what is not ours or is newer than we are."""
+    if store.read(lambda connection: _version(connection, store)) == CURRENT:
+        return
+
+    def migrate(connection: Connection) -> None:
+        if not store.place.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+        version = _version(connection, store)
+        if version == 0 and not create:
+            raise LedgerError(
+                f"there is no ledger at {store.place}: `discreet budget create` makes one"
+            )
+        for step in range(version, CURRENT):
+            MIGRATIONS[step](connection)
+            connection.execute(versions.insert().values(version=step + 1))
+
+    store.write(migrate)
+
+
+def _version(connection: Connection, store: Store) -> int:
+    """The version found; 0 for an empty place."""
+    names = inspect(connection).get_table_names()
+    if "discreet_schema" not in names:
+        if names and store.place.is_sqlite:
+            raise LedgerError(f"{store.place} is a database of something else, not a ledger")
+        return 0
+    found = max(connection.execute(versions.select()).scalars(), default=0)
+    if found > CURRENT:
+        raise LedgerError(
+            f"the ledger {store.place} was made by a newer discreet (schema {found}; "
+            f"this one reads up to {CURRENT}): upgrade discreet"
+        )
+    return found

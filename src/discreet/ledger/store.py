@@ -1,0 +1,148 @@
+"""Transactions on SQLite and PostgreSQL: durable at commit, one writer at a time per data set.
+
+SQLite: write-ahead log, ``BEGIN IMMEDIATE`` (the default transaction lets two writers read the same
+total), full synchronisation. PostgreSQL: a row lock per data set, ``synchronous_commit`` on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from discreet.errors import DiscreetError, LedgerError, MissingExtraError
+from discreet.ledger import clock
+from discreet.ledger.places import Place
+
+T = TypeVar("T")
+_WRITE = "discreet_write"
+_BUSY_STATES = {"55P03", "40P01", "57014"}  # lock not available, deadlock, cancelled
+_FULL_STATES = {"53100", "53200", "53300"}  # disk full, out of memory, too many connections
+
+
+class Store:
+    """A place, opened. Safe to share between threads, and usable after a fork."""
+
+    def __init__(self, place: Place, *, wait: float) -> None:
+        self.place = place
+        self._engine = _engine(place, wait)
+        self._process = os.getpid()
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` in one consistent reading transaction."""
+        return self._run(work, write=False)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` in one writing transaction; when this returns, its effects are durable."""
+        return self._run(work, write=True)
+
+    def now(self, connection: Connection) -> int:
+        """Microseconds since 1970: the server's clock where there is a server, so that a team has one."""
+        if self.place.is_sqlite:
+            return clock.now()
+        seconds = connection.execute(text("SELECT extract(epoch FROM clock_timestamp()) * 1000000"))
+        return int(seconds.scalar_one())
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    def _run(self, work: Callable[[Connection], T], *, write: bool) -> T:
+        if os.getpid() != self._process:
+            # A forked child must not use, nor close, its parent's connections.
+            self._engine.dispose(close=False)
+            self._process = os.getpid()
+        try:
+            with (
+                self._engine.connect().execution_options(**{_WRITE: write}) as connection,
+                connection.begin(),
+            ):
+                return work(connection)
+        except DiscreetError:
+            raise
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            problem = _problem(error, self.place)
+        # Raised outside the handler: the driver's own error, which may quote the address, is not attached.
+        raise problem
+
+
+def _engine(place: Place, wait: float) -> Engine:
+    sqlite = place.is_sqlite
+    options: dict[str, Any] = (
+        {"connect_args": {"timeout": wait}}
+        if sqlite
+        else {"pool_pre_ping": True, "connect_args": {"connect_timeout": 10}}
+    )
+    try:
+        engine = create_engine(
+            place.url, hide_parameters=True, max_overflow=64, pool_timeout=wait, **options
+        )
+    except (ImportError, NoSuchModuleError):
+        raise MissingExtraError(
+            "a PostgreSQL ledger needs psycopg: install it with pip install 'discreet[ledger]'"
+        ) from None
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        if sqlite:
+            connection.isolation_level = None  # the driver must not begin transactions of its own
+            for setting in (
+                "synchronous=EXTRA",
+                "fullfsync=ON",
+                "foreign_keys=ON",
+                "trusted_schema=OFF",
+            ):
+                connection.execute(f"PRAGMA {setting}")
+        else:
+            with connection.cursor() as cursor:
+                cursor.execute("SET synchronous_commit TO on")
+                cursor.execute(f"SET lock_timeout TO {int(wait * 1000)}")
+            connection.commit()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if sqlite:
+            writing = connection.get_execution_options().get(_WRITE, False)
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+    return engine
+
+
+def use_write_ahead_log(store: Store) -> None:
+    """Ask SQLite for its write-ahead log; without it the ledger is slower and just as safe."""
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(store.place.path, timeout=5)) as connection,
+    ):
+        connection.execute("PRAGMA journal_mode=WAL")
+
+
+def _problem(error: Exception, place: Place) -> LedgerError:
+    """What went wrong, in our words, without parameters or passwords."""
+    original = error.orig if isinstance(error, DBAPIError) else error
+    state = getattr(original, "sqlstate", None)
+    said = place.without_secrets(
+        str(original).strip().splitlines()[0] if str(original).strip() else ""
+    )
+    if state in _BUSY_STATES or "database is locked" in said or "database table is locked" in said:
+        return LedgerError(
+            f"the ledger {place} is locked by someone else; nothing was spent, try again"
+        )
+    if state in _FULL_STATES or "is full" in said:
+        return LedgerError(f"there is no room left for the ledger {place}; nothing was spent")
+    if "readonly" in said or state == "25006":
+        return LedgerError(f"the ledger {place} is read-only; nothing was spent")
+    if "not a database" in said or "malformed" in said:
+        return LedgerError(f"{place} is not a ledger, or it is damaged")
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return LedgerError(
+            f"the connection to the ledger {place} was lost; nothing was released, "
+            "and the last spend may or may not have been counted"
+        )
+    return LedgerError(f"the ledger {place} failed: {said or type(error).__name__}")

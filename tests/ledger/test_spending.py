@@ -1,0 +1,189 @@
+"""Spending: exact at the cap, refused beyond it, on every database."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from discreet import ZCDP, ApproxDP, BoundedRange, Exponential, PermuteAndFlip, PureDP, Scores
+from discreet.accounting import Event
+from discreet.errors import BudgetExceededError, LedgerError, NoBudgetError, ParameterError
+from discreet.ledger import Ledger
+
+
+def test_ten_tenths_fit_a_cap_of_one_exactly(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+        for _ in range(10):
+            ledger.spend("visits", PureDP("0.1"), purpose="a tenth")
+        with pytest.raises(BudgetExceededError, match=r"ε = 0 is left"):
+            ledger.spend("visits", PureDP("1e-12"))
+        assert ledger.show("visits").left == "ε = 0"
+        assert len(ledger.history("visits")) == 11
+        assert ledger.verify("visits").holds
+
+
+def test_a_float_tenth_is_one_tenth(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(0.3))
+        for _ in range(3):
+            ledger.spend("visits", PureDP(0.1))
+        assert ledger.show("visits").total.cost == 300_000_000_000
+
+
+def test_spends_round_up_and_caps_round_down(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP("1/3"))
+        assert ledger.show("visits").limit.cost == 333_333_333_333
+        with pytest.raises(BudgetExceededError):
+            ledger.spend("visits", PureDP("1/3"))
+        ledger.spend("visits", PureDP("1e-400"))
+        assert ledger.show("visits").total.cost == 1
+
+
+def test_what_is_refused_changes_nothing(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+        before = ledger.head("visits")
+        for wrong in (PureDP(2), Event(PureDP("0.4"), count=3)):
+            with pytest.raises(BudgetExceededError):
+                ledger.spend("visits", wrong)
+        for uncountable in (ZCDP("0.1"), ApproxDP(1, "1e-6"), PureDP(float("inf"))):
+            with pytest.raises(ParameterError, match="accountant 'epsilon'"):
+                ledger.spend("visits", uncountable)
+        with pytest.raises(NoBudgetError, match="no budget in this ledger"):
+            ledger.spend("sales", PureDP("0.1"))
+        with pytest.raises(ParameterError):
+            ledger.spend("visits", 0.1)  # type: ignore[arg-type]  # a bare number is not a guarantee
+        assert ledger.head("visits") == before
+
+
+def test_an_entry_says_everything_but_data(address: str) -> None:
+    mechanism, scores = PermuteAndFlip(epsilon="0.5"), Scores([3, 1], sensitivity=1)
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(3))
+        entry = ledger.spend("visits", Event.of((mechanism, scores)), purpose="mode of diagnosis")
+        data = entry.as_data()
+    assert data["mechanism"] == "permute-and-flip"
+    assert data["parameters"]["epsilon"] == "1/2"
+    assert data["guarantee"]["epsilon"] == "0.5"
+    assert data["spent"] == {"cost": "0.5", "delta": "0"}
+    assert data["neighbours"] == "add-remove"
+    assert data["purpose"] == "mode of diagnosis"
+    assert data["time"].endswith("Z")
+    assert data["version"]
+    assert str(entry) == "visits #2"
+
+
+def test_each_accountant_counts_its_own_way(address: str) -> None:
+    event = Event.of((Exponential(epsilon=1), Scores([3, 1], sensitivity=1)))
+    with Ledger.open(address) as ledger:
+        ledger.create("pure", PureDP(2))
+        ledger.create("rho", ZCDP(1))
+        ledger.create("both", ApproxDP(3, "1e-6"))
+        ledger.create("basic", ApproxDP(3, "1e-6"), accountant="epsilon-delta")
+        for dataset in ("pure", "rho", "both", "basic"):
+            ledger.spend(dataset, event)
+        rho = ledger.show("rho").total.cost
+        assert 0 < rho < 125_000_000_000
+        assert ledger.show("both").total.cost == rho
+        assert ledger.show("pure").total.cost == ledger.show("basic").total.cost == 10**12
+        ledger.spend("basic", ApproxDP(1, "1e-7"))
+        assert ledger.show("basic").total.delta == 10**11
+        with pytest.raises(BudgetExceededError, match="δ"):
+            ledger.spend("both", ApproxDP("0.01", "6e-7"))
+
+
+def test_the_limit_in_rho_implies_the_cap(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        limit = ledger.create("visits", ApproxDP(3, "1e-6")).limit
+    assert ZCDP(f"{limit.cost}e-12").to(ApproxDP, delta="5e-7").exact[0] <= 3
+    assert ZCDP(f"{limit.cost + 10}e-12").to(ApproxDP, delta="5e-7").exact[0] > 3
+
+
+def test_a_replacement_budget_counts_an_add_remove_release_twice(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1), neighbours="replace")
+        ledger.create("sales", PureDP(1))
+        ledger.spend("visits", Event(BoundedRange("0.1")))
+        assert ledger.show("visits").left == "ε = 0.8"
+        ledger.spend("visits", Event(PureDP("0.1"), neighbours="replace"))
+        assert ledger.show("visits").left == "ε = 0.7"
+        with pytest.raises(ParameterError, match="says nothing"):
+            ledger.spend("sales", Event(PureDP("0.1"), neighbours="replace"))
+
+
+def test_a_failure_is_a_later_entry_and_keeps_the_spend(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+        entry = ledger.spend("visits", PureDP("0.25"), purpose="median")
+        failed = ledger.fail(entry)
+        assert failed.details == {"about": 2, "outcome": "error"}
+        assert ledger.show("visits").left == "ε = 0.75"
+        with pytest.raises(ParameterError):
+            ledger.fail(entry, "could not parse '42 kg'")
+        with pytest.raises(ParameterError, match="not a spend"):
+            ledger.fail(failed)
+        assert ledger.verify("visits").holds
+
+
+def test_spending_as_a_block_records_what_went_wrong(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+        with pytest.raises(ZeroDivisionError), ledger.spending("visits", PureDP("0.25")):
+            raise ZeroDivisionError
+        with ledger.spending("visits", PureDP("0.25")) as entry:
+            assert entry.sequence == 4
+        assert [e.kind for e in ledger.history("visits")] == ["create", "spend", "failed", "spend"]
+
+
+def test_a_plan_uses_the_figures_of_a_spend(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", ZCDP("0.05"))
+        plan = ledger.plan("visits", BoundedRange("0.1"), count=10)
+        assert plan.fits
+        for _ in range(plan.most):
+            ledger.spend("visits", BoundedRange("0.1"))
+        assert ledger.show("visits").total == plan.each.times(plan.most)
+        with pytest.raises(BudgetExceededError):
+            ledger.spend("visits", BoundedRange("0.1"))
+        assert not ledger.plan("visits", BoundedRange("0.1")).fits
+        assert "do not fit" in str(ledger.plan("visits", BoundedRange("0.1"), count=10))
+
+
+def test_a_budget_is_made_once(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+        with pytest.raises(ParameterError, match="already"):
+            ledger.create("visits", PureDP(5))
+        for name in ("", "a/b", " visits", "new\nline", 7):
+            with pytest.raises(ParameterError):
+                ledger.create(name, PureDP(1))  # type: ignore[arg-type]  # wrong on purpose
+        for cap in (PureDP(float("inf")), PureDP("1e7"), BoundedRange(1), 3):
+            with pytest.raises(ParameterError):
+                ledger.create("sales", cap)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_spending_takes_no_randomness() -> None:
+    for method in (Ledger.spend, Ledger.fail, Ledger.spending, Ledger.open):
+        names = set(inspect.signature(method).parameters)
+        assert not names & {"seed", "randomness", "bits", "rng"}
+    with pytest.raises(ParameterError):
+        Event(PureDP(1), parameters={"randomness": object()})  # type: ignore[dict-item]  # wrong on purpose
+
+
+def test_what_was_spent_is_there_when_opened_again(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+        ledger.spend("visits", PureDP("0.25"))
+        head = ledger.head("visits")
+    with Ledger.open(address, create=False) as again:
+        assert again.show("visits").left == "ε = 0.75"
+        assert again.verify("visits", head=str(head)).holds
+        assert isinstance(again.budgets()[0].as_data()["head"], str)
+
+
+def test_errors_have_one_root() -> None:
+    assert issubclass(BudgetExceededError, LedgerError)
+    assert issubclass(NoBudgetError, LedgerError)
