@@ -1,0 +1,180 @@
+"""Mechanisms side by side on the same scores, over a range of ε. **Not private**: it reads the scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.analysis.error import error_distribution, quantile_of
+from discreet.analysis.family import Family, family_list, member
+from discreet.errors import ParameterError
+from discreet.exact_numbers import positive, refuse
+from discreet.scores import Scores
+
+DEFAULT_EPSILONS = tuple(Fraction(tenths, 10) for tenths in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """One mechanism at one ε on the scores compared.
+
+    Attributes:
+        mechanism: its name.
+        epsilon: its ε.
+        expected_error: the mean error.
+        error_deviation: the standard deviation of the error.
+        error_95: the error that is not exceeded with probability 0.95.
+        best_probability: the probability of choosing a best candidate.
+        ratio: the mean error over that of the first mechanism at the same ε (NaN where that is zero).
+        private: whether the mechanism has a privacy proof at all.
+    """
+
+    mechanism: str
+    epsilon: float
+    expected_error: float
+    error_deviation: float
+    error_95: float
+    best_probability: float
+    ratio: float
+    private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Sequence[ComparisonRow]):
+    """The rows of a comparison: a sequence, a data frame, a chart, a small table in a notebook."""
+
+    rows: tuple[ComparisonRow, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[ComparisonRow]:
+        return iter(self.rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per row: tidy data for any tool."""
+        return [asdict(row) for row in self.rows]
+
+    def frame(self) -> Any:
+        """A Polars data frame, else a pandas one, else (with neither installed) the records."""
+        for library in ("polars", "pandas"):
+            try:
+                module = __import__(library)
+            except ImportError:
+                continue
+            return module.DataFrame(self.records())
+        return self.records()
+
+    def chart(self) -> Any:
+        """Expected error against ε, one line per mechanism (an Altair chart)."""
+        from discreet.analysis.charts import comparison_chart
+
+        return comparison_chart(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the chart as PNG, SVG, or HTML that opens without a network."""
+        from discreet.analysis.charts import save_chart
+
+        return save_chart(self.chart(), path)
+
+    def _repr_html_(self) -> str:
+        from discreet.analysis.notebook import comparison_html
+
+        return comparison_html(self)
+
+
+def compare(
+    scores: Scores,
+    mechanisms: Family | Iterable[Family] | None = None,
+    epsilons: object = None,
+) -> Comparison:
+    """The error of several mechanisms at several ε on the same scores. **Not private**.
+
+    Args:
+        scores: the scores to choose from.
+        mechanisms: classes, names, or mechanisms whose ε is ignored; by default permute-and-flip, the
+            exponential mechanism and noisy max with Laplace noise.
+        epsilons: the ε to try: a number, several, or a range such as ``"0.1:2"``.
+
+    Example:
+        >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> for row in compare(scores, ["permute-and-flip", "exponential"], epsilons=["0.1", "0.2"]):
+        ...     print(row.mechanism, row.epsilon, round(row.expected_error, 3), round(row.ratio, 3))
+        permute-and-flip 0.1 1.726 1.0
+        permute-and-flip 0.2 0.426 1.0
+        exponential 0.1 2.769 1.604
+        exponential 0.2 0.803 1.885
+    """
+    families = family_list(mechanisms)
+    amounts = epsilon_list(epsilons)
+    rows: list[ComparisonRow] = []
+    for family in families:
+        for place, epsilon in enumerate(amounts):
+            mechanism = member(family, epsilon)
+            errors, mass = error_distribution(mechanism, scores)
+            mean = float(mass @ errors)
+            first = rows[place].expected_error if len(rows) >= len(amounts) else mean
+            rows.append(
+                ComparisonRow(
+                    mechanism=mechanism.name,
+                    epsilon=float(epsilon),
+                    expected_error=mean,
+                    error_deviation=math.sqrt(mass @ (errors - mean) ** 2),
+                    error_95=quantile_of(errors, mass, Fraction(95, 100)),
+                    best_probability=float(mass[0]),
+                    ratio=mean / first if first else math.nan,
+                    private=mechanism.private,
+                )
+            )
+    return Comparison(tuple(rows))
+
+
+def epsilon_list(epsilons: object) -> list[Fraction]:
+    """The ε meant: one number, several, or text: ``"1"``, ``"0.1,1"``, ``"0.1:2"``, ``"0.1:2:9"``.
+
+    A range gives equally many steps on a logarithmic scale, both ends included, 16 points unless told.
+
+    Example:
+        >>> [float(e) for e in epsilon_list("0.1:10:3")]
+        [0.1, 1.0, 10.0]
+        >>> epsilon_list(0.1)
+        [Fraction(1, 10)]
+    """
+    if epsilons is None:
+        return list(DEFAULT_EPSILONS)
+    if isinstance(epsilons, str):
+        if ":" in epsilons:
+            return _range(epsilons)
+        epsilons = [part.strip() for part in epsilons.split(",") if part.strip()]
+    if not isinstance(epsilons, Iterable):
+        return [positive("epsilon", epsilons)]
+    listed = [positive("epsilon", epsilon) for epsilon in epsilons]
+    if not listed:
+        raise ParameterError("epsilons is empty: give at least one number above 0")
+    if len(set(listed)) != len(listed):
+        raise ParameterError("each epsilon may be given once")
+    return listed
+
+
+def _range(text: str) -> list[Fraction]:
+    parts = text.split(":")
+    if len(parts) not in (2, 3) or (len(parts) == 3 and not parts[2].strip().isdecimal()):
+        raise refuse("epsilon", text, 'a range such as "0.1:2", or "0.1:2:9" for nine points')
+    low, high = (positive("epsilon", part) for part in parts[:2])
+    if low >= high:
+        raise refuse("epsilon", text, "a range from a smaller to a larger number")
+    count = int(parts[2]) if len(parts) == 3 else 16
+    if not 2 <= count <= 10_000:
+        raise refuse("epsilon", text, "a range of 2 to 10,000 points")
+    inner = np.geomspace(float(low), float(high), count)[1:-1]
+    # Four digits are enough for a chart, and keep the exact rationals small.
+    return [low, *dict.fromkeys(Fraction(f"{point:.4g}") for point in inner.tolist()), high]

@@ -1,0 +1,173 @@
+"""How far the choice falls short of the best: expectation, tail, quantile, variance.
+
+The *error* of choosing r is q* − q_r (q_r − q* for ``optimize="min"``). Everything here is computed from
+the mechanism's real probabilities, not from bounds and not from samples. **Not private**: these
+functions read the scores and spend nothing; do not publish what they return about sensitive data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.analysis.family import required
+from discreet.errors import ParameterError
+from discreet.exact_numbers import non_negative, probability, refuse
+from discreet.gap_arithmetic import PAIR_LIMIT
+from discreet.gaps import Gaps
+from discreet.mechanisms import Mechanism
+from discreet.scores import Scores
+
+Floats = npt.NDArray[np.float64]
+
+# Errors are float64 within a few units in the last place; nearer than this the exact gap decides.
+_DOUBTFUL = 2.0**-48
+# Scores may differ by more than float64 holds: then errors are kept in units of this.
+_LARGE_UNIT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Errors:
+    """The error of each candidate, in units of 2^power."""
+
+    gaps: Gaps
+    values: Floats
+    power: int
+
+    def in_scores(self, value: float) -> float:
+        """A figure in these units, as a score difference; ``inf`` beyond float64."""
+        try:
+            return math.ldexp(value, self.power)
+        except OverflowError:
+            return math.inf
+
+    def at_least(self, least: Fraction) -> npt.NDArray[np.bool_]:
+        """Which candidates have an error of at least ``least``, compared exactly."""
+        threshold = float(min(least / Fraction(2) ** self.power, Fraction(PAIR_LIMIT)))
+        margin = threshold * _DOUBTFUL
+        reached: npt.NDArray[np.bool_] = self.values >= threshold
+        doubtful = np.abs(self.values - threshold) <= margin
+        for index in np.flatnonzero(doubtful).tolist():
+            reached[index] = self.gaps.exact(index) * Fraction(2) ** self.power >= least
+        return reached
+
+
+def _errors(mechanism: Mechanism, scores: Scores) -> _Errors:
+    largest = required(mechanism).optimize == "max"
+    if not isinstance(scores, Scores):
+        raise ParameterError(
+            f"expected Scores, got {type(scores).__name__}: wrap the numbers as "
+            "Scores(values, sensitivity=...)"
+        )
+    gaps = Gaps(scores.values, scale=Fraction(1), largest_is_best=largest)
+    values, _ = gaps.gammas()
+    if values.max() < PAIR_LIMIT:
+        return _Errors(gaps, values, 0)
+    gaps = Gaps(scores.values, scale=Fraction(2) ** _LARGE_UNIT, largest_is_best=largest)
+    return _Errors(gaps, gaps.gammas()[0], _LARGE_UNIT)
+
+
+def expected_error(mechanism: Mechanism, scores: Scores) -> float:
+    """E[q* − q_M], the mean error. **Not private**.
+
+    Example:
+        >>> from discreet import Exponential, PermuteAndFlip
+        >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> round(expected_error(PermuteAndFlip(epsilon="0.1"), scores), 4)
+        1.7262
+        >>> round(expected_error(Exponential(epsilon="0.1"), scores), 4)
+        2.7694
+    """
+    errors = _errors(mechanism, scores)
+    return errors.in_scores(float(mechanism.probabilities(scores) @ errors.values))
+
+
+def error_variance(mechanism: Mechanism, scores: Scores) -> float:
+    """The variance of the error. **Not private**.
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> round(error_variance(PermuteAndFlip(epsilon=1), Scores([1, 0], sensitivity=1)), 4)
+        0.2113
+    """
+    errors = _errors(mechanism, scores)
+    mass = mechanism.probabilities(scores)
+    mean = float(mass @ errors.values)
+    return errors.in_scores(errors.in_scores(float(mass @ (errors.values - mean) ** 2)))
+
+
+def error_tail(mechanism: Mechanism, scores: Scores, t: object) -> float:
+    """Pr[error ≥ t], for a t of 0 or more. **Not private**.
+
+    A float t is exactly the binary number it holds, as scores are.
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> scores = Scores([10, 8, 0], sensitivity=1)
+        >>> error_tail(PermuteAndFlip(epsilon=2), scores, 0)
+        1.0
+        >>> round(error_tail(PermuteAndFlip(epsilon=2), scores, 2), 6)
+        0.067688
+    """
+    least = score_difference("t", t)
+    errors = _errors(mechanism, scores)
+    if least == 0:
+        return 1.0
+    return min(1.0, float(mechanism.probabilities(scores)[errors.at_least(least)].sum()))
+
+
+def error_quantile(mechanism: Mechanism, scores: Scores, level: object) -> float:
+    """The least error e such that Pr[error ≤ e] ≥ ``level``. **Not private**.
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> scores = Scores([10, 8, 0], sensitivity=1)
+        >>> error_quantile(PermuteAndFlip(epsilon=2), scores, 0.9)
+        0.0
+        >>> error_quantile(PermuteAndFlip(epsilon=2), scores, 0.95)
+        2.0
+    """
+    wanted = probability("level", level)
+    return quantile_of(*error_distribution(mechanism, scores), wanted)
+
+
+def quantile_of(errors: Floats, mass: Floats, level: Fraction) -> float:
+    """The least error that is not exceeded with probability ``level``, of a distribution of errors."""
+    if level == 1:
+        return float(errors[-1])
+    # Tails summed from the far end keep their digits where 1 − Σ would lose them.
+    beyond = np.append(np.cumsum(mass[::-1])[::-1][1:], 0.0)
+    return float(errors[int(np.argmax(beyond <= float(1 - level)))])
+
+
+def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Floats]:
+    """The errors that can occur, ascending, and the probability of each. **Not private**.
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> errors, mass = error_distribution(PermuteAndFlip(epsilon=1), Scores([1, 3, 3], sensitivity=1))
+        >>> errors, mass.round(4)
+        (array([0., 2.]), array([0.8774, 0.1226]))
+    """
+    errors = _errors(mechanism, scores)
+    possible = mechanism.log_probabilities(scores) > -math.inf
+    distinct, place = np.unique(errors.values[possible], return_inverse=True)
+    mass = np.bincount(place, weights=mechanism.probabilities(scores)[possible]).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return np.ldexp(distinct, errors.power), mass
+
+
+def score_difference(name: str, value: object) -> Fraction:
+    """A number on the scale of the scores, exactly as given, 0 or above."""
+    if isinstance(value, float | np.floating) and not isinstance(value, bool):
+        if not math.isfinite(value) or value < 0:
+            raise refuse(name, value, "a finite number, 0 or above")
+        return Fraction(float(value))
+    if isinstance(value, Decimal | str | int | np.integer | Fraction):
+        return non_negative(name, value)
+    raise refuse(name, value, "a finite number, 0 or above")

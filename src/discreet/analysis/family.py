@@ -1,0 +1,85 @@
+"""A family of mechanisms: everything about a mechanism but its ε."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from discreet.errors import ParameterError
+from discreet.exact_numbers import refuse
+from discreet.mechanisms import Exponential, Mechanism, NoisyMax, PermuteAndFlip, mechanism_named
+
+Family: TypeAlias = Mechanism | Callable[..., Mechanism] | str
+"""A mechanism whose ε is ignored, a class (or any factory that takes ``epsilon=``), or a name."""
+
+CONTENDERS: tuple[Mechanism, ...] = (
+    PermuteAndFlip(epsilon=1),
+    Exponential(epsilon=1),
+    NoisyMax(epsilon=1, noise="laplace"),
+)
+"""The private mechanisms with different distributions: what is compared unless the user says."""
+
+
+def member(family: Family, epsilon: object) -> Mechanism:
+    """The mechanism of this family at ``epsilon``.
+
+    Example:
+        >>> member(PermuteAndFlip, 2)
+        PermuteAndFlip(epsilon=2)
+        >>> member(NoisyMax(epsilon=1, noise="laplace"), "0.5")
+        NoisyMax(epsilon=1/2, noise='laplace')
+        >>> member("exponential", 1)
+        Exponential(epsilon=1)
+    """
+    if isinstance(family, Mechanism):
+        return family.with_epsilon(epsilon)
+    if isinstance(family, str):
+        return mechanism_named(family, epsilon=epsilon)
+    if callable(family):
+        made = family(epsilon=epsilon)
+        if isinstance(made, Mechanism):
+            return made
+    raise refuse("mechanism", family, "a mechanism, its class, or its registered name")
+
+
+def family_name(family: Family) -> str:
+    """The mechanism's name on the command line and in reports."""
+    return member(family, 1).name
+
+
+def family_list(families: Family | Iterable[Family] | None) -> list[Family]:
+    """One family, several, or (for None) the standard contenders; never none, never one twice.
+
+    Example:
+        >>> [family_name(family) for family in family_list(None)]
+        ['permute-and-flip', 'exponential', 'noisy-max-laplace']
+    """
+    if families is None:
+        return list(CONTENDERS)
+    listed: list[Any] = (
+        [families]
+        if isinstance(families, Mechanism | str) or callable(families)
+        else list(families)
+    )
+    if not listed:
+        raise ParameterError("give at least one mechanism")
+    names = [family_name(family) for family in listed]
+    if len(set(names)) != len(names):
+        raise ParameterError(f"each mechanism may be given once, not {', '.join(names)}")
+    return listed
+
+
+def noise_scale(mechanism: Mechanism, range_distance: Fraction) -> Fraction:
+    """s: as given, or d/ε; zero for a mechanism that only ever returns the best."""
+    if mechanism.scale is not None:
+        return mechanism.scale
+    assert mechanism.epsilon is not None
+    return range_distance / mechanism.epsilon
+
+
+def required(mechanism: object) -> Mechanism:
+    """The mechanism itself; a class is refused because its ε is not known."""
+    if not isinstance(mechanism, Mechanism):
+        raise refuse("mechanism", mechanism, "a mechanism with its ε, such as PermuteAndFlip(epsilon=1)")
+    return mechanism

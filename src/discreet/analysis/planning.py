@@ -1,0 +1,235 @@
+"""How much ε a wanted accuracy takes: from the scores at hand, or from n alone before any data is read.
+
+Every tail of the error falls as ε grows (``docs/proofs/worst-case-error.md``), so the least ε that meets
+a target is the root of a monotone function. The root is bracketed first and refined inside the bracket;
+the ε returned was evaluated and meets the target, and a target out of reach raises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.analysis.error import error_distribution, expected_error, score_difference
+from discreet.analysis.family import Family, family_name, member
+from discreet.analysis.worst_case import worst_case_error, worst_case_tail
+from discreet.errors import ParameterError, ScoresError
+from discreet.exact_numbers import positive, probability
+from discreet.mechanisms import Mechanism
+from discreet.scores import Scores
+
+_LARGEST_LOG = 600.0
+_PRECISION = 1e-13
+# Noise scales so large and so small that, in float64, the choice is blind and without noise.
+_ENDS = (Fraction(2) ** 1400, Fraction(1, 2**1400))
+
+
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    """A figure of a mechanism that falls as ε grows, and the value it must not exceed."""
+
+    figure: Callable[[Mechanism], float]
+    target: float
+    words: str
+
+
+def epsilon_for(
+    mechanism: Family,
+    scores: Scores | None = None,
+    *,
+    expected_error: object = None,
+    error_at_most: object = None,
+    with_probability: object = None,
+    n: int | None = None,
+    gap: object = None,
+    sensitivity: object = None,
+    monotonic: bool = False,
+) -> float:
+    """The least ε at which a mechanism is accurate enough; zero if a blind choice already is.
+
+    With ``scores`` it answers for these very scores, and is **not private**. With ``n`` and
+    ``sensitivity`` instead it holds for any data at all, or for any data whose runner-up lies at least
+    ``gap`` below the best, and reads nothing.
+
+    Args:
+        mechanism: a class, a registered name, or a mechanism whose ε is ignored.
+        scores: the scores to plan for.
+        expected_error: the mean error must be at most this.
+        error_at_most: the error must be at most this ...
+        with_probability: ... with at least this probability.
+        n: the number of candidates, in place of ``scores``.
+        gap: with ``n``: how far the runner-up is hoped to lie below the best.
+        sensitivity: with ``n``: Δ; 1 if not given.
+        monotonic: with ``n``: whether one person moves all scores in the same direction.
+
+    Example:
+        >>> from discreet import Exponential, PermuteAndFlip
+        >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> round(epsilon_for(Exponential, scores, expected_error=1), 4)
+        0.1832
+        >>> round(epsilon_for(PermuteAndFlip, scores, expected_error=1), 4)
+        0.139
+        >>> round(epsilon_for(PermuteAndFlip, n=1000, error_at_most=20, with_probability="0.95"), 4)
+        0.9175
+    """
+    if (scores is None) == (n is None):
+        raise ParameterError("give exactly one of scores and n=")
+    if (expected_error is None) == (error_at_most is None):
+        raise ParameterError("give exactly one of expected_error= and error_at_most=")
+    if (error_at_most is None) != (with_probability is None):
+        raise ParameterError("error_at_most= and with_probability= go together")
+    if scores is not None and not (gap is None and sensitivity is None and not monotonic):
+        raise ParameterError("gap=, sensitivity= and monotonic= go with n=; scores carry their own")
+    if n is not None:
+        goal = _public_goal(
+            n,
+            expected_error,
+            error_at_most,
+            with_probability,
+            gap=0 if gap is None else gap,
+            sensitivity=1 if sensitivity is None else sensitivity,
+            monotonic=monotonic,
+        )
+    else:
+        assert scores is not None
+        goal = _goal_on(scores, expected_error, error_at_most, with_probability)
+    return _least_epsilon(mechanism, goal)
+
+
+def budget_ratio(
+    mechanism: Family, reference: Family, scores: Scores, *, epsilon: object = None
+) -> float:
+    """How many times the ε of ``reference`` the mechanism needs for the same expected error.
+
+    ``epsilon`` is the reference's; by default its own. **Not private**.
+
+    Example:
+        >>> from discreet import Exponential, PermuteAndFlip
+        >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> round(budget_ratio(Exponential, PermuteAndFlip(epsilon="0.1"), scores), 3)
+        1.401
+    """
+    if epsilon is None:
+        if not isinstance(reference, Mechanism) or reference.epsilon is None:
+            raise ParameterError(
+                "give epsilon=, or a reference with its own, such as PermuteAndFlip(epsilon=1)"
+            )
+        epsilon = reference.epsilon
+    spent = positive("epsilon", epsilon)
+    error = expected_error(member(reference, spent), scores)
+    if error == 0:
+        raise ScoresError("the reference's error vanishes on these scores: there is nothing to equal")
+    return epsilon_for(mechanism, scores, expected_error=error) / float(spent)
+
+
+def _goal_on(scores: Scores, mean: object, most: object, chance: object) -> _Goal:
+    if mean is not None:
+        target = score_difference("expected_error", mean)
+        return _Goal(
+            lambda mechanism: expected_error(mechanism, scores), float(target), f"expected_error={mean}"
+        )
+    limit = score_difference("error_at_most", most)
+    wanted = probability("with_probability", chance)
+
+    def beyond(mechanism: Mechanism) -> float:
+        errors, mass = error_distribution(mechanism, scores)
+        return float(mass[errors > float(limit)].sum())
+
+    return _Goal(beyond, float(1 - wanted), f"error_at_most={most} with probability {chance}")
+
+
+def _public_goal(
+    n: int,
+    mean: object,
+    most: object,
+    chance: object,
+    *,
+    gap: object,
+    sensitivity: object,
+    monotonic: bool,
+) -> _Goal:
+    if mean is not None:
+        target = score_difference("expected_error", mean)
+        return _Goal(
+            lambda mechanism: worst_case_error(mechanism, n, sensitivity, monotonic, gap=gap),
+            float(target),
+            f"expected_error={mean}",
+        )
+    limit = score_difference("error_at_most", most)
+    wanted = probability("with_probability", chance)
+    return _Goal(
+        lambda mechanism: worst_case_tail(mechanism, n, limit, sensitivity, monotonic, gap=gap),
+        float(1 - wanted),
+        f"error_at_most={most} with probability {chance}",
+    )
+
+
+def _least_epsilon(family: Family, goal: _Goal) -> float:
+    def excess(log_epsilon: float) -> float:
+        return goal.figure(member(family, math.exp(log_epsilon))) - goal.target
+
+    blind, noiseless = (goal.figure(_with_scale(family, scale)) for scale in _ENDS)
+    if blind <= goal.target:
+        return 0.0
+    if noiseless >= goal.target:
+        raise ParameterError(
+            f"{goal.words} cannot be met by {family_name(family)}: the best reachable, as ε grows, "
+            f"approaches {_reachable(goal, noiseless)}"
+        )
+    low = high = 0.0
+    if excess(0.0) > 0:
+        while excess(high) > 0:
+            low, high = high, high + 2
+            _refuse_beyond(high, family, goal)
+    else:
+        while excess(low) <= 0:
+            low, high = low - 2, low
+            _refuse_beyond(-low, family, goal)
+    return _refine(excess, low, high)
+
+
+def _refine(excess: Callable[[float], float], low: float, high: float) -> float:
+    """The least ε found with excess ≤ 0, from a bracket of logarithms: Illinois steps, or halving."""
+    above, below = excess(low), excess(high)
+    widths = [high - low]
+    while high - low > _PRECISION:
+        slow = len(widths) > 3 and widths[-1] > widths[-4] / 2
+        middle = (low + high) / 2 if slow else high - below * (high - low) / (below - above)
+        # Keep off the ends, so that both of them move and the width shrinks to the precision.
+        nudge = max(_PRECISION / 4, (high - low) * 1e-3)
+        middle = min(max(middle, low + nudge), high - nudge)
+        if not low < middle < high:
+            break
+        value = excess(middle)
+        if value > 0:
+            low, above = middle, value
+            below /= 2
+        else:
+            high, below = middle, value
+            above /= 2
+        widths.append(high - low)
+    return math.exp(high)
+
+
+def _refuse_beyond(log_epsilon: float, family: Family, goal: _Goal) -> None:
+    if log_epsilon > _LARGEST_LOG:
+        raise ParameterError(
+            f"{goal.words} cannot be met by {family_name(family)} at any ε between 10^−260 and 10^260"
+        )
+
+
+def _with_scale(family: Family, scale: object) -> Mechanism:
+    """The family's member at a given noise scale: no noise at zero, blind choice at the far end."""
+    mechanism = member(family, 1)
+    rest = {k: v for k, v in mechanism.parameters().items() if k not in ("epsilon", "scale")}
+    return type(mechanism)(scale=scale, **rest)
+
+
+def _reachable(goal: _Goal, noiseless: float) -> str:
+    return (
+        f"{noiseless:.6g}"
+        if "probability" not in goal.words
+        else f"probability {1 - noiseless:.6g}"
+    )

@@ -1,0 +1,216 @@
+"""The largest error that any data can cause: known from n and the noise scale alone.
+
+``docs/proofs/worst-case-error.md`` proves that the worst scores have one best candidate and all others
+tied, and gives the maximum in closed form for the exponential mechanism. Data-free: nothing here reads
+scores.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.analysis.error import score_difference
+from discreet.analysis.family import noise_scale, required
+from discreet.analysis.one_best import exponential_missed, missed_chance
+from discreet.errors import ParameterError
+from discreet.exact_numbers import float_up, positive_distance, whole
+from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
+
+_GOLDEN = (math.sqrt(5) - 1) / 2
+_PROVED = frozenset(
+    (
+        "permute-and-flip",
+        "noisy-max-exponential",
+        "exponential",
+        "noisy-max-gumbel",
+        "exponential-randomized-response-naive",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The largest expected error over all data, and the scores that cause it.
+
+    Attributes:
+        error: the expected error at the worst scores.
+        gap: how far the others lie below the best there (for a staircase: one step).
+        p: exp(−gap/s), the maximiser of equations 7 and 8 of the permute-and-flip paper.
+        proved: whether no scores at all can do worse; otherwise the worst of the shapes searched.
+        shape: ``"others tied"`` or ``"staircase"``.
+    """
+
+    error: float
+    gap: float
+    p: float
+    proved: bool
+    shape: str = "others tied"
+
+    def __float__(self) -> float:
+        return self.error
+
+
+def worst_case_error(
+    mechanism: Mechanism, n: int, sensitivity: object = 1, monotonic: bool = False, *, gap: object = 0
+) -> float:
+    """The largest expected error that n candidates can have: no data needed.
+
+    Example:
+        >>> from discreet import Exponential, PermuteAndFlip
+        >>> round(worst_case_error(PermuteAndFlip(epsilon=1), 1024), 4)
+        8.5704
+        >>> round(worst_case_error(Exponential(epsilon=1), 1024), 4)
+        8.8797
+    """
+    return worst_case(mechanism, n, sensitivity, monotonic, gap=gap).error
+
+
+def worst_case(
+    mechanism: Mechanism, n: int, sensitivity: object = 1, monotonic: bool = False, *, gap: object = 0
+) -> WorstCase:
+    """``worst_case_error`` with the scores at which it occurs.
+
+    Args:
+        mechanism: a mechanism with its ε or scale.
+        n: the number of candidates.
+        sensitivity: Δ of the scores.
+        monotonic: whether one person moves all scores in the same direction.
+        gap: only scores whose runner-up is at least this far below the best are considered.
+
+    Example:
+        >>> from discreet import Exponential
+        >>> worst = worst_case(Exponential(epsilon=2), 2)
+        >>> round(worst.error, 6), round(worst.gap, 6), worst.proved
+        (0.278465, 1.278465, True)
+    """
+    n, scale, delta, least = _public(mechanism, n, sensitivity, monotonic, gap)
+    proved = mechanism.name in _PROVED
+    if n == 1:
+        return WorstCase(0.0, 0.0, 1.0, True)
+    if scale == 0:
+        return _noiseless(mechanism, n, delta, least)
+    if isinstance(mechanism, ExponentialRandomizedResponse):
+        return _worst_response(mechanism, n, scale=scale, delta=delta, least=least)
+    chance = missed_chance(mechanism, n, step=float_up(delta / scale))
+    gamma = _peak(lambda g: g * chance(g), float_up(least / scale), math.log(n) + 20)
+    error = float_up(scale) * gamma * chance(gamma) if chance(gamma) else 0.0
+    return WorstCase(error, float_up(scale) * gamma, math.exp(-gamma), proved)
+
+
+def worst_case_tail(
+    mechanism: Mechanism,
+    n: int,
+    t: object,
+    sensitivity: object = 1,
+    monotonic: bool = False,
+    *,
+    gap: object = 0,
+) -> float:
+    """The largest Pr[error ≥ t] that any data can cause, for t above zero.
+
+    Attained, for noisy max with any noise, when all others lie exactly t (or the gap, if larger) below
+    the best; for exponential randomized response it is the largest found among tied scores.
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> worst_case_tail(PermuteAndFlip(scale=1), 2, 1) == math.exp(-1) / 2
+        True
+    """
+    n, scale, delta, least = _public(mechanism, n, sensitivity, monotonic, gap)
+    distance = max(score_difference("t", t), least)
+    if distance == 0:
+        return 1.0
+    if n == 1:
+        return 0.0
+    if scale == 0:
+        missed = missed_chance(mechanism, n, step=math.inf if distance <= delta else 0.0)
+        return missed(math.inf)
+    return missed_chance(mechanism, n, step=float_up(delta / scale))(float_up(distance / scale))
+
+
+def _public(
+    mechanism: Mechanism, n: object, sensitivity: object, monotonic: object, gap: object
+) -> tuple[int, Fraction, Fraction, Fraction]:
+    """n, the noise scale, Δ and the least gap, all checked."""
+    count = whole("n", n)
+    if not isinstance(monotonic, bool):
+        raise ParameterError(f"monotonic={monotonic!r} is not allowed: it must be True or False")
+    delta = positive_distance("sensitivity", sensitivity)
+    least = score_difference("gap", gap)
+    scale = noise_scale(required(mechanism), delta if monotonic else 2 * delta)
+    return count, scale, delta, least
+
+
+def _peak(height: Callable[[float], float], low: float, high: float) -> float:
+    """Where a log-concave function is largest on [low, high ∨ low], by golden section."""
+    if low >= high:
+        return low
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = height(left), height(right)
+    for _ in range(80):
+        if at_left < at_right:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = height(right)
+        else:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = height(left)
+    return max((low, (low + high) / 2, high), key=height)
+
+
+def _noiseless(mechanism: Mechanism, n: int, delta: Fraction, least: Fraction) -> WorstCase:
+    """Without noise only a chain of exponential randomized response is ever wrong."""
+    chained = isinstance(mechanism, ExponentialRandomizedResponse) and mechanism.variant == "complete"
+    if not chained or least > delta:
+        return WorstCase(0.0, 0.0, 1.0, True)
+    assert isinstance(mechanism, ExponentialRandomizedResponse)
+    error = float(mechanism.truth * delta * (n - 1) / 2)
+    return WorstCase(error, float(delta), 0.0, True, "staircase")
+
+
+def _worst_response(
+    mechanism: ExponentialRandomizedResponse,
+    n: int,
+    *,
+    scale: Fraction,
+    delta: Fraction,
+    least: Fraction,
+) -> WorstCase:
+    """Equations 15 and 16 of the exponential randomized response paper, and its staircase.
+
+    A single best candidate (15) keeps 1 − π of the exponential mechanism's error. With everyone in the
+    top set (16) π·(n−1)/n of the choices are blind. On a staircase of steps Δ the blind choice is n−1
+    times as far off: no bound in ln n exists, whatever the ε.
+    """
+    truth, step, low = float(mechanism.truth), float_up(delta / scale), float_up(least / scale)
+    noise = float_up(scale)
+    naive = mechanism.variant == "naive"
+    chance = missed_chance(mechanism, n, step=step)
+
+    def kept(gamma: float) -> float:
+        return (1 - truth) * gamma * exponential_missed(n, gamma)
+
+    alone = _peak(kept, low if naive else max(low, step), math.log(n) + 20)
+    found = [WorstCase(noise * kept(alone) if kept(alone) else 0.0, noise * alone, math.exp(-alone), naive)]
+    if naive:
+        return found[0]
+    if low > step:
+        # Nobody can join the best candidate in the top set: the exponential mechanism's proof applies.
+        return WorstCase(found[0].error, found[0].gap, found[0].p, True)
+    tied = float(delta) * chance(step)
+    found.append(WorstCase(tied, float(delta), math.exp(-step), False))
+    stairs = float(delta) * ((1 - truth) * _mean_step(n, step) + truth * (n - 1) / 2)
+    found.append(WorstCase(stairs, float(delta), math.exp(-step), False, "staircase"))
+    return max(found, key=float)
+
+
+def _mean_step(n: int, step: float) -> float:
+    """Σ j·x^j / Σ x^j over j < n with x = e^−step: how far down the exponential mechanism steps."""
+    if n * step < 1e-4:
+        return (n - 1) / 2 - (n * n - 1) * step / 12
+    first = 1 / math.expm1(step) if step < 700 else 0.0
+    return first - (n / math.expm1(n * step) if n * step < 700 else 0.0)
