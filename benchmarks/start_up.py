@@ -1,0 +1,47 @@
+"""How long it takes to start: ``import discreet`` against ``import numpy``, and the command line's help."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+RESULT = Path(__file__).parent / "results" / "start_up.md"
+RUNS = 15
+PROGRAMS = {
+    "import numpy": ["-c", "import numpy"],
+    "import discreet": ["-c", "import discreet"],
+    "import every name of discreet": ["-c", "from discreet import *"],
+    "discreet --help": ["-c", "from discreet.cli import main; main()", "--help"],
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--record", action="store_true")
+    record = parser.parse_args(arguments).record
+    times: dict[str, list[float]] = {name: [] for name in PROGRAMS}
+    for _ in range(RUNS):  # interleaved, so that a slow moment hits all of them
+        for name, program in PROGRAMS.items():
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *program], check=True, capture_output=True)  # noqa: S603
+            times[name].append(time.perf_counter() - start)
+    medians = {name: sorted(spent)[RUNS // 2] for name, spent in times.items()}
+    lines = ["| program | median of 15 runs | against `import numpy` |", "|---|---|---|"]
+    lines += [
+        f"| `{name}` | {1000 * spent:.0f} ms | {spent / medians['import numpy']:.2f} × |"
+        for name, spent in medians.items()
+    ]
+    table = "\n".join(lines) + "\n"
+    print(table)
+    if record:
+        RESULT.parent.mkdir(exist_ok=True)
+        RESULT.write_text(table)
+
+
+if __name__ == "__main__":
+    main()
