@@ -1,7 +1,7 @@
 """Run the benchmarks: ``python -m benchmarks [--large] [NAME ...]``.
 
-Each benchmark is a module with a ``main(arguments)``; it prints its table and, with ``--record``, writes it to
-``benchmarks/results``.
+Each benchmark is a module with a ``main(arguments)``; it prints its table and, with ``--record``, writes
+it to ``benchmarks/results``.
 """
 
 from __future__ import annotations
