@@ -133,6 +133,16 @@ def test_two_candidates_have_a_closed_form(gap: Fraction) -> None:
         assert (other.rad() / other.mid()) < arb(2) ** -150
 
 
+def test_enormous_gaps_neither_hang_nor_widen_the_balls() -> None:
+    gammas = [Fraction(0), Fraction(10) ** 9, Fraction(10) ** 12, Fraction(10) ** 12 + 1]
+    balls = reference.noisy_max_laplace_ball(gammas)
+    with ctx.workprec(300):
+        # Only the best is ever near the second: e^{−g}(1/2 + g/4).
+        second = arb(-(10**9)).exp() * (2 + arb(10) ** 9) / 4
+        assert abs(balls[1] / second - 1) < arb(2) ** -150
+        assert max(ball.rad() / ball.mid() for ball in balls) < arb(2) ** -150
+
+
 def test_many_candidates_keep_narrow_balls() -> None:
     gammas = [Fraction(k * k, 400) for k in range(120)]
     for balls in (

@@ -62,7 +62,7 @@ def nodes_for_coins(mean: float, factors: int) -> int:
 
 @cache
 def _nodes_for_mean(mean: int) -> int:
-    count = 1
+    count = 2
     while _log_error(mean, count) > _TARGET:
         count += 1
     return count
@@ -96,5 +96,6 @@ def nodes_for_panels(width: Floats, ahead: Floats, weight: Floats) -> Indices:
     growth = (ahead[:, None] + 1) * np.log((1 - width[:, None] / 2) / (1 - reach))
     growth += weight[:, None] * (reach - width[:, None] / 2)
     needed = (growth + np.log(32 / 15 / (1 - rho**-2.0)) - _TARGET) / (2 * np.log(rho))
-    counts: Indices = np.ceil(needed.min(axis=1)).astype(np.intp)
+    # The constant 32/15 of Lemma 2 holds from two nodes on.
+    counts: Indices = np.maximum(np.ceil(needed.min(axis=1)), 2.0).astype(np.intp)
     return counts

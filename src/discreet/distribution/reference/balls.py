@@ -151,14 +151,16 @@ def _below(gammas: Sequence[Fraction], bits: int) -> list[Any]:
 
     size = len(gammas)
     flat, result = _flat_part(gammas, bits)
-    depth = float(bits)
-    for ahead, (score, lower) in enumerate(pairwise(gammas), start=1):
+    for ahead, (score, following) in enumerate(pairwise(gammas), start=1):
         upper = max(score, flat)
-        if upper == lower:
-            continue
-        for panel in _panels(upper, lower, gammas, ahead):
+        # Past the second best ψ grows by 1 per unit, so ψ > bits is reached within this reach.
+        lower = following if ahead == 1 else min(following, upper + bits)
+        panels = _panels(upper, lower, gammas, ahead)
+        if lower < following:
+            panels.append((lower, following))  # never integrated: ψ > bits at its start
+        for panel in panels:
             decay = _decay(gammas, ahead, panel[0])
-            if decay > depth:
+            if decay > bits:
                 # ψ only grows, by at least 1 per unit: all that is left is at most exp(−ψ).
                 left = arb(0, float(arb(-decay).exp().upper()))
                 return [total + left for total in result]
@@ -267,7 +269,7 @@ def _remainder(width: Any, ahead: int, weight: Any, bits: int) -> tuple[int, flo
         growth *= (weight * (reach - width / 2)).exp()
         constant = growth * 32 / 15 / (1 - 1 / rho**2)
         wanted = (constant.log() + bits * arb(2).log()) / (2 * rho.log())
-        count = max(1, int(float(wanted.upper())) + 1)
+        count = max(2, int(float(wanted.upper())) + 1)
         error = constant / rho ** (2 * count)
         # |I − G| ≤ e·I means |I − G| ≤ e/(1−e)·G.
         relative = float((error / (1 - error)).upper())
