@@ -93,6 +93,14 @@ def shape_of_size(request: pytest.FixtureRequest) -> Callable[[int], Shape]:
     return lambda size: split(SHAPES[request.param](size))
 
 
+@pytest.fixture(
+    params=["one unit", "thirty units", "one best, others equal", "pairs a hair apart", "two heaps"]
+)
+def thousand(request: pytest.FixtureRequest) -> Shape:
+    """A thousand gaps, of the shapes whose balls are found within a second or two."""
+    return split(SHAPES[request.param](1000))
+
+
 @pytest.fixture
 def errors() -> tuple[Callable[..., float], Callable[..., float]]:
     return relative_error, log_error
