@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -33,6 +34,8 @@ PAIR_LIMIT = 2.0**900
 # The float64 next above ln 2.
 _LN2_ABOVE = Fraction(0x162E42FEFA39F0, 1 << 53)
 _WIDEN = 1 + 2.0**-48
+# If the best score is no larger than this, its difference to any float64 is finite.
+_NO_OVERFLOW = 2.0**960
 
 
 class Arithmetic(Protocol):
@@ -51,8 +54,12 @@ class Arithmetic(Protocol):
         ...
 
 
-def arithmetic_for(dtype: np.dtype[Any], scale: Fraction, largest_is_best: bool) -> Arithmetic:
-    """The arithmetic for scores of this type."""
+@lru_cache(maxsize=64)
+def arithmetic_for(
+    dtype: np.dtype[Any], numerator: int, denominator: int, largest_is_best: bool
+) -> Arithmetic:
+    """The arithmetic for scores of this type; the scale comes in two integers, which hash fast."""
+    scale = Fraction(numerator, denominator)
     if dtype.kind == "f":
         return FloatArithmetic(dtype, scale, largest_is_best)
     if dtype.kind in "iu":
@@ -102,6 +109,7 @@ class FloatArithmetic:
         "_dtype",
         "_factor",
         "_lift",
+        "_limit",
         "_power",
         "_reach",
         "_scale",
@@ -119,6 +127,7 @@ class FloatArithmetic:
         shift = -200 if power > 900 else 200 if power < -900 else 0
         inverse = _inverse(scale, power)
         self._factor = math.ldexp(inverse, -min(max(power, -1100), 1120) - shift)
+        self._limit = HOPELESS / self._factor
         self._reach = (
             float(_LN2_ABOVE) * (scale.numerator / scale.denominator) * _WIDEN
             if -900 <= power <= 900
@@ -129,15 +138,22 @@ class FloatArithmetic:
         """γ as float64, in a new array."""
         if values.dtype != np.float64:
             values = values.astype(np.float64)
-        if self._before != 1.0:
-            values = values * self._before
-            best *= self._before
+        if self._reach is None or abs(best) > _NO_OVERFLOW:
+            return self._careful_gammas(values, best)
         gaps: Floats = best - values if self._direction > 0 else values - best
-        if self._lift != 1.0:
-            gaps *= self._lift
+        # Cut before it is multiplied: nothing here can overflow, whatever the scores.
+        np.minimum(gaps, self._limit, out=gaps)
         gaps *= self._factor
-        np.minimum(gaps, HOPELESS, out=gaps)
         return gaps
+
+    def _careful_gammas(self, values: Values, best: float) -> Floats:
+        """The same at the ends of float64's range."""
+        with np.errstate(all="ignore"):
+            gaps: Floats = (best * self._before - values * self._before) * self._direction
+            gaps *= self._lift
+            np.minimum(gaps, self._limit, out=gaps)
+            gaps *= self._factor
+            return gaps
 
     def pairs(self, values: Values, best: float) -> tuple[Floats, Floats]:
         """γ as the sum of two float64."""
@@ -175,15 +191,15 @@ class FloatArithmetic:
 
     def _in_type(self, bound: float) -> float:
         """``bound`` rounded outward to the scores' type; finite, which leaves nobody beyond it."""
-        worst = math.copysign(math.inf, -self._direction)
         if self._dtype != np.float64:
-            rounded = self._dtype.type(bound)
-            if (float(rounded) - bound) * self._direction > 0:
-                rounded = np.nextafter(rounded, self._dtype.type(worst))
-            bound = float(rounded)
+            with np.errstate(all="ignore"):
+                rounded = self._dtype.type(bound)
+                if (float(rounded) - bound) * self._direction > 0:
+                    worst = math.copysign(math.inf, -self._direction)
+                    rounded = np.nextafter(rounded, self._dtype.type(worst))
+                bound = float(rounded)
         if math.isinf(bound):
-            largest = float(np.finfo(self._dtype).max)
-            return math.copysign(largest, bound)
+            return math.copysign(float(np.finfo(self._dtype).max), bound)
         return bound
 
 

@@ -26,16 +26,13 @@ Flags: TypeAlias = NDArray[np.bool_]
 BLOCK = 4096
 """Candidates in a block; a sampler skips the blocks whose best score is hopeless."""
 
+_BLOCKS_READ_AT_ONCE = 256
 _BLOCKS_AT_ONCE = 64
-_FEW_BLOCKS = 8
-_ONES: dict[str, Floats] = {}
+_FEW_BLOCKS = 24
+_SKETCH = 128
 
 
-def _ones(dtype: np.dtype[Any], count: int) -> Floats:
-    ones = _ONES.get(dtype.char)
-    if ones is None or len(ones) < count:
-        ones = _ONES[dtype.char] = np.ones(max(count, BLOCK), dtype=dtype)
-    return ones[:count]
+_ONES = np.ones(BLOCK)
 
 
 def require_finite(values: Values) -> None:
@@ -46,8 +43,8 @@ def require_finite(values: Values) -> None:
     """
     whole = len(values) // BLOCK * BLOCK
     blocks = values[:whole].reshape(-1, BLOCK)
-    for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
-        _refuse_infinite(blocks[start : start + _BLOCKS_AT_ONCE])
+    for start in range(0, len(blocks), _BLOCKS_READ_AT_ONCE):
+        _refuse_infinite(blocks[start : start + _BLOCKS_READ_AT_ONCE])
     if whole < len(values):
         _refuse_infinite(values[whole:])
 
@@ -61,9 +58,12 @@ def _refuse_infinite(values: Values) -> None:
     if values.dtype.kind != "f":
         return
     if values.dtype.itemsize >= 4:
-        # BLAS, through `dot`: faster than any reduction, and silent.
-        sums = np.dot(values, _ones(values.dtype, values.shape[-1]))
-        if math.isfinite(sums) if values.ndim == 1 else bool(np.isfinite(sums).all()):
+        # Both are quicker than `sum`, and silent. BLAS takes the short arrays only: for long ones
+        # it starts threads, and waits for them even where no core is free.
+        if values.ndim == 1 and len(values) <= len(_ONES):
+            if math.isfinite(np.dot(values, _ONES[: len(values)].astype(values.dtype, copy=False))):
+                return
+        elif np.isfinite(np.einsum("...i->...", values)).all():
             return
     if not np.isfinite(values).all():
         raise ScoresError("scores must be finite")
@@ -91,6 +91,7 @@ class Gaps:
         "_block_bests",
         "_block_size",
         "_largest_is_best",
+        "_sketch",
         "_values",
         "scale",
         "size",
@@ -104,7 +105,7 @@ class Gaps:
         largest_is_best: bool = True,
         block: int = BLOCK,
     ) -> None:
-        if scale <= 0:
+        if scale.numerator <= 0:
             raise ParameterError(f"scale must be positive, not {scale}")
         if values.ndim != 1 or values.dtype.kind not in "iufO" or values.dtype.itemsize > 8:
             raise ScoresError("scores must be one-dimensional and of an integer or float type")
@@ -115,9 +116,12 @@ class Gaps:
         self.size = len(values)
         self._largest_is_best = largest_is_best
         self._block_size = block
-        self._arithmetic = arithmetic_for(values.dtype, scale, largest_is_best)
+        self._arithmetic = arithmetic_for(
+            values.dtype, scale.numerator, scale.denominator, largest_is_best
+        )
         self._best: Scalar = None
         self._block_bests: Values | None = None
+        self._sketch: Floats | None = None
 
     @property
     def native(self) -> bool:
@@ -144,9 +148,9 @@ class Gaps:
         else:
             bests = np.empty(-(-self.size // size), dtype=values.dtype)
             blocks = values[: whole * size].reshape(whole, size)
-            for start in range(0, whole, _BLOCKS_AT_ONCE):
+            for start in range(0, whole, _BLOCKS_READ_AT_ONCE):
                 # Both readings of these blocks are made while they are in the cache.
-                some = blocks[start : start + _BLOCKS_AT_ONCE]
+                some = blocks[start : start + _BLOCKS_READ_AT_ONCE]
                 reduce(some, axis=1, out=bests[start : start + len(some)])
                 _refuse_infinite(some)
             if whole * size < self.size:
@@ -172,6 +176,13 @@ class Gaps:
     def stretch(self, start: int, stop: int) -> Floats:
         """As ``gather``, for the candidates from ``start`` up to ``stop``."""
         return self._arithmetic.gammas(self._values[start:stop], self.best)
+
+    def sketch(self) -> Floats:
+        """γ of a few candidates spread evenly, to guess what the others are like."""
+        if self._sketch is None:
+            some = self._values[:: self.size // _SKETCH + 1]
+            self._sketch = self._arithmetic.gammas(some, self.best)
+        return self._sketch
 
     def gammas(self) -> tuple[Floats, Floats]:
         """All gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself.
@@ -220,9 +231,10 @@ class Gaps:
         if bests is None:
             flags = self._near(self._values, threshold)
             return flags.nonzero()[0] if np.count_nonzero(flags) <= most else None
-        if np.count_nonzero(self._near(bests, threshold)) > _FEW_BLOCKS:
+        blocks = self._near(bests, threshold).nonzero()[0]
+        if len(blocks) > _FEW_BLOCKS:
             return None
-        found = next(self._matching(threshold, self._near))
+        found = self._listed(blocks.tolist(), threshold, self._near)
         return found if len(found) <= most else None
 
     def near(self, level: int) -> Iterator[Indices]:
@@ -234,24 +246,23 @@ class Gaps:
         return self._matching(self.best, np.equal)
 
     def _matching(self, threshold: Scalar, test: Any) -> Iterator[Indices]:
-        bests, size = self._block_bests, self._block_size
+        bests = self._block_bests
         if bests is None:
             yield test(self._values, threshold).nonzero()[0]
             return
-        wanted = test(bests, threshold).nonzero()[0]
+        wanted = test(bests, threshold).nonzero()[0].tolist()
         for start in range(0, len(wanted), _BLOCKS_AT_ONCE):
-            some = wanted[start : start + _BLOCKS_AT_ONCE].tolist()
-            if some[-1] - some[0] < 2 * len(some):
-                offset = some[0] * size
-                stretch = self._values[offset : (some[-1] + 1) * size]
-                yield test(stretch, threshold).nonzero()[0] + offset
-            else:
-                yield np.concatenate(
-                    [
-                        test(self._values[block * size : (block + 1) * size], threshold).nonzero()[
-                            0
-                        ]
-                        + block * size
-                        for block in some
-                    ]
-                )
+            yield self._listed(wanted[start : start + _BLOCKS_AT_ONCE], threshold, test)
+
+    def _listed(self, blocks: list[int], threshold: Scalar, test: Any) -> Indices:
+        """The candidates in these blocks that pass the test."""
+        size = self._block_size
+        if blocks[-1] - blocks[0] < 4 * len(blocks):
+            # Close together: reading the blocks between them costs less than stopping.
+            parts = [(blocks[0] * size, (blocks[-1] + 1) * size)]
+        else:
+            parts = [(block * size, (block + 1) * size) for block in blocks]
+        found = [
+            test(self._values[start:stop], threshold).nonzero()[0] + start for start, stop in parts
+        ]
+        return found[0] if len(found) == 1 else np.concatenate(found)

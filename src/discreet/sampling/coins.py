@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from discreet.gaps import Floats, Gaps, Indices
+from discreet.gaps import Flags, Floats, Gaps, Indices
 from discreet.sampling.bits import Bits
 from discreet.sampling.refinement import Ball, Uniform, ball, scaled
 from discreet.sampling.tuning import Tuning
@@ -94,22 +94,24 @@ def flip(
     else:
         chances = np.ldexp(chances, scaling)
     words = bits.words(len(candidates), width=tuning.word)
-    excess = words.astype(np.float64)
-    excess -= chances
-    chances *= tuning.tolerance * factor
-    chances += 2.0
-    heads: Indices = (excess <= chances).nonzero()[0]
-    doubtful = excess[heads] >= -chances[heads]
-    if not doubtful.any():
+    drawn = words.astype(np.float64)
+    doubt = tuning.tolerance * factor
+    ceiling = chances * (1.0 + doubt)
+    ceiling += 2.0
+    heads: Indices = (drawn <= ceiling).nonzero()[0]
+    if not len(heads):
         return heads
-    kept = ~doubtful
-    for place in doubtful.nonzero()[0].tolist():
+    floor = chances[heads] * (1.0 - (doubt if isinstance(doubt, float) else doubt[heads]))
+    floor -= 2.0
+    kept: Flags = drawn[heads] < floor
+    if np.count_nonzero(kept) == len(kept):
+        return heads
+    for place in (~kept).nonzero()[0].tolist():
         position = int(heads[place])
         power = boost if isinstance(boost, int) else int(boost[position])
         uniform = Uniform(bits, known=int(words[position]), width=tuning.word, step=tuning.word)
-        kept[place] = falls_heads(
-            uniform, coins, gaps.exact(int(candidates[position])), boost=power
-        )
+        gamma = gaps.exact(int(candidates[position]))
+        kept[place] = falls_heads(uniform, coins, gamma, boost=power)
     return heads[kept]
 
 

@@ -54,12 +54,12 @@ def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indi
     if bound > 1 << width:
         return some_words_below(bits, bound, count=count).astype(np.int64)
     product = bits.words(count, width=width) * np.uint64(bound)
-    chosen: Indices = (product >> np.uint64(width)).astype(np.int64)
+    chosen: Indices = (product >> np.uint64(width)).view(np.int64)
     surplus = (1 << width) % bound
     if surplus:
         product &= np.uint64((1 << width) - 1)
         kept = product >= surplus
-        if not kept.all():
+        if np.count_nonzero(kept) < count:
             return chosen[kept]
     return chosen
 

@@ -21,7 +21,6 @@ from discreet.sampling.uniform_head import head_or_none
 _ABOVE = Heads(halvings=1)
 
 
-@np.errstate(all="ignore")
 def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
     """A candidate drawn as noisy max with Laplace noise draws it.
 

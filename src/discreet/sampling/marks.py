@@ -34,7 +34,8 @@ def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
         if expected < tuning.sparse:
             step = _sparse_skip(bits, left, exponent, tuning.word)
             last += step + 1
-            found.append(np.array([last] if step < left else [], dtype=np.int64))
+            if step < left:
+                found.append(np.array([last], dtype=np.int64))
         else:
             count = min(int(expected * 1.05) + 16, _DRAWS_AT_ONCE)
             ends = np.cumsum(_skips(bits, count, exponent, left, tuning) + 1) + last

@@ -22,7 +22,6 @@ _STRETCH = 1 << 15
 _PICK_BITS = 128
 
 
-@np.errstate(all="ignore")
 def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
     """A candidate drawn as permute-and-flip draws it, with work that does not depend on the scores.
 

@@ -7,6 +7,7 @@ coins are: one of chance 2^−a, which needs no score and is drawn for all candi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,8 +18,11 @@ from discreet.sampling.coins import Coins, flip
 from discreet.sampling.marks import marks
 from discreet.sampling.tuning import Tuning
 
-# Measured costs, in units of reading one score: a flip, and a block that must be found first.
-_FLIP = 60.0
+_LN2 = math.log(2)
+# Measured costs in nanoseconds: reading a score, listing and handling a near candidate, and marking
+# and flipping a far one. They steer the plan and nothing else.
+_READ, _LIST, _MARK = 0.5, 20.0, 50.0
+_ARMFUL = 1 << 14
 
 
 def thinned_heads(
@@ -27,24 +31,35 @@ def thinned_heads(
     """Every candidate whose coin fell heads, all coins being independent."""
     if level is None:
         level = cheapest_level(gaps, coins, tuning)
-    found = [heads for heads in _near_heads(gaps, coins, level, bits, tuning) if len(heads)]
-    far = far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)
-    if len(far):
-        found.append(far)
-    if not found:
-        return far
-    return found[0] if len(found) == 1 else np.concatenate(found)
+    found = [far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)]
+    for near in _in_armfuls(gaps.near(level)):
+        found.extend(_near_heads(gaps, coins, near, level=level, bits=bits, tuning=tuning))
+    return np.concatenate(found)
 
 
 def cheapest_level(gaps: Gaps, coins: Coins, tuning: Tuning) -> int:
-    """The level at which listing the near candidates and flipping marked ones costs least."""
-    levels = [level + coins.spread for level in tuning.levels]
-    return min(
-        levels,
-        key=lambda level: (
-            gaps.near_reading(level) + _FLIP * gaps.size * 0.5 ** coins.exponent(level)
-        ),
-    )
+    """The level at which listing the near candidates and flipping marked far ones costs least."""
+    sketch = gaps.sketch()
+
+    def cost(level: int) -> float:
+        near = np.count_nonzero(sketch <= level * _LN2) / len(sketch)
+        far = 0.5 ** coins.exponent(level)
+        return _READ * gaps.near_reading(level) + gaps.size * (_LIST * near + _MARK * far)
+
+    return min((level + coins.spread for level in tuning.levels), key=cost)
+
+
+def visit_counts(gaps: Gaps, tuning: Tuning) -> list[int]:
+    """How many random visits to make in each round, before the coins are thinned instead.
+
+    Twice what a sketch of the scores suggests for one heads, then more; none if that is too many.
+    """
+    sketch = gaps.sketch()
+    chance = float(np.add.reduce(np.exp(-sketch))) / len(sketch)
+    first = 4 + int(2.0 / max(chance, tuning.hopeless))
+    if chance < tuning.hopeless or 4 * first > gaps.size:
+        return []
+    return [first * times for times in tuning.visits]
 
 
 def far_heads(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning) -> Indices:
@@ -57,17 +72,30 @@ def far_heads(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tunin
     return marked[flip(gaps, marked, coins, bits=bits, tuning=tuning, boost=exponent)]
 
 
+def _in_armfuls(arrays: Iterator[Indices]) -> Iterator[Indices]:
+    """The same candidates in fewer arrays: short ones are joined, so that each flip is worth it."""
+    held: list[Indices] = []
+    count = 0
+    for array in arrays:
+        held.append(array)
+        count += len(array)
+        if count >= _ARMFUL:
+            yield np.concatenate(held)
+            held, count = [], 0
+    if count:
+        yield np.concatenate(held)
+
+
 def _near_heads(
-    gaps: Gaps, coins: Coins, level: int, bits: Bits, tuning: Tuning
+    gaps: Gaps, coins: Coins, near: Indices, *, level: int, bits: Bits, tuning: Tuning
 ) -> Iterator[Indices]:
-    """The heads among the candidates that are not far at ``level``."""
-    for near in gaps.near(level):
-        inner = tuning.inner + coins.spread
-        if len(near) > 4 * tuning.few and inner < level:
-            far = gaps.is_far(near, inner)
-            exponent = coins.exponent(inner)
-            outer = near[far]
-            marked = outer[marks(bits, len(outer), exponent, tuning=tuning)]
-            yield marked[flip(gaps, marked, coins, bits=bits, tuning=tuning, boost=exponent)]
-            near = near[~far]  # noqa: PLW2901 - the rest of this array is flipped below
-        yield near[flip(gaps, near, coins, bits=bits, tuning=tuning)]
+    """The heads among some candidates that are not far at ``level``."""
+    inner = tuning.inner + coins.spread
+    if len(near) > tuning.few and inner < level:
+        far = gaps.is_far(near, inner)
+        exponent = coins.exponent(inner)
+        outer = near[far]
+        marked = outer[marks(bits, len(outer), exponent, tuning=tuning)]
+        yield marked[flip(gaps, marked, coins, bits=bits, tuning=tuning, boost=exponent)]
+        near = near[~far]
+    yield near[flip(gaps, near, coins, bits=bits, tuning=tuning)]

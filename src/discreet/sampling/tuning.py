@@ -20,8 +20,9 @@ class Tuning:
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         few: so many near candidates are flipped outright.
-        visits: sizes of the rounds of random visits.
-        hopeless: rounds of visits end when the mean coin seen is below this.
+        visits: sizes of the rounds of random visits, in multiples of the first.
+        hopeless: no visits are made when the mean coin seems to be below this.
+        proposals: how many proposals the exponential mechanism starts with.
         levels: the exponents a at which candidates with coins under 2⁻ᵃ may be thinned.
         inner: the exponent used to thin a long list of near candidates.
     """
@@ -30,8 +31,9 @@ class Tuning:
     index_word: int = 32
     tolerance: float = 2.0**-42
     sparse: float = 2.0**-8
-    few: int = 256
-    visits: tuple[int, ...] = (48, 512, 2048)
+    few: int = 1024
+    visits: tuple[int, ...] = (1, 2)
+    proposals: int = 1024
     hopeless: float = 2.0**-12
     levels: tuple[int, ...] = (32, 20, 14, 10, 8, 6)
     inner: int = 6

@@ -14,11 +14,12 @@ from discreet.gaps import Gaps, Indices
 from discreet.sampling.bits import Bits
 from discreet.sampling.coins import Heads, flip
 from discreet.sampling.integers import some_indices, uniform_below
-from discreet.sampling.thinning import far_heads, thinned_heads
+from discreet.sampling.thinning import far_heads, thinned_heads, visit_counts
 from discreet.sampling.tuning import STANDARD, Tuning
 
+_NOBODY = np.empty(0, dtype=np.int64)
 
-@np.errstate(all="ignore")
+
 def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
     """A candidate drawn as permute-and-flip draws it.
 
@@ -49,33 +50,37 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
     chosen, visited = _visit(gaps, coins, bits, tuning)
     if chosen is not None:
         return chosen
-    heads = thinned_heads(gaps, coins, bits=bits, tuning=tuning)
-    # Those visited are known to be tails; whatever this second flip says of them is ignored.
-    return _one_of(heads[~np.isin(heads, visited)], bits)
+    return _one_of(thinned_heads(gaps, coins, bits=bits, tuning=tuning), bits, tails=visited)
 
 
-def _one_of(heads: Indices, bits: Bits) -> int | None:
-    return int(heads[uniform_below(bits, len(heads))]) if len(heads) else None
+def _one_of(heads: Indices, bits: Bits, tails: Indices = _NOBODY) -> int | None:
+    """A uniform choice among ``heads``, ignoring whoever is known to be tails."""
+    while len(heads):
+        place = uniform_below(bits, len(heads))
+        candidate = int(heads[place])
+        if not _contains(tails, candidate):
+            return candidate
+        heads = np.delete(heads, place)
+    return None
 
 
 def _visit(gaps: Gaps, coins: Heads, bits: Bits, tuning: Tuning) -> tuple[int | None, Indices]:
-    """Visit candidates in random order until a coin is heads or it looks hopeless.
+    """Visit candidates in random order until a coin is heads or enough have been seen.
 
     Returns the head, or None and the candidates visited, whose coins were all tails. Candidates are
     drawn with replacement and repeats skipped, which is a uniformly random order.
     """
-    visited = np.empty(0, dtype=np.int64)
-    for count in tuning.visits:
-        if count * 16 > gaps.size:
-            break
+    visited = _NOBODY
+    for count in visit_counts(gaps, tuning):
         order = some_indices(bits, gaps.size, count=count, width=tuning.index_word)
-        before = len(visited)
-        visited = np.concatenate([visited, order])
         for position in flip(gaps, order, coins, bits=bits, tuning=tuning).tolist():
             # A candidate met before was tails then, and a coin is flipped once.
             candidate = order[position]
-            if not (visited[: before + position] == candidate).any():
+            if not _contains(order[:position], candidate) and not _contains(visited, candidate):
                 return int(candidate), visited
-        if len(order) and float(np.exp(-gaps.gather(order)).mean()) < tuning.hopeless:
-            break
+        visited = np.concatenate([visited, order])
     return None, visited
+
+
+def _contains(candidates: Indices, candidate: int) -> bool:
+    return bool(np.count_nonzero(candidates == candidate))
