@@ -1,0 +1,228 @@
+"""How far a mechanism is from the best possible one: a linear program on a lattice of scores.
+
+The permute-and-flip paper (Theorem 3 and its Appendix D) averages the expected error over all score
+vectors whose gaps are whole multiples 0 … k of the range distance d, and asks for the symmetric mechanism
+with the least average. Its probabilities are the variables of a linear program; vectors that are
+permutations of each other share theirs.
+
+The paper's program asks for privacy only towards the *worst neighbour* of each vector, which is enough for
+monotonic mechanisms; its solutions need not be monotonic and need not be private. ``neighbours="all"``
+asks for privacy towards every neighbour on the lattice. ``docs/proofs/optimality.md`` derives both, their
+duals, and what they do and do not prove. Data-free: nothing here reads scores. Solving needs SciPy
+(``pip install discreet[optimality]``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.analysis.family import Family, member
+from discreet.analysis.lattice import Place, all_neighbours, classes, orders, worst_neighbour
+from discreet.errors import DiscreetError, MissingExtraError, ScoresError
+from discreet.exact_numbers import positive, refuse, whole
+from discreet.scores import Scores
+
+THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
+"""From this ε on permute-and-flip is the best possible mechanism (Theorem 3): about 0.9624."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptimalMechanism:
+    """The symmetric mechanism with the least average error on a lattice of scores.
+
+    Attributes:
+        epsilon: its ε.
+        n: the number of candidates.
+        k: the largest gap, in steps of the range distance.
+        neighbours: ``"worst"`` (the paper's program) or ``"all"`` (private on the lattice).
+        error: the sum of its expected errors over the lattice, in steps.
+        dual_error: what the dual proves that no mechanism can undercut; equal to ``error`` up to rounding.
+        chances: for each class of vectors and each level in it, the probability of one candidate there.
+        dual: for each pair of places the price of its privacy constraint, where that is not zero.
+    """
+
+    epsilon: float
+    n: int
+    k: int
+    neighbours: str
+    error: float
+    dual_error: float
+    chances: dict[Place, float] = field(repr=False)
+    dual: dict[tuple[Place, Place], float] = field(repr=False)
+
+    def probabilities(self, scores: Scores) -> npt.NDArray[np.float64]:
+        """The probability of each candidate, for scores on the lattice. **Not private**."""
+        best = max(Fraction(value) for value in scores.values.tolist())
+        steps = [(best - Fraction(value)) / scores.range_distance for value in scores.values.tolist()]
+        if len(steps) != self.n or any(step.denominator != 1 or step > self.k for step in steps):
+            raise ScoresError(
+                f"the optimal mechanism is known only for {self.n} scores whose gaps are whole multiples "
+                f"of the range distance, at most {self.k}"
+            )
+        levels = tuple(sorted(map(int, steps)))
+        return np.array([self.chances[levels, int(step)] for step in steps])
+
+
+def optimality_ratio(
+    mechanism: Family, *, epsilon: object, n: int, k: int, neighbours: str = "worst"
+) -> float:
+    """A mechanism's average error over that of the best possible one, at least 1 up to rounding.
+
+    Args:
+        mechanism: a class, a registered name, or a mechanism whose ε is ignored.
+        epsilon: the ε of both.
+        n: the number of candidates.
+        k: gaps run from 0 to k steps of the range distance.
+        neighbours: ``"worst"`` for the paper's program, ``"all"`` for mechanisms private on the lattice.
+
+    Example:
+        >>> from discreet import Exponential, PermuteAndFlip
+        >>> round(optimality_ratio(PermuteAndFlip, epsilon=1, n=3, k=4), 6)
+        1.0
+        >>> round(optimality_ratio(PermuteAndFlip, epsilon="0.3", n=3, k=4), 4)
+        1.0077
+        >>> round(optimality_ratio(Exponential, epsilon=2, n=3, k=4), 2)
+        1.75
+    """
+    best = optimal_mechanism(epsilon=epsilon, n=n, k=k, neighbours=neighbours)
+    return lattice_error(mechanism, epsilon=epsilon, n=n, k=k) / best.error
+
+
+def lattice_error(mechanism: Family, *, epsilon: object, n: int, k: int) -> float:
+    """The sum of a mechanism's expected errors over the lattice, in steps of the range distance.
+
+    Example:
+        >>> from discreet import Exponential
+        >>> round(lattice_error(Exponential, epsilon=1, n=2, k=1), 6)  # vectors (0,0), (0,-1), (-1,0)
+        0.537883
+    """
+    chosen = member(mechanism, positive("epsilon", epsilon))
+    total = 0.0
+    for levels in classes(n, k):
+        scores = Scores([-level for level in levels], range_distance=1)
+        total += orders(levels) * float(chosen.probabilities(scores) @ np.array(levels))
+    return total
+
+
+def optimal_mechanism(
+    *, epsilon: object, n: int, k: int, neighbours: str = "worst"
+) -> OptimalMechanism:
+    """Solve the linear program: the best mechanism on the lattice, with its dual.
+
+    Example:
+        >>> best = optimal_mechanism(epsilon=1, n=3, k=4)
+        >>> best.probabilities(Scores([0, -2, -2], range_distance=1)).round(4)
+        array([0.8708, 0.0646, 0.0646])
+    """
+    if neighbours not in ("worst", "all"):
+        raise refuse("neighbours", neighbours, '"worst" or "all"')
+    if whole("n", n) == 1:
+        raise refuse("n", n, "at least 2: a single candidate leaves nothing to choose")
+    return _solve(positive("epsilon", epsilon), n, whole("k", k), neighbours)
+
+
+@lru_cache(maxsize=32)
+def _solve(epsilon: Fraction, n: int, k: int, neighbours: str) -> OptimalMechanism:
+    linprog, sparse = _solver()
+    vectors = classes(n, k)
+    places = {place: column for column, place in enumerate(_places(n, k))}
+    pairs = _constrained(n, k, neighbours)
+    sums = sparse.lil_array((len(vectors), len(places)))
+    cost = np.zeros(len(places))
+    for row, levels in enumerate(vectors):
+        for level, count in Counter(levels).items():
+            sums[row, places[levels, level]] = count
+            cost[places[levels, level]] = orders(levels) * count * level
+    # One row per pair: e^−ε·x(neighbour) − x(here) ≤ 0.
+    rows = np.repeat(np.arange(len(pairs)), 2)
+    columns = np.array([places[place] for here, there in pairs for place in (there, here)])
+    entries = np.tile([math.exp(-float(epsilon)), -1.0], len(pairs))
+    privacy = sparse.csr_array((entries, (rows, columns)), shape=(len(pairs), len(places)))
+    # The average vector as the unit keeps the solver's tolerances meaningful.
+    unit = float(sum(map(orders, vectors)))
+    solved = linprog(
+        cost / unit,
+        A_ub=privacy,
+        b_ub=np.zeros(len(pairs)),
+        A_eq=sums.tocsr(),
+        b_eq=np.ones(len(vectors)),
+        bounds=(0, 1),
+        method="highs-ipm",  # several times faster here than the simplex method
+    )
+    if not solved.success:
+        raise DiscreetError(f"the linear program was not solved: {solved.message}")
+    prices = np.maximum(-solved.ineqlin.marginals, 0.0) * unit
+    worth = solved.eqlin.marginals * unit
+    # Weak duality with 0 ≤ x ≤ 1: whatever the solver's rounding, no mechanism has a smaller sum.
+    reduced = cost - sums.T @ worth + privacy.T @ prices
+    return OptimalMechanism(
+        epsilon=float(epsilon),
+        n=n,
+        k=k,
+        neighbours=neighbours,
+        error=float(solved.fun) * unit,
+        dual_error=float(worth.sum() + np.minimum(reduced, 0.0).sum()),
+        chances={place: float(solved.x[column]) for place, column in places.items()},
+        dual={pair: float(price) for pair, price in zip(pairs, prices, strict=True) if price > 0},
+    )
+
+
+def _places(n: int, k: int) -> list[Place]:
+    return [(levels, level) for levels in classes(n, k) for level in dict.fromkeys(levels)]
+
+
+def _constrained(n: int, k: int, neighbours: str) -> list[tuple[Place, Place]]:
+    """The pairs (here, there) with x(here) ≥ e^−ε·x(there)."""
+    if neighbours == "worst":
+        found = [(place, worst_neighbour(*place, k)) for place in _places(n, k)]
+        return [(here, there) for here, there in found if there is not None]
+    pairs: dict[tuple[Place, Place], None] = {}
+    for here in _places(n, k):
+        for there in all_neighbours(*here, k):
+            if there != here:
+                pairs[here, there] = pairs[there, here] = None
+    return list(pairs)
+
+
+def _solver() -> tuple[Any, Any]:
+    try:
+        from scipy import sparse
+        from scipy.optimize import linprog
+    except ImportError as error:
+        raise MissingExtraError(
+            "solving the linear program needs SciPy: pip install discreet[optimality]"
+        ) from error
+    return linprog, sparse
+
+
+def permute_and_flip_dual(epsilon: object, *, n: int, k: int) -> dict[Place, float]:
+    """The dual solution that complementary slackness forces on permute-and-flip (Appendix D).
+
+    Where every price for a gap above zero is non-negative, permute-and-flip is optimal on the lattice.
+
+    Example:
+        >>> def least(epsilon):
+        ...     dual = permute_and_flip_dual(epsilon, n=3, k=20)
+        ...     return min(price for (levels, level), price in dual.items() if level > 0)
+        >>> least("0.9625") >= 0, least("0.9624") >= 0
+        (True, False)
+    """
+    decay = math.exp(-float(positive("epsilon", epsilon)))
+    prices: dict[Place, float] = {}
+    for levels in sorted(classes(n, k), key=lambda q: q.count(0)):
+        zeros = levels.count(0)
+        top = 0.0
+        if zeros > 1:
+            for steps in range(1, k + 1):
+                top -= prices[tuple(sorted([*levels[1:], steps])), steps] * decay**steps / zeros
+        prices[levels, 0] = top
+        prices.update(((levels, level), level + zeros * top) for level in set(levels) if level)
+    return prices
