@@ -139,18 +139,13 @@ def _measurement(
 ) -> Any:
     dp = _prelude()
     _require_numbers(input_domain)
-    if not str(input_metric).startswith("LInfDistance("):
-        raise refuse(
-            "input_metric", str(input_metric), "an L∞ distance, opendp.prelude.linf_distance"
-        )
+    widening = _widening(input_metric)
     measure = dp.max_divergence() if output_measure is None else output_measure
     if measure not in (dp.max_divergence(), dp.zero_concentrated_divergence()):
         raise refuse(
             "output_measure", str(measure), "max_divergence() or zero_concentrated_divergence()"
         )
     pure = measure == dp.max_divergence()
-    # OpenDP offers the flag only in the metric's printed form.
-    widening = 1 if "monotonic" in str(input_metric) else 2
 
     def choose(values: Any) -> int:
         return mechanism.select_index(Scores(values, range_distance=1))
@@ -165,6 +160,19 @@ def _measurement(
     return dp.m.make_user_measurement(
         input_domain, input_metric, measure, choose, privacy_map, TO="usize"
     )
+
+
+def _widening(metric: Any) -> int:
+    """How many times the L∞ distance two scores can move apart: once if monotonic, else twice."""
+    from opendp.mod import Metric
+    from opendp.prelude import linf_distance
+
+    # OpenDP hides the flag; equality with a metric made with it is the answer that cannot be misread.
+    if isinstance(metric, Metric) and str(metric).startswith("LInfDistance("):
+        for widening, monotonic in ((1, True), (2, False)):
+            if metric == linf_distance(T=metric.distance_type, monotonic=monotonic):
+                return widening
+    raise refuse("input_metric", str(metric), "an L∞ distance, opendp.prelude.linf_distance")
 
 
 def _require_numbers(domain: Any) -> None:
