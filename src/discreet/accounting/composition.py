@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting.events import ADD_REMOVE, Event, events_of
-from discreet.accounting.fixed_lists import Bound, fixed_list_bounds
+from discreet.accounting.fixed_lists import Bound, core, fixed_list_bounds
 from discreet.exact_numbers import Exact, probability, refuse
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, epsilon_of_zcdp
 
@@ -83,7 +83,7 @@ def compose(
         ...     print(adaptive, round(compose(hundred, adaptive, delta="1e-6").approx.epsilon, 3))
         True 2.419
         questions 2.419
-        False 2.419
+        False 2.246
     """
     if adaptive not in (True, False, QUESTIONS) or isinstance(adaptive, int) != isinstance(
         adaptive, bool
@@ -95,8 +95,8 @@ def compose(
     pure = sum((_cost(event, PureDP) * event.count for event in listed), Fraction(0))
     rho = sum((_cost(event, ZCDP) * event.count for event in listed), Fraction(0))
     bounds = _sums(listed, target, lost)
-    if adaptive is not True:
-        bounds += fixed_list_bounds(listed, target, questions_chosen=adaptive == QUESTIONS)
+    if adaptive is not True and lost <= target:
+        bounds += fixed_list_bounds(listed, target - lost, questions_chosen=adaptive == QUESTIONS)
     least = min(bounds, key=lambda bound: bound.epsilon)
     approx = ApproxDP(least.epsilon, target)
     best, reason = _best(PureDP(pure), ZCDP(rho), approx, least)
@@ -119,11 +119,6 @@ def _delta(event: Event) -> Fraction:
 
 def _cost(event: Event, measure: type[PureDP] | type[ZCDP]) -> Exact:
     return event.guarantee.to(measure).exact
-
-
-def core(guarantee: Guarantee) -> Guarantee:
-    """What is left of an (ε, δ) guarantee outside its event of probability δ: ε-DP."""
-    return PureDP(guarantee.exact[0]) if isinstance(guarantee, ApproxDP) else guarantee
 
 
 def _sums(events: tuple[Event, ...], target: Fraction, lost: Fraction) -> tuple[Bound, ...]:

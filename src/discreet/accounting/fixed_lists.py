@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import heapq
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.accounting.bounded_range import homogeneous_epsilon
 from discreet.accounting.events import Event
+from discreet.accounting.loss_grids import (
+    Losses,
+    Release,
+    bounded_range_curve,
+    grid_step,
+    release_of,
+)
 from discreet.exact_numbers import Exact
+from discreet.guarantees import ApproxDP, BoundedRange, FlippedCoins, Guarantee, PureDP
+
+_POINTS = 4_096
+_MOST_POINTS = 16_384
+_POINTS_FOR_OFFSETS = 1_024
+_MOST_SPLITS = 12
+_MOST_RANGES = 6
+
+Kinds = Sequence[tuple[Guarantee, int]]
+Box = tuple[tuple[Fraction, Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +38,109 @@ class Bound:
     epsilon: Exact
 
 
+def core(guarantee: Guarantee) -> Guarantee:
+    """What is left of an (ε, δ) guarantee outside its event of probability δ: ε-DP."""
+    return PureDP(guarantee.exact[0]) if isinstance(guarantee, ApproxDP) else guarantee
+
+
 def fixed_list_bounds(
-    events: tuple[Event, ...], delta: Fraction, *, questions_chosen: bool
+    events: Sequence[Event], delta: Fraction, *, questions_chosen: bool
 ) -> tuple[Bound, ...]:
-    """Every bound that needs the costs, or the whole list, to be fixed in advance."""
-    del events, delta, questions_chosen
-    return ()
+    """Every bound that needs the costs, or the whole list, to be fixed in advance.
+
+    ``delta`` is what the events' own δ leave over.
+    """
+    counts: Counter[Guarantee] = Counter()
+    for event in events:
+        counts[core(event.guarantee)] += event.count
+    kinds = [(guarantee, count) for guarantee, count in counts.items() if not _is_free(guarantee)]
+    if delta == 0 or not kinds:
+        return ()
+    bounds = _by_worst_curves(kinds, delta)
+    if not questions_chosen:
+        bounds += _by_offsets(kinds, delta)
+    return bounds
+
+
+def _is_free(guarantee: Guarantee) -> bool:
+    return guarantee.to(PureDP).exact == 0
+
+
+def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
+    """Each release replaced by the worst curve its guarantee allows: the questions may be adaptive."""
+    releases = [release_of(guarantee, count) for guarantee, count in kinds]
+    known = [release for release in releases if release is not None]
+    points = max(_POINTS, 2 * sum(release.count for release in known))
+    if len(known) < len(releases) or points > _MOST_POINTS:
+        return ()
+    losses = Losses.of(known, grid_step(known, points))
+    return (Bound("the privacy loss distribution", losses.epsilon_at(delta)),)
+
+
+def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
+    """Bounded range with one offset per release, which only a list fixed in advance has."""
+    if len(kinds) == 1:
+        guarantee, count = kinds[0]
+        if isinstance(guarantee, BoundedRange | FlippedCoins):
+            width = guarantee.to(BoundedRange).exact
+            if isinstance(width, Fraction):
+                epsilon = homogeneous_epsilon(width, count, delta)
+                return (Bound("the optimal composition of bounded range", epsilon),)
+        return ()
+    ranged = [
+        (guarantee.exact, count)
+        for guarantee, count in kinds
+        if isinstance(guarantee, BoundedRange) and isinstance(guarantee.exact, Fraction)
+    ]
+    releases = [release_of(guarantee, count) for guarantee, count in kinds]
+    others = [
+        release
+        for (guarantee, _), release in zip(kinds, releases, strict=True)
+        if release is not None and not isinstance(guarantee, BoundedRange)
+    ]
+    too_many = len(ranged) > _MOST_RANGES or 2 * sum(n for _, n in kinds) > _POINTS_FOR_OFFSETS
+    if not ranged or too_many or len(ranged) + len(others) < len(kinds):
+        return ()
+    epsilon = _worst_offset(ranged, others, delta)
+    return (
+        Bound("bounded range at its worst offsets, with the privacy loss distribution", epsilon),
+    )
+
+
+def _worst_offset(
+    ranged: Sequence[tuple[Fraction, int]], others: Sequence[Release], delta: Fraction
+) -> Exact:
+    """The largest ε over all offsets, from above: boxes of offsets, the worst box split again and again.
+
+    Releases of equal range have equal offsets in the worst case, so a box has one side per range. Every
+    box's figure is an upper bound for its offsets, so stopping at any time is safe.
+    """
+    everything = [Release(lambda _, ratio: ratio, epsilon, count) for epsilon, count in ranged]
+    releases = sum(release.count for release in [*everything, *others])
+    step = grid_step([*everything, *others], max(256, min(16 * releases, _POINTS_FOR_OFFSETS)))
+    rest = Losses.of(others, step)
+
+    def bound(box: Box) -> Exact:
+        releases = [
+            Release(bounded_range_curve(epsilon, low, high), epsilon, count)
+            for (epsilon, count), (low, high) in zip(ranged, box, strict=True)
+        ]
+        return Losses.of(releases, step).times(rest).epsilon_at(delta)
+
+    whole: Box = tuple((Fraction(0), epsilon) for epsilon, _ in ranged)
+    heap: list[tuple[Exact, Box]] = [(-bound(whole), whole)]
+    for _ in range(_MOST_SPLITS):
+        for half in _halves(heapq.heappop(heap)[1], [count for _, count in ranged]):
+            heapq.heappush(heap, (-bound(half), half))
+    return -heap[0][0]
+
+
+def _halves(box: Box, counts: Sequence[int]) -> tuple[Box, Box]:
+    """The box cut across the side that matters most: the widest, counted as often as it occurs."""
+    side = max(range(len(box)), key=lambda i: (box[i][1] - box[i][0]) * counts[i])
+    low, high = box[side]
+    middle = (low + high) / 2
+    return (
+        (*box[:side], (low, middle), *box[side + 1 :]),
+        (*box[:side], (middle, high), *box[side + 1 :]),
+    )

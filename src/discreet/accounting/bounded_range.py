@@ -1,0 +1,116 @@
+"""Optimal composition of equal bounded-range releases fixed in advance (Dong, Durfee and Rogers 2020).
+
+δ(ε') is the largest, over the offset t, of Σ_i C(k, i) θ^(k−i) (1−θ)^i (e^(kt−iε) − e^ε')₊, and the only
+offsets that can be the worst are t_ℓ = (ε' + (ℓ+1)ε)/(k+1), ℓ = 0..k−1, moved into [0, ε]. Proof and the
+rounding bound used here: ``docs/proofs/composition.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.exact_numbers import Exact, float_down
+
+MOST_RELEASES = 2_000
+_SMALLEST_DELTA = 1e-200  # far above underflow, so that no term that matters is lost
+_RELATIVE_SLACK = 1e-9
+_ABSOLUTE_SLACK = 1e-11
+_LARGEST_TOTAL = 10_000
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact:
+    """The least ε' at which ``count`` releases of range ε cost at most δ, rounded up.
+
+    Example:
+        >>> float(homogeneous_epsilon(Fraction(1, 10), 100, Fraction(1, 10**6)))
+        2.2460...
+    """
+    total = epsilon * count
+    allowed = float_down(delta)
+    if count > MOST_RELEASES or allowed < _SMALLEST_DELTA or total > _LARGEST_TOTAL:
+        return total
+    pair = _Pair(float(epsilon), count)
+    every = np.arange(count)
+    if pair.divergence(0.0, every) <= allowed:
+        return Fraction(0)
+    ceiling = math.nextafter(float(total), math.inf)
+    # A few leaders steer, then those near the worst of them; the answer is checked against all.
+    near = every[:: max(1, count // 32)]
+    high = pair.search(0.0, ceiling, allowed, near)
+    worst = max(near, key=lambda leader: pair.divergence(high, np.array([leader])))
+    reach = max(2, count // 32)
+    high = pair.search(
+        high / 2,
+        ceiling,
+        allowed,
+        every[max(0, worst - reach) : worst + reach + 1 : max(1, reach // 8)],
+    )
+    high = min(ceiling, high * (1 + 1e-5))
+    if pair.divergence(high, every) > allowed:
+        high = pair.search(high, ceiling, allowed, every)
+    return min(total, Fraction(high))
+
+
+class _Pair:
+    """The worst two-point pairs for k releases of range ε."""
+
+    def __init__(self, epsilon: float, count: int) -> None:
+        self._epsilon = epsilon
+        self._count = count
+        self._log_binomials = _log_binomials(count)
+
+    def search(self, low: float, high: float, allowed: float, leaders: Indices) -> float:
+        """Between an ε' that is too small and one that is enough: one that is enough, for ``leaders``."""
+        while high - low > 1e-9 * high:
+            middle = (low + high) / 2
+            if self.divergence(middle, leaders) <= allowed:
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def divergence(self, target: float, leaders: Indices) -> float:
+        """An upper bound on δ(target), over the offsets t_ℓ of the ``leaders`` ℓ."""
+        steps = target + (leaders + 1) * self._epsilon
+        offsets = np.clip(steps / (self._count + 1), 0.0, self._epsilon)
+        blocks = np.array_split(offsets, max(1, len(offsets) // 256))
+        return max(float(self._at(block, target).max()) for block in blocks)
+
+    def _at(self, offsets: Floats, target: float) -> Floats:
+        """Upper bounds on the divergence of the k-fold two-point pair at each offset."""
+        epsilon, count = self._epsilon, self._count
+        lower_ends = np.arange(count + 1.0)
+        spread = -math.expm1(-epsilon)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_upper = np.log(-np.expm1(offsets - epsilon) / spread)[:, None]
+            log_lower = np.log(math.exp(-epsilon) * np.expm1(offsets) / spread)[:, None]
+            # 0 · (−∞): an impossible outcome that does not occur. Its factor is one.
+            powers = _zero_if_nan((count - lower_ends) * log_upper) + _zero_if_nan(
+                lower_ends * log_lower
+            )
+        masses = np.exp(self._log_binomials + powers)
+        loss = count * offsets[:, None] - lower_ends * epsilon
+        exceeding = -np.expm1(np.minimum(target - loss, 0.0))
+        above = (masses * (loss > target - _ABSOLUTE_SLACK)).sum(axis=1)
+        exact: Floats = (masses * exceeding).sum(axis=1)
+        bound: Floats = exact * (1 + _RELATIVE_SLACK) + above * _ABSOLUTE_SLACK
+        return bound
+
+
+def _zero_if_nan(values: Floats) -> Floats:
+    return np.where(np.isnan(values), 0.0, values)
+
+
+def _log_binomials(count: int) -> Floats:
+    logs, binomial = [0.0], 1
+    for i in range(count):
+        binomial = binomial * (count - i) // (i + 1)
+        logs.append(math.log(binomial))
+    return np.array(logs)

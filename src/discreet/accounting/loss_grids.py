@@ -1,0 +1,176 @@
+"""Privacy losses on a grid: pairs that dominate a release, composed as polynomials in ball arithmetic.
+
+A release is replaced by a pair of laws that is no harder to tell apart and whose losses are multiples of
+a step h. The pair's masses are the coefficients of a polynomial, and composition is multiplication.
+Nothing is sampled, truncated or rounded down: every figure is the upper end of a ball. Proofs:
+``docs/proofs/composition.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.balls import ball_of, upper_end
+from discreet.exact_numbers import Exact
+from discreet.guarantees import BoundedRange, Guarantee, LaplaceDominated, PureDP
+
+PRECISION = 160
+"""Bits. A composed mass is known to about 2⁻¹⁴⁰ of its own size."""
+
+Curve = Callable[[Fraction, Any], Any]
+"""The hockey-stick divergence at τ, given ln τ in [-ε, ε] exactly and τ as a ball."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One kind of release: its curve, the ε beyond which the curve is zero, and how often."""
+
+    curve: Curve
+    epsilon: Fraction
+    count: int
+
+
+def release_of(guarantee: Guarantee, count: int) -> Release | None:
+    """The release with the worst curve that the guarantee allows; None if the guarantee gives none."""
+    if not isinstance(guarantee, PureDP | BoundedRange | LaplaceDominated):
+        return None
+    epsilon = guarantee.exact
+    if not isinstance(epsilon, Fraction):
+        return None
+    if isinstance(guarantee, BoundedRange):
+        return Release(bounded_range_curve(epsilon, Fraction(0), epsilon), epsilon, count)
+    if isinstance(guarantee, LaplaceDominated):
+        return Release(lambda x, _: 1 - ball_of((x - epsilon) / 2).exp(), epsilon, count)
+    return Release(_randomised_response(epsilon), epsilon, count)
+
+
+def _randomised_response(epsilon: Fraction) -> Curve:
+    return lambda x, _: (1 - ball_of(x - epsilon).exp()) / (1 + ball_of(-epsilon).exp())
+
+
+def bounded_range_curve(epsilon: Fraction, lowest: Fraction, highest: Fraction) -> Curve:
+    """The upper envelope of the two-point pairs whose upper loss t lies in [lowest, highest].
+
+    θ(t)(e^t − τ), θ(t) = (e^−t − e^−ε)/(1 − e^−ε), rises up to t = (ε + ln τ)/2 and falls after it; there
+    it is (1 − e^((ln τ − ε)/2))²/(1 − e^−ε).
+    """
+    from flint import ctx
+
+    with ctx.workprec(PRECISION):
+        least = ball_of(-epsilon).exp()
+        ends = [
+            (ball_of(t).exp(), (ball_of(-t).exp() - least) / (1 - least)) for t in (lowest, highest)
+        ]
+
+    def curve(x: Fraction, ratio: Any) -> Any:
+        best = (epsilon + x) / 2
+        if lowest <= best <= highest:
+            return (1 - ball_of((x - epsilon) / 2).exp()) ** 2 / (1 - least)
+        upper, weight = ends[best > highest]
+        divergence = weight * (upper - ratio)
+        return divergence.max(1 - ratio).max(0 * ratio)
+
+    return curve
+
+
+def grid_step(releases: Sequence[Release], points: int) -> Fraction:
+    """A step, about 1/``points`` of the largest loss; it divides every ε if it can."""
+    total = sum((release.epsilon * release.count for release in releases), Fraction(0))
+    common = Fraction(0)
+    for release in releases:
+        common = Fraction(
+            math.gcd(
+                common.numerator * release.epsilon.denominator,
+                release.epsilon.numerator * common.denominator,
+            ),
+            common.denominator * release.epsilon.denominator,
+        )
+    finest = total / points
+    return common / math.floor(common / finest) if common >= finest else finest
+
+
+class Losses:
+    """The composed loss distribution of a list of releases, as a polynomial in e^h."""
+
+    def __init__(self, polynomial: Any, lowest: int, step: Fraction) -> None:
+        self._polynomial = polynomial
+        self._lowest = lowest
+        self._step = step
+
+    @staticmethod
+    def of(releases: Sequence[Release], step: Fraction) -> Losses:
+        """Compose; a list without releases has no loss."""
+        from flint import arb_poly, ctx
+
+        with ctx.workprec(PRECISION):
+            product, lowest = arb_poly([1]), 0
+            for release in releases:
+                reach = -(-release.epsilon // step)
+                product *= arb_poly(_masses(release.curve, reach, step)) ** release.count
+                lowest -= reach * release.count
+            return Losses(product, lowest, step)
+
+    def times(self, other: Losses) -> Losses:
+        """Both lists together."""
+        from flint import ctx
+
+        with ctx.workprec(PRECISION):
+            return Losses(
+                self._polynomial * other._polynomial, self._lowest + other._lowest, self._step
+            )
+
+    def epsilon_at(self, delta: Fraction) -> Exact:
+        """An ε, at least zero, at which the divergence is at most δ; from the largest loss down."""
+        from flint import ctx
+
+        with ctx.workprec(PRECISION):
+            allowed, shrink = ball_of(delta), ball_of(-self._step).exp()
+            above = weighted = 0 * allowed
+            coefficients = self._polynomial.coeffs()
+            for index in range(len(coefficients) - 1, -1, -1):
+                # At ε = (lowest + index)·h: δ(ε) = Σ p_i − Σ p_i e^(ε − l_i) over the losses above ε.
+                position = self._lowest + index
+                if not above - weighted <= allowed:
+                    return self._between(position, above, weighted, allowed)
+                if position <= 0:
+                    return Fraction(0)
+                above += coefficients[index]
+                weighted = (weighted + coefficients[index]) * shrink
+            return Fraction(0)
+
+    def _between(self, position: int, above: Any, weighted: Any, allowed: Any) -> Exact:
+        """The ε between one grid point, where δ is exceeded, and the next, where it is not."""
+        next_point = (position + 1) * self._step
+        if not weighted > 0:
+            return next_point
+        inside = ((above - allowed) / weighted).log()
+        found = upper_end(inside) if inside.is_finite() else math.inf
+        return min(next_point, max(Fraction(0), position * self._step + found))
+
+
+def _masses(curve: Curve, reach: int, step: Fraction) -> list[Any]:
+    """Masses, under the first law, at -reach·h, ..., reach·h, of the pair whose curve joins grid points.
+
+    A convex curve lies below its chords, so joining its points by straight lines in τ dominates it. The
+    mass under the second law is the change of slope.
+    """
+    points = [position * step for position in range(-reach, reach + 1)]
+    unit = ball_of(step).exp()
+    ratios = [ball_of(points[0]).exp()]
+    for _ in points[1:]:
+        ratios.append(ratios[-1] * unit)
+    zero = 0 * ratios[0]
+    heights = [1 - ratios[0], *map(curve, points[1:-1], ratios[1:-1]), zero]
+    slopes = [
+        zero - 1,
+        *(
+            (b - a) / (s - r)
+            for a, b, r, s in zip(heights, heights[1:], ratios, ratios[1:], strict=False)
+        ),
+        zero,
+    ]
+    return [ratio * (b - a) for ratio, a, b in zip(ratios, slopes, slopes[1:], strict=False)]
