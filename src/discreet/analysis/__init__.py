@@ -6,6 +6,12 @@ What takes ``Scores`` here reads data without spending budget: its results are *
 
 from discreet.analysis.bounds import error_bound, expected_error_bound, worst_case_lower_bound
 from discreet.analysis.comparison import Comparison, ComparisonRow, compare
+from discreet.analysis.disclosure import (
+    DisclosureRisk,
+    disclosure_bound,
+    disclosure_risk,
+    epsilon_for_risk,
+)
 from discreet.analysis.error import (
     error_distribution,
     error_quantile,
@@ -13,16 +19,29 @@ from discreet.analysis.error import (
     error_variance,
     expected_error,
 )
+from discreet.analysis.optimality import (
+    THRESHOLD,
+    OptimalMechanism,
+    optimal_mechanism,
+    optimality_ratio,
+    permute_and_flip_dual,
+)
 from discreet.analysis.planning import budget_ratio, epsilon_for
 from discreet.analysis.worst_case import WorstCase, worst_case, worst_case_error, worst_case_tail
 
 __all__ = [
+    "THRESHOLD",
     "Comparison",
     "ComparisonRow",
+    "DisclosureRisk",
+    "OptimalMechanism",
     "WorstCase",
     "budget_ratio",
     "compare",
+    "disclosure_bound",
+    "disclosure_risk",
     "epsilon_for",
+    "epsilon_for_risk",
     "error_bound",
     "error_distribution",
     "error_quantile",
@@ -30,6 +49,9 @@ __all__ = [
     "error_variance",
     "expected_error",
     "expected_error_bound",
+    "optimal_mechanism",
+    "optimality_ratio",
+    "permute_and_flip_dual",
     "worst_case",
     "worst_case_error",
     "worst_case_lower_bound",

@@ -1,0 +1,199 @@
+"""What an attacker can learn about which data set is the real one: posterior beliefs and their bounds.
+
+The attacker of the exponential randomized response paper (Section IV) knows a list of possible *worlds*,
+has a prior belief in each, sees one answer and applies Bayes' rule. The *disclosure risk* is the largest
+posterior belief that any answer can give. The paper bounds it by 1/(1 + (m−1)e^−ε) for m equally likely
+worlds; that holds only if every two worlds are neighbours. Worlds several steps apart need e^−kε, and here
+the distance between the worlds' scores is measured instead of assumed (``docs/proofs/disclosure-risk.md``).
+
+``disclosure_risk`` reads the scores of the worlds, and is **not private** if one of them is real data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.analysis.family import noise_scale, required
+from discreet.errors import ParameterError, ScoresError
+from discreet.exact_numbers import positive, positive_distance, probability, refuse, whole
+from discreet.mechanisms import Mechanism
+from discreet.scores import Scores
+
+Floats = npt.NDArray[np.float64]
+
+_NO_PROOF = (
+    "{name} has no privacy guarantee: the risk below is exact for these worlds, but nothing bounds it for "
+    "others, and one more person can raise it to certainty"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosureRisk:
+    """What one answer can tell about which world is real.
+
+    Attributes:
+        risk: the largest posterior belief in any world, over all answers.
+        world: the world (by position) believed most then.
+        answer: the answer (a candidate) that causes it.
+        guess: the probability that an attacker who guesses the likeliest world is right.
+        blind: the same without any answer: the largest prior.
+        bound: what the guarantee promises that ``risk`` cannot exceed; 1 where there is no guarantee.
+        steps: the largest distance between two worlds, in multiples of the range distance.
+        warning: why the figures cannot be relied on, or None.
+        posterior: one row per world, one column per candidate: the belief after that answer.
+    """
+
+    risk: float
+    world: int
+    answer: Any
+    guess: float
+    blind: float
+    bound: float
+    steps: float
+    warning: str | None
+    posterior: Floats = field(repr=False)
+
+    def __float__(self) -> float:
+        return self.risk
+
+
+def disclosure_risk(
+    mechanism: Mechanism, worlds: Iterable[Scores], *, prior: Sequence[object] | None = None
+) -> DisclosureRisk:
+    """Posterior beliefs by Bayes' rule from the mechanism's real probabilities. **Not private**.
+
+    Args:
+        mechanism: the mechanism whose answer is seen.
+        worlds: the scores in each possible world: the same candidates, sensitivity and monotonicity.
+        prior: the attacker's belief in each world; all alike if not given.
+
+    Example:
+        >>> from discreet import Exponential
+        >>> worlds = [Scores(q, sensitivity=1, monotonic=True) for q in ([9, 20], [10, 19])]
+        >>> risk = disclosure_risk(Exponential(epsilon=1), worlds)
+        >>> round(risk.risk, 3), round(risk.bound, 3), risk.steps
+        (0.881, 0.881, 2.0)
+        >>> round(disclosure_bound(1, worlds=2), 3)  # as published: too small, they are two steps apart
+        0.731
+    """
+    listed = _worlds(worlds)
+    required(mechanism)
+    beliefs = _prior(prior, len(listed))
+    logs = np.array([mechanism.log_probabilities(world) for world in listed])
+    posterior = _bayes(np.log(beliefs)[:, None] + logs)
+    world, answer = np.unravel_index(int(np.argmax(posterior)), posterior.shape)
+    joint = beliefs[:, None] * np.exp(logs)
+    distances = _distances(listed)
+    return DisclosureRisk(
+        risk=float(posterior[world, answer]),
+        world=int(world),
+        answer=listed[0].candidates[int(answer)],
+        guess=min(1.0, float(joint.max(axis=0).sum())),
+        blind=float(beliefs.max()),
+        bound=_bound(mechanism, listed[0], beliefs, distances),
+        steps=float(max(map(max, distances)) / listed[0].range_distance),
+        warning=None if mechanism.private else _NO_PROOF.format(name=mechanism.name),
+        posterior=posterior,
+    )
+
+
+def disclosure_bound(epsilon: object, *, worlds: int, steps: object = 1) -> float:
+    """1/(1 + (m−1)e^−kε): no answer of an ε-DP mechanism can make an attacker surer than this.
+
+    For ``worlds`` equally likely worlds m, any two of them within ``steps`` neighbours k of each other. The
+    published formula has k = 1; worlds that say *who is missing* are two steps apart under adding and
+    removing a person.
+
+    Example:
+        >>> round(disclosure_bound(1, worlds=201), 4), round(disclosure_bound(1, worlds=201, steps=2), 4)
+        (0.0134, 0.0356)
+    """
+    count = whole("worlds", worlds)
+    reach = positive("epsilon", epsilon) * positive_distance("steps", steps)
+    return 1 / (1 + (count - 1) * math.exp(-min(float(reach), 1e6)))
+
+
+def epsilon_for_risk(risk: object, *, worlds: int, steps: object = 1) -> float:
+    """The largest ε whose ``disclosure_bound`` is at most the risk tolerated, rounded down.
+
+    Example:
+        >>> [round(epsilon_for_risk("0.2", worlds=201, steps=steps), 4) for steps in (1, 2)]
+        [3.912, 1.956]
+    """
+    count = whole("worlds", worlds, least=2)
+    tolerated = probability("risk", risk)
+    if tolerated * count <= 1:
+        raise refuse("risk", risk, f"above 1/{count}, the belief in each world before any answer")
+    if tolerated == 1:
+        return math.inf
+    odds = (count - 1) * tolerated / (1 - tolerated)
+    epsilon = math.log(odds) / float(positive_distance("steps", steps))
+    while epsilon > 0 and disclosure_bound(epsilon, worlds=count, steps=steps) > tolerated:
+        epsilon = math.nextafter(epsilon, 0.0)
+    return epsilon
+
+
+def _worlds(worlds: Iterable[Scores]) -> list[Scores]:
+    listed = list(worlds)
+    if not listed or not all(isinstance(world, Scores) for world in listed):
+        raise ParameterError("worlds must be at least one Scores")
+    first = listed[0]
+    for world in listed:
+        if list(world.candidates) != list(first.candidates):
+            raise ScoresError("all worlds must have the same candidates in the same order")
+        if (world.range_distance, world.monotonic) != (first.range_distance, first.monotonic):
+            raise ScoresError("all worlds must have the same sensitivity and monotonicity")
+    return listed
+
+
+def _prior(prior: Sequence[object] | None, count: int) -> Floats:
+    if prior is None:
+        return np.full(count, 1 / count)
+    exact = [probability("prior", belief) for belief in prior]
+    if len(exact) != count:
+        raise ParameterError(f"prior has {len(exact)} beliefs for {count} worlds")
+    total = sum(exact, Fraction(0))
+    if min(exact) == 0 or abs(total - 1) > Fraction(1, 10**9):
+        raise ParameterError("prior must be beliefs above 0 that add up to 1")
+    return np.array([float(belief / total) for belief in exact])
+
+
+def _bayes(log_joint: Floats) -> Floats:
+    """Each column normalised; an answer that no world can give teaches nothing and is left at zero."""
+    top = log_joint.max(axis=0)
+    possible = top > -math.inf
+    weights = np.zeros_like(log_joint)
+    weights[:, possible] = np.exp(log_joint[:, possible] - top[possible])
+    weights[:, possible] /= weights[:, possible].sum(axis=0)
+    return weights
+
+
+def _distances(worlds: list[Scores]) -> list[list[Fraction]]:
+    """How far apart two candidates' scores move between each two worlds, exactly."""
+    exact = [[Fraction(value) for value in world.values.tolist()] for world in worlds]
+
+    def distance(one: list[Fraction], other: list[Fraction]) -> Fraction:
+        moved = [after - before for before, after in zip(one, other, strict=True)]
+        return max(moved) - min(moved)
+
+    return [[distance(one, other) for other in exact] for one in exact]
+
+
+def _bound(
+    mechanism: Mechanism, scores: Scores, beliefs: Floats, distances: list[list[Fraction]]
+) -> float:
+    """The largest over worlds w of π_w / Σ_v π_v e^(−D(w, v)/s): the mechanism's proof at the real distances."""
+    if not mechanism.private:
+        return 1.0
+    scale = noise_scale(mechanism, scores.range_distance)
+    if scale == 0:
+        return 1.0
+    reach = np.array([[float(min(d / scale, Fraction(10**6))) for d in row] for row in distances])
+    return float((beliefs / (np.exp(-reach) @ beliefs)).max())
