@@ -1,0 +1,273 @@
+"""``discreet mode``, ``median``, ``quantiles`` and ``top``: ask a table."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+Data = Annotated[str, typer.Argument(help="A CSV, Parquet or JSON lines file, or a glob in quotes.")]
+Column = Annotated[str, typer.Option(help="The column to ask about.")]
+Epsilon = Annotated[str, typer.Option(help="What the whole question costs.")]
+User = Annotated[str | None, typer.Option(help="The column that tells people apart.")]
+OneRow = Annotated[bool, typer.Option("--one-row-per-user", help="In place of --user: nobody has two rows.")]
+Neighbours = Annotated[str, typer.Option(help="add-remove one person, or replace one.")]
+Mechanism = Annotated[str | None, typer.Option(help="Another mechanism than permute-and-flip.")]
+Dataset = Annotated[str | None, typer.Option(help="The data set's name in the budget ledger.")]
+LedgerAddress = Annotated[str | None, typer.Option("--ledger", help="Another ledger than the usual one.")]
+NoLedger = Annotated[bool, typer.Option("--no-ledger", help="Say that nobody counts the budget.")]
+Where = Annotated[str | None, typer.Option(help="Only rows for which this holds, e.g. \"age >= 18\".")]
+By = Annotated[str | None, typer.Option(help="One answer for each public group of this column.")]
+Groups = Annotated[str | None, typer.Option(help="The public groups: a list with commas, or a file.")]
+GroupsPerPerson = Annotated[int, typer.Option(help="A person counts in so many groups at most.")]
+Engine = Annotated[str | None, typer.Option(help="Who reads the file: duckdb, polars, pandas or spark.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the release as JSON.")]
+CandidatesFile = Annotated[
+    str | None, typer.Option(help="The public candidates: a file with one on each line, or a CSV column.")
+]
+Delta = Annotated[
+    str | None, typer.Option(help="Without --candidates: how likely the guarantee may fail.")
+]
+Considered = Annotated[int, typer.Option(help="Without --candidates: how many values compete at most.")]
+WithCount = Annotated[bool, typer.Option("--with-count", help="Also a noisy count, for a part of epsilon.")]
+CountShare = Annotated[str, typer.Option(help="The part of epsilon that counts get.")]
+Bounds = Annotated[str, typer.Option(help="Public bounds, lower:upper.")]
+Step = Annotated[str, typer.Option(help="The distance between grid points.")]
+PerPerson = Annotated[str, typer.Option(help="Which of a person's values counts: least or largest.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("mode")(mode)
+    app.command("median")(median)
+    app.command("quantiles")(quantiles)
+    app.command("top")(top)
+
+
+def mode(
+    data: Data,
+    *,
+    column: Column,
+    epsilon: Epsilon,
+    candidates: CandidatesFile = None,
+    user: User = None,
+    one_row_per_user: OneRow = False,
+    dataset: Dataset = None,
+    ledger: LedgerAddress = None,
+    no_ledger: NoLedger = False,
+    neighbours: Neighbours = "add-remove",
+    mechanism: Mechanism = None,
+    delta: Delta = None,
+    considered: Considered = 100,
+    where: Where = None,
+    by: By = None,
+    groups: Groups = None,
+    groups_per_person: GroupsPerPerson = 1,
+    with_count: WithCount = False,
+    count_share: CountShare = "0.25",
+    with_gap: Annotated[bool, typer.Option("--with-gap", help="Also the noisy lead, at no cost.")] = False,
+    engine: Engine = None,
+    json: Json = False,
+) -> None:
+    """The most common value of a column.
+
+    Example: discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id
+    --candidates icd10.txt --epsilon 1
+    """
+    from discreet import questions
+    from discreet.cli.asking import answer, groups_of
+
+    answer(
+        questions.mode,
+        data,
+        json=json,
+        dataset=dataset,
+        ledger=ledger,
+        no_ledger=no_ledger,
+        column=column,
+        epsilon=epsilon,
+        candidates=candidates,
+        user=user,
+        one_row_per_user=one_row_per_user,
+        neighbours=neighbours,
+        mechanism=mechanism,
+        delta=delta,
+        considered=considered,
+        where=where,
+        by=by,
+        groups=groups_of(groups),
+        groups_per_person=groups_per_person,
+        with_count=with_count,
+        count_share=count_share,
+        with_gap=with_gap,
+        engine=engine,
+    )
+
+
+def median(
+    data: Data,
+    *,
+    column: Column,
+    bounds: Bounds,
+    epsilon: Epsilon,
+    step: Step = "1",
+    user: User = None,
+    one_row_per_user: OneRow = False,
+    dataset: Dataset = None,
+    ledger: LedgerAddress = None,
+    no_ledger: NoLedger = False,
+    neighbours: Neighbours = "add-remove",
+    mechanism: Mechanism = None,
+    per_person: PerPerson = "least",
+    where: Where = None,
+    by: By = None,
+    groups: Groups = None,
+    groups_per_person: GroupsPerPerson = 1,
+    engine: Engine = None,
+    json: Json = False,
+) -> None:
+    """The median of a column, on a public grid.
+
+    Example: discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120
+    --epsilon 0.5
+    """
+    from discreet import questions
+    from discreet.cli.asking import answer, groups_of
+
+    answer(
+        questions.median,
+        data,
+        json=json,
+        dataset=dataset,
+        ledger=ledger,
+        no_ledger=no_ledger,
+        column=column,
+        bounds=bounds,
+        epsilon=epsilon,
+        step=step,
+        user=user,
+        one_row_per_user=one_row_per_user,
+        neighbours=neighbours,
+        mechanism=mechanism,
+        per_person=per_person,
+        where=where,
+        by=by,
+        groups=groups_of(groups),
+        groups_per_person=groups_per_person,
+        engine=engine,
+    )
+
+
+def quantiles(
+    data: Data,
+    *,
+    column: Column,
+    at: Annotated[str, typer.Option(help="The levels, with commas: 0.1,0.5,0.9.")],
+    bounds: Bounds,
+    epsilon: Epsilon,
+    step: Step = "1",
+    user: User = None,
+    one_row_per_user: OneRow = False,
+    dataset: Dataset = None,
+    ledger: LedgerAddress = None,
+    no_ledger: NoLedger = False,
+    neighbours: Neighbours = "add-remove",
+    mechanism: Mechanism = None,
+    per_person: PerPerson = "least",
+    where: Where = None,
+    by: By = None,
+    groups: Groups = None,
+    groups_per_person: GroupsPerPerson = 1,
+    engine: Engine = None,
+    json: Json = False,
+) -> None:
+    """Several quantiles of a column at once, on a public grid.
+
+    Example: discreet quantiles pay.parquet --dataset staff --column salary --user person_id
+    --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
+    """
+    from discreet import questions
+    from discreet.cli.asking import answer, groups_of
+
+    answer(
+        questions.quantiles,
+        data,
+        json=json,
+        dataset=dataset,
+        ledger=ledger,
+        no_ledger=no_ledger,
+        column=column,
+        at=[level.strip() for level in at.split(",")],
+        bounds=bounds,
+        epsilon=epsilon,
+        step=step,
+        user=user,
+        one_row_per_user=one_row_per_user,
+        neighbours=neighbours,
+        mechanism=mechanism,
+        per_person=per_person,
+        where=where,
+        by=by,
+        groups=groups_of(groups),
+        groups_per_person=groups_per_person,
+        engine=engine,
+    )
+
+
+def top(
+    data: Data,
+    *,
+    column: Column,
+    k: Annotated[int, typer.Option("-k", help="How many.")],
+    epsilon: Epsilon,
+    candidates: CandidatesFile = None,
+    user: User = None,
+    one_row_per_user: OneRow = False,
+    dataset: Dataset = None,
+    ledger: LedgerAddress = None,
+    no_ledger: NoLedger = False,
+    neighbours: Neighbours = "add-remove",
+    mechanism: Mechanism = None,
+    method: Annotated[str, typer.Option(help="peeling, or one-shot.")] = "peeling",
+    unordered: Annotated[bool, typer.Option("--unordered", help="Do not release the order.")] = False,
+    delta: Delta = None,
+    considered: Considered = 100,
+    where: Where = None,
+    by: By = None,
+    groups: Groups = None,
+    groups_per_person: GroupsPerPerson = 1,
+    with_count: WithCount = False,
+    count_share: CountShare = "0.25",
+    engine: Engine = None,
+    json: Json = False,
+) -> None:
+    """The k most common values of a column.
+
+    Example: discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10
+    --candidates pages.csv --epsilon 2
+    """
+    from discreet import questions
+    from discreet.cli.asking import answer, groups_of
+
+    options: dict[str, Any] = {
+        "column": column,
+        "k": k,
+        "epsilon": epsilon,
+        "candidates": candidates,
+        "user": user,
+        "one_row_per_user": one_row_per_user,
+        "neighbours": neighbours,
+        "mechanism": mechanism,
+        "method": method,
+        "ordered": not unordered,
+        "delta": delta,
+        "considered": considered,
+        "where": where,
+        "by": by,
+        "groups": groups_of(groups),
+        "groups_per_person": groups_per_person,
+        "with_count": with_count,
+        "count_share": count_share,
+        "engine": engine,
+    }
+    answer(questions.top_k, data, json=json, dataset=dataset, ledger=ledger, no_ledger=no_ledger, **options)

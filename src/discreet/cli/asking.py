@@ -1,0 +1,69 @@
+"""What the asking commands share: who counts, progress on stderr, and the release on stdout."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from discreet.errors import ParameterError
+
+
+def answer(
+    question: Callable[..., Any],
+    *subjects: Any,
+    json: bool,
+    dataset: str | None,
+    ledger: str | None,
+    no_ledger: bool,
+    **options: Any,
+) -> None:
+    """Ask, with the ledger that was named or with none, and print the release."""
+    with counted(dataset, ledger, no_ledger) as counting, _progress():
+        release = question(*subjects, **counting, **options)
+    if json:
+        import json as json_format
+
+        typer.echo(json_format.dumps(release.as_data(), ensure_ascii=False))
+    else:
+        typer.echo(str(release))
+
+
+@contextmanager
+def counted(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
+    """The ledger and the data set's name, as arguments of a question."""
+    if no_ledger and (dataset is not None or ledger is not None):
+        raise ParameterError("--no-ledger says that nobody counts: leave --dataset and --ledger out")
+    if no_ledger:
+        yield {}
+        return
+    if dataset is None:
+        raise ParameterError("say who counts: --dataset NAME in the budget ledger, or --no-ledger")
+    from discreet.ledger import Ledger
+
+    with Ledger.open(ledger, create=False) as opened:
+        yield {"ledger": opened, "dataset": dataset}
+
+
+def groups_of(text: str | None) -> Any:
+    """Groups from a list with commas, or from a file."""
+    if text is None or Path(text).is_file():
+        return text
+    return [part.strip() for part in text.split(",")]
+
+
+def _progress() -> Any:
+    """A spinner with a clock while the engine works; only for a person who looks at stderr."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("asking the table"), TimeElapsedColumn()
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    progress.add_task("asking", total=None)
+    return progress

@@ -1,0 +1,19 @@
+"""Questions that people ask of a table, each answered by one private, labelled release.
+
+Example:
+    >>> import polars as pl
+    >>> visits = pl.DataFrame({"patient": list(range(200)), "diagnosis": ["flu"] * 180 + ["cold"] * 20})
+    >>> mode(visits, column="diagnosis", candidates=["flu", "cold"], epsilon=1, user="patient").answer
+    'flu'
+"""
+
+from __future__ import annotations
+
+from discreet.questions.answer import TableRelease
+from discreet.questions.mode import mode
+from discreet.questions.quantile import median, quantile
+from discreet.questions.quantiles import quantiles
+from discreet.questions.top_k import top_k
+from discreet.tables import Grid
+
+__all__ = ["Grid", "TableRelease", "median", "mode", "quantile", "quantiles", "top_k"]

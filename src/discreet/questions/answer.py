@@ -1,0 +1,92 @@
+"""What a question gives back: a release that may also carry a noisy count and the gap to the runner-up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.questions.neighbours import IN_WORDS
+from discreet.release import Release
+
+NOTHING = "nothing is safe to say"
+"""How the answer None of an unknown domain is printed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRelease(Release):
+    """A private answer to a question about a table.
+
+    Attributes:
+        count: with ``with_count``, the noisy number of people of each answer (it may be negative); shaped
+            like ``answer``.
+        count_within: with probability 95 % a noisy count is at most this far from the true one; a public
+            figure, which follows from ε alone.
+        gap: with ``with_gap``, by how many people at least the noisy winner led.
+        ordered: for several answers, whether their order was released.
+    """
+
+    count: Any = None
+    count_within: int | None = None
+    gap: Any = None
+    ordered: bool | None = None
+
+    def __str__(self) -> str:
+        counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"
+        order = {None: "", True: " In order.", False: " In no particular order."}[self.ordered]
+        relation = IN_WORDS.get(self.neighbours)
+        neighbours = self.neighbours if relation is None else f"{self.neighbours} ({relation})"
+        return (
+            f"{self._answers()}\n{self.guarantee.in_words()}\n"
+            f"Chosen by {self.mechanism}.{order} Neighbours: {neighbours}. {counted}."
+        )
+
+    def _answers(self) -> str:
+        if isinstance(self.answer, Mapping):
+            return "\n".join(
+                f"{group}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
+                for group, answer in self.answer.items()
+            )
+        return self._one(self.answer, self.count, self.gap)
+
+    def _one(self, answer: Any, count: Any, gap: Any) -> str:
+        if answer is None or answer == ():
+            return NOTHING
+        if isinstance(answer, tuple):
+            counts = count if isinstance(count, tuple) else (None,) * len(answer)
+            return "\n".join(self._one(*pair, None) for pair in zip(answer, counts, strict=True))
+        words = str(answer)
+        if count is not None:
+            words += f": {count} people, give or take {self.count_within} (19 times out of 20)"
+        if gap is not None:
+            words += f" (noisy lead over the runner-up: {gap} or more)"
+        return words
+
+    def as_data(self) -> dict[str, Any]:
+        """The release as plain data, for ``--json``."""
+        data: dict[str, Any] = {
+            "answer": _plain(self.answer),
+            "guarantee": {"measure": type(self.guarantee).__name__, "words": self.guarantee.in_words()},
+            "mechanism": self.mechanism,
+            "neighbours": self.neighbours,
+            "entry": None if self.entry is None else str(self.entry),
+        }
+        for name in ("epsilon", "rho", "delta"):
+            if hasattr(self.guarantee, name):
+                data["guarantee"][name] = getattr(self.guarantee, name)
+        for name in ("count", "count_within", "gap", "ordered"):
+            if getattr(self, name) is not None:
+                data[name] = _plain(getattr(self, name))
+        return data
+
+
+def _of(values: Any, group: Any) -> Any:
+    return values[group] if isinstance(values, Mapping) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

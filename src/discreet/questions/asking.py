@@ -1,0 +1,199 @@
+"""What every question does, in this order: check parameters and schema, spend, read, choose, release.
+
+An error before the spend spends nothing. After it, the spend stays, the entry is marked as failed, and the
+error carries nothing of the data (DESIGN: errors and data).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from discreet.accounting import Event
+from discreet.errors import DiscreetError, NotPrivateError, ParameterError, TableError
+from discreet.exact_numbers import positive, refuse, whole
+from discreet.guarantees import Guarantee, PureDP
+from discreet.mechanisms import PermuteAndFlip
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.registry import mechanism_named
+from discreet.questions.candidates import public_candidates
+from discreet.questions.neighbours import ADD_REMOVE, REPLACE, relation
+from discreet.tables import Rows, Table, open_table
+from discreet.tables.where import comparisons, parse
+
+T = TypeVar("T")
+
+
+class Ledger(Protocol):
+    """All that a question needs of a ledger."""
+
+    def spend(self, dataset: str, event: Event, *, purpose: str) -> Any:
+        """Commit a spend, or raise; the entry is what the release carries."""
+
+    def fail(self, entry: Any) -> Any:
+        """Record that the release which an entry paid for failed; the spend stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who counts the budget, and for which data set."""
+
+    ledger: Ledger | None
+    dataset: str | None
+
+    def __post_init__(self) -> None:
+        if (self.ledger is None) != (self.dataset is None):
+            raise ParameterError("ledger= and dataset= go together: a ledger counts for a named data set")
+
+    def spending(self, event: Event, purpose: str, work: Callable[[], T]) -> tuple[T, Any]:
+        """The result of ``work`` and the entry that paid for it."""
+        entry = None
+        if self.ledger is not None and self.dataset is not None:
+            entry = self.ledger.spend(self.dataset, event, purpose=purpose)
+        failure: DiscreetError
+        try:
+            return work(), entry
+        except DiscreetError as error:
+            failure = error
+        except Exception:
+            # Whatever it says may quote the data.
+            failure = TableError("the question failed after its budget was spent; nothing is released")
+        if self.ledger is not None:
+            self.ledger.fail(entry)
+        # Raised anew, outside the handlers: no cause and no context that would quote an engine.
+        failure.__cause__ = failure.__context__ = None
+        raise failure.with_traceback(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question's checked surroundings.
+
+    Attributes:
+        table: the table.
+        rows: which rows count and whose they are.
+        epsilon: what the whole question costs.
+        neighbours: the relation for which it costs that.
+        inner: the relation for which each group's scores state their sensitivity.
+        times: how often one person is counted: the sum of the answers' costs that a person can touch.
+        group_labels: the public groups as the user knows them.
+        asker: who counts.
+    """
+
+    table: Table
+    rows: Rows
+    epsilon: Fraction
+    neighbours: str
+    inner: str
+    times: int
+    group_labels: tuple[Any, ...]
+    asker: Asker
+
+    @property
+    def epsilon_each(self) -> Fraction:
+        """What one group's answer may cost."""
+        return self.epsilon / self.times
+
+    def shaped(self, answers: list[Any]) -> Any:
+        """One answer, or a mapping from group to answer."""
+        return answers[0] if self.rows.by is None else dict(zip(self.group_labels, answers, strict=True))
+
+    def event(self, promise: Guarantee, *, mechanism: str, count: int = 1) -> Event:
+        """What the ledger is told: the tightest promise for one answer, or the sum for more."""
+        if self.times > 1:
+            promise, count = PureDP(self.epsilon), 1
+        return Event(promise, mechanism=mechanism, count=count, neighbours=self.neighbours)
+
+
+def prepare(
+    data: Any,
+    *,
+    columns: Iterable[object],
+    epsilon: object,
+    user: str | None,
+    one_row_per_user: bool,
+    neighbours: str,
+    ledger: Ledger | None,
+    dataset: str | None,
+    where: str | None,
+    by: str | None,
+    groups: object,
+    groups_per_person: int,
+    engine: str | None,
+) -> Asking:
+    """Check everything that is public; no row has been read when this returns."""
+    total = positive("epsilon", epsilon)
+    named = relation(neighbours)
+    asker = Asker(ledger, dataset)
+    if not isinstance(one_row_per_user, bool):
+        raise refuse("one_row_per_user", one_row_per_user, "True or False")
+    if (user is None) == (not one_row_per_user):
+        raise ParameterError(
+            "say whose a row is: either user= names the column that tells people apart, or "
+            "one_row_per_user=True says that no person has two rows"
+        )
+    if (by is None) != (groups is None):
+        raise ParameterError("by= and groups= go together: the groups that get an answer are a public list")
+    most = whole("groups_per_person", groups_per_person)
+    if most > 1 and (by is None or user is None):
+        raise ParameterError("groups_per_person= goes with by= and user=")
+    condition = None if where is None else parse(where)
+    used = [column for column in (*columns, user, by) if isinstance(column, str)]
+    if condition is not None:
+        used += [comparison.column for comparison in comparisons(condition)]
+    table = open_table(data, needed=used, engine=engine)
+    if user is not None and table.kind(user, name="user") == "other":
+        raise refuse("user", user, "a column of texts, numbers, dates or categories")
+    if condition is not None:
+        table.require_condition(condition)
+    labels: tuple[Any, ...] = ()
+    keys: tuple[Any, ...] = ()
+    if by is not None:
+        found = public_candidates(groups, column=by, kind=table.kind(by, name="by"), name="groups")
+        labels, keys = found.labels, found.keys
+    most = min(most, max(len(keys), 1))
+    # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
+    split = by is not None and named == REPLACE
+    return Asking(
+        table=table,
+        rows=Rows(user=user, where=condition, by=by, groups=keys, groups_per_person=most),
+        epsilon=total,
+        neighbours=named,
+        inner=ADD_REMOVE if split else named,
+        times=most * (2 if split else 1),
+        group_labels=labels,
+        asker=asker,
+    )
+
+
+def mechanism_at(mechanism: object, epsilon: Fraction) -> Mechanism:
+    """The mechanism meant by None, a registered name, a class or an instance, at this ε."""
+    if mechanism is None:
+        return PermuteAndFlip(epsilon=epsilon)
+    if isinstance(mechanism, str):
+        made = mechanism_named(mechanism, epsilon=epsilon)
+    elif isinstance(mechanism, Mechanism):
+        made = mechanism.with_epsilon(epsilon)
+    elif isinstance(mechanism, type) and issubclass(mechanism, Mechanism):
+        made = mechanism(epsilon=epsilon)
+    else:
+        raise refuse("mechanism", mechanism, "a registered name, or a mechanism")
+    if not made.private:
+        raise NotPrivateError(f"{made.name} has no privacy guarantee, so it answers no question about data")
+    if made.optimize != "max":
+        raise ParameterError('mechanism: optimize="min" is not allowed: questions look for the largest score')
+    return made
+
+
+def per_person_rule(name: object) -> str:
+    """Which of a person's values counts: a rule that looks at that person's rows and nothing else."""
+    if name not in ("least", "largest"):
+        raise refuse("per_person", name, '"least" or "largest"')
+    return str(name)
+
+
+def sentence(parts: Mapping[str, object]) -> str:
+    """A purpose for the ledger: public words only."""
+    return ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None)

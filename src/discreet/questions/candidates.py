@@ -1,0 +1,149 @@
+"""Public candidates: from a list, a file, an enum or a declared categorical type, made to fit the column.
+
+Candidates taken from the data would themselves be a release, so none of these ways looks at the data.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import enum
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import ParameterError
+from discreet.exact_numbers import refuse
+
+WHY_PUBLIC = (
+    "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates read from "
+    "the data would show that somebody has that value; if they must come from the data, give delta= as well "
+    "and the question uses a method made for unknown domains, which may answer that nothing is safe to say"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Labels as the user knows them, and keys as the column holds them, in the same order."""
+
+    labels: tuple[Any, ...]
+    keys: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def public_candidates(given: object, *, column: str, kind: str, name: str = "candidates") -> Candidates:
+    """The candidates for a column of a declared kind; errors speak of the public list only."""
+    if given is None:
+        raise ParameterError(WHY_PUBLIC)
+    from_file = isinstance(given, str | Path)
+    labels = read_candidates(Path(given), column=column) if from_file else _listed(given, name)  # type: ignore[arg-type]  # a path, as just tested
+    if not labels:
+        raise ParameterError(f"{name} is empty: there must be at least one")
+    keys = [_key(label, kind, name) for label in labels]
+    if len(set(keys)) != len(keys):
+        twice = next(key for key, count in Counter(keys).items() if count > 1)
+        raise ParameterError(f"{name} has {twice!r} more than once")
+    return Candidates(tuple(keys if from_file else labels), tuple(keys))
+
+
+def read_candidates(path: Path, *, column: str) -> list[str]:
+    """Candidates from a file: one on each line, or a column of a CSV file with a header.
+
+    In a CSV file the column is the one named like the column asked about, or the only one.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise ParameterError(f"candidates={str(path)!r}: no such file of UTF-8 text can be read") from None
+    if path.suffix.lower() not in (".csv", ".tsv"):
+        lines = text.split("\n")
+        return [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    header, *records = csv.reader(text.splitlines(), delimiter=delimiter) if text.strip() else [[]]
+    if column not in header and len(header) != 1:
+        raise ParameterError(
+            f"candidates={str(path)!r}: it must have a column named {column!r}, or one column only"
+        )
+    place = header.index(column) if column in header else 0
+    return [record[place] if place < len(record) else "" for record in records]
+
+
+def _listed(given: object, name: str) -> list[Any]:
+    if isinstance(given, type) and issubclass(given, enum.Enum):
+        return [member.value for member in given]
+    for attribute in ("categories",):  # polars.Enum, pandas.CategoricalDtype
+        if hasattr(given, attribute) and not hasattr(given, "cat"):
+            values = getattr(given, attribute)
+            if values is None:
+                raise ParameterError(f"{name}: the categorical type declares no categories")
+            return list(values.to_list() if hasattr(values, "to_list") else values)
+    if isinstance(given, Sequence | range) or hasattr(given, "tolist"):
+        values = given.tolist() if hasattr(given, "tolist") else given
+        return list(values)  # type: ignore[arg-type]  # a sequence, or an array made a list
+    if isinstance(given, Iterable):
+        raise ParameterError(f"{name} must be a list (in a fixed order), not {type(given).__name__}")
+    raise refuse(name, given, "a list, a file, an enum or a declared categorical type")
+
+
+def _key(label: Any, kind: str, name: str) -> Any:
+    if isinstance(label, str) and not label.strip():
+        raise ParameterError(f"{name} has a blank one")
+    converted = _CONVERSIONS.get(kind, lambda _: None)(label)
+    if converted is None:
+        raise ParameterError(f"{name} has {label!r}, which cannot be a value of a column declared {kind}")
+    return converted
+
+
+def _as_text(label: Any) -> str | None:
+    if isinstance(label, str):
+        return str(label)
+    return str(label) if isinstance(label, int) and not isinstance(label, bool) else None
+
+
+def _as_integer(label: Any) -> int | None:
+    if isinstance(label, str):
+        return int(label) if re.fullmatch(r"\s*[+-]?[0-9]{1,30}\s*", label) else None
+    return int(label) if isinstance(label, int) and not isinstance(label, bool) else None
+
+
+def _as_float(label: Any) -> float | None:
+    if isinstance(label, bool) or not isinstance(label, int | float | str):
+        return None
+    try:
+        number = float(label)
+    except (ValueError, OverflowError):
+        return None
+    return number + 0.0 if math.isfinite(number) else None
+
+
+def _as_boolean(label: Any) -> bool | None:
+    if isinstance(label, str):
+        return {"true": True, "false": False}.get(label.strip().lower())
+    return label if isinstance(label, bool) else None
+
+
+def _as_date(label: Any) -> datetime.date | None:
+    if isinstance(label, datetime.datetime):
+        return None
+    if isinstance(label, str):
+        try:
+            return datetime.date.fromisoformat(label.strip())
+        except ValueError:
+            return None
+    return label if isinstance(label, datetime.date) else None
+
+
+_CONVERSIONS: dict[str, Any] = {
+    "text": _as_text,
+    "object": _as_text,
+    "integer": _as_integer,
+    "float": _as_float,
+    "boolean": _as_boolean,
+    "date": _as_date,
+}

@@ -1,0 +1,65 @@
+"""A noisy count of an answer, and the winner with its lead: what is asked right after "which?".
+
+Proofs: ``docs/proofs/noisy-count-and-gap.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from discreet.errors import ParameterError
+from discreet.exact_numbers import positive
+from discreet.gaps import Gaps
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.sampling import Bits, SecureBits
+from discreet.sampling.discrete_noise import discrete_laplace
+from discreet.sampling.noisy_order import noisy_first_and_gap
+from discreet.scores import Scores
+
+GAP_MECHANISMS = ("permute-and-flip", "noisy-max-exponential")
+"""Those for which the lead of the noisy winner is proved to cost nothing more."""
+
+
+def share_of(with_count: bool, share: object) -> Fraction:
+    """The part of ε that counts get: zero without counts."""
+    if not with_count:
+        return Fraction(0)
+    part = positive("count_share", share)
+    if part >= 1:
+        raise ParameterError(f"count_share={share!r} is not allowed: it must lie strictly between 0 and 1")
+    return part
+
+
+def noisy_count(true: int, epsilon: Fraction, *, bits: Bits | None = None) -> int:
+    """The count plus discrete Laplace noise of scale 1/ε: one person changes a count by at most one."""
+    return true + discrete_laplace(SecureBits() if bits is None else bits, 1 / epsilon)
+
+
+def within(epsilon: Fraction, *, failing: float = 0.05) -> int:
+    """The least t with Pr[|noise| > t] ≤ ``failing``, from Pr[|Z| > t] = 2λ^(t+1)/(1 + λ), λ = e^{−ε}.
+
+    Example:
+        >>> within(Fraction(1)), within(Fraction(1, 10))
+        (3, 30)
+    """
+    rate = float(epsilon)
+    beyond = math.log(failing / 2) + math.log1p(math.exp(-rate))
+    return max(0, math.ceil(-beyond / rate - 1 - 1e-9))
+
+
+def require_gap(mechanism: Mechanism, candidates: int) -> None:
+    """An error unless the lead is free for this mechanism and there is a runner-up."""
+    if mechanism.name not in GAP_MECHANISMS:
+        raise ParameterError(
+            f"with_gap is not allowed with {mechanism.name}: the lead is proved free for "
+            f"{' and '.join(GAP_MECHANISMS)}"
+        )
+    if candidates < 2:
+        raise ParameterError("with_gap needs two candidates at least")
+
+
+def winner_and_gap(scores: Scores, epsilon: Fraction, *, bits: Bits | None = None) -> tuple[int, int]:
+    """The winner under exponential noise, and its lead rounded down to a whole number of people."""
+    gaps = Gaps(scores.values, scale=scores.range_distance / epsilon)
+    return noisy_first_and_gap(gaps, SecureBits() if bits is None else bits, unit=Fraction(1))

@@ -1,0 +1,120 @@
+"""A median or any one quantile of a numeric column, on a public grid."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from discreet.guarantees import PureDP
+from discreet.questions.answer import TableRelease
+from discreet.questions.asking import Ledger, mechanism_at, per_person_rule, prepare, sentence
+from discreet.questions.neighbours import ADD_REMOVE, quantile_sensitivity
+from discreet.questions.scoring import level_of, quantile_scores
+from discreet.tables import Grid, people_per_grid_point
+
+
+def quantile(
+    data: Any,
+    *,
+    column: str,
+    at: object,
+    bounds: object,
+    epsilon: object,
+    step: object = 1,
+    user: str | None = None,
+    one_row_per_user: bool = False,
+    neighbours: str = ADD_REMOVE,
+    mechanism: object = None,
+    ledger: Ledger | None = None,
+    dataset: str | None = None,
+    per_person: str = "least",
+    where: str | None = None,
+    by: str | None = None,
+    groups: object = None,
+    groups_per_person: int = 1,
+    engine: str | None = None,
+    purpose: str | None = None,
+) -> TableRelease:
+    """The grid point below which about a part ``at`` of the people lie, chosen privately.
+
+    The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities,
+    values outside the bounds and texts that spell no number are dropped; a person contributes the least
+    (or the largest) of their remaining values. The other arguments are those of ``mode``.
+
+    Args:
+        data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
+        column: a numeric column (or any column of a text file).
+        at: the level, strictly between 0 and 1; 0.5 is the median.
+        bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``.
+        epsilon: what the whole question costs.
+        step: the distance between grid points.
+        user: the column that tells people apart.
+        one_row_per_user: in place of ``user``: nobody has two rows.
+        neighbours: ``"add-remove"`` one person, or ``"replace"`` one.
+        mechanism: a registered name or a mechanism; permute-and-flip by default.
+        ledger: who counts the budget of ``dataset``; None if nobody does.
+        dataset: the data set's name in the ledger.
+        per_person: which of a person's values counts, ``"least"`` or ``"largest"``.
+        where: a condition on single rows.
+        by: one answer for each of the public ``groups`` of this column.
+        groups: the public groups.
+        groups_per_person: a person counts in so many groups at most.
+        engine: who reads a path.
+        purpose: what the ledger writes down.
+
+    Example:
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"person": range(1000), "age": [20 + i % 41 for i in range(1000)]})
+        >>> answer = quantile(people, column="age", at=0.9, bounds="0:120", epsilon=5, user="person").answer
+        >>> 50 < answer < 61
+        True
+    """
+    asking = prepare(
+        data,
+        columns=[column],
+        epsilon=epsilon,
+        user=user,
+        one_row_per_user=one_row_per_user,
+        neighbours=neighbours,
+        ledger=ledger,
+        dataset=dataset,
+        where=where,
+        by=by,
+        groups=groups,
+        groups_per_person=groups_per_person,
+        engine=engine,
+    )
+    level = level_of(at)
+    grid = Grid.between(bounds, step=step)
+    rule = per_person_rule(per_person)
+    asking.table.require_number(column)
+    chooser = mechanism_at(mechanism, asking.epsilon_each)
+
+    def work() -> list[int | float]:
+        people = people_per_grid_point(asking.table, asking.rows, column=column, grid=grid, per_person=rule)
+        scores = [quantile_scores(row, level, neighbours=asking.inner) for row in people]
+        return [grid.label(chooser.select_index(row)) for row in scores]
+
+    promise = chooser.promise_at(Fraction(quantile_sensitivity(level, asking.inner).range_distance))
+    name = "median" if level == Fraction(1, 2) else f"quantile {level}"
+    reason = purpose or sentence({f"{name} of": column, "by": by, "where": where})
+    found, entry = asking.asker.spending(asking.event(promise, mechanism=chooser.name), reason, work)
+    return TableRelease(
+        answer=asking.shaped(found),
+        guarantee=PureDP(asking.epsilon),
+        mechanism=chooser.name,
+        neighbours=asking.neighbours,
+        entry=entry,
+    )
+
+
+def median(data: Any, *, column: str, bounds: object, epsilon: object, **options: Any) -> TableRelease:
+    """The median of a numeric column on a public grid: ``quantile`` at one half, with its options.
+
+    Example:
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"person": range(1000), "age": [20 + i % 41 for i in range(1000)]})
+        >>> 35 < median(people, column="age", bounds=(0, 120), epsilon=5, user="person").answer < 45
+        True
+    """
+    return quantile(data, column=column, at=Fraction(1, 2), bounds=bounds, epsilon=epsilon, **options)

@@ -1,0 +1,176 @@
+"""Several quantiles at once, by the recursive scheme that shares the budget over the levels.
+
+After Kaplan, Schnapp and Stemmer (2022): the middle quantile first, then the lower ones among the people
+below it and the upper ones among the people above it. At each depth a person is in one part only, so that
+the cost is that of the depth, not of the number of quantiles. ``docs/proofs/quantiles.md`` proves it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.guarantees import PureDP
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.questions.answer import TableRelease
+from discreet.questions.asking import Ledger, mechanism_at, per_person_rule, prepare, sentence
+from discreet.questions.neighbours import ADD_REMOVE, REPLACE
+from discreet.questions.scoring import LARGEST_DENOMINATOR, level_of, quantile_scores
+from discreet.sampling import Bits, SecureBits
+from discreet.sampling.halving import halved
+from discreet.tables import Grid, people_per_grid_point
+from discreet.tables.counts import Counts
+
+LARGEST_LINE = 1 << 24
+"""Places on the line at most, after people who share a value were spread out."""
+
+FINEST = 6
+"""People who share a value are spread over at most 2⁶ places."""
+
+
+def quantiles(
+    data: Any,
+    *,
+    column: str,
+    at: Sequence[object],
+    bounds: object,
+    epsilon: object,
+    step: object = 1,
+    user: str | None = None,
+    one_row_per_user: bool = False,
+    neighbours: str = ADD_REMOVE,
+    mechanism: object = None,
+    ledger: Ledger | None = None,
+    dataset: str | None = None,
+    per_person: str = "least",
+    where: str | None = None,
+    by: str | None = None,
+    groups: object = None,
+    groups_per_person: int = 1,
+    engine: str | None = None,
+    purpose: str | None = None,
+) -> TableRelease:
+    """Several quantiles of a numeric column on a public grid, never decreasing, chosen privately.
+
+    The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. People who share a value are told apart
+    by coins of their own, so that a value that half of them have does not spoil the quantiles beside it.
+    The arguments are those of ``quantile``, with a list of levels ``at`` in increasing order.
+
+    Example:
+        >>> import polars as pl
+        >>> people = pl.DataFrame({"person": range(2000), "age": [20 + i % 41 for i in range(2000)]})
+        >>> low, middle, high = quantiles(people, column="age", at=[0.1, 0.5, 0.9], bounds="0:120", epsilon=8,
+        ...                               user="person").answer
+        >>> 20 < low < 28 < 35 < middle < 45 < 52 < high < 60
+        True
+    """
+    asking = prepare(
+        data,
+        columns=[column],
+        epsilon=epsilon,
+        user=user,
+        one_row_per_user=one_row_per_user,
+        neighbours=neighbours,
+        ledger=ledger,
+        dataset=dataset,
+        where=where,
+        by=by,
+        groups=groups,
+        groups_per_person=groups_per_person,
+        engine=engine,
+    )
+    if isinstance(at, str) or not isinstance(at, Sequence) or not at:
+        raise ParameterError(f"at={at!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]")
+    levels = [level_of(level) for level in at]
+    if sorted(set(levels)) != levels:
+        raise ParameterError(f"at={at!r} is not allowed: levels must increase")
+    if math.lcm(*(level.denominator for level in levels)) > LARGEST_DENOMINATOR:
+        raise ParameterError(f"at={at!r} is not allowed: their common denominator is above a million")
+    grid = Grid.between(bounds, step=step)
+    rule = per_person_rule(per_person)
+    asking.table.require_number(column)
+    depths = len(levels).bit_length()
+    # Within a depth a replaced person may leave one part and enter another, which is two steps of the
+    # other relation; a single quantile has one part only, and its own sensitivity.
+    steps = 2 if asking.inner == REPLACE and depths > 1 else 1
+    inner = ADD_REMOVE if steps == 2 else asking.inner
+    chooser = mechanism_at(mechanism, asking.epsilon_each / (depths * steps))
+
+    def answer_one(people: Counts) -> tuple[int | float, ...]:
+        return tuple(grid.label(place) for place in recursive(people, levels, chooser, neighbours=inner))
+
+    def work() -> list[tuple[int | float, ...]]:
+        people = people_per_grid_point(asking.table, asking.rows, column=column, grid=grid, per_person=rule)
+        return [answer_one(row) for row in people]
+
+    shown = ", ".join(str(level) for level in levels)
+    reason = purpose or sentence({f"quantiles {shown} of": column, "by": by, "where": where})
+    total = PureDP(asking.epsilon)
+    name = chooser.name if depths == 1 else f"{chooser.name}, recursive, {depths} depths"
+    found, entry = asking.asker.spending(asking.event(total, mechanism=name), reason, work)
+    return TableRelease(
+        answer=asking.shaped(found),
+        guarantee=total,
+        mechanism=name,
+        neighbours=asking.neighbours,
+        entry=entry,
+    )
+
+
+def recursive(
+    people: Counts,
+    levels: Sequence[Fraction],
+    chooser: Mechanism,
+    *,
+    neighbours: str,
+    bits: Bits | None = None,
+) -> list[int]:
+    """The grid index of each quantile, by recursion on the people spread over a line."""
+    fineness = 0
+    if len(levels) > 1:
+        fineness = min(FINEST, max(0, (LARGEST_LINE // len(people)).bit_length() - 1))
+    line = spread_out(people, fineness, SecureBits() if bits is None else bits)
+    stretches = _Stretches(chooser, neighbours)
+    found = stretches.places(line, 0, span=(Fraction(0), Fraction(1)), levels=levels)
+    return [place >> fineness for place in found]
+
+
+def spread_out(people: Counts, fineness: int, bits: Bits) -> Counts:
+    """Each grid point replaced by 2^fineness places; each of its people goes to one, by fair coins."""
+    for _ in range(fineness):
+        first = halved(people, bits)
+        finer = np.empty(2 * len(people), dtype=np.int64)
+        finer[0::2] = first
+        np.subtract(people, first, out=finer[1::2])
+        people = finer
+    return people
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretches:
+    chooser: Mechanism
+    neighbours: str
+
+    def places(
+        self, line: Counts, offset: int, *, span: tuple[Fraction, Fraction], levels: Sequence[Fraction]
+    ) -> list[int]:
+        """The places of ``levels`` on a stretch of the line that holds the people of a span of levels."""
+        if not levels:
+            return []
+        middle = len(levels) // 2
+        low, high = span
+        level = levels[middle]
+        scores = quantile_scores(line, (level - low) / (high - low), neighbours=self.neighbours)
+        place = self.chooser.select_index(scores)
+        # The lower part has the people up to the place; the upper part starts there, without them.
+        upper = line[place:].copy()
+        upper[0] = 0
+        below = self.places(line[: place + 1], offset, span=(low, level), levels=levels[:middle])
+        above = self.places(upper, offset + place, span=(level, high), levels=levels[middle + 1 :])
+        return [*below, offset + place, *above]

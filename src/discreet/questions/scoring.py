@@ -1,0 +1,60 @@
+"""From people counted to scores: the count itself, and how far a grid point is from a quantile.
+
+``docs/proofs/question-sensitivities.md`` proves how far one person moves these scores.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.exact_numbers import probability
+from discreet.questions.neighbours import Sensitivity, count_sensitivity, quantile_sensitivity
+from discreet.scores import Scores
+from discreet.tables.counts import Counts
+
+LARGEST_DENOMINATOR = 1_000_000
+"""A quantile's level has at most this denominator, so that every score fits 64 bits."""
+
+
+def level_of(at: object) -> Fraction:
+    """A quantile's level strictly between 0 and 1."""
+    level = probability("at", at)
+    if not 0 < level < 1 or level.denominator > LARGEST_DENOMINATOR:
+        raise ParameterError(
+            f"at={at!r} is not allowed: a quantile's level lies strictly between 0 and 1 and has at most six "
+            "decimal places"
+        )
+    return level
+
+
+def count_scores(people: Counts, *, neighbours: str) -> Scores:
+    """One row of counts as scores."""
+    return _scores(people, count_sensitivity(neighbours))
+
+
+def quantile_values(people: Counts, level: Fraction) -> Counts:
+    """The quantile score of every grid point, in units of 1/b for the level a/b.
+
+    −max(0, a·N − b·A_i, b·A_{i−1} − a·N), where N people fall on the grid and A_i of them at or below
+    point i: zero for a true quantile, also when many people share one value.
+    """
+    part, whole = level.numerator, level.denominator
+    up_to = np.cumsum(people)
+    target = part * int(up_to[-1])
+    short: Counts = target - whole * up_to
+    over: Counts = whole * (up_to - people) - target
+    np.maximum(short, over, out=short)
+    np.maximum(short, 0, out=short)
+    return np.negative(short, out=short)
+
+
+def quantile_scores(people: Counts, level: Fraction, *, neighbours: str) -> Scores:
+    """One row of people per grid point as scores for a quantile."""
+    return _scores(quantile_values(people, level), quantile_sensitivity(level, neighbours))
+
+
+def _scores(values: Counts, sensitivity: Sensitivity) -> Scores:
+    return Scores(values, sensitivity=sensitivity.delta, monotonic=sensitivity.monotonic)

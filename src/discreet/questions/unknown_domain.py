@@ -1,0 +1,155 @@
+"""Candidates that come from the data: limited-domain selection, for a δ.
+
+After Durfee and Rogers (2019). The values with the most people compete with one further candidate,
+"nothing", whose score lies above the first value left out; a value that one person can bring into the list
+or push out of it hardly ever beats it. ``docs/proofs/unknown-domain.md`` proves the guarantee.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting import Event
+from discreet.balls import upper_bound
+from discreet.errors import ParameterError
+from discreet.exact_numbers import probability
+from discreet.guarantees import ApproxDP
+from discreet.mechanisms import PermuteAndFlip
+from discreet.questions.answer import TableRelease
+from discreet.questions.asking import Asking
+from discreet.questions.counting import noisy_count, share_of, within
+from discreet.questions.neighbours import REPLACE
+from discreet.scores import Scores
+from discreet.tables.counts import commonest_values
+
+CONSIDERED = 100
+"""So many values are considered, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The public numbers of one question.
+
+    Attributes:
+        epsilon: ε of each of the rounds.
+        delta: δ of each of the rounds.
+        considered: k̄, the length of the list of values that compete.
+        touched: the most values of the list that one person can bring in or push out.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    considered: int
+    touched: int
+
+    @property
+    def margin(self) -> int:
+        """By how much "nothing" stands above the best value left out: 1 + ⌈ln(touched(1 + e^ε)/(2δ))/ε⌉."""
+        needed = upper_bound(
+            lambda e, d, m: (m * (1 + e.exp()) / (2 * d)).log() / e,
+            self.epsilon,
+            self.delta,
+            Fraction(self.touched),
+        )
+        if needed == math.inf:
+            raise ParameterError("delta and epsilon are too small for any answer to be safe")
+        return 1 + math.ceil(needed)
+
+
+def limits_for(
+    *, epsilon: Fraction, delta: object, rounds: int, considered: int, one_row_each: bool, neighbours: str
+) -> tuple[Limits, Fraction]:
+    """The limits of one round, and δ of the whole question."""
+    total = probability("delta", delta)
+    if not 0 < total < 1:
+        raise ParameterError(f"delta={delta!r} is not allowed: it must lie strictly between 0 and 1")
+    per_round, failing = epsilon / rounds, total / rounds
+    if neighbours == REPLACE:
+        # Two steps of the other relation: (2ε', δ'(1 + e^ε')) with ε' = ε/2.
+        per_round = per_round / 2
+        factor = upper_bound(lambda e: 1 + e.exp(), per_round)
+        if factor == math.inf:
+            raise ParameterError("epsilon is too large for an unknown domain under replacement")
+        failing = failing / Fraction(factor)
+    return Limits(per_round, failing, considered, 1 if one_row_each else considered), total
+
+
+def choose(values: list[tuple[Any, int]], limits: Limits, rounds: int) -> list[tuple[Any, int]]:
+    """Up to ``rounds`` of the values with their counts, in order; fewer if "nothing" wins.
+
+    ``values`` are the ``considered + 1`` commonest with their counts, the commonest first.
+    """
+    mechanism = PermuteAndFlip(epsilon=limits.epsilon)
+    cut = values[limits.considered][1] if len(values) > limits.considered else 0
+    left = values[: limits.considered]
+    chosen: list[tuple[Any, int]] = []
+    while len(chosen) < rounds:
+        people = np.array([count for _, count in left] + [cut + limits.margin], dtype=np.int64)
+        index = mechanism.select_index(Scores(people, sensitivity=1, monotonic=True))
+        if index == len(left):
+            break
+        chosen.append(left.pop(index))
+    return chosen
+
+
+def unknown_top(
+    asking: Asking,
+    column: str,
+    *,
+    rounds: int,
+    delta: object,
+    mechanism: object,
+    considered: int,
+    purpose: str,
+    with_count: bool,
+    count_share: object,
+    single: bool = False,
+) -> TableRelease:
+    """The commonest values of a column, as far as it is safe to say."""
+    if mechanism not in (None, PermuteAndFlip, "permute-and-flip"):
+        raise ParameterError("an unknown domain is proved for permute-and-flip only: leave mechanism= out")
+    if asking.rows.by is not None:
+        raise ParameterError("by= needs public candidates")
+    if considered < rounds:
+        raise ParameterError(f"considered={considered} is not allowed: at least k = {rounds} are needed")
+    if asking.table.kind(column) == "other":
+        raise ParameterError(f"column={column!r} is not allowed: values must be texts, numbers or dates")
+    share = share_of(with_count, count_share)
+    limits, failing = limits_for(
+        epsilon=asking.epsilon * (1 - share),
+        delta=delta,
+        rounds=rounds,
+        considered=considered,
+        one_row_each=asking.rows.user is None,
+        neighbours=asking.neighbours,
+    )
+    limits.margin  # noqa: B018 - refuses impossible figures before anything is spent
+    each = asking.epsilon * share / rounds
+
+    def work() -> tuple[tuple[Any, ...], tuple[int, ...]]:
+        values = commonest_values(asking.table, asking.rows, column=column, most=considered + 1)
+        chosen = choose(values, limits, rounds)
+        counts = tuple(noisy_count(count, each) for _, count in chosen) if with_count else ()
+        return tuple(label for label, _ in chosen), counts
+
+    guarantee = ApproxDP(asking.epsilon, failing)
+    name = "permute-and-flip on a limited domain"
+    event = Event(guarantee, mechanism=name, neighbours=asking.neighbours)
+    (labels, counts), entry = asking.asker.spending(event, purpose, work)
+    first = (labels[0] if labels else None) if single else labels
+    number = (counts[0] if counts else None) if single else counts
+    return TableRelease(
+        answer=first,
+        guarantee=guarantee,
+        mechanism=name,
+        neighbours=asking.neighbours,
+        entry=entry,
+        count=number if with_count else None,
+        count_within=within(each) if with_count else None,
+        ordered=None if single else True,
+    )

@@ -1,0 +1,190 @@
+"""``where``: a condition on a row's own columns, in a small language that cannot look at other rows.
+
+An engine's own SQL could average over the table or fail on a value; either would leak. Here a condition is
+made of comparisons (``= != < <= > >=``), ``in (...)``, ``is null``, ``is not null``, ``and``, ``or``, ``not``
+and parentheses. Texts stand in single quotes, odd column names in double quotes. A comparison with a
+null or a NaN is false; ``not`` makes it true. Every engine gives the same rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from discreet.errors import ParameterError
+
+Literal: TypeAlias = str | int | float | bool
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.])
+    |'(?P<text>(?:[^']|'')*)'
+    |"(?P<quoted>(?:[^"]|"")+)"
+    |(?P<word>[^\W\d]\w*)
+    |(?P<symbol><=|>=|!=|<>|=|<|>|\(|\)|,))""",
+    re.VERBOSE,
+)
+_COMPARISONS = ("=", "!=", "<>", "<", "<=", ">", ">=")
+_WORDS = ("and", "or", "not", "in", "is", "null", "true", "false")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A column against one or more literals; ``operator`` is a comparison, ``in`` or ``null``."""
+
+    column: str
+    operator: str
+    literals: tuple[Literal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """``and``, ``or`` or ``not`` of conditions."""
+
+    operator: str
+    parts: tuple[Condition, ...]
+
+
+Condition: TypeAlias = Comparison | Combination
+
+
+def parse(text: object) -> Condition:
+    """The condition that ``text`` spells.
+
+    Example:
+        >>> parse("age >= 18 and clinic in ('north', 'south')").operator
+        'and'
+    """
+    if not isinstance(text, str):
+        raise ParameterError(f"where={text!r} is not allowed: it must be a text such as \"age >= 18\"")
+    return _Parser(text, list(_tokens(text))).whole()
+
+
+def comparisons(condition: Condition) -> Iterator[Comparison]:
+    """Every comparison of a condition."""
+    if isinstance(condition, Comparison):
+        yield condition
+    else:
+        for part in condition.parts:
+            yield from comparisons(part)
+
+
+def expression(condition: Condition, compare: Any) -> Any:
+    """The condition as an engine's expression; ``compare`` makes one of a comparison, never null."""
+    if isinstance(condition, Comparison):
+        return compare(condition)
+    parts = [expression(part, compare) for part in condition.parts]
+    if condition.operator == "not":
+        return ~parts[0]
+    result = parts[0]
+    for part in parts[1:]:
+        result = result & part if condition.operator == "and" else result | part
+    return result
+
+
+def _tokens(text: str) -> Iterator[tuple[str, Any]]:
+    position = 0
+    while text[position:].strip():
+        match = _TOKEN.match(text, position)
+        if not match:
+            raise ParameterError(f"where={text!r} is not allowed: it cannot be read from position {position}")
+        position = match.end()
+        kind = str(match.lastgroup)
+        value = match.group(kind)
+        if kind == "number":
+            yield "literal", int(value) if re.fullmatch(r"[+-]?\d+", value) else float(value)
+        elif kind == "text":
+            yield "literal", value.replace("''", "'")
+        elif kind == "quoted":
+            yield "column", value.replace('""', '"')
+        elif kind == "word" and value.lower() in ("true", "false"):
+            yield "literal", value.lower() == "true"
+        elif kind == "word" and value.lower() in _WORDS:
+            yield "word", value.lower()
+        else:
+            yield ("column" if kind == "word" else "symbol"), value
+
+
+@dataclass(slots=True)
+class _Parser:
+    text: str
+    tokens: list[tuple[str, Any]]
+    position: int = field(default=0)
+
+    def whole(self) -> Condition:
+        condition = self._any_of()
+        if self.position < len(self.tokens):
+            raise self._refusal()
+        return condition
+
+    def _any_of(self) -> Condition:
+        return self._joined("or", self._all_of)
+
+    def _all_of(self) -> Condition:
+        return self._joined("and", self._negated)
+
+    def _joined(self, word: str, part: Any) -> Condition:
+        parts = [part()]
+        while self._take(("word", word)):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Combination(word, tuple(parts))
+
+    def _negated(self) -> Condition:
+        if self._take(("word", "not")):
+            return Combination("not", (self._negated(),))
+        if self._take(("symbol", "(")):
+            condition = self._any_of()
+            self._expect(("symbol", ")"))
+            return condition
+        return self._comparison()
+
+    def _comparison(self) -> Condition:
+        column = self._expect_kind("column")
+        if self._take(("word", "is")):
+            opposite = self._take(("word", "not"))
+            self._expect(("word", "null"))
+            return _unless(opposite, Comparison(column, "null"))
+        opposite = self._take(("word", "not"))
+        if opposite or self._peek() == ("word", "in"):
+            self._expect(("word", "in"))
+            self._expect(("symbol", "("))
+            literals = [self._expect_kind("literal")]
+            while self._take(("symbol", ",")):
+                literals.append(self._expect_kind("literal"))
+            self._expect(("symbol", ")"))
+            return _unless(opposite, Comparison(column, "in", tuple(literals)))
+        operator = self._expect_kind("symbol")
+        if operator not in _COMPARISONS:
+            raise self._refusal()
+        literal = self._expect_kind("literal")
+        return Comparison(column, "!=" if operator == "<>" else operator, (literal,))
+
+    def _peek(self) -> tuple[str, Any] | None:
+        return self.tokens[self.position] if self.position < len(self.tokens) else None
+
+    def _take(self, token: tuple[str, Any]) -> bool:
+        found = self._peek() == token
+        self.position += found
+        return found
+
+    def _expect(self, token: tuple[str, Any]) -> None:
+        if not self._take(token):
+            raise self._refusal()
+
+    def _expect_kind(self, kind: str) -> Any:
+        token = self._peek()
+        if token is None or token[0] != kind:
+            raise self._refusal()
+        self.position += 1
+        return token[1]
+
+    def _refusal(self) -> ParameterError:
+        return ParameterError(
+            f"where={self.text!r} is not allowed: it must be comparisons such as \"age >= 18\", "
+            "\"clinic in ('north', 'south')\", \"left is null\", joined by and, or, not"
+        )
+
+
+def _unless(opposite: bool, condition: Condition) -> Condition:
+    return Combination("not", (condition,)) if opposite else condition
