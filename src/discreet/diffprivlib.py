@@ -8,7 +8,6 @@ private. diffprivlib itself is not needed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -40,15 +39,20 @@ class _Selection:
                 "random_state is not accepted: a release whose randomness is known is not private; for a "
                 "reproducible study use discreet's sample(..., randomness=discreet.testing.scripted(seed))"
             )
-        self.epsilon = epsilon
+        self._epsilon = PureDP(epsilon)
         self._scores = Scores(
             utility, candidates=candidates, sensitivity=sensitivity, monotonic=monotonic
         )
 
     @property
+    def epsilon(self) -> float:
+        """ε, rounded up to a float64; fixed when the mechanism was made."""
+        return self._epsilon.epsilon
+
+    @property
     def guarantee(self) -> PureDP:
         """What every call of ``randomise`` costs."""
-        return PureDP(self.epsilon)
+        return self._epsilon
 
 
 class PermuteAndFlip(_Selection):
@@ -112,6 +116,6 @@ def _weights(measure: Any, count: int) -> list[Fraction]:
         raise ParameterError(f"measure: {error}".replace("scores", "weights")) from None
     if len(weights) != count:
         raise ParameterError("measure must have one weight per candidate")
-    if min(weights) < 0 or not math.fsum(map(float, weights)) > 0:
+    if min(weights) < 0 or max(weights) == 0:
         raise ParameterError("measure must have no negative weight and at least one above 0")
     return weights
