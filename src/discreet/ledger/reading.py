@@ -30,8 +30,12 @@ class LedgerReader:
         self._store = store
 
     def show(self, budget: str) -> Budget:
-        """The state of a budget."""
-        return self._look(budget, lambda connection, root: rows.budget_of(connection, root, budget))
+        """The state of a budget, as the next spend would find it."""
+
+        def look(connection: Connection, root: rows.Root) -> Budget:
+            return rows.budget_of(connection, root, budget, self._as_of_now(connection, root))
+
+        return self._look(budget, look)
 
     def budgets(self) -> tuple[Budget, ...]:
         """The state of every data set's budget."""

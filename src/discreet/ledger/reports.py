@@ -8,7 +8,7 @@ from typing import Any
 from discreet.accounting.events import Event
 from discreet.ledger.accountants import ACCOUNTANTS, cap_in_words
 from discreet.ledger.accounts import Account
-from discreet.ledger.amounts import Amount, amount_as_data
+from discreet.ledger.amounts import NOTHING, Amount, amount_as_data
 from discreet.ledger.entries import Head
 
 
@@ -52,7 +52,12 @@ class Budget:
     @property
     def left(self) -> str:
         """What is left, in words."""
-        return ACCOUNTANTS[self.accountant].shown(self.limit - self.total)
+        return ACCOUNTANTS[self.accountant].shown(self.remaining)
+
+    @property
+    def remaining(self) -> Amount:
+        """What can still be spent: nothing, once it is revoked."""
+        return NOTHING if self.revoked else self.limit - self.total
 
     def as_data(self) -> dict[str, Any]:
         """Plain data, for JSON; amounts are exact decimals in text."""
@@ -63,7 +68,7 @@ class Budget:
             "cap": self.cap,
             "limit": amount_as_data(self.limit),
             "spent": amount_as_data(self.total),
-            "left": amount_as_data(self.limit - self.total),
+            "left": amount_as_data(self.remaining),
             "groups": {name: amount_as_data(amount) for name, amount in self.groups.items()},
             "period": self.period,
             "revoked": self.revoked,

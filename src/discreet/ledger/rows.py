@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -199,9 +199,11 @@ def history_of(connection: Connection, root: Root) -> list[Entry]:
     return [read(body) for body in connection.execute(query).scalars()]
 
 
-def budget_of(connection: Connection, root: Root, name: str) -> Budget:
-    """The state of one budget, for showing."""
-    accounts = accounts_of(connection, root)
+def budget_of(
+    connection: Connection, root: Root, name: str, accounts: Mapping[str, Account] | None = None
+) -> Budget:
+    """The state of one budget, for showing; ``accounts`` if they differ from what is stored."""
+    accounts = accounts_of(connection, root) if accounts is None else accounts
     if name not in accounts:
         raise NoBudgetError(f"there is no budget {name!r} in this ledger")
     account = accounts[name]

@@ -1,0 +1,371 @@
+"""``discreet budget``: make, watch, plan, divide, check and close budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from discreet.guarantees import Guarantee
+    from discreet.ledger import Budget, Ledger
+
+Dataset = Annotated[
+    str, typer.Argument(help="The data set's name, or a part of its budget: visits/alice.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger",
+        help="A path, sqlite:///path or postgresql://...; else $DISCREET_LEDGER, or your own.",
+    ),
+]
+Epsilon = Annotated[str | None, typer.Option(help="ε; with --delta, an (ε, δ) figure.")]
+Rho = Annotated[str | None, typer.Option(help="ρ of zero-concentrated privacy.")]
+Delta = Annotated[str | None, typer.Option(help="δ, with --epsilon.")]
+Group = Annotated[str | None, typer.Option(help="One of the groups declared disjoint.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+budget = typer.Typer(
+    name="budget",
+    help="A budget that survives the process and cannot be overspent.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command group."""
+    app.add_typer(budget)
+
+
+@budget.command()
+def create(
+    dataset: Dataset,
+    *,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    delta: Delta = None,
+    accountant: Annotated[
+        str | None,
+        typer.Option(
+            help="epsilon, rho, rho-delta or epsilon-delta; by default it follows the cap."
+        ),
+    ] = None,
+    period: Annotated[
+        str | None,
+        typer.Option(
+            help="Renew each day, week, month, quarter or year (UTC). The promise is then per period."
+        ),
+    ] = None,
+    neighbours: Annotated[
+        str, typer.Option(help="add-remove one person, or replace one.")
+    ] = "add-remove",
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="A group of people; nobody is in two. Give it once for each group."),
+    ] = None,
+    delta_for_releases: Annotated[
+        str | None,
+        typer.Option(
+            help="How much of δ is kept for releases that have a δ of their own; half if not given."
+        ),
+    ] = None,
+    ledger: Address = None,
+    json: Json = False,
+) -> None:
+    """Give a data set a budget. The cap and the way of counting never change afterwards.
+
+    Example: discreet budget create visits --epsilon 3
+
+    Example: discreet budget create visits --epsilon 3 --delta 1e-6 --period year
+    """
+    with _opened(ledger, create=True) as opened:
+        made = opened.create(
+            dataset,
+            _guarantee(epsilon, rho, delta),
+            period,
+            accountant=accountant,
+            neighbours=neighbours,
+            groups=group or (),
+            delta_for_releases=delta_for_releases,
+        )
+    _print_budgets([made], json)
+
+
+@budget.command()
+def show(
+    dataset: Annotated[
+        str | None, typer.Argument(help="One data set or part; all data sets if not given.")
+    ] = None,
+    ledger: Address = None,
+    json: Json = False,
+) -> None:
+    """What is spent and what is left.
+
+    Example: discreet budget show visits
+    """
+    with _opened(ledger) as opened:
+        if dataset is None:
+            listed = list(opened.budgets())
+        else:
+            whole = opened.show(dataset)
+            listed = [whole, *(opened.show(part) for part in whole.parts)]
+    _print_budgets(listed, json)
+
+
+@budget.command()
+def history(dataset: Dataset, ledger: Address = None, json: Json = False) -> None:
+    """Every entry, oldest first.
+
+    Example: discreet budget history visits --json
+    """
+    with _opened(ledger) as opened:
+        entries = opened.history(dataset)
+    if json:
+        _print_json([entry.as_data() for entry in entries])
+        return
+    rows = []
+    for entry in entries:
+        details = entry.details
+        amount = details.get("spent") or details.get("limit") or {}
+        about = details.get("purpose") or details.get("outcome") or ""
+        if entry.kind == "failed":
+            about = f"entry {details['about']}: {about}"
+        cost = amount.get("cost", "") + (
+            f", δ {amount['delta']}" if amount.get("delta", "0") != "0" else ""
+        )
+        rows.append(
+            [
+                str(entry.sequence),
+                entry.time[:19] + "Z",
+                entry.budget,
+                entry.kind,
+                cost,
+                str(details.get("mechanism", "")),
+                about,
+            ]
+        )
+    _print_table(["#", "time", "budget", "kind", "cost", "mechanism", "about"], rows)
+
+
+@budget.command()
+def plan(
+    dataset: Dataset,
+    *,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    delta: Delta = None,
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            help="With --epsilon: count it by this mechanism's own proof, e.g. exponential."
+        ),
+    ] = None,
+    count: Annotated[int, typer.Option(help="How many such releases.")] = 1,
+    neighbours: Annotated[str, typer.Option(help="The relation of the release.")] = "add-remove",
+    group: Group = None,
+    ledger: Address = None,
+    json: Json = False,
+) -> None:
+    """What more releases would cost. Spends nothing.
+
+    Example: discreet budget plan visits --epsilon 0.1 --mechanism permute-and-flip --count 10
+    """
+    from discreet.accounting import Event
+
+    event = Event(
+        _guarantee(epsilon, rho, delta, mechanism),
+        mechanism=mechanism or "unnamed",
+        count=count,
+        neighbours=neighbours,
+    )
+    with _opened(ledger) as opened:
+        planned = opened.plan(dataset, event, group=group)
+    if json:
+        _print_json(planned.as_data())
+    else:
+        typer.echo(str(planned))
+
+
+@budget.command()
+def allot(
+    part: Annotated[str, typer.Argument(help="visits/alice: a part of visits, for alice.")],
+    *,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    delta: Delta = None,
+    share: Annotated[
+        str | None, typer.Option(help="In place of a figure: a fraction of the whole, e.g. 1/4.")
+    ] = None,
+    group: Group = None,
+    ledger: Address = None,
+    json: Json = False,
+) -> None:
+    """Set a part of a budget aside for an analyst, until it is revoked.
+
+    Example: discreet budget allot visits/alice --epsilon 0.5
+    """
+    figure = (
+        None
+        if share is not None and (epsilon, rho, delta) == (None,) * 3
+        else _guarantee(epsilon, rho, delta)
+    )
+    with _opened(ledger) as opened:
+        made = opened.allot(part, figure, share=share, group=group)
+    _print_budgets([made], json)
+
+
+@budget.command()
+def revoke(
+    dataset: Dataset,
+    purpose: Annotated[str, typer.Option(help="Why, for the history.")] = "",
+    ledger: Address = None,
+    json: Json = False,
+) -> None:
+    """Close a budget and its parts; what a part has not spent goes back to the whole.
+
+    Example: discreet budget revoke visits/alice --purpose "left the team"
+    """
+    with _opened(ledger) as opened:
+        closed = opened.revoke(dataset, purpose=purpose)
+    _print_budgets([closed], json)
+
+
+@budget.command()
+def verify(
+    dataset: Annotated[str | None, typer.Argument(help="One data set; all if not given.")] = None,
+    head: Annotated[
+        str | None,
+        typer.Option(help="A head kept elsewhere, as `discreet budget head` printed it."),
+    ] = None,
+    ledger: Address = None,
+    json: Json = False,
+) -> None:
+    """Check the history's chain and every total. Exit status 1 if something is wrong.
+
+    Example: discreet budget verify visits --head "$(cat visits.head)"
+    """
+    from discreet.errors import ParameterError
+
+    with _opened(ledger) as opened:
+        if dataset is None and head is not None:
+            raise ParameterError("--head goes with one data set")
+        names = [found.name for found in opened.budgets()] if dataset is None else [dataset]
+        results = [opened.verify(name, head=head) for name in names]
+    if json:
+        _print_json([result.as_data() for result in results])
+    else:
+        for result in results:
+            typer.echo(str(result))
+    if not all(result.holds for result in results):
+        raise typer.Exit(1)
+
+
+@budget.command("head")
+def print_head(dataset: Dataset, ledger: Address = None, json: Json = False) -> None:
+    """Print where the history stands, to keep elsewhere: it shows any later rewriting.
+
+    Example: discreet budget head visits > visits.head
+    """
+    with _opened(ledger) as opened:
+        found = opened.head(dataset)
+    if json:
+        _print_json({"dataset": found.dataset, "sequence": found.sequence, "hash": found.hash})
+    else:
+        typer.echo(str(found))
+
+
+@budget.command("accept-clock")
+def accept_clock(
+    dataset: Dataset,
+    purpose: Annotated[str, typer.Option(help="What happened to the clock, for the history.")],
+    ledger: Address = None,
+    json: Json = False,
+) -> None:
+    """Accept the present time after a clock ran ahead and was put back. No period begins again.
+
+    Example: discreet budget accept-clock visits --purpose "the server's battery was replaced"
+    """
+    with _opened(ledger) as opened:
+        entry = opened.accept_clock(dataset, purpose=purpose)
+    if json:
+        _print_json(entry.as_data())
+    else:
+        typer.echo(f"{entry}: {entry.time}")
+
+
+@contextmanager
+def _opened(address: str | None, *, create: bool = False) -> Iterator[Ledger]:
+    from discreet.ledger import Ledger
+
+    with Ledger.open(address, create=create) as opened:
+        yield opened
+
+
+def _guarantee(
+    epsilon: str | None, rho: str | None, delta: str | None, mechanism: str | None = None
+) -> Guarantee:
+    from fractions import Fraction
+
+    from discreet.errors import ParameterError
+    from discreet.guarantees import ZCDP, ApproxDP, PureDP
+    from discreet.mechanisms import mechanism_named
+
+    if (epsilon is None) == (rho is None) or (delta is not None and epsilon is None):
+        raise ParameterError("give --epsilon, or --rho, or --epsilon with --delta")
+    if mechanism is not None:
+        if epsilon is None or delta is not None:
+            raise ParameterError("--mechanism goes with --epsilon alone")
+        # Built from ε, a mechanism's promise does not depend on the distance.
+        return mechanism_named(mechanism, epsilon=epsilon).promise_at(Fraction(1))
+    if rho is not None:
+        return ZCDP(rho)
+    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+
+
+def _print_budgets(budgets: Sequence[Budget], json: bool) -> None:
+    if json:
+        _print_json([found.as_data() for found in budgets])
+        return
+    columns = ["budget", "spent", "left", "cap", "lasts", "neighbours", "entries"]
+    _print_table(columns, [_budget_row(found) for found in budgets])
+
+
+def _budget_row(found: Budget) -> list[str]:
+    cap = [
+        f"{name} {value}"
+        for name, value in sorted(found.cap.items(), reverse=True)
+        if name != "measure"
+    ]
+    return [
+        found.name,
+        found.spent,
+        "revoked" if found.revoked else found.left,
+        ", ".join(cap),
+        f"a {found.period}" if found.period else "for good",
+        found.neighbours,
+        str(found.head.sequence),
+    ]
+
+
+def _print_json(data: Any) -> None:
+    import json
+
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
