@@ -1,0 +1,133 @@
+"""The diffprivlib adapter: the same call, the exact law, and no seed."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from discreet import PureDP, Scores, mechanisms
+from discreet.diffprivlib import Exponential, PermuteAndFlip
+from discreet.errors import DiscreetError, ParameterError, ScoresError
+from discreet.sampling import in_proportion_to
+from discreet.testing import scripted
+
+BOTH: list[type[Any]] = [PermuteAndFlip, Exponential]
+CALL: dict[str, Any] = {"epsilon": 1, "sensitivity": 1, "utility": [3, 1000, 5]}
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+def test_the_call_of_diffprivlib_works_unchanged(adapted: type[Any]) -> None:
+    """Keywords of diffprivlib 0.6: epsilon, sensitivity, utility, monotonic, candidates, random_state."""
+    full = adapted(**CALL, monotonic=False, candidates=["a", "b", "c"], random_state=None)
+    assert full.randomise() == "b"
+    assert full.randomise(None) == "b"
+    assert adapted(**CALL).randomise() == 1
+    assert adapted(**CALL, monotonic=True).randomise() == 1
+    for missing in CALL:
+        with pytest.raises(TypeError):
+            adapted(**{name: value for name, value in CALL.items() if name != missing})
+    with pytest.raises(TypeError):
+        adapted(1, 1, [3, 1000, 5])
+    assert list(inspect.signature(adapted.randomise).parameters) == ["self", "value"]
+
+
+def test_only_the_exponential_mechanism_takes_a_measure() -> None:
+    assert Exponential(**CALL, measure=[1, 1, 1]).randomise() == 1
+    assert Exponential(**CALL, measure=None).randomise() == 1
+    with pytest.raises(TypeError, match="measure"):
+        PermuteAndFlip(**CALL, measure=[1, 1, 1])
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+@pytest.mark.parametrize("seed", [0, 1, 42, np.random.RandomState(1), "seed", False])
+def test_a_seed_is_refused_with_a_reason(adapted: type[Any], seed: object) -> None:
+    with pytest.raises(ParameterError, match=r"not private.*scripted"):
+        adapted(**CALL, random_state=seed)
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+def test_the_cost_is_known_and_fixed(adapted: type[Any]) -> None:
+    mechanism = adapted(**{**CALL, "epsilon": "1/3"})
+    assert mechanism.guarantee == PureDP("1/3")
+    assert Fraction(mechanism.epsilon) >= Fraction(1, 3)
+    with pytest.raises(AttributeError):
+        mechanism.epsilon = 0.1
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+def test_bad_input_is_refused(adapted: type[Any]) -> None:
+    for change in (
+        {"epsilon": 0},
+        {"epsilon": -1},
+        {"epsilon": math.inf},
+        {"epsilon": math.nan},
+        {"sensitivity": 0},
+        {"sensitivity": -1},
+        {"sensitivity": "x"},
+        {"monotonic": "yes"},
+        {"candidates": ["a", "b"]},
+        {"candidates": ["a", "a", "b"]},
+    ):
+        with pytest.raises(DiscreetError):
+            adapted(**{**CALL, **change})
+    for utility in ([], [918273645, math.inf], [918273645, None], "12", [True, False]):
+        with pytest.raises(ScoresError) as caught:
+            adapted(epsilon=1, sensitivity=1, utility=utility)
+        assert "918273645" not in str(caught.value)
+    with pytest.raises(ParameterError, match="value must be None"):
+        adapted(**CALL).randomise(3)
+
+
+def test_bad_measures_are_refused() -> None:
+    for measure in ([1, 1], [1, 1, 1, 1], [1, -1, 1], [0, 0, 0], [1, math.nan, 1], "abc", 5, []):
+        with pytest.raises(ParameterError, match="measure"):
+            Exponential(**CALL, measure=measure)
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+def test_large_utilities_are_no_trouble(adapted: type[Any]) -> None:
+    assert adapted(epsilon=1, sensitivity=1, utility=[1.7e308, -1.7e308]).randomise() == 0
+    assert adapted(epsilon=1, sensitivity=1, utility=[10**400, 0]).randomise() == 0
+
+
+def test_a_weight_of_zero_is_never_chosen_and_extreme_weights_work() -> None:
+    flat = {"epsilon": 1, "sensitivity": 1, "utility": [0, 0, 0]}
+    never = Exponential(**flat, measure=[1, 0, 1])
+    assert {never.randomise() for _ in range(100)} == {0, 2}
+    # The best candidate has no weight, and all others are hopelessly far behind it: still exact.
+    behind = Exponential(epsilon=1, sensitivity=1, utility=[10**9, 0, -(10**9)], measure=[0, 1, 1])
+    assert behind.randomise() == 1
+    wide = Exponential(**flat, measure=[Fraction(1, 10**400), 10**400, Fraction(1, 3)])
+    assert wide.randomise() == 1
+
+
+def test_the_weighted_law_is_exact() -> None:
+    """Chi-square under a fixed script; drawn anew it would be a false alarm once in 10⁹."""
+    scores = Scores([2, 0, 1, 1], sensitivity=1)
+    weights = [Fraction(1), Fraction(5), Fraction(1, 2), Fraction(0)]
+    gaps = mechanisms.Exponential(epsilon=1).gaps(scores)
+    bits = scripted("weights")
+    drawn = [in_proportion_to(gaps, weights, bits) for _ in range(2000)]
+    masses = np.array([float(w) for w in weights]) * np.exp(np.array([2, 0, 1, 1]) / 2)
+    hopes = masses / masses.sum() * len(drawn)
+    counts = np.bincount(drawn, minlength=4)
+    assert counts[3] == 0
+    statistic = float(((counts[:3] - hopes[:3]) ** 2 / hopes[:3]).sum())
+    assert statistic <= chi2.isf(1e-9, 2)
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+def test_the_law_is_that_of_the_mechanism(adapted: type[Any]) -> None:
+    """A uniform choice when all are equal, half of each when two are: fair to 6.5 standard deviations.
+
+    A false alarm has probability below 10⁻⁹ (Hoeffding); a bias of 0.15 would be seen.
+    """
+    fair = adapted(epsilon=1, sensitivity=1, utility=[4, 4])
+    share = sum(fair.randomise() for _ in range(1000)) / 1000
+    assert abs(share - 0.5) < math.sqrt(math.log(2e9) / 2000)
