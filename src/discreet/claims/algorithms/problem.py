@@ -1,0 +1,132 @@
+"""A selection problem as the papers state it, and the exact random choices their algorithms make.
+
+The algorithms look at the scores through one number each: the coin p_r = exp(−ε(q* − q_r)/(2Δ)).
+A :class:`Problem` gives the coins in whichever exact form a question needs:
+
+* ``epsilon`` a rational: coins are balls (flint ``arb``), certain enclosures, and can be flipped;
+* ``unit_coin`` a rational: the coin of a candidate one sensitivity behind the best, so that scores on
+  the grid of the sensitivity have rational coins and every distribution is exact;
+* ``unit_coin`` the polynomial x: the same for *every* ε at once, x standing for exp(−ε/2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from discreet.errors import ParameterError
+from discreet.sampling import Bits, biased_coins, uniform_below
+from discreet.sampling.refinement import Uniform, ball
+
+Number: TypeAlias = Any
+"""A flint ``fmpq``, ``fmpq_poly`` or ``arb``: the distributions are written once for all three."""
+
+BALL_BITS = 256
+
+
+def balls() -> Any:
+    """The context in which all balls of a check are computed; it may be entered again inside itself."""
+    from flint import ctx
+
+    return ctx.workprec(BALL_BITS)
+
+
+def rational(value: Fraction | int | str) -> Number:
+    """The flint rational of an exact number.
+
+    Example:
+        >>> rational("1/2") + rational(Fraction(1, 3))
+        5/6
+    """
+    from flint import fmpq
+
+    exact = Fraction(value)
+    return fmpq(exact.numerator, exact.denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Scores, a sensitivity, and ε in one of its exact forms.
+
+    Example:
+        >>> Problem((5, 4, 2), unit_coin=rational("1/2")).coins()
+        [1, 1/2, 1/8]
+    """
+
+    scores: tuple[int | Fraction, ...]
+    sensitivity: Fraction = Fraction(1)
+    epsilon: Fraction | None = None
+    unit_coin: Number = None
+
+    def __post_init__(self) -> None:
+        if not self.scores:
+            raise ParameterError("a problem needs at least one score")
+        if (self.epsilon is None) == (self.unit_coin is None):
+            raise ParameterError("give exactly one of epsilon= and unit_coin=")
+
+    @property
+    def best(self) -> int | Fraction:
+        """The best score q*."""
+        return max(self.scores)
+
+    def gap(self, candidate: int) -> Fraction:
+        """γ_r: how far r is behind the best, in units of the noise scale 2Δ/ε."""
+        if self.epsilon is None:
+            raise ParameterError("gaps need epsilon=")
+        behind = Fraction(self.best - self.scores[candidate])
+        return behind * self.epsilon / (2 * self.sensitivity)
+
+    def coins(self) -> list[Number]:
+        """p_r of every candidate."""
+        if self.epsilon is not None:
+            with balls():
+                return [ball(-self.gap(r)).exp() for r in range(len(self.scores))]
+        steps = [Fraction(self.best - score) / self.sensitivity for score in self.scores]
+        if any(step.denominator != 1 for step in steps):
+            raise ParameterError("unit_coin= needs scores on the grid of the sensitivity")
+        return [self.unit_coin ** int(step) for step in steps]
+
+    def flip(self, candidate: int, bits: Bits, *, thinned: Fraction = Fraction(1)) -> bool:
+        """Bernoulli(thinned · p_r), exactly."""
+        gamma = self.gap(candidate)
+        return Uniform(bits).is_below(lambda: ball(thinned) * ball(-gamma).exp())
+
+
+def uniform_choice(members: Sequence[int], bits: Bits) -> int:
+    """One member, uniformly."""
+    return members[uniform_below(bits, len(members))]
+
+
+def rational_coin(chance: Fraction, bits: Bits) -> bool:
+    """Bernoulli(chance), exactly."""
+    return bool(biased_coins(bits, chance, count=1)[0])
+
+
+def integral_of_products(coins: Sequence[Number]) -> Number:
+    """∫₀¹ Π (1 − u·c) du over the given coins, by multiplying out and integrating term by term.
+
+    Example:
+        >>> integral_of_products([rational(1), rational("1/2")])
+        5/12
+    """
+    powers: list[Number] = [rational(1)]
+    for coin in coins:
+        shifted = [rational(0), *[-coin * power for power in powers]]
+        powers = [a + b for a, b in zip([*powers, rational(0)], shifted, strict=True)]
+    total = rational(0)
+    for degree, coefficient in enumerate(powers):
+        total = total + coefficient * rational(Fraction(1, degree + 1))
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """One numbered algorithm of a paper: how it draws, and the exact law of what it draws."""
+
+    paper: str
+    number: str
+    title: str
+    draw: Callable[[Problem, Bits], int]
+    distribution: Callable[[Problem], list[Number]]
