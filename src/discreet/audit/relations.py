@@ -21,6 +21,7 @@ Neighbours = Callable[[tuple[float, ...]], Iterable[Sequence[float]]]
 # A sensitivity of few bits leaves room for a fine grid; any other is shortened (down) to 32 bits.
 _SHORT, _LONG = 20, 32
 _FINE, _COARSE = 20, 12
+_FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +112,14 @@ class Relation:
             return np.array(found, dtype=np.float64).reshape(len(found), len(scores))
         size = len(scores)
         ranking = np.argsort(-scores, kind="stable")
-        prefixes = np.zeros((size - 1, size), dtype=bool)
-        for length in range(1, size):
-            prefixes[length - 1, ranking[:length]] = True
-        inside = np.unique(np.concatenate([prefixes, np.eye(size, dtype=bool)]), axis=0)
+        # Of many candidates only the first, the last and a middle few are moved.
+        ranks = range(size) if size <= _FEW else sorted({0, 1, size // 2, size - 2, size - 1})
+        sets = [ranking[: rank + 1] for rank in ranks if rank < size - 1]
+        sets += [ranking[rank : rank + 1] for rank in ranks]
+        inside = np.zeros((len(sets), size), dtype=bool)
+        for place, members in enumerate(sets):
+            inside[place, members] = True
+        inside = np.unique(inside, axis=0)
         moves = [(delta, 0.0), (0.0, delta)]
         if not self.monotonic:
             moves = [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]

@@ -31,7 +31,7 @@ def shapes(size: int, grid: Grid, noise_scale: float, *, both_ways: bool = True)
     ``both_ways`` adds each in reverse order, for subjects that may treat candidates differently.
     """
     delta, hair = grid.delta, grid.step
-    gaps = [delta / 2, delta, delta + hair, 2 * delta, 3 * delta]
+    gaps = [delta, delta + hair, 2 * delta]
     gaps += [grid.snap(min(noise_scale * part, 256 * delta)) for part in (0.5, 2.0, 8.0)]
     rows = [np.zeros(size)]
     for gap in gaps:
@@ -39,7 +39,12 @@ def shapes(size: int, grid: Grid, noise_scale: float, *, both_ways: bool = True)
             row = np.zeros(size)
             row[:leaders] = gap
             rows.append(row)
-    for step in (delta / 2, delta, 2 * delta):
+    # Two contenders and a hopeless rest: whatever two candidates can show, more can.
+    for lead in (0.0, delta / 2, delta, 2 * delta):
+        row = np.zeros(size)
+        row[:2] = max(gaps) + lead, max(gaps)
+        rows.append(row)
+    for step in (delta, 2 * delta):
         rows.extend(_staircases(size, step, [delta, delta + hair, 2 * delta, -step]))
     if both_ways:
         rows += [row[::-1] for row in rows]

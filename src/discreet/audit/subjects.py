@@ -126,8 +126,10 @@ class Subject:
 def _instance(audited: Any, epsilon: Fraction | None) -> Any:
     """An instance of a class: made with the claim's ε where the class takes one."""
     if isinstance(audited, type):
+        # Somebody else's class is given a float: it may know nothing of fractions.
+        cost = epsilon if epsilon is None or issubclass(audited, Mechanism) else float(epsilon)
         try:
-            return audited(epsilon=epsilon) if epsilon is not None else audited()
+            return audited(epsilon=cost) if cost is not None else audited()
         except TypeError:
             try:
                 return audited()

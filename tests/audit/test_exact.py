@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Exponential,
+    ExponentialRandomizedResponse,
+    NoisyMax,
+    PermuteAndFlip,
+    PureDP,
+    Scores,
+)
+from discreet.audit import audit
+from discreet.errors import ParameterError
+from discreet.guarantees import LaplaceDominated
+
+
+def written_by_hand(scores: Any) -> Any:
+    weights = np.exp((scores - scores.max()) / float(scores.range_distance))
+    return weights / weights.sum()
+
+
+class OneOverN:
+    """A class of somebody else's, which takes an ε and ignores it."""
+
+    def __init__(self, epsilon: float) -> None:
+        self.epsilon = epsilon
+
+    def probabilities(self, scores: Scores) -> list[float]:
+        return [1 / len(scores)] * len(scores)
+
+
+def test_permute_and_flip_is_not_bounded_range() -> None:
+    verdict = audit(PermuteAndFlip(epsilon=1), BoundedRange(1))
+    assert verdict.status == "refuted"
+    # It is the supremum over all n (docs/proofs/bounded-range-refuted.md), so it is never passed.
+    assert verdict.measured == pytest.approx(2 * math.log(2 * math.exp(0.5) - 1), abs=1e-12)
+    assert verdict.witness is not None
+    assert sorted(verdict.witness.scores) == [0, 1]
+    assert verdict.witness.certainty == "ball arithmetic"
+
+
+def test_permute_and_flip_has_the_range_that_is_proved() -> None:
+    own = PermuteAndFlip(epsilon=1).guarantee(Scores([0, 0], sensitivity=1), BoundedRange)
+    assert audit(PermuteAndFlip(epsilon=1), own, n=(2, 3), starts=2).status == "proved"
+
+
+def test_permute_and_flip_is_not_the_zcdp_that_bounded_range_would_give() -> None:
+    verdict = audit(PermuteAndFlip(epsilon=1), ZCDP("0.125"), n=2)
+    assert verdict.status == "refuted"
+    assert 0.3272 < verdict.measured < 0.33
+    assert audit(PermuteAndFlip(epsilon=1), ZCDP("0.367880"), n=2).status == "proved"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "status"),
+    [
+        (Exponential(epsilon=1), BoundedRange(1), "proved"),
+        (Exponential(epsilon=1), ZCDP("0.125"), "proved"),
+        (Exponential(epsilon=1), ZCDP("0.12"), "refuted"),
+        (PermuteAndFlip(epsilon=1), LaplaceDominated(1), "proved"),
+        (PermuteAndFlip(epsilon=1), LaplaceDominated("0.99"), "refuted"),
+        (PermuteAndFlip(epsilon=1), ApproxDP("0.9", "0.0488"), "proved"),
+        (PermuteAndFlip(epsilon=1), ApproxDP("0.9", "0.0487"), "refuted"),
+        (NoisyMax(epsilon=1, noise="gumbel"), BoundedRange(1), "proved"),
+        (NoisyMax(epsilon=1, noise="laplace"), BoundedRange(1), "refuted"),
+        (PermuteAndFlip(epsilon=1, optimize="min"), PureDP(1), "proved"),
+        (PermuteAndFlip(epsilon=1, optimize="min"), BoundedRange("1.66"), "refuted"),
+        (PermuteAndFlip(scale=2), PureDP(1), "proved"),
+        (PermuteAndFlip(scale=2), PureDP("0.99"), "refuted"),
+        (PermuteAndFlip(scale=0), PureDP(10), "refuted"),
+    ],
+)
+def test_measures(mechanism: Any, claim: Any, status: str) -> None:
+    assert audit(mechanism, claim, n=(2, 3)).status == status
+
+
+def test_scale_suffices_for_monotonic_neighbours_only() -> None:
+    assert audit(PermuteAndFlip(scale=1), PureDP(1), n=3, monotonic=True).status == "proved"
+    assert audit(PermuteAndFlip(scale=1), PureDP(1), n=3, monotonic=False).status == "refuted"
+    assert audit(PermuteAndFlip(scale=1), PureDP(1), n=3).status == "refuted"
+
+
+@pytest.mark.parametrize("variant", ["complete", "naive"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_exponential_randomized_response_is_refuted(variant: str, epsilon: str) -> None:
+    mechanism = ExponentialRandomizedResponse(epsilon=epsilon, truth="0.75", variant=variant)
+    verdict = audit(mechanism, PureDP(epsilon), n=3, starts=1)
+    assert verdict.status == "refuted"
+    assert verdict.measured > 1.68
+
+
+def test_the_loss_of_the_chain_grows_with_the_number_of_candidates() -> None:
+    mechanism = ExponentialRandomizedResponse(epsilon=1, truth="0.5")
+    losses = [
+        audit(mechanism, PureDP(1), n=n, starts=1, monotonic=False).measured for n in (5, 10, 20, 50)
+    ]
+    assert losses == sorted(losses)
+    assert losses[-1] > 21.6
+
+
+def test_the_same_seed_gives_the_same_verdict() -> None:
+    first, second = (audit(PermuteAndFlip(epsilon=1), ZCDP("0.3"), n=(2, 3), seed=7) for _ in range(2))
+    assert first.witness == second.witness
+    assert first.stages == second.stages
+    assert first.evaluations == second.evaluations
+
+
+def test_an_underflow_is_not_a_loss() -> None:
+    def careless(scores: Any) -> Any:
+        weights = np.exp((scores - scores.max()) * 300.0)
+        return weights / weights.sum()
+
+    # The true loss is 600; probabilities below 1e-290 are taken as unknown.
+    assert audit(careless, PureDP(600), n=3).status == "not refuted"
+    assert audit(careless, PureDP(599), n=2).status == "refuted"
+
+
+def test_a_class_is_built_with_the_claimed_epsilon() -> None:
+    assert audit(Exponential, PureDP("0.5"), n=2).status == "proved"
+    assert audit(OneOverN, PureDP(1), n=3, starts=0).measured == 0
+
+
+def test_fractions_are_taken_as_exact() -> None:
+    def flipped(scores: Any) -> list[Fraction]:
+        best = int(np.argmax(scores))
+        return [Fraction(2 if place == best else 1, len(scores) + 1) for place in range(len(scores))]
+
+    verdict = audit(flipped, PureDP("0.6931"), n=3, starts=0)
+    assert verdict.status == "refuted"
+    assert verdict.witness is not None
+    assert "exact" in verdict.witness.certainty
+    assert verdict.measured == pytest.approx(math.log(2), abs=1e-15)
+    assert audit(flipped, PureDP("0.6932"), n=3, starts=0).status == "not refuted"
+
+
+def test_neighbours_of_ones_own() -> None:
+    def one_candidate(scores: tuple[float, ...]) -> list[tuple[float, ...]]:
+        return [
+            (*scores[:place], scores[place] + move, *scores[place + 1 :])
+            for place in range(len(scores))
+            for move in (1.0, -1.0)
+        ]
+
+    verdict = audit(written_by_hand, PureDP("0.5"), n=3, neighbours=one_candidate)
+    assert verdict.status == "not refuted"
+    assert {stage.relation for stage in verdict.stages} == {"custom"}
+    assert audit(written_by_hand, PureDP("0.49"), n=3, neighbours=one_candidate).status == "refuted"
+    # A proof page speaks of the library's own relations only.
+    assert audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2, neighbours=one_candidate).status == "not refuted"
+
+
+@pytest.mark.parametrize("sensitivity", ["1/3", 0.1, 3, Fraction(7, 2)])
+def test_sensitivities_that_are_not_powers_of_two(sensitivity: Any) -> None:
+    mechanism = PermuteAndFlip(epsilon=1)
+    verdict = audit(mechanism, PureDP(1), sensitivity=sensitivity, n=2)
+    assert verdict.status == "proved"
+    assert verdict.measured == pytest.approx(1, rel=1e-8)
+    assert audit(mechanism, PureDP("0.9999"), sensitivity=sensitivity, n=2).status == "refuted"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n": 1},
+        {"n": ()},
+        {"monotonic": 2},
+        {"sensitivity": 0},
+        {"starts": -1},
+        {"seed": "x"},
+        {"neighbours": 3},
+    ],
+)
+def test_wrong_options(options: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        audit(PermuteAndFlip(epsilon=1), PureDP(1), **options)
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        3,
+        lambda scores: [0.5] * (len(scores) + 1),
+        lambda scores: [0.9] * len(scores),
+        lambda scores: [math.nan] * len(scores),
+    ],
+)
+def test_what_cannot_be_audited(subject: Any) -> None:
+    with pytest.raises(ParameterError):
+        audit(subject, PureDP(1), n=2)
+
+
+def test_a_claim_must_be_a_claim() -> None:
+    not_a_claim: Any = 1.0
+    with pytest.raises(ParameterError):
+        audit(PermuteAndFlip(epsilon=1), not_a_claim, n=2)
+
+
+def test_progress_is_told() -> None:
+    heard: list[tuple[str, float]] = []
+    tell: Callable[[str, float], None] = lambda stage, share: heard.append((stage, share))  # noqa: E731
+    audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2, progress=tell)
+    assert heard[0][1] == 0
+    assert heard[-1] == ("certificate", 1.0)
+
+
+def test_reports() -> None:
+    verdict = audit(PermuteAndFlip(epsilon=1), BoundedRange(1), n=2)
+    told = json.loads(verdict.to_json())
+    assert told["status"] == "refuted"
+    assert told["witness"]["neighbour_probability"] == pytest.approx(0.303265, abs=1e-6)
+    assert "is not BoundedRange(1): refuted" in str(verdict)
+    assert "█" in str(verdict)
+    assert verdict._repr_html_().startswith("<div")
+    infinite = audit(PermuteAndFlip(scale=0), PureDP(1), n=2, starts=0)
+    assert json.loads(infinite.to_json())["measured"] == "inf"
