@@ -189,7 +189,7 @@ def _distances(worlds: list[Scores]) -> list[list[Fraction]]:
 def _bound(
     mechanism: Mechanism, scores: Scores, beliefs: Floats, distances: list[list[Fraction]]
 ) -> float:
-    """The largest over worlds w of π_w / Σ_v π_v e^(−D(w, v)/s): the mechanism's proof at the real distances."""
+    """The largest, over worlds w, of π_w / Σ_v π_v e^(−D(w, v)/s): the proof at the real distances."""
     if not mechanism.private:
         return 1.0
     scale = noise_scale(mechanism, scores.range_distance)

@@ -1,0 +1,229 @@
+"""Permute-and-flip over a score *function*, when the best possible score is public.
+
+Permute-and-flip needs the best score q* before it can flip its first coin, so it must evaluate every
+candidate. If a public bound on all scores is known (no model makes fewer than zero mistakes), the bound can
+stand in for q*: candidates are then evaluated one at a time, in random order, until one is chosen. With an
+expensive score (a model to train, a file to read) that saves most of the work.
+
+``docs/proofs/lazy-evaluation.md`` proves it private, and shows two tempting variants that are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import ParameterError, ScoresError
+from discreet.exact_numbers import positive, positive_distance, refuse
+from discreet.guarantees import Guarantee, PureDP
+from discreet.mechanisms import PermuteAndFlip
+from discreet.release import Release
+from discreet.sampling import Bits, SecureBits, uniform_below
+from discreet.sampling.coins import Heads, falls_heads
+from discreet.sampling.refinement import Uniform
+from discreet.scores import Scores
+
+G = TypeVar("G", bound=Guarantee)
+
+
+class LazyPermuteAndFlip:
+    """Permute-and-flip that evaluates candidates only as it visits them, and may answer "none of them".
+
+    A *stand-in* candidate whose score is the public bound joins the n real ones, and all n + 1 are visited in
+    random order. The stand-in's coin always falls heads, so the visit ends there at the latest, with the
+    answer None. Nothing but the bound stands for q*, so nothing needs to be known about candidates not yet
+    visited.
+
+    Distribution: permute-and-flip's on the n scores and the bound. A score beyond the bound counts as the
+    bound.
+
+    Guarantee, with s = d/ε: that of permute-and-flip at ε, for neighbours by sensitivity (a range distance is
+    not enough: the stand-in does not move with the others).
+
+    Proof: ``docs/proofs/lazy-evaluation.md``.
+
+    Cost: between one and n evaluations. **How many were needed is not covered by the guarantee**: neither
+    publish it nor let anyone time it; a score function that takes a fixed time does not hide it.
+
+    Args:
+        epsilon: ε, what one release may cost.
+        bound: the best possible score, public: no data can beat it.
+        sensitivity: Δ, the most that one person changes any one score.
+        monotonic: whether one person moves every score in the same direction.
+        optimize: ``"max"`` to look for the largest score, ``"min"`` for the smallest.
+
+    Example:
+        >>> mistakes = {"forest": 0, "tree": 3, "coin": 480}
+        >>> lazy = LazyPermuteAndFlip(epsilon=10, bound=0, sensitivity=1, monotonic=True, optimize="min")
+        >>> lazy.select(list(mistakes), mistakes.get) in ("forest", None)
+        True
+        >>> lazy.guarantee()
+        PureDP(10)
+    """
+
+    __slots__ = ("_bound", "_epsilon", "_monotonic", "_optimize", "_scale", "_sensitivity")
+    name = "lazy-permute-and-flip"
+    private = True
+    proof = "docs/proofs/lazy-evaluation.md"
+
+    def __init__(
+        self,
+        epsilon: object,
+        *,
+        bound: object,
+        sensitivity: object,
+        monotonic: bool = False,
+        optimize: str = "max",
+    ) -> None:
+        if not isinstance(monotonic, bool):
+            raise ParameterError(f"monotonic={monotonic!r} is not allowed: it must be True or False")
+        if optimize not in ("max", "min"):
+            raise refuse("optimize", optimize, '"max" or "min"')
+        self._epsilon = positive("epsilon", epsilon)
+        self._sensitivity = positive_distance("sensitivity", sensitivity)
+        self._bound = _public_bound(bound)
+        self._monotonic = monotonic
+        self._optimize = optimize
+        self._scale = self._sensitivity * (1 if monotonic else 2) / self._epsilon
+
+    def __repr__(self) -> str:
+        return (
+            f"LazyPermuteAndFlip(epsilon={self._epsilon}, bound={self._bound}, "
+            f"sensitivity={self._sensitivity}, monotonic={self._monotonic}, optimize={self._optimize!r})"
+        )
+
+    @property
+    def epsilon(self) -> Fraction:
+        """ε as given, exactly."""
+        return self._epsilon
+
+    # ---- release -------------------------------------------------------------------------------
+
+    def select(self, candidates: Sequence[Any], score: Callable[[Any], Any]) -> Any:
+        """Choose one candidate, or None: one release, exact, from secure random bits.
+
+        Args:
+            candidates: public labels, all different, None not among them.
+            score: called at most once per candidate, with the candidate; returns its score.
+        """
+        return self._choose(_checked(candidates), score, SecureBits())
+
+    def release(
+        self,
+        candidates: Sequence[Any],
+        score: Callable[[Any], Any],
+        *,
+        neighbours: str = "data sets whose scores are neighbours",
+    ) -> Release:
+        """Choose as ``select`` does and return the answer with its guarantee; never the visits."""
+        return Release(
+            answer=self.select(candidates, score),
+            guarantee=self.guarantee(),
+            mechanism=self.name,
+            neighbours=neighbours,
+        )
+
+    def guarantee(self, measure: type[G] = PureDP, delta: object = None) -> G:  # type: ignore[assignment]  # the default is one of the measures
+        """What one release costs, in ``measure``: permute-and-flip's own guarantee."""
+        any_scores = Scores([0, 0], range_distance=1)
+        return PermuteAndFlip(epsilon=self._epsilon).guarantee(any_scores, measure, delta)
+
+    def _choose(self, candidates: Sequence[Any], score: Callable[[Any], Any], bits: Bits) -> Any:
+        for place in _random_order(len(candidates) + 1, bits):
+            if place == len(candidates):
+                return None
+            gamma = self._gap(_evaluated(score, candidates[place])) / self._scale
+            if gamma == 0 or falls_heads(Uniform(bits), Heads(), gamma, boost=0):
+                return candidates[place]
+        raise AssertionError("the stand-in is always visited")
+
+    def _gap(self, value: Fraction) -> Fraction:
+        """How far a score lies from the bound; clamping to the bound keeps Δ and monotonicity."""
+        return max(Fraction(0), self._bound - value if self._optimize == "max" else value - self._bound)
+
+    # ---- study: reads scores without spending budget; the results are not private ----------------
+
+    def probabilities(self, scores: Scores) -> npt.NDArray[np.float64]:
+        """The probability of each candidate and, last, of None. **Not private**."""
+        gaps = [-self._gap(Fraction(value)) for value in scores.values.tolist()]
+        return PermuteAndFlip(scale=self._scale).probabilities(
+            Scores([*gaps, Fraction(0)], range_distance=1)
+        )
+
+    def expected_evaluations(self, scores: Scores) -> float:
+        """The mean number of calls of the score function on these scores. **Not private**.
+
+        Candidate r is evaluated if nobody before it, the stand-in included, was heads:
+        Σ_r ∫₀¹ (1−u) Π_{t≠r} (1 − u·p_t) du.
+
+        Example:
+            >>> lazy = LazyPermuteAndFlip(epsilon=1, bound=0, sensitivity=1, monotonic=True)
+            >>> round(lazy.expected_evaluations(Scores([0] * 99, sensitivity=1)), 10)
+            0.99
+        """
+        gaps = [float(self._gap(Fraction(value)) / self._scale) for value in scores.values.tolist()]
+        coins, counts = np.unique(np.exp(-np.array(gaps)), return_counts=True)
+        total = 0.0
+        for nodes, weights in _panels(float(coins @ counts) + 1):
+            tails = 1 - nodes[:, None] * coins
+            alive = (1 - nodes) * np.exp(np.log(tails) @ counts)
+            total += float(weights @ (alive * ((1 / tails) @ counts)))
+        return total
+
+
+def _public_bound(bound: object) -> Fraction:
+    """The bound exactly as given, by the rule for scores: a float means its binary value."""
+    try:
+        return _exact(bound)
+    except ScoresError:
+        raise refuse("bound", bound, "a finite number") from None
+
+
+def _exact(value: object) -> Fraction:
+    return Fraction(Scores([value], sensitivity=1).values.tolist()[0])
+
+
+def _checked(candidates: Sequence[Any]) -> Sequence[Any]:
+    if isinstance(candidates, str | bytes) or not isinstance(candidates, Sequence) or not len(candidates):
+        raise ParameterError("candidates must be a sequence of at least one label")
+    if not isinstance(candidates, range):
+        try:
+            different = set(candidates)
+        except TypeError:
+            raise ParameterError("candidates must be hashable labels") from None
+        if len(different) != len(candidates) or None in different:
+            raise ParameterError("candidates must all be different, and None is the answer 'none of them'")
+    return candidates
+
+
+def _evaluated(score: Callable[[Any], Any], candidate: Any) -> Fraction:
+    """One score, exactly; an error names the rule or the kind of failure, never a value."""
+    try:
+        value = score(candidate)
+    except Exception as error:
+        # An exception may quote data: only its kind is passed on, and no cause is attached.
+        raise ScoresError(f"the score function raised {type(error).__name__}") from None
+    return _exact(value)
+
+
+def _random_order(count: int, bits: Bits) -> Iterator[int]:
+    """The numbers below ``count`` in uniformly random order, drawn only as far as asked for."""
+    moved: dict[int, int] = {}
+    for place in range(count):
+        chosen = place + uniform_below(bits, count - place)
+        yield moved.get(chosen, chosen)
+        moved[chosen] = moved.get(place, place)
+
+
+def _panels(rate: float) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
+    """Gauss–Legendre nodes on [0, 1], dense near zero where e^(−rate·u) has its mass."""
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    edges = [0.0, *(edge for edge in (2.0**power / rate for power in range(-1, 60)) if edge < 1), 1.0]
+    for left, right in pairwise(edges):
+        width = right - left
+        yield left + width * (nodes + 1) / 2, weights * width / 2
