@@ -1,0 +1,182 @@
+"""The direction of imports, who may touch randomness, and what `import discreet` does not load."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+SOURCES = Path(__file__).parents[1] / "src"
+PACKAGE = SOURCES / "discreet"
+
+# The flow, lowest floor first. A room (a module or a folder of discreet) imports from lower floors and
+# from itself, never from its own floor's neighbours and never from above. A new room needs a line here.
+FLOORS: list[set[str]] = [
+    {"errors"},
+    {"exact_numbers", "gap_arithmetic"},
+    {"balls", "gaps"},
+    {"guarantees", "scores", "distribution", "sampling"},
+    {"release", "testing"},
+    {"mechanisms"},
+    {"lazy"},
+    {"accounting", "analysis", "audit", "tables", "opendp", "diffprivlib"},
+    {"ledger", "claims", "papers"},
+    {"questions", "reproduce"},
+    {"sklearn", "demo"},
+    {"explore"},
+    {"cli"},
+    {"__main__"},
+]
+HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+STUDY = {"analysis", "audit", "claims", "papers", "reproduce", "explore"}
+"""The study path, which never touches a ledger; nor does the ledger know of it."""
+
+RANDOMNESS = {"random", "secrets", "cryptography"}
+"""Modules that only ``discreet.sampling`` imports; likewise ``os.urandom`` and ``numpy.random``."""
+
+HEAVY = [
+    "flint",
+    "cryptography",
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "narwhals",
+    "sqlalchemy",
+    "altair",
+    "vl_convert",
+    "starlette",
+    "uvicorn",
+    "pyspark",
+    "opendp",
+    "dp_accounting",
+    "sklearn",
+    "rich",
+    "typer",
+]
+
+
+def _modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imports(path: Path) -> Iterator[tuple[str, ...]]:
+    """Every module imported anywhere in a file, split at the dots; a name taken from it comes last."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield tuple(alias.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: imports are written in full"
+            for alias in node.names:
+                yield (*(node.module or "").split("."), alias.name)
+
+
+def _rooms_imported(path: Path) -> set[str]:
+    rooms = set()
+    for parts in _imports(path):
+        if parts[0] == "discreet" and len(parts) > 1 and parts[1] != "__version__":
+            # A public name taken from the front door comes from the room where it lives.
+            rooms.add(discreet._HOMES.get(parts[1], parts[1]))
+    return rooms
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {_room(path) for path in _modules()} - {"__init__"}
+    assert rooms <= set(HEIGHT), "a new room needs a place in FLOORS"
+    assert set(discreet._HOMES.values()) <= rooms
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_along_the_flow(path: Path) -> None:
+    room = _room(path)
+    if room == "__init__":
+        return  # the front door leads everywhere, lazily
+    for other in _rooms_imported(path) - {room}:
+        assert other in HEIGHT, f"discreet.{other} is not a room"
+        assert HEIGHT[other] < HEIGHT[room], f"{room} must not import {other}"
+    if room in STUDY:
+        assert "ledger" not in _rooms_imported(path)
+    if room == "ledger":
+        assert not STUDY & _rooms_imported(path)
+
+
+def test_the_tables_notice_a_wrong_import() -> None:
+    assert HEIGHT["sampling"] < HEIGHT["mechanisms"] < HEIGHT["questions"]
+    assert HEIGHT["ledger"] > HEIGHT["accounting"]
+    assert sum(map(len, FLOORS)) == len(HEIGHT), "a room has one floor"
+    assert set(HEIGHT) >= STUDY
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_sampling_touches_randomness(path: Path) -> None:
+    if _room(path) == "sampling":
+        return
+    for parts in _imports(path):
+        assert parts[0] not in RANDOMNESS, f"{'.'.join(parts)} belongs in discreet.sampling"
+        assert parts[:2] not in {("os", "urandom"), ("numpy", "random")}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            reached = (node.value.id, node.attr)
+            assert reached not in {
+                ("os", "urandom"),
+                ("os", "getrandom"),
+                ("np", "random"),
+                ("numpy", "random"),
+                ("uuid", "uuid4"),
+            }
+
+
+def test_typer_stays_in_the_command_line() -> None:
+    for path in _modules():
+        if _room(path) != "cli":
+            assert all(parts[0] != "typer" for parts in _imports(path))
+
+
+def _loaded_by(statement: str) -> set[str]:
+    """The top-level modules in memory after a statement, in a fresh interpreter."""
+    script = f"import sys; sys.path.insert(0, {str(SOURCES)!r}); {statement}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+    )
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+def test_import_loads_nothing_heavy() -> None:
+    names = ", ".join(name for name in discreet.__all__ if not name.startswith("_"))
+    loaded = _loaded_by(f"import discreet; from discreet import {names}")
+    assert "numpy" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def test_the_command_line_loads_nothing_heavy_before_it_is_used() -> None:
+    loaded = _loaded_by("import discreet.cli")
+    assert not loaded & (set(HEAVY) - {"rich", "typer"})
+
+
+def test_a_small_selection_needs_neither_the_cipher_nor_a_chart() -> None:
+    loaded = _loaded_by(
+        "from discreet import Scores, PermuteAndFlip; "
+        "PermuteAndFlip(epsilon=1).select(Scores([9, 2, 1], sensitivity=1))"
+    )
+    assert not loaded & (set(HEAVY) - {"flint", "cryptography"})
+
+
+def test_the_public_names_are_all_there() -> None:
+    for name in discreet.__all__:
+        assert getattr(discreet, name) is not None
+        assert name in dir(discreet)
+    with pytest.raises(AttributeError, match="no attribute"):
+        _ = discreet.no_such_name
