@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.audit.verdicts import Verdict, Witness
 
-_WIDTH = 24
+_WIDTH = 16
 _MOST_BARS = 8
 _COLOURS = {"refuted": "#b3261e", "not refuted": "#6b5b00", "proved": "#1b6e3c"}
 

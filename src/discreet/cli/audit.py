@@ -1,0 +1,222 @@
+"""``discreet audit``: is a claimed guarantee true?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from discreet.audit import Regular, Verdict
+    from discreet.guarantees import Guarantee
+
+_STYLES = {"refuted": "bold red", "not refuted": "bold yellow", "proved": "bold green"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("audit")(audit_command)
+
+
+def audit_command(
+    mechanism: Annotated[
+        str,
+        typer.Argument(help="A mechanism's name, or your own as file.py:name or package.module:name."),
+    ],
+    *,
+    claim: Annotated[
+        str | None,
+        typer.Option(
+            help="pure:1, bounded-range:1, zcdp:0.125, approx:1,1e-6 or regular; "
+            "pure at --epsilon unless told."
+        ),
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="The mechanism's ε.")] = None,
+    scale: Annotated[str | None, typer.Option(help="The noise scale, in place of ε.")] = None,
+    delta: Annotated[str | None, typer.Option(help="The mechanism's δ, if it takes one.")] = None,
+    truth: Annotated[str | None, typer.Option(help="For exponential randomized response.")] = None,
+    optimize: Annotated[str | None, typer.Option(help="max or min.")] = None,
+    sensitivity: Annotated[str, typer.Option(help="How far one person moves one score.")] = "1",
+    monotonic: Annotated[
+        bool | None,
+        typer.Option("--monotonic/--general", help="Only such neighbours; both unless told."),
+    ] = None,
+    n: Annotated[
+        list[int] | None, typer.Option("-n", "--n", help="How many candidates; may be repeated.")
+    ] = None,
+    starts: Annotated[int, typer.Option(help="Climbs for each neighbour relation.")] = 6,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same verdict.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
+) -> None:
+    """Search neighbouring scores for a pair that refutes a claimed guarantee.
+
+    Exit status: 0 not refuted (or proved), 1 refuted, 2 wrong input.
+
+    Example: discreet audit permute-and-flip --epsilon 1 --claim bounded-range:1
+    """
+    from discreet.audit import audit
+
+    given = {"epsilon": epsilon, "scale": scale, "delta": delta, "truth": truth, "optimize": optimize}
+    parameters = {name: value for name, value in given.items() if value is not None}
+    claimed = _claim(claim, epsilon)
+    subject = _subject(mechanism, parameters)
+    with _Progress() as progress:
+        verdict = audit(
+            subject,
+            claimed,
+            sensitivity=sensitivity,
+            monotonic=monotonic,
+            n=n or None,
+            starts=starts,
+            seed=seed,
+            progress=progress.tell,
+        )
+    if json:
+        typer.echo(verdict.to_json())
+    else:
+        show(verdict)
+    if not verdict.holds:
+        raise typer.Exit(1)
+
+
+def parse_claim(text: str) -> Guarantee | Regular:
+    """A claim as it is written on the command line.
+
+    Example:
+        >>> parse_claim("approx:1,1e-6"), parse_claim("zcdp:0.125"), parse_claim("regular")
+        (ApproxDP(1, 1e-06), ZCDP(0.125), Regular())
+    """
+    from discreet import ZCDP, ApproxDP, BoundedRange, PureDP
+    from discreet.audit import Regular
+    from discreet.exact_numbers import refuse
+
+    name, _, rest = text.strip().lower().partition(":")
+    numbers = [part.strip() for part in rest.split(",")] if rest else []
+    makers: dict[str, tuple[int, Any]] = {
+        "pure": (1, PureDP),
+        "bounded-range": (1, BoundedRange),
+        "zcdp": (1, ZCDP),
+        "approx": (2, ApproxDP),
+        "regular": (0, Regular),
+    }
+    wanted, maker = makers.get(name, (-1, None))
+    if len(numbers) != wanted:
+        raise refuse("claim", text, "pure:E, bounded-range:E, zcdp:R, approx:E,D or regular")
+    claim: Guarantee | Regular = maker(*numbers)
+    return claim
+
+
+def _claim(text: str | None, epsilon: str | None) -> Guarantee | Regular:
+    from discreet.errors import ParameterError
+
+    if text is not None:
+        return parse_claim(text)
+    if epsilon is None:
+        raise ParameterError("give --claim, or --epsilon to audit pure privacy at that ε")
+    return parse_claim(f"pure:{epsilon}")
+
+
+def _subject(name: str, parameters: dict[str, str]) -> Any:
+    from discreet.errors import ParameterError
+    from discreet.mechanisms.registry import mechanism_named
+
+    if ":" not in name:
+        try:
+            return mechanism_named(name, **parameters)
+        except TypeError:
+            raise ParameterError(f"{name} does not take all of: {', '.join(parameters)}") from None
+    place, _, attribute = name.rpartition(":")
+    found = getattr(_module(place), attribute, None)
+    if found is None:
+        raise ParameterError(f"mechanism={name!r} is not allowed: there is no {attribute} in {place}")
+    if not isinstance(found, type):
+        return found
+    try:
+        return found(**{key: _number(value) for key, value in parameters.items()})
+    except TypeError:
+        raise ParameterError(f"{name} does not take: {', '.join(parameters) or 'nothing'}") from None
+
+
+def _module(place: str) -> Any:
+    import importlib.util
+    import sys
+    from pathlib import Path
+
+    from discreet.errors import ParameterError
+
+    if place.endswith(".py"):
+        path = Path(place)
+        if not path.is_file():
+            raise ParameterError(f"mechanism={place!r} is not allowed: there is no such file")
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(path.stem, module)
+        spec.loader.exec_module(module)
+        return module
+    try:
+        return importlib.import_module(place)
+    except ImportError:
+        raise ParameterError(f"mechanism={place!r} is not allowed: no module of this name") from None
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+class _Progress:
+    """A line on stderr while the search runs; silent when stderr is not a terminal."""
+
+    def __enter__(self) -> _Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._progress = Progress(
+            BarColumn(bar_width=24),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._progress.add_task("audit", total=1.0)
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._progress.stop()
+
+    def tell(self, stage: str, share: float) -> None:
+        """Show the stage and how far it is."""
+        self._progress.update(self._task, completed=share, description=stage)
+
+
+def show(verdict: Verdict) -> None:
+    """Print a verdict as a card, the worst pair as little bars."""
+    from rich.console import Console, Group
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    from discreet.audit.cards import bars, explanation, figures, headline
+
+    parts: list[Any] = [Text(figures(verdict))]
+    pair = verdict.worst
+    if pair is not None:
+        parts.append(Text(f"{'witness' if verdict.witness else 'worst pair found'}: {pair}\n"))
+        table = Table(box=None, padding=(0, 1))
+        table.add_column("")
+        table.add_column("scores")
+        table.add_column("neighbour")
+        for label, first, second in bars(pair):
+            table.add_row(label, first, second, style="bold" if "◀" in label else "")
+        parts.append(table)
+    parts.append(Text("\n" + explanation(verdict)))
+    parts.append(Text(f"Searched {verdict.coverage}; {verdict.seconds:.1f} s, seed {verdict.seed}.", "dim"))
+    style = _STYLES[verdict.status]
+    Console(width=None).print(
+        Panel(Group(*parts), title=Text(headline(verdict), style), border_style=style.split()[-1])
+    )
