@@ -166,7 +166,7 @@ def test_only_a_cost_may_be_infinite(infinite: object) -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-@pytest.mark.parametrize("parse", [positive, non_negative, positive_distance, probability])
+@pytest.mark.parametrize("parse", [positive, non_negative, positive_distance])
 def test_monsters_are_refused_quickly(
     parse: Callable[[str, object], object], monster: object
 ) -> None:

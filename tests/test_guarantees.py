@@ -505,6 +505,12 @@ def test_a_households_delta_adds_up_person_by_person(epsilon: str) -> None:
         _assert_rounded_up(reported.exact[1], _least(total, arb(1)))
 
 
+def test_a_households_delta_may_be_longer_than_what_a_user_may_write() -> None:
+    tiny = ApproxDP(1, Fraction(1, 10**3900)).for_people(3)
+    assert tiny.delta == 5e-324
+    assert tiny.exact[1] >= Fraction(11, 10**3900)
+
+
 ONE_PERSON = "One person's data changes the probability of any answer"
 FOUR_PEOPLE = "Four people together change the probability of any answer"
 

@@ -159,7 +159,8 @@ def cost(name: str, value: object) -> Exact:
 
 def probability(name: str, value: object) -> Fraction:
     """A number in [0, 1]."""
-    exact = _exact(value)
+    # As for a cost: what our own arithmetic rounded up may be longer than what a user may write.
+    exact = value if type(value) is Fraction else _exact(value)
     if exact is None or not 0 <= exact <= 1:
         raise refuse(name, value, "a number from 0 to 1")
     return exact

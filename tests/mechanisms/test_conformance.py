@@ -114,6 +114,7 @@ def test_a_mechanism_is_a_frozen_value(name: str) -> None:
         with pytest.raises(AttributeError, match="frozen"):
             setattr(one, attribute, 1)
     assert repr(factory(epsilon="1/3")).startswith(f"{type(one).__name__}(epsilon=1/3")
+    assert repr(factory(epsilon="1e2000"))
     assert one.epsilon == Fraction(1, 10)
     assert one.scale is None
     assert factory(scale=2).scale == 2
@@ -414,6 +415,11 @@ def test_randomized_response_answers_from_its_top_set() -> None:
     published = ExponentialRandomizedResponse(epsilon="0.1", truth="0.75")
     pair = [published.probabilities(Scores(v, sensitivity=1))[1] for v in ([5, 3, 1], [5, 4, 1])]
     assert [round(float(p), 3) for p in pair] == [0.083, 0.461]
+
+
+def test_a_mechanism_of_monstrous_truth_can_still_be_shown() -> None:
+    truth = Fraction(1, 10**5000)
+    assert "truth=5e-324" in repr(ExponentialRandomizedResponse(epsilon=1, truth=truth))
 
 
 def test_every_error_here_has_one_root() -> None:

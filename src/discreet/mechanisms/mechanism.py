@@ -21,6 +21,7 @@ from discreet.exact_numbers import (
     non_negative_distance,
     positive,
     refuse,
+    shown,
     whole,
 )
 from discreet.gaps import Gaps
@@ -116,7 +117,7 @@ class Mechanism(ABC):
 
     def __repr__(self) -> str:
         shown = ", ".join(
-            f"{name}={str(value) if isinstance(value, Fraction) else repr(value)}"
+            f"{name}={_written(value)}"
             for name, value in self.parameters().items()
             if (name, value) not in (("optimize", "max"), ("steady", False))
         )
@@ -276,6 +277,15 @@ def _scores(scores: Scores) -> Scores:
             "Scores(values, sensitivity=...), so that the cost is known"
         )
     return scores
+
+
+def _written(value: object) -> str:
+    if not isinstance(value, Fraction):
+        return repr(value)
+    try:
+        return str(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return shown(value)
 
 
 def source_of_bits(randomness: Bits | None) -> Bits:
