@@ -6,34 +6,53 @@ from typing import Annotated, Any
 
 import typer
 
-Data = Annotated[str, typer.Argument(help="A CSV, Parquet or JSON lines file, or a glob in quotes.")]
+Data = Annotated[
+    str, typer.Argument(help="A CSV, Parquet or JSON lines file, or a glob in quotes.")
+]
 Column = Annotated[str, typer.Option(help="The column to ask about.")]
 Epsilon = Annotated[str, typer.Option(help="What the whole question costs.")]
 User = Annotated[str | None, typer.Option(help="The column that tells people apart.")]
-OneRow = Annotated[bool, typer.Option("--one-row-per-user", help="In place of --user: nobody has two rows.")]
+OneRow = Annotated[
+    bool, typer.Option("--one-row-per-user", help="In place of --user: nobody has two rows.")
+]
 Neighbours = Annotated[str, typer.Option(help="add-remove one person, or replace one.")]
 Mechanism = Annotated[str | None, typer.Option(help="Another mechanism than permute-and-flip.")]
 Dataset = Annotated[str | None, typer.Option(help="The data set's name in the budget ledger.")]
-LedgerAddress = Annotated[str | None, typer.Option("--ledger", help="Another ledger than the usual one.")]
+LedgerAddress = Annotated[
+    str | None, typer.Option("--ledger", help="Another ledger than the usual one.")
+]
 NoLedger = Annotated[bool, typer.Option("--no-ledger", help="Say that nobody counts the budget.")]
-Where = Annotated[str | None, typer.Option(help="Only rows for which this holds, e.g. \"age >= 18\".")]
+Where = Annotated[
+    str | None, typer.Option(help='Only rows for which this holds, e.g. "age >= 18".')
+]
 By = Annotated[str | None, typer.Option(help="One answer for each public group of this column.")]
-Groups = Annotated[str | None, typer.Option(help="The public groups: a list with commas, or a file.")]
+Groups = Annotated[
+    str | None, typer.Option(help="The public groups: a list with commas, or a file.")
+]
 GroupsPerPerson = Annotated[int, typer.Option(help="A person counts in so many groups at most.")]
-Engine = Annotated[str | None, typer.Option(help="Who reads the file: duckdb, polars, pandas or spark.")]
+Engine = Annotated[
+    str | None, typer.Option(help="Who reads the file: duckdb, polars, pandas or spark.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the release as JSON.")]
 CandidatesFile = Annotated[
-    str | None, typer.Option(help="The public candidates: a file with one on each line, or a CSV column.")
+    str | None,
+    typer.Option(help="The public candidates: a file with one on each line, or a CSV column."),
 ]
 Delta = Annotated[
     str | None, typer.Option(help="Without --candidates: how likely the guarantee may fail.")
 ]
-Considered = Annotated[int, typer.Option(help="Without --candidates: how many values compete at most.")]
-WithCount = Annotated[bool, typer.Option("--with-count", help="Also a noisy count, for a part of epsilon.")]
+Considered = Annotated[
+    int, typer.Option(help="Without --candidates: how many values compete at most.")
+]
+WithCount = Annotated[
+    bool, typer.Option("--with-count", help="Also a noisy count, for a part of epsilon.")
+]
 CountShare = Annotated[str, typer.Option(help="The part of epsilon that counts get.")]
 Bounds = Annotated[str, typer.Option(help="Public bounds, lower:upper.")]
 Step = Annotated[str, typer.Option(help="The distance between grid points.")]
-PerPerson = Annotated[str, typer.Option(help="Which of a person's values counts: least or largest.")]
+PerPerson = Annotated[
+    str, typer.Option(help="Which of a person's values counts: least or largest.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -65,7 +84,9 @@ def mode(
     groups_per_person: GroupsPerPerson = 1,
     with_count: WithCount = False,
     count_share: CountShare = "0.25",
-    with_gap: Annotated[bool, typer.Option("--with-gap", help="Also the noisy lead, at no cost.")] = False,
+    with_gap: Annotated[
+        bool, typer.Option("--with-gap", help="Also the noisy lead, at no cost.")
+    ] = False,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
@@ -229,7 +250,9 @@ def top(
     neighbours: Neighbours = "add-remove",
     mechanism: Mechanism = None,
     method: Annotated[str, typer.Option(help="peeling, or one-shot.")] = "peeling",
-    unordered: Annotated[bool, typer.Option("--unordered", help="Do not release the order.")] = False,
+    unordered: Annotated[
+        bool, typer.Option("--unordered", help="Do not release the order.")
+    ] = False,
     delta: Delta = None,
     considered: Considered = 100,
     where: Where = None,
@@ -270,4 +293,12 @@ def top(
         "count_share": count_share,
         "engine": engine,
     }
-    answer(questions.top_k, data, json=json, dataset=dataset, ledger=ledger, no_ledger=no_ledger, **options)
+    answer(
+        questions.top_k,
+        data,
+        json=json,
+        dataset=dataset,
+        ledger=ledger,
+        no_ledger=no_ledger,
+        **options,
+    )

@@ -37,7 +37,9 @@ def answer(
 def counted(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
     """The ledger and the data set's name, as arguments of a question."""
     if no_ledger and (dataset is not None or ledger is not None):
-        raise ParameterError("--no-ledger says that nobody counts: leave --dataset and --ledger out")
+        raise ParameterError(
+            "--no-ledger says that nobody counts: leave --dataset and --ledger out"
+        )
     if no_ledger:
         yield {}
         return

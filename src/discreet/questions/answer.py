@@ -66,7 +66,10 @@ class TableRelease(Release):
         """The release as plain data, for ``--json``."""
         data: dict[str, Any] = {
             "answer": _plain(self.answer),
-            "guarantee": {"measure": type(self.guarantee).__name__, "words": self.guarantee.in_words()},
+            "guarantee": {
+                "measure": type(self.guarantee).__name__,
+                "words": self.guarantee.in_words(),
+            },
             "mechanism": self.mechanism,
             "neighbours": self.neighbours,
             "entry": None if self.entry is None else str(self.entry),

@@ -45,7 +45,9 @@ class Asker:
 
     def __post_init__(self) -> None:
         if (self.ledger is None) != (self.dataset is None):
-            raise ParameterError("ledger= and dataset= go together: a ledger counts for a named data set")
+            raise ParameterError(
+                "ledger= and dataset= go together: a ledger counts for a named data set"
+            )
 
     def spending(self, event: Event, purpose: str, work: Callable[[], T]) -> tuple[T, Any]:
         """The result of ``work`` and the entry that paid for it."""
@@ -59,7 +61,9 @@ class Asker:
             failure = error
         except Exception:
             # Whatever it says may quote the data.
-            failure = TableError("the question failed after its budget was spent; nothing is released")
+            failure = TableError(
+                "the question failed after its budget was spent; nothing is released"
+            )
         if self.ledger is not None:
             self.ledger.fail(entry)
         # Raised anew, outside the handlers: no cause and no context that would quote an engine.
@@ -98,7 +102,11 @@ class Asking:
 
     def shaped(self, answers: list[Any]) -> Any:
         """One answer, or a mapping from group to answer."""
-        return answers[0] if self.rows.by is None else dict(zip(self.group_labels, answers, strict=True))
+        return (
+            answers[0]
+            if self.rows.by is None
+            else dict(zip(self.group_labels, answers, strict=True))
+        )
 
     def event(self, promise: Guarantee, *, mechanism: str, count: int = 1) -> Event:
         """What the ledger is told: the tightest promise for one answer, or the sum for more."""
@@ -135,7 +143,9 @@ def prepare(
             "one_row_per_user=True says that no person has two rows"
         )
     if (by is None) != (groups is None):
-        raise ParameterError("by= and groups= go together: the groups that get an answer are a public list")
+        raise ParameterError(
+            "by= and groups= go together: the groups that get an answer are a public list"
+        )
     most = whole("groups_per_person", groups_per_person)
     if most > 1 and (by is None or user is None):
         raise ParameterError("groups_per_person= goes with by= and user=")
@@ -181,9 +191,13 @@ def mechanism_at(mechanism: object, epsilon: Fraction) -> Mechanism:
     else:
         raise refuse("mechanism", mechanism, "a registered name, or a mechanism")
     if not made.private:
-        raise NotPrivateError(f"{made.name} has no privacy guarantee, so it answers no question about data")
+        raise NotPrivateError(
+            f"{made.name} has no privacy guarantee, so it answers no question about data"
+        )
     if made.optimize != "max":
-        raise ParameterError('mechanism: optimize="min" is not allowed: questions look for the largest score')
+        raise ParameterError(
+            'mechanism: optimize="min" is not allowed: questions look for the largest score'
+        )
     return made
 
 

@@ -37,7 +37,9 @@ class Candidates:
         return len(self.keys)
 
 
-def public_candidates(given: object, *, column: str, kind: str, name: str = "candidates") -> Candidates:
+def public_candidates(
+    given: object, *, column: str, kind: str, name: str = "candidates"
+) -> Candidates:
     """The candidates for a column of a declared kind; errors speak of the public list only."""
     if given is None:
         raise ParameterError(WHY_PUBLIC)
@@ -60,7 +62,9 @@ def read_candidates(path: Path, *, column: str) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        raise ParameterError(f"candidates={str(path)!r}: no such file of UTF-8 text can be read") from None
+        raise ParameterError(
+            f"candidates={str(path)!r}: no such file of UTF-8 text can be read"
+        ) from None
     if path.suffix.lower() not in (".csv", ".tsv"):
         lines = text.split("\n")
         return [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
@@ -87,7 +91,9 @@ def _listed(given: object, name: str) -> list[Any]:
         values = given.tolist() if hasattr(given, "tolist") else given
         return list(values)  # type: ignore[arg-type]  # a sequence, or an array made a list
     if isinstance(given, Iterable):
-        raise ParameterError(f"{name} must be a list (in a fixed order), not {type(given).__name__}")
+        raise ParameterError(
+            f"{name} must be a list (in a fixed order), not {type(given).__name__}"
+        )
     raise refuse(name, given, "a list, a file, an enum or a declared categorical type")
 
 
@@ -96,7 +102,9 @@ def _key(label: Any, kind: str, name: str) -> Any:
         raise ParameterError(f"{name} has a blank one")
     converted = _CONVERSIONS.get(kind, lambda _: None)(label)
     if converted is None:
-        raise ParameterError(f"{name} has {label!r}, which cannot be a value of a column declared {kind}")
+        raise ParameterError(
+            f"{name} has {label!r}, which cannot be a value of a column declared {kind}"
+        )
     return converted
 
 

@@ -27,7 +27,9 @@ def share_of(with_count: bool, share: object) -> Fraction:
         return Fraction(0)
     part = positive("count_share", share)
     if part >= 1:
-        raise ParameterError(f"count_share={share!r} is not allowed: it must lie strictly between 0 and 1")
+        raise ParameterError(
+            f"count_share={share!r} is not allowed: it must lie strictly between 0 and 1"
+        )
     return part
 
 
@@ -59,7 +61,9 @@ def require_gap(mechanism: Mechanism, candidates: int) -> None:
         raise ParameterError("with_gap needs two candidates at least")
 
 
-def winner_and_gap(scores: Scores, epsilon: Fraction, *, bits: Bits | None = None) -> tuple[int, int]:
+def winner_and_gap(
+    scores: Scores, epsilon: Fraction, *, bits: Bits | None = None
+) -> tuple[int, int]:
     """The winner under exponential noise, and its lead rounded down to a whole number of people."""
     gaps = Gaps(scores.values, scale=scores.range_distance / epsilon)
     return noisy_first_and_gap(gaps, SecureBits() if bits is None else bits, unit=Fraction(1))

@@ -130,13 +130,17 @@ def mode(
             index, gap = winner_and_gap(scores, asking.epsilon_each * (1 - share))
         else:
             index = chooser.select_index(scores)
-        number = noisy_count(int(people[index]), asking.epsilon_each * share) if with_count else None
+        number = (
+            noisy_count(int(people[index]), asking.epsilon_each * share) if with_count else None
+        )
         return labels(index), number, gap
 
     promise = chooser.promise_at(Fraction(count_sensitivity(asking.inner).range_distance))
     total = PureDP(asking.epsilon)
     event = asking.event(total if with_count or with_gap else promise, mechanism=chooser.name)
-    found, entry = asking.asker.spending(event, reason, lambda: [answer_one(people) for people in count()])
+    found, entry = asking.asker.spending(
+        event, reason, lambda: [answer_one(people) for people in count()]
+    )
     return TableRelease(
         answer=asking.shaped([answer for answer, _, _ in found]),
         guarantee=total,

@@ -91,14 +91,18 @@ def quantile(
     chooser = mechanism_at(mechanism, asking.epsilon_each)
 
     def work() -> list[int | float]:
-        people = people_per_grid_point(asking.table, asking.rows, column=column, grid=grid, per_person=rule)
+        people = people_per_grid_point(
+            asking.table, asking.rows, column=column, grid=grid, per_person=rule
+        )
         scores = [quantile_scores(row, level, neighbours=asking.inner) for row in people]
         return [grid.label(chooser.select_index(row)) for row in scores]
 
     promise = chooser.promise_at(Fraction(quantile_sensitivity(level, asking.inner).range_distance))
     name = "median" if level == Fraction(1, 2) else f"quantile {level}"
     reason = purpose or sentence({f"{name} of": column, "by": by, "where": where})
-    found, entry = asking.asker.spending(asking.event(promise, mechanism=chooser.name), reason, work)
+    found, entry = asking.asker.spending(
+        asking.event(promise, mechanism=chooser.name), reason, work
+    )
     return TableRelease(
         answer=asking.shaped(found),
         guarantee=PureDP(asking.epsilon),
@@ -108,7 +112,9 @@ def quantile(
     )
 
 
-def median(data: Any, *, column: str, bounds: object, epsilon: object, **options: Any) -> TableRelease:
+def median(
+    data: Any, *, column: str, bounds: object, epsilon: object, **options: Any
+) -> TableRelease:
     """The median of a numeric column on a public grid: ``quantile`` at one half, with its options.
 
     Example:
@@ -117,4 +123,6 @@ def median(data: Any, *, column: str, bounds: object, epsilon: object, **options
         >>> 35 < median(people, column="age", bounds=(0, 120), epsilon=5, user="person").answer < 45
         True
     """
-    return quantile(data, column=column, at=Fraction(1, 2), bounds=bounds, epsilon=epsilon, **options)
+    return quantile(
+        data, column=column, at=Fraction(1, 2), bounds=bounds, epsilon=epsilon, **options
+    )

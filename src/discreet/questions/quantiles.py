@@ -86,12 +86,16 @@ def quantiles(
         engine=engine,
     )
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
-        raise ParameterError(f"at={at!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]")
+        raise ParameterError(
+            f"at={at!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]"
+        )
     levels = [level_of(level) for level in at]
     if sorted(set(levels)) != levels:
         raise ParameterError(f"at={at!r} is not allowed: levels must increase")
     if math.lcm(*(level.denominator for level in levels)) > LARGEST_DENOMINATOR:
-        raise ParameterError(f"at={at!r} is not allowed: their common denominator is above a million")
+        raise ParameterError(
+            f"at={at!r} is not allowed: their common denominator is above a million"
+        )
     grid = Grid.between(bounds, step=step)
     rule = per_person_rule(per_person)
     asking.table.require_number(column)
@@ -103,10 +107,14 @@ def quantiles(
     chooser = mechanism_at(mechanism, asking.epsilon_each / (depths * steps))
 
     def answer_one(people: Counts) -> tuple[int | float, ...]:
-        return tuple(grid.label(place) for place in recursive(people, levels, chooser, neighbours=inner))
+        return tuple(
+            grid.label(place) for place in recursive(people, levels, chooser, neighbours=inner)
+        )
 
     def work() -> list[tuple[int | float, ...]]:
-        people = people_per_grid_point(asking.table, asking.rows, column=column, grid=grid, per_person=rule)
+        people = people_per_grid_point(
+            asking.table, asking.rows, column=column, grid=grid, per_person=rule
+        )
         return [answer_one(row) for row in people]
 
     shown = ", ".join(str(level) for level in levels)
@@ -158,7 +166,12 @@ class _Stretches:
     neighbours: str
 
     def places(
-        self, line: Counts, offset: int, *, span: tuple[Fraction, Fraction], levels: Sequence[Fraction]
+        self,
+        line: Counts,
+        offset: int,
+        *,
+        span: tuple[Fraction, Fraction],
+        levels: Sequence[Fraction],
     ) -> list[int]:
         """The places of ``levels`` on a stretch of the line that holds the people of a span of levels."""
         if not levels:

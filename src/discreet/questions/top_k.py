@@ -144,7 +144,9 @@ def top_k(
     def answer_one(people: Counts) -> tuple[tuple[Any, ...], tuple[int, ...]]:
         indices = choose(count_scores(people, neighbours=asking.inner))
         indices = indices if ordered else sorted(indices)
-        counts = tuple(noisy_count(int(people[index]), each) for index in indices) if with_count else ()
+        counts = (
+            tuple(noisy_count(int(people[index]), each) for index in indices) if with_count else ()
+        )
         return tuple(public.labels[index] for index in indices), counts
 
     def work() -> list[tuple[tuple[Any, ...], tuple[int, ...]]]:
@@ -152,7 +154,9 @@ def top_k(
         return [answer_one(people) for people in counted]
 
     event = asking.event(
-        PureDP(asking.epsilon) if with_count else promise, mechanism=name, count=1 if with_count else rounds
+        PureDP(asking.epsilon) if with_count else promise,
+        mechanism=name,
+        count=1 if with_count else rounds,
     )
     found, entry = asking.asker.spending(event, reason, work)
     return TableRelease(
@@ -181,7 +185,12 @@ def _chooser(
             raise ParameterError(
                 "mechanism= goes with peeling; one-shot noise is exponential, as in permute-and-flip"
             )
-        return (lambda scores: one_shot(scores, epsilon, k)), PureDP(epsilon), "one-shot exponential noise", 1
+        return (
+            (lambda scores: one_shot(scores, epsilon, k)),
+            PureDP(epsilon),
+            "one-shot exponential noise",
+            1,
+        )
     raise refuse("method", method, f'"{PEELING}" or "{ONE_SHOT}"')
 
 
@@ -190,7 +199,9 @@ def peel(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:
     left = np.arange(len(scores))
     chosen: list[int] = []
     for _ in range(k):
-        remaining = Scores(scores.values[left], sensitivity=scores.sensitivity, monotonic=scores.monotonic)
+        remaining = Scores(
+            scores.values[left], sensitivity=scores.sensitivity, monotonic=scores.monotonic
+        )
         place = mechanism.select_index(remaining)
         chosen.append(int(left[place]))
         left = np.delete(left, place)

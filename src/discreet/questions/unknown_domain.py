@@ -62,12 +62,20 @@ class Limits:
 
 
 def limits_for(
-    *, epsilon: Fraction, delta: object, rounds: int, considered: int, one_row_each: bool, neighbours: str
+    *,
+    epsilon: Fraction,
+    delta: object,
+    rounds: int,
+    considered: int,
+    one_row_each: bool,
+    neighbours: str,
 ) -> tuple[Limits, Fraction]:
     """The limits of one round, and δ of the whole question."""
     total = probability("delta", delta)
     if not 0 < total < 1:
-        raise ParameterError(f"delta={delta!r} is not allowed: it must lie strictly between 0 and 1")
+        raise ParameterError(
+            f"delta={delta!r} is not allowed: it must lie strictly between 0 and 1"
+        )
     per_round, failing = epsilon / rounds, total / rounds
     if neighbours == REPLACE:
         # Two steps of the other relation: (2ε', δ'(1 + e^ε')) with ε' = ε/2.
@@ -112,13 +120,19 @@ def unknown_top(
 ) -> TableRelease:
     """The commonest values of a column, as far as it is safe to say."""
     if mechanism not in (None, PermuteAndFlip, "permute-and-flip"):
-        raise ParameterError("an unknown domain is proved for permute-and-flip only: leave mechanism= out")
+        raise ParameterError(
+            "an unknown domain is proved for permute-and-flip only: leave mechanism= out"
+        )
     if asking.rows.by is not None:
         raise ParameterError("by= needs public candidates")
     if considered < rounds:
-        raise ParameterError(f"considered={considered} is not allowed: at least k = {rounds} are needed")
+        raise ParameterError(
+            f"considered={considered} is not allowed: at least k = {rounds} are needed"
+        )
     if asking.table.kind(column) == "other":
-        raise ParameterError(f"column={column!r} is not allowed: values must be texts, numbers or dates")
+        raise ParameterError(
+            f"column={column!r} is not allowed: values must be texts, numbers or dates"
+        )
     share = share_of(with_count, count_share)
     limits, failing = limits_for(
         epsilon=asking.epsilon * (1 - share),

@@ -52,7 +52,9 @@ def noisy_first(gaps: Gaps, count: int, bits: Bits, *, word: int = _WORD) -> lis
 
 
 @np.errstate(all="ignore")
-def noisy_first_and_gap(gaps: Gaps, bits: Bits, *, unit: Fraction, word: int = _WORD) -> tuple[int, int]:
+def noisy_first_and_gap(
+    gaps: Gaps, bits: Bits, *, unit: Fraction, word: int = _WORD
+) -> tuple[int, int]:
     """The candidate of largest noisy score, and ⌊(lead over the second)·scale/unit⌋."""
     first, second = _first(gaps, 2, bits, word)
     factor = gaps.scale / unit

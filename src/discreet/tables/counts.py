@@ -108,7 +108,9 @@ def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) ->
 
         frame, _ = _selected(table, rows, column, as_number=True)
         frame = frame.filter(grid.contains(nw.col("value")))
-        kept = [name for name, used in (("user", rows.user), ("group", rows.by)) if used is not None]
+        kept = [
+            name for name, used in (("user", rows.user), ("group", rows.by)) if used is not None
+        ]
         index = grid.index_below(nw.col("value")).cast(nw.Int64)
         return _people_in(frame.select(*kept, index.alias("value")), rows, "value")
 
@@ -151,7 +153,9 @@ def collected(frame: Any) -> dict[str, Any]:
 # ---- the steps -----------------------------------------------------------------------------------
 
 
-def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False) -> tuple[Any, Table]:
+def _selected(
+    table: Table, rows: Rows, column: str, *, as_number: bool = False
+) -> tuple[Any, Table]:
     """The rows that count, with the columns value, user and group; and the table as it was prepared."""
     import narwhals as nw
 
@@ -172,7 +176,9 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
     if rows.user is not None:
         frame = frame.filter(_present(ready, rows.user, "user"))
     if rows.by is not None:
-        frame = frame.filter(_present(ready, rows.by, "group") & nw.col("group").is_in(list(rows.groups)))
+        frame = frame.filter(
+            _present(ready, rows.by, "group") & nw.col("group").is_in(list(rows.groups))
+        )
         if rows.user is not None and rows.groups_per_person < len(rows.groups):
             frame = _few_groups(frame, rows.groups_per_person)
     if not as_number:
@@ -249,7 +255,9 @@ def _plain(value: Any) -> Any:
 
 def _identity(value: Any) -> Any:
     """What makes two values the same candidate: dates come back from engines in several types."""
-    value = value.astype("datetime64[D]").item() if isinstance(value, np.datetime64) else _plain(value)
+    value = (
+        value.astype("datetime64[D]").item() if isinstance(value, np.datetime64) else _plain(value)
+    )
     if hasattr(value, "to_pydatetime"):
         value = value.to_pydatetime()
     return value.date() if hasattr(value, "hour") and hasattr(value, "date") else value

@@ -43,7 +43,9 @@ def open_files(pattern: str | Path, *, needed: Iterable[str], engine: str) -> tu
     if suffix in _DELIMITERS:
         headers = [_header(path, _DELIMITERS[suffix]) for path in paths]
         if any(header != headers[0] for header in headers):
-            raise ParameterError(f"the files of {str(pattern)!r} do not have the same columns in one order")
+            raise ParameterError(
+                f"the files of {str(pattern)!r} do not have the same columns in one order"
+            )
         columns: Sequence[str] = headers[0]
     else:
         columns = sorted(set(needed))
@@ -68,7 +70,9 @@ def _suffix(path: str) -> str:
     if suffix in _DELIMITERS or suffix in _JSON_LINES or (suffix in _PARQUET and not compressed):
         return suffix
     allowed = ", ".join((*_DELIMITERS, *_JSON_LINES, *_PARQUET))
-    raise ParameterError(f"{path!r}: the format of a table is told by its name; known are {allowed}")
+    raise ParameterError(
+        f"{path!r}: the format of a table is told by its name; known are {allowed}"
+    )
 
 
 def _header(path: str, delimiter: str) -> list[str]:
@@ -76,7 +80,8 @@ def _header(path: str, delimiter: str) -> list[str]:
 
     def first_record() -> list[str]:
         opened = gzip.open if path.endswith(".gz") else open
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        # A whole block is decoded, and with it rows: no byte of theirs may raise.
+        with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
             return next(csv.reader(file, delimiter=delimiter), [])
 
     names = quietly(first_record, doing="reading the header")
@@ -95,7 +100,9 @@ def _duckdb(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
     try:
         import duckdb
     except ImportError:
-        raise MissingExtraError("reading files needs DuckDB: pip install 'discreet[tables]'") from None
+        raise MissingExtraError(
+            "reading files needs DuckDB: pip install 'discreet[tables]'"
+        ) from None
     connection = duckdb.connect(config=_QUIET_DUCKDB)
     connection.execute("SET enable_progress_bar = false")
     files = "[" + ", ".join(map(_literal, paths)) + "]"

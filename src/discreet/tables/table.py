@@ -58,9 +58,7 @@ class Table:
         chosen = {column for column in columns if self.kinds[column] == "object"}
         if not chosen:
             return self
-        cleaned = {
-            column: _text_only(self.native[column]) for column in chosen
-        }
+        cleaned = {column: _text_only(self.native[column]) for column in chosen}
         return replace(
             self,
             native=self.native.assign(**cleaned),
@@ -71,7 +69,11 @@ class Table:
         """The table of a text file with these columns also as numbers, by the rule for numbers."""
         table = self
         for column in sorted(set(columns)):
-            if self.is_text and self.kind(column) == "text" and column + _NUMBER_SUFFIX not in table.kinds:
+            if (
+                self.is_text
+                and self.kind(column) == "text"
+                and column + _NUMBER_SUFFIX not in table.kinds
+            ):
                 name = column + _NUMBER_SUFFIX
                 native = with_numbers(table.native, column, name=name, engine=table.engine)
                 table = replace(table, native=native, kinds={**table.kinds, name: "float"})
@@ -126,7 +128,11 @@ class Table:
         if kind in ("integer", "float") or (kind == "text" and self.is_text):
             whole = all(isinstance(value, int) for value in values)
             if all(_is_number(value) for value in values):
-                if kind == "integer" and whole and all(_INT64[0] <= value <= _INT64[1] for value in values):
+                if (
+                    kind == "integer"
+                    and whole
+                    and all(_INT64[0] <= value <= _INT64[1] for value in values)
+                ):
                     return values
                 return tuple(float(value) for value in values)
         if kind == "boolean" and all(isinstance(value, bool) for value in values):
@@ -146,18 +152,22 @@ class Table:
         expression = nw.col(column)
         if kind in ("text", "object") and not any(isinstance(value, float) for value in values):
             expression = self.text(column)
-            missing = expression.is_null() | (expression == "") if self.is_text else expression.is_null()
+            missing = (
+                expression.is_null() | (expression == "") if self.is_text else expression.is_null()
+            )
         elif kind in ("float", "text") or any(isinstance(value, float) for value in values):
             expression = self.number(column)
-            missing = expression.is_null() | expression.is_nan()
+            missing = expression.is_null() | ~expression.is_finite()
         else:
             missing = expression.is_null()
         # A null makes some engines' comparisons null: both steps below turn that into false.
         absent = nw.when(missing).then(nw.lit(True)).otherwise(nw.lit(False))
         if comparison.operator == "null":
             return absent
-        holds = expression.is_in(list(values)) if comparison.operator == "in" else (
-            _OPERATORS[comparison.operator](expression, values[0])
+        holds = (
+            expression.is_in(list(values))
+            if comparison.operator == "in"
+            else (_OPERATORS[comparison.operator](expression, values[0]))
         )
         return nw.when(~absent & holds).then(nw.lit(True)).otherwise(nw.lit(False))
 
@@ -198,12 +208,16 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
     try:
         import narwhals as nw
     except ImportError:
-        raise MissingExtraError("asking a table needs Narwhals: pip install 'discreet[tables]'") from None
+        raise MissingExtraError(
+            "asking a table needs Narwhals: pip install 'discreet[tables]'"
+        ) from None
     is_text = False
     if isinstance(data, str | Path):
         data, is_text = open_files(data, needed=needed, engine=engine or "duckdb")
     elif engine is not None:
-        raise ParameterError(f"engine={engine!r} is not allowed: it goes with a path; a frame has its own")
+        raise ParameterError(
+            f"engine={engine!r} is not allowed: it goes with a path; a frame has its own"
+        )
     native = nw.to_native(data, pass_through=True)
     frame = nw.from_native(native, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):

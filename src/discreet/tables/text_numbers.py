@@ -34,7 +34,8 @@ def _pyspark(frame: Any, column: str, name: str) -> Any:
     escaped = column.replace("`", "``")
     trimmed = f"trim(BOTH ' \t' FROM `{escaped}`)"
     return frame.withColumn(
-        name, f.expr(f"CASE WHEN {trimmed} RLIKE r'{NUMBER}' THEN try_cast({trimmed} AS DOUBLE) END")
+        name,
+        f.expr(f"CASE WHEN {trimmed} RLIKE r'{NUMBER}' THEN try_cast({trimmed} AS DOUBLE) END"),
     )
 
 

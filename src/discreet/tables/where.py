@@ -2,8 +2,9 @@
 
 An engine's own SQL could average over the table or fail on a value; either would leak. Here a condition is
 made of comparisons (``= != < <= > >=``), ``in (...)``, ``is null``, ``is not null``, ``and``, ``or``, ``not``
-and parentheses. Texts stand in single quotes, odd column names in double quotes. A comparison with a
-null or a NaN is false; ``not`` makes it true. Every engine gives the same rows.
+and parentheses. Texts stand in single quotes, odd column names in double quotes. NaN and infinities are
+null, and so is, in a text file, an empty field; a comparison with a null is false, and ``not`` makes that
+true. Every engine gives the same rows.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def parse(text: object) -> Condition:
         'and'
     """
     if not isinstance(text, str):
-        raise ParameterError(f"where={text!r} is not allowed: it must be a text such as \"age >= 18\"")
+        raise ParameterError(
+            f'where={text!r} is not allowed: it must be a text such as "age >= 18"'
+        )
     return _Parser(text, list(_tokens(text))).whole()
 
 
@@ -88,7 +91,9 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
     while text[position:].strip():
         match = _TOKEN.match(text, position)
         if not match:
-            raise ParameterError(f"where={text!r} is not allowed: it cannot be read from position {position}")
+            raise ParameterError(
+                f"where={text!r} is not allowed: it cannot be read from position {position}"
+            )
         position = match.end()
         kind = str(match.lastgroup)
         value = match.group(kind)
@@ -181,7 +186,7 @@ class _Parser:
 
     def _refusal(self) -> ParameterError:
         return ParameterError(
-            f"where={self.text!r} is not allowed: it must be comparisons such as \"age >= 18\", "
+            f'where={self.text!r} is not allowed: it must be comparisons such as "age >= 18", '
             "\"clinic in ('north', 'south')\", \"left is null\", joined by and, or, not"
         )
 

@@ -1,0 +1,197 @@
+"""Every engine gives the counts that a few lines of plain Python give."""
+
+from __future__ import annotations
+
+import bisect
+import math
+import random
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
+from discreet.tables.counts import commonest_values, people_per_interval
+from discreet.tables.where import parse
+
+Columns = dict[str, list[Any]]
+CANDIDATES = ["a", "b", "c'd", "é, x", "never"]
+CLINICS = ("east", "north", "south")
+
+
+def _table() -> Columns:
+    generator = random.Random(5)  # noqa: S311 - a fixed table, not a secret
+    rows = 400
+    awkward = [
+        None,
+        math.nan,
+        math.inf,
+        -math.inf,
+        -0.0,
+        0.3,
+        0.1 + 0.2,
+        0.1,
+        1e300,
+        -5.0,
+        1.0,
+        0.7,
+        0.6,
+        0.29,
+    ]
+    return {
+        "diagnosis": [generator.choice([*CANDIDATES[:4], "other", None]) for _ in range(rows)],
+        "patient": [generator.choice([None, *range(60)]) for _ in range(rows)],
+        "name": [generator.choice([None, *(f"p{i}" for i in range(40))]) for _ in range(rows)],
+        "clinic": [generator.choice([*CLINICS, "elsewhere", None]) for _ in range(rows)],
+        "dose": [
+            generator.choice([*awkward, generator.random(), generator.random()])
+            for _ in range(rows)
+        ],
+        "age": [generator.randint(-3, 20) for _ in range(rows)],
+    }
+
+
+COLUMNS = _table()
+ROWS = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
+NEEDED = list(COLUMNS)
+CONDITION = "age >= 3 and not (dose > 0.5 or clinic = 'south') and diagnosis is not null"
+
+
+def _holds(row: dict[str, Any]) -> bool:
+    dose = row["dose"]
+    large = dose is not None and math.isfinite(dose) and dose > 0.5
+    return (
+        row["age"] >= 3 and not (large or row["clinic"] == "south") and row["diagnosis"] is not None
+    )
+
+
+def _expected(
+    values: Callable[[dict[str, Any]], Any],
+    *,
+    user: str | None,
+    where: bool = False,
+    groups: int = 0,
+) -> dict[tuple[Any, Any], int]:
+    """People per (group, value): each person once, in the least of their groups."""
+    kept = [row for row in ROWS if not where or _holds(row)]
+    if user is not None:
+        kept = [row for row in kept if row[user] is not None]
+    if groups:
+        kept = [row for row in kept if row["clinic"] in CLINICS]
+        theirs = defaultdict(set)
+        for row in kept:
+            theirs[row[user] if user else id(row)].add(row["clinic"])
+        kept = [
+            row
+            for row in kept
+            if row["clinic"] in sorted(theirs[row[user] if user else id(row)])[:groups]
+        ]
+    people = defaultdict(set)
+    for place, row in enumerate(kept):
+        value = values(row)
+        if value is not None:
+            people[row["clinic"] if groups else None, value].add(row[user] if user else place)
+    return {key: len(found) for key, found in people.items()}
+
+
+@pytest.fixture(scope="session")
+def table(table_in: Callable[[Columns], Any]) -> Any:
+    return open_table(table_in(COLUMNS), needed=NEEDED)
+
+
+@pytest.mark.parametrize(
+    ("user", "where", "groups"),
+    [("patient", False, 0), (None, True, 0), ("name", True, 1), ("patient", False, 2)],
+)
+def test_people_per_candidate(table: Any, user: str | None, where: bool, groups: int) -> None:
+    rows = Rows(
+        user=user,
+        where=parse(CONDITION) if where else None,
+        by="clinic" if groups else None,
+        groups=CLINICS if groups else (),
+        groups_per_person=max(groups, 1),
+    )
+    counts = people_per_candidate(table, rows, column="diagnosis", keys=CANDIDATES)
+    expected = _expected(lambda row: row["diagnosis"], user=user, where=where, groups=groups)
+    for place, group in enumerate(CLINICS if groups else (None,)):
+        assert counts[place].tolist() == [expected.get((group, key), 0) for key in CANDIDATES]
+
+
+@pytest.mark.parametrize(
+    ("user", "rule"), [(None, "least"), ("patient", "least"), ("name", "largest")]
+)
+def test_people_per_grid_point(table: Any, user: str | None, rule: str) -> None:
+    grid = Grid.between("0:1", step="0.1")
+    points = [float(grid.lower + i * grid.step) for i in range(len(grid))]
+    theirs = defaultdict(list)
+    for place, row in enumerate(ROWS):
+        dose = row["dose"]
+        inside = dose is not None and math.isfinite(dose) and 0 <= dose <= 1
+        if inside and (user is None or row[user] is not None):
+            theirs[place if user is None else row[user]].append(dose)
+    expected = np.zeros(len(grid), dtype=np.int64)
+    for values in theirs.values():
+        expected[bisect.bisect_left(points, min(values) if rule == "least" else max(values))] += 1
+    counts = people_per_grid_point(
+        table, Rows(user=user), column="dose", grid=grid, per_person=rule
+    )
+    assert counts.tolist() == [expected.tolist()]
+
+
+def test_whole_numbers_on_a_grid_by_group(table: Any) -> None:
+    grid = Grid.between((-1, 15), step=2)
+    rows = Rows(user="patient", by="clinic", groups=CLINICS)
+    counts = people_per_grid_point(table, rows, column="age", grid=grid, per_person="largest")
+    theirs: dict[Any, set[str]] = defaultdict(set)
+    for row in ROWS:
+        if row["patient"] is not None and row["clinic"] in CLINICS:
+            theirs[row["patient"]].add(row["clinic"])
+    ages: dict[Any, list[int]] = defaultdict(list)
+    for row in ROWS:
+        person, clinic = row["patient"], row["clinic"]
+        if person in theirs and clinic == min(theirs[person]) and -1 <= row["age"] <= 15:
+            ages[clinic, person].append(row["age"])
+    expected = np.zeros((3, len(grid)), dtype=np.int64)
+    for (clinic, _), values in ages.items():
+        expected[CLINICS.index(clinic), -(-(max(values) + 1) // 2)] += 1
+    assert counts.tolist() == expected.tolist()
+
+
+def test_intervals_and_commonest_values(table: Any) -> None:
+    grid = Grid.between("0:1", step="0.1")
+    points = [float(grid.lower + i * grid.step) for i in range(len(grid))]
+
+    def interval(row: dict[str, Any]) -> int | None:
+        dose = row["dose"]
+        inside = dose is not None and math.isfinite(dose) and 0 <= dose <= 1
+        return bisect.bisect_right(points, dose) - 1 if inside else None
+
+    counts = people_per_interval(table, Rows(user="patient"), column="dose", grid=grid)
+    expected = _expected(interval, user="patient")
+    assert counts.tolist() == [[expected.get((None, i), 0) for i in range(len(grid))]]
+    common = _expected(lambda row: row["diagnosis"], user="name")
+    in_order = sorted(
+        ((value, n) for (_, value), n in common.items()), key=lambda pair: (-pair[1], pair[0])
+    )
+    assert commonest_values(table, Rows(user="name"), column="diagnosis", most=3) == in_order[:3]
+
+
+def test_an_empty_table_gives_zeros(table: Any) -> None:
+    rows = Rows(user="patient", where=parse("age > 1000"))
+    assert people_per_candidate(table, rows, column="diagnosis", keys=CANDIDATES).tolist() == [
+        [0] * 5
+    ]
+    grid = Grid.between("0:1", step="0.5")
+    assert people_per_grid_point(
+        table, rows, column="dose", grid=grid, per_person="least"
+    ).tolist() == [[0] * 3]
+
+
+def test_a_long_list_of_candidates(table: Any) -> None:
+    keys = [*CANDIDATES, *(f"code {i}" for i in range(2500))]
+    counts = people_per_candidate(table, Rows(user="patient"), column="diagnosis", keys=keys)
+    short = people_per_candidate(table, Rows(user="patient"), column="diagnosis", keys=CANDIDATES)
+    assert counts[0, :5].tolist() == short[0].tolist()
+    assert not counts[0, 5:].any()

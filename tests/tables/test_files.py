@@ -1,0 +1,139 @@
+"""Files: text stays text, malformed rows are dropped and never raise, schemas are checked."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from discreet.errors import ParameterError, TableError
+from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
+
+HEADER = b"code,person,age\n"
+
+
+def _counts(path: Path | str) -> list[int]:
+    table = open_table(path, needed=["code", "person", "age"])
+    return list(people_per_candidate(table, Rows(), column="code", keys=["a", "b"])[0])
+
+
+def test_malformed_csv_rows_are_dropped(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    rows = [
+        b"a,1,20",
+        b"\xff\xfe,2,30",
+        b"b",
+        b"a,2,x,y,z",
+        b"x" * 5_000_000 + b",3,4",
+        b'"b",4,50',
+        b"",
+        b'"a,9,9',
+    ]
+    file.write_bytes(HEADER + b"\n".join(rows))
+    assert _counts(file) == [2, 2]
+
+
+def test_numbers_are_parsed_by_our_rule(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    texts = [
+        "1",
+        " 2 ",
+        "\t3",
+        "+4.",
+        ".5e1",
+        "6e0",
+        "1e999",
+        "inf",
+        "nan",
+        "0x10",
+        "1_0",
+        "1,0",
+        "",
+        "ten",
+        "1 0",
+    ]
+    file.write_text("age\n" + "\n".join(f'"{text}"' for text in texts) + "\n")
+    table = open_table(file, needed=["age"])
+    counts = people_per_grid_point(
+        table, Rows(), column="age", grid=Grid.between("0:20"), per_person="least"
+    )
+    assert counts[0].nonzero()[0].tolist() == [1, 2, 3, 4, 5, 6]
+    assert counts.sum() == 6
+
+
+def test_a_column_of_digits_stays_text(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("code\n007\n7\n7.0\n")
+    table = open_table(file, needed=["code"])
+    assert people_per_candidate(table, Rows(), column="code", keys=["7", "007"])[0].tolist() == [
+        1,
+        1,
+    ]
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_bytes(
+        b'{"code":"a","person":1}\nnot json\n{"code":["a"]}\n"a"\n\n'
+        b'{"code":"b","age":{"x":1}}\n{"age":3}\n{"code":"\xff"}\n'
+    )
+    assert _counts(file) == [1, 1]
+
+
+def test_globs_compression_and_tabs(tmp_path: Path) -> None:
+    for name in ("1", "2"):
+        (tmp_path / f"part{name}.csv").write_bytes(HEADER + b"a,1,1\nb,2,2\n")
+    assert _counts(str(tmp_path / "part*.csv")) == [2, 2]
+    with gzip.open(tmp_path / "t.csv.gz", "wb") as file:
+        file.write(HEADER + b"a,1,1\n")
+    assert _counts(tmp_path / "t.csv.gz") == [1, 0]
+    (tmp_path / "t.tsv").write_bytes(b"code\tperson\tage\na\t1\t1\n")
+    assert _counts(tmp_path / "t.tsv") == [1, 0]
+    (tmp_path / "with mark.csv").write_bytes(b"\xef\xbb\xbf" + HEADER + b"a,1,1\n")
+    assert _counts(tmp_path / "with mark.csv") == [1, 0]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars", "pandas"])
+def test_parquet_in_every_engine(tmp_path: Path, engine: str) -> None:
+    for name in "12":
+        pl.DataFrame({"code": ["a", None, "b"], "person": [1, 2, 3]}).write_parquet(
+            tmp_path / f"{name}.parquet"
+        )
+    table = open_table(tmp_path / "*.parquet", needed=["code"], engine=engine)
+    assert people_per_candidate(table, Rows(user="person"), column="code", keys=["a", "b"])[
+        0
+    ].tolist() == [1, 1]
+
+
+def test_refusals(tmp_path: Path) -> None:
+    def refused(name: str, content: bytes, words: str, engine: str | None = None) -> None:
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ParameterError, match=words):
+            open_table(tmp_path / name, needed=["a"], engine=engine)
+
+    refused("a.csv", b"", "name every column")
+    refused("b.csv", b"a,,b\n", "name every column")
+    refused("c.csv", b"a,b,a\n", "same name")
+    refused("d.xlsx", b"", "told by its name")
+    refused("e.csv", b"a\n1\n", "reads Parquet only", engine="polars")
+    refused("f.csv", b"a\n1\n", "engine='oracle'", engine="oracle")
+    with pytest.raises(ParameterError, match="no file matches"):
+        open_table(tmp_path / "nothing*.csv", needed=[])
+    (tmp_path / "g1.csv").write_bytes(b"a,b\n")
+    (tmp_path / "g2.csv").write_bytes(b"b,a\n")
+    with pytest.raises(ParameterError, match="same columns"):
+        open_table(tmp_path / "g*.csv", needed=[])
+    (tmp_path / "g3.parquet").write_bytes(b"")
+    with pytest.raises(ParameterError, match="different formats"):
+        open_table(tmp_path / "g*", needed=[])
+
+
+def test_a_broken_file_quotes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 secret value")
+    with pytest.raises(TableError) as caught:
+        open_table(tmp_path / "broken.parquet", needed=[])
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert "secret" not in str(caught.value)
