@@ -1,0 +1,166 @@
+"""Unknown domains, audited over small data sets: the exact law of the answer on every pair of neighbours."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet import ApproxDP, PermuteAndFlip, Scores
+from discreet.errors import ParameterError
+from discreet.questions import mode, top_k
+from discreet.questions.unknown_domain import Limits, choose, limits_for
+
+Person = tuple[str, ...]
+Law = dict[tuple[str, ...], float]
+
+
+def _law(people: tuple[Person, ...], limits: Limits, rounds: int) -> Law:
+    """The law of the answer, from the same list and the same scores as ``choose`` uses."""
+    counts: dict[str, int] = {}
+    for person in people:
+        for value in set(person):
+            counts[value] = counts.get(value, 0) + 1
+    values = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    cut = values[limits.considered][1] if len(values) > limits.considered else 0
+    law: Law = {}
+
+    def follow(left: list[tuple[str, int]], chosen: tuple[str, ...], chance: float) -> None:
+        if len(chosen) == rounds:
+            law[chosen] = law.get(chosen, 0.0) + chance
+            return
+        numbers = np.array([count for _, count in left] + [cut + limits.margin])
+        scores = Scores(numbers, sensitivity=1, monotonic=True)
+        probabilities = PermuteAndFlip(epsilon=limits.epsilon).probabilities(scores)
+        law[chosen] = law.get(chosen, 0.0) + chance * float(probabilities[-1])
+        for place, (value, _) in enumerate(left):
+            rest = left[:place] + left[place + 1 :]
+            follow(rest, (*chosen, value), chance * float(probabilities[place]))
+
+    follow(values[: limits.considered], (), 1.0)
+    return law
+
+
+def _delta(one: Law, other: Law, epsilon: float) -> float:
+    """The least δ with Pr[S] ≤ e^ε Pr'[S] + δ for all sets S of answers."""
+    return sum(
+        max(0.0, p - math.exp(epsilon) * other.get(answer, 0.0)) for answer, p in one.items()
+    )
+
+
+def _people(values: str, most: int) -> list[Person]:
+    return [
+        person for size in range(1, most + 1) for person in itertools.combinations(values, size)
+    ]
+
+
+def _pairs(
+    kinds: list[Person], neighbours: str, most: int
+) -> Iterator[tuple[tuple[Person, ...], tuple[Person, ...]]]:
+    for size in range(most + 1):
+        for others in itertools.combinations_with_replacement(kinds, size):
+            for one in kinds:
+                if neighbours == "add-remove":
+                    yield others, (*others, one)
+                else:
+                    yield from ((((*others, one)), (*others, another)) for another in kinds)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.parametrize(("considered", "rounds"), [(1, 1), (2, 1), (2, 2)])
+@pytest.mark.parametrize("one_row_each", [True, False])
+def test_audit_over_small_data_sets(
+    neighbours: str, considered: int, rounds: int, one_row_each: bool
+) -> None:
+    epsilon, delta = Fraction(2), Fraction(2, 5)  # so large a δ that answers are given at all
+    limits, total = limits_for(
+        epsilon=epsilon,
+        delta=delta,
+        rounds=rounds,
+        considered=considered,
+        one_row_each=one_row_each,
+        neighbours=neighbours,
+    )
+    assert total == delta
+    kinds = _people("abc", 1 if one_row_each else 3)
+    laws: dict[tuple[Person, ...], Law] = {}
+
+    def law_of(people: tuple[Person, ...]) -> Law:
+        key = tuple(sorted(people))
+        if key not in laws:
+            laws[key] = _law(key, limits, rounds)
+        return laws[key]
+
+    worst, answered = 0.0, 0.0
+    for one, other in _pairs(kinds, neighbours, most=4 if one_row_each else 2):
+        first, second = law_of(one), law_of(other)
+        worst = max(
+            worst, _delta(first, second, float(epsilon)), _delta(second, first, float(epsilon))
+        )
+        answered = max(answered, 1 - first.get((), 0.0))
+    assert worst <= float(delta)
+    assert worst > 0  # there is something to charge δ for
+    assert answered > 0.01
+
+
+def test_the_margin_is_rounded_up() -> None:
+    limits = Limits(Fraction(1), Fraction(1, 10**6), 100, 100)
+    exact = math.log(100 * (1 + math.e) / 2e-6)
+    assert limits.margin == 1 + math.ceil(exact)
+
+
+def test_a_value_of_one_person_is_not_said() -> None:
+    limits = Limits(Fraction(1), Fraction(1, 10**9), 10, 10)
+    # Its chance is below δ = 1e-9.
+    assert choose([("a rare disease", 1)], limits, 1) == []
+    assert choose([], limits, 3) == []
+
+
+VISITS = pl.DataFrame(
+    {"person": range(1000), "page": ["a"] * 600 + ["b"] * 300 + ["c"] * 99 + ["secret"]}
+)
+
+
+def test_the_question() -> None:
+    release = top_k(
+        VISITS, column="page", k=4, epsilon=8, delta="1e-9", user="person", with_count=True
+    )
+    # Beyond the safe ones comes nothing: "secret" lies 26 below the threshold at ε = 1.5 a round.
+    assert release.answer == ("a", "b", "c")
+    assert release.guarantee == ApproxDP(8, "1e-9")
+    assert len(release.count) == 3
+    single = mode(
+        VISITS, column="page", epsilon=1, delta="1e-6", user="person", neighbours="replace"
+    )
+    assert single.answer == "a"
+    empty = mode(VISITS.head(0), column="page", epsilon=1, delta="1e-6", user="person")
+    assert empty.answer is None
+    assert "nothing is safe to say" in str(empty)
+    one_row = mode(
+        VISITS, column="page", epsilon=1, delta="1e-6", one_row_per_user=True, considered=1
+    )
+    assert one_row.answer == "a"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"delta": 0}, "strictly between"),
+        ({"delta": 1}, "strictly between"),
+        ({"delta": "x"}, "delta='x'"),
+        ({}, "unknown domains"),
+        ({"delta": 0.1, "mechanism": "exponential"}, "permute-and-flip only"),
+        ({"delta": 0.1, "by": "page", "groups": ["a"]}, "public candidates"),
+        ({"delta": 0.1, "with_gap": True}, "public candidates"),
+        ({"delta": 0.1, "candidates": ["a"]}, "left out"),
+        ({"delta": 0.1, "considered": 0}, "considered"),
+    ],
+)
+def test_refusals(options: dict[str, object], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        mode(VISITS, column="page", epsilon=1, user="person", **options)  # type: ignore[arg-type]  # wrong on purpose
