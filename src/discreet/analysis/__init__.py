@@ -27,6 +27,7 @@ from discreet.analysis.optimality import (
     permute_and_flip_dual,
 )
 from discreet.analysis.planning import budget_ratio, epsilon_for
+from discreet.analysis.recommendation import Recommendation, recommend
 from discreet.analysis.worst_case import WorstCase, worst_case, worst_case_error, worst_case_tail
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "ComparisonRow",
     "DisclosureRisk",
     "OptimalMechanism",
+    "Recommendation",
     "WorstCase",
     "budget_ratio",
     "compare",
@@ -52,6 +54,7 @@ __all__ = [
     "optimal_mechanism",
     "optimality_ratio",
     "permute_and_flip_dual",
+    "recommend",
     "worst_case",
     "worst_case_error",
     "worst_case_lower_bound",

@@ -1,0 +1,287 @@
+"""Which mechanism to use for a budget and a number of releases, and why.
+
+For one release under pure DP permute-and-flip is never worse than the exponential mechanism. When many
+releases are composed under zCDP or (ε, δ) the exponential mechanism costs about a quarter of the ρ, may run
+at about twice the ε, and wins. Where the two cross is computed here, not guessed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.accounting import Event, compose
+from discreet.analysis.error import expected_error
+from discreet.analysis.family import Family, family_list, member
+from discreet.analysis.worst_case import worst_case_error
+from discreet.errors import NotPrivateError, ParameterError
+from discreet.exact_numbers import refuse, whole
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
+from discreet.scores import Scores
+
+_ANY = Fraction(1)  # a mechanism built from ε costs the same at every range distance
+_DIGITS = 7
+# Bounds for lists fixed in advance take up to a second each.
+_DIGITS_FOR_LISTS = 3
+_MOST_RELEASES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What one mechanism can do with the budget.
+
+    Attributes:
+        mechanism: its name.
+        epsilon: the ε of each release.
+        error: the expected error of each release.
+        composed: what all releases cost together, in the budget's measure.
+    """
+
+    mechanism: str
+    epsilon: float
+    error: float
+    composed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The mechanism to use, and why.
+
+    Attributes:
+        mechanism: the one with the smallest expected error, at the ε it may use.
+        options: all that were considered, the best first.
+        releases: how many releases share the budget.
+        budget: the budget.
+        crossover: the least number of releases from which the exponential mechanism has a smaller error than
+            permute-and-flip under this budget, composed adaptively; None if it never has.
+        basis: what the errors are: of the scores given, or the worst for any data.
+        reasons: why, one sentence each.
+    """
+
+    mechanism: Mechanism
+    options: tuple[Option, ...]
+    releases: int
+    budget: Guarantee
+    crossover: int | None
+    basis: str
+    reasons: tuple[str, ...]
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per option, the best first."""
+        return [asdict(option) for option in self.options]
+
+    def __str__(self) -> str:
+        return "\n".join((f"Use {self.mechanism!r}.", *self.reasons))
+
+    def _repr_html_(self) -> str:
+        from discreet.analysis.notebook import recommendation_html
+
+        return recommendation_html(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What the errors are measured on, and how releases add up."""
+
+    budget: Guarantee
+    adaptive: bool | str
+    scores: Scores | None
+    n: int | None
+    sensitivity: object
+    monotonic: bool
+    gap: object
+
+    def error(self, mechanism: Mechanism) -> float:
+        if self.scores is not None:
+            return expected_error(mechanism, self.scores)
+        assert self.n is not None
+        return worst_case_error(mechanism, self.n, self.sensitivity, self.monotonic, gap=self.gap)
+
+    def composed(self, mechanism: Mechanism, releases: int) -> Guarantee:
+        events = [Event(mechanism.promise_at(_ANY), count=releases)]
+        if isinstance(self.budget, ApproxDP):
+            return compose(events, self.adaptive, delta=self.budget.exact[1]).approx
+        whole_cost = compose(events)
+        return whole_cost.pure if isinstance(self.budget, PureDP) else whole_cost.zcdp
+
+    def affordable(self, mechanism: Mechanism, releases: int) -> bool:
+        cost = self.composed(mechanism, releases)
+        if isinstance(self.budget, ApproxDP):
+            assert isinstance(cost, ApproxDP)
+            return cost <= self.budget
+        assert isinstance(cost, PureDP | ZCDP)
+        assert isinstance(self.budget, PureDP | ZCDP)
+        return cost.exact <= self.budget.exact
+
+
+def recommend(
+    scores: Scores | None = None,
+    *,
+    budget: Guarantee,
+    releases: int = 1,
+    mechanisms: Family | Iterable[Family] | None = None,
+    adaptive: bool | str = True,
+    n: int | None = None,
+    sensitivity: object = None,
+    monotonic: bool = False,
+    gap: object = None,
+) -> Recommendation:
+    """Say which mechanism to use for so many releases under one budget.
+
+    With ``scores`` the errors are those on these scores, and the advice is **not private**. With ``n`` they
+    are the worst for any data, and nothing is read.
+
+    Args:
+        scores: typical scores of one release.
+        budget: ``PureDP``, ``ZCDP`` or ``ApproxDP``: what all releases may cost together.
+        releases: how many releases share it, each with the same ε.
+        mechanisms: what to consider; by default permute-and-flip, the exponential mechanism and noisy max
+            with Laplace noise.
+        adaptive: whether later releases may depend on earlier answers, as ``discreet.accounting.compose``
+            understands it; matters for ``ApproxDP`` only.
+        n: the number of candidates, in place of ``scores``.
+        sensitivity: with ``n``: Δ; 1 if not given.
+        monotonic: with ``n``: whether one person moves all scores in the same direction.
+        gap: with ``n``: how far the runner-up is hoped to lie below the best.
+
+    Example:
+        >>> recommend(n=100, budget=PureDP(1)).mechanism
+        PermuteAndFlip(epsilon=1)
+        >>> advice = recommend(n=100, budget=ApproxDP(1, "1e-6"), releases=50)
+        >>> advice.mechanism.name, advice.crossover
+        ('exponential', 7)
+    """
+    if not isinstance(budget, PureDP | ZCDP | ApproxDP):
+        raise refuse("budget", budget, "PureDP, ZCDP or ApproxDP")
+    if _limit(budget) in (0, math.inf):
+        raise refuse("budget", budget, "above zero and finite")
+    if (scores is None) == (n is None):
+        raise ParameterError("give exactly one of scores and n=")
+    if scores is not None and not (gap is None and sensitivity is None and not monotonic):
+        raise ParameterError("gap=, sensitivity= and monotonic= go with n=; scores carry their own")
+    count = whole("releases", releases)
+    setting = _Setting(
+        budget=budget,
+        adaptive=adaptive,
+        scores=scores,
+        n=n,
+        sensitivity=1 if sensitivity is None else sensitivity,
+        monotonic=monotonic,
+        gap=0 if gap is None else gap,
+    )
+    ranked = []
+    for family in family_list(mechanisms):
+        best = largest_member(family, setting, count)
+        option = Option(
+            mechanism=best.name,
+            epsilon=float(best.epsilon or 0),
+            error=setting.error(best),
+            composed=repr(setting.composed(best, count)),
+        )
+        ranked.append((option, best))
+    ranked.sort(key=lambda pair: pair[0].error)
+    crossover = _crossover(replace(setting, adaptive=True))
+    basis = "on these scores" if scores is not None else f"at worst, for any data with {n} candidates"
+    return Recommendation(
+        mechanism=ranked[0][1],
+        options=tuple(option for option, _ in ranked),
+        releases=count,
+        budget=budget,
+        crossover=crossover,
+        basis=basis,
+        reasons=_reasons([option for option, _ in ranked], count, budget, crossover, basis),
+    )
+
+
+def _limit(budget: PureDP | ZCDP | ApproxDP) -> Fraction | float:
+    return budget.exact[0] if isinstance(budget, ApproxDP) else budget.exact
+
+
+def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanism:
+    """The member of a family with the largest ε, to a few digits, that the budget allows."""
+    if not member(family, 1).private:
+        raise NotPrivateError(f"{member(family, 1).name} has no guarantee, so no budget allows it")
+    if isinstance(setting.budget, PureDP):
+        return member(family, Fraction(setting.budget.exact) / releases)
+    limit = _limit(setting.budget)  # type: ignore[arg-type]  # checked in recommend
+    low = float(limit) / releases
+    while not setting.affordable(member(family, low), releases):
+        low /= 2
+    high = 2 * low
+    while setting.affordable(member(family, high), releases):
+        low, high = high, 2 * high
+        if high > 1e9:
+            break
+    digits = _DIGITS if setting.adaptive is True else _DIGITS_FOR_LISTS
+    while high - low > low / 10**digits:
+        middle = math.sqrt(low * high)
+        if setting.affordable(member(family, middle), releases):
+            low = middle
+        else:
+            high = middle
+    # Cut, never rounded up: whatever is below an affordable ε is affordable.
+    unit = Fraction(10) ** (math.floor(math.log10(low)) + 1 - digits)
+    return member(family, math.floor(Fraction(repr(low)) / unit) * unit)
+
+
+def _crossover(setting: _Setting) -> int | None:
+    """The least number of releases at which the exponential mechanism is better; None if none is."""
+
+    def exponential_wins(releases: int) -> bool:
+        errors = [
+            setting.error(largest_member(family, setting, releases))
+            for family in (Exponential, PermuteAndFlip)
+        ]
+        return errors[0] < errors[1]
+
+    if isinstance(setting.budget, PureDP):
+        return None
+    if exponential_wins(1):
+        return 1
+    low, high = 1, 2
+    while not exponential_wins(high):
+        low, high = high, 2 * high
+        if high > _MOST_RELEASES:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if exponential_wins(middle) else (middle, high)
+    return high
+
+
+def _reasons(
+    options: list[Option], releases: int, budget: Guarantee, crossover: int | None, basis: str
+) -> tuple[str, ...]:
+    best = options[0]
+    many = f"{releases} releases" if releases > 1 else "one release"
+    reasons = [
+        f"For {many} under {budget!r} it may use ε = {best.epsilon:.4g} each, and errs by "
+        f"{best.error:.4g} on average {basis}."
+    ]
+    reasons += [
+        f"{other.mechanism} may use ε = {other.epsilon:.4g} and errs by {other.error:.4g}"
+        + (f" (×{other.error / best.error:.3g})." if best.error else ".")
+        for other in options[1:]
+    ]
+    if isinstance(budget, PureDP):
+        reasons.append(
+            "Under pure DP every mechanism gets the same ε, and permute-and-flip is never worse than the "
+            "exponential mechanism at the same ε."
+        )
+    elif crossover is None:
+        reasons.append("Permute-and-flip stays ahead of the exponential mechanism up to a million releases.")
+    elif crossover > 1:
+        reasons.append(
+            f"The exponential mechanism composes more cheaply: it overtakes permute-and-flip at "
+            f"{crossover} releases under this budget."
+        )
+    else:
+        reasons.append(
+            "The exponential mechanism composes more cheaply: under this budget it is ahead of "
+            "permute-and-flip from the first release."
+        )
+    return tuple(reasons)

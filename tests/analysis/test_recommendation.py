@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from discreet import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Exponential,
+    ExponentialRandomizedResponse,
+    PermuteAndFlip,
+    PureDP,
+    Scores,
+)
+from discreet.accounting import Event, compose
+from discreet.analysis import expected_error, recommend, worst_case_error
+from discreet.errors import NotPrivateError, ParameterError
+
+SCORES = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+
+
+def test_one_release_under_pure_dp() -> None:
+    advice = recommend(SCORES, budget=PureDP("0.1"))
+    assert advice.mechanism == PermuteAndFlip(epsilon="0.1")
+    assert advice.crossover is None
+    assert advice.options[0].error == expected_error(advice.mechanism, SCORES)
+    assert [option.error for option in advice.options] == sorted(o.error for o in advice.options)
+    assert "permute-and-flip is never worse" in str(advice)
+
+
+def test_many_releases_under_pure_dp_share_it_equally() -> None:
+    advice = recommend(n=50, budget=PureDP(1), releases=3)
+    assert advice.mechanism == PermuteAndFlip(epsilon=Fraction(1, 3))
+    assert advice.options[0].error == worst_case_error(advice.mechanism, 50)
+
+
+@pytest.mark.parametrize("budget", [ZCDP("0.5"), ZCDP("0.001"), ApproxDP(1, "1e-6")])
+def test_many_releases_belong_to_the_exponential_mechanism(budget: Any) -> None:
+    advice = recommend(n=100, budget=budget, releases=200)
+    assert advice.mechanism.name == "exponential"
+    assert advice.crossover is not None
+    assert 1 <= advice.crossover <= 200
+    ours = next(o for o in advice.options if o.mechanism == "permute-and-flip")
+    assert advice.options[0].epsilon > 1.8 * ours.epsilon
+
+
+@pytest.mark.parametrize("releases", [1, 7, 60])
+@pytest.mark.parametrize("budget", [ZCDP("0.5"), ApproxDP(1, "1e-6"), PureDP(2)])
+def test_the_budget_is_kept_and_used(budget: Any, releases: int) -> None:
+    advice = recommend(n=10, budget=budget, releases=releases, mechanisms=Exponential)
+
+    def cost(epsilon: Fraction) -> Any:
+        composed = compose(
+            [Event(Exponential(epsilon=epsilon).promise_at(Fraction(1)), count=releases)],
+            delta=budget.exact[1] if isinstance(budget, ApproxDP) else None,
+        )
+        return composed.approx if isinstance(budget, ApproxDP) else (
+            composed.zcdp if isinstance(budget, ZCDP) else composed.pure
+        )
+
+    assert advice.mechanism.epsilon is not None
+    assert cost(advice.mechanism.epsilon) <= budget
+    assert not cost(advice.mechanism.epsilon * Fraction(1_000_001, 1_000_000)) <= budget
+
+
+def test_the_crossover_is_where_the_errors_cross() -> None:
+    budget = ApproxDP(1, "1e-6")
+    crossover = recommend(n=100, budget=budget).crossover
+    assert crossover is not None
+    for releases, winner in ((crossover - 1, "permute-and-flip"), (crossover, "exponential")):
+        pair = recommend(n=100, budget=budget, releases=releases, mechanisms=[PermuteAndFlip, Exponential])
+        assert pair.options[0].mechanism == winner
+
+
+def test_lists_fixed_in_advance_allow_more() -> None:
+    budget = ApproxDP(1, "1e-6")
+    fixed, adaptive = (
+        recommend(n=10, budget=budget, releases=8, mechanisms=Exponential, adaptive=kind)
+        for kind in (False, True)
+    )
+    assert fixed.options[0].epsilon > adaptive.options[0].epsilon
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(NotPrivateError):
+        recommend(n=4, budget=PureDP(1), mechanisms=ExponentialRandomizedResponse)
+    for bad in (BoundedRange(1), 1, PureDP(0), PureDP(float("inf")), ApproxDP(0, "1e-6")):
+        with pytest.raises(ParameterError, match="budget"):
+            recommend(n=4, budget=bad)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ParameterError, match="releases"):
+        recommend(n=4, budget=PureDP(1), releases=0)
+    with pytest.raises(ParameterError, match="scores and n="):
+        recommend(budget=PureDP(1))
+    with pytest.raises(ParameterError, match="scores carry their own"):
+        recommend(SCORES, budget=PureDP(1), gap=3)
