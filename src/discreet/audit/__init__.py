@@ -4,7 +4,19 @@ Nothing here spends budget or touches a ledger.
 """
 
 from discreet.audit.exact import audit
+from discreet.audit.fidelity import Fidelity, fidelity_test
 from discreet.audit.regularity import Regular
+from discreet.audit.statistical import StatisticalVerdict, statistical_audit
 from discreet.audit.verdicts import Stage, Verdict, Witness
 
-__all__ = ["Regular", "Stage", "Verdict", "Witness", "audit"]
+__all__ = [
+    "Fidelity",
+    "Regular",
+    "Stage",
+    "StatisticalVerdict",
+    "Verdict",
+    "Witness",
+    "audit",
+    "fidelity_test",
+    "statistical_audit",
+]

@@ -67,12 +67,10 @@ def audit(
     """
     began = time.perf_counter()
     bound = positive_distance("sensitivity", sensitivity)
-    sizes = _sizes(n)
+    sizes = numbers_of_candidates(n)
     starts = whole("starts", starts, least=0)
     seed = whole("seed", seed, least=0)
-    if monotonic not in (None, True, False):
-        raise refuse("monotonic", monotonic, "True, False or None (both)")
-    relations = _relations(monotonic, neighbours)
+    relations = relations_for(monotonic, neighbours)
     prepared = Subject(subject, sensitivity=bound, epsilon=_epsilon_of(claim))
     grid = Grid.for_sensitivity(bound)
     if isinstance(claim, Regular):
@@ -88,7 +86,7 @@ def audit(
         )
     loss = loss_for(claim)
     searches = [
-        Search(prepared, loss, relation, grid, _noise_scale(claim, relation, bound), seed)
+        Search(prepared, loss, relation, grid, claimed_noise_scale(claim, relation, bound), seed)
         for relation in relations
     ]
     _run(searches, sizes, starts, progress)
@@ -112,7 +110,8 @@ def audit(
     )
 
 
-def _sizes(n: int | Iterable[int] | None) -> tuple[int, ...]:
+def numbers_of_candidates(n: int | Iterable[int] | None) -> tuple[int, ...]:
+    """The sizes to try, checked."""
     if n is None:
         return SIZES
     given = (n,) if isinstance(n, int | np.integer) else tuple(n)
@@ -121,7 +120,10 @@ def _sizes(n: int | Iterable[int] | None) -> tuple[int, ...]:
     return tuple(sorted({whole("n", size, least=2) for size in given}))
 
 
-def _relations(monotonic: bool | None, neighbours: Neighbours | None) -> list[Relation]:
+def relations_for(monotonic: bool | None, neighbours: Neighbours | None) -> list[Relation]:
+    """The neighbour relations to try, checked."""
+    if monotonic not in (None, True, False):
+        raise refuse("monotonic", monotonic, "True, False or None (both)")
     if neighbours is None:
         return [Relation(flag) for flag in ((False, True) if monotonic is None else (bool(monotonic),))]
     if not callable(neighbours):
@@ -140,7 +142,7 @@ def _epsilon_of(claim: Guarantee | Regular) -> Fraction | None:
     return exact
 
 
-def _noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
+def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
     """About the noise scale that the claim asks for: gaps beyond a few of these are all alike."""
     cost = float(claim.exact[0]) if isinstance(claim, ApproxDP) else float(getattr(claim, "exact", 1))
     if isinstance(claim, ZCDP):

@@ -1,0 +1,162 @@
+"""What counts prove: lower confidence bounds on ε, δ or ρ from the tallies of two neighbours.
+
+A privacy loss bounds what any event or any two answers show (post-processing), so each event that is
+looked at gives a bound. The chance that a bound exceeds the truth is at most ``error``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from discreet.audit.confidence import lower_confidence, upper_confidence
+from discreet.audit.relations import Floats
+from discreet.audit.samplers import Counts
+from discreet.errors import ParameterError
+from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, LaplaceDominated, PureDP
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A set of answers, likelier under the first tally; for a range, two answers."""
+
+    members: tuple[int, ...]
+    other: int | None = None
+
+
+class Bound(Protocol):
+    """How a claim is bounded from below by counts."""
+
+    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+        """The value suggested by the counts, and about its standard deviation."""
+        ...
+
+    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+        """A value exceeded by the truth, but for a probability of at most ``error``."""
+        ...
+
+    def events(self, first: Counts, second: Counts) -> list[Event]:
+        """The events worth looking at."""
+        ...
+
+
+def _sets(first: Counts, second: Counts) -> list[Event]:
+    """Single answers, and all answers from the most telling down."""
+    ratios = (first + 0.5) / (second + 0.5)
+    ranking = np.argsort(-ratios, kind="stable").tolist()
+    sets = {(place,) for place in ranking}
+    sets |= {tuple(sorted(ranking[:length])) for length in range(1, len(ranking))}
+    return [Event(members) for members in sorted(sets)]
+
+
+def _log_ratio(first: float, second: float) -> tuple[float, float]:
+    return math.log((first + 0.5) / (second + 0.5)), math.sqrt(1 / (first + 0.5) + 1 / (second + 0.5))
+
+
+def _chosen(counts: Counts, event: Event) -> int:
+    return int(counts[list(event.members)].sum())
+
+
+class _Ratio:
+    """Pure privacy: ln P(S) − ln Q(S) is at most ε."""
+
+    def events(self, first: Counts, second: Counts) -> list[Event]:
+        return _sets(first, second)
+
+    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+        return _log_ratio(_chosen(first, event), _chosen(second, event))
+
+    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+        low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
+        high = upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
+        return math.log(low / high) if low > 0 else 0.0
+
+
+class _Range:
+    """Bounded range: two answers' log-ratios differ by at most ε."""
+
+    def events(self, first: Counts, second: Counts) -> list[Event]:
+        ratios = (first + 0.5) / (second + 0.5)
+        ranking = np.argsort(-ratios, kind="stable").tolist()
+        most, least = ranking[:3], ranking[-3:]
+        return [Event((one,), other) for one in most for other in least if one != other]
+
+    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+        assert event.other is not None
+        one = _log_ratio(_chosen(first, event), _chosen(second, event))
+        two = _log_ratio(float(second[event.other]), float(first[event.other]))
+        return one[0] + two[0], math.hypot(one[1], two[1])
+
+    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+        assert event.other is not None
+        mirrored = Event((event.other,))
+        one = _Ratio().proved(first, second, event, error / 2)
+        return one + _Ratio().proved(second, first, mirrored, error / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Excess:
+    """(ε, δ): P(S) − e^ε Q(S) is at most δ."""
+
+    epsilon: float
+
+    def events(self, first: Counts, second: Counts) -> list[Event]:
+        return _sets(first, second)
+
+    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+        growth = math.exp(min(self.epsilon, 700.0))
+        p, q = _chosen(first, event) / first.sum(), _chosen(second, event) / second.sum()
+        spread = (p * (1 - p) + 0.25 / first.sum()) / first.sum()
+        spread += growth**2 * (q * (1 - q) + 0.25 / second.sum()) / second.sum()
+        return float(p - growth * q), math.sqrt(spread)
+
+    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+        low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
+        high = upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
+        return low - math.exp(min(self.epsilon, 700.0)) * high
+
+
+class _Divergence:
+    """Concentrated privacy: the divergence of a single event from its chance is at most ρ."""
+
+    def events(self, first: Counts, second: Counts) -> list[Event]:
+        return _sets(first, second)
+
+    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+        p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
+        q = (_chosen(second, event) + 0.5) / (second.sum() + 1)
+        slope = abs(math.log(p * (1 - q) / (q * (1 - p))))
+        return _bernoulli(p, q), slope * math.sqrt(p * (1 - p) / first.sum() + q * (1 - q) / second.sum())
+
+    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+        low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
+        high = upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
+        # With low > high the divergence is least at these two ends.
+        return _bernoulli(low, high) if low > high else 0.0
+
+
+def _bernoulli(p: float, q: float) -> float:
+    """The divergence of a coin of chance p from one of chance q."""
+    terms = ((p, q), (1 - p, 1 - q))
+    return sum(math.inf if b <= 0 else a * math.log(a / b) for a, b in terms if a > 0)
+
+
+def bound_for(claim: Guarantee) -> tuple[Bound, float]:
+    """How the claim is bounded, and the figure that must not be exceeded."""
+    if isinstance(claim, PureDP | LaplaceDominated):
+        return _Ratio(), claim.epsilon
+    if isinstance(claim, BoundedRange):
+        return _Range(), claim.epsilon
+    if isinstance(claim, ApproxDP):
+        return _Excess(claim.epsilon), claim.delta
+    if isinstance(claim, ZCDP):
+        return _Divergence(), claim.rho
+    raise ParameterError(f"claim={claim!r} is not allowed: give PureDP, BoundedRange, ZCDP or ApproxDP")
+
+
+def frequencies(counts: Counts) -> Floats:
+    """Counts as shares."""
+    return np.asarray(counts / max(1, int(counts.sum())), dtype=np.float64)

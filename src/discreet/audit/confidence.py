@@ -1,0 +1,74 @@
+"""Exact confidence bounds for a probability from counts (Clopper and Pearson), rounded outwards."""
+
+from __future__ import annotations
+
+import math
+
+# Enough for counts in the millions; balls say so themselves if it is not.
+_BITS = 96
+_STEPS = 60
+
+
+def upper_tail(successes: int, trials: int, chance: float) -> float:
+    """An upper bound on Pr[X ≥ successes] for a binomial X, tight to float precision.
+
+    Example:
+        >>> round(upper_tail(2, 2, 0.5), 12), upper_tail(0, 5, 0.3), upper_tail(1, 5, 0.0)
+        (0.25, 1.0, 0.0)
+    """
+    from flint import arb, ctx
+
+    if successes <= 0:
+        return 1.0
+    if chance <= 0 or successes > trials:
+        return 0.0
+    if chance >= 1:
+        return 1.0
+    with ctx.workprec(_BITS):
+        ball = arb(chance).beta_lower(arb(successes), arb(trials - successes + 1), 1)
+        end = float(ball.upper())
+    return 1.0 if math.isnan(end) else min(1.0, max(0.0, math.nextafter(end, 1.0)))
+
+
+def lower_tail(successes: int, trials: int, chance: float) -> float:
+    """An upper bound on Pr[X ≤ successes] for a binomial X.
+
+    Example:
+        >>> round(lower_tail(0, 2, 0.5), 12)
+        0.25
+    """
+    # As Pr[trials − X ≥ trials − successes]; 1 − chance is rounded up, which only widens.
+    if chance <= 0:
+        return 1.0
+    return upper_tail(trials - successes, trials, min(1.0, math.nextafter(1.0 - chance, 2.0)))
+
+
+def lower_confidence(successes: int, trials: int, error: float) -> float:
+    """The largest p known to lie below the true chance, but for a probability of at most ``error``.
+
+    Example:
+        >>> 0.47 < lower_confidence(5000, 10000, 1e-6) < 0.48
+        True
+    """
+    if successes <= 0:
+        return 0.0
+    low, high = 0.0, successes / trials
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if upper_tail(successes, trials, middle) <= error:
+            low = middle
+        else:
+            high = middle
+        if high - low <= 1e-10 * high:
+            break
+    return low
+
+
+def upper_confidence(successes: int, trials: int, error: float) -> float:
+    """The least p known to lie above the true chance, but for a probability of at most ``error``.
+
+    Example:
+        >>> upper_confidence(0, 1000, 1e-9) < 0.021
+        True
+    """
+    return min(1.0, math.nextafter(1.0 - lower_confidence(trials - successes, trials, error), 2.0))

@@ -1,0 +1,115 @@
+"""Does a sampler draw from the distribution that it states?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.audit.confidence import lower_tail, upper_tail
+from discreet.audit.samplers import Sampler
+from discreet.errors import ParameterError
+from discreet.exact_numbers import refuse, whole
+from discreet.scores import Scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fidelity:
+    """The outcome of a fidelity test.
+
+    Attributes:
+        faithful: whether the stated distribution was not rejected.
+        p_value: at most this likely, if the statement is true, is a count as odd as the oddest one.
+        size: how many draws.
+        false_alarm: the largest probability of rejecting a true statement.
+        event: the positions whose joint count is the oddest.
+        expected: that event's stated probability.
+        observed: its share among the draws.
+        seconds: how long it took.
+    """
+
+    faithful: bool
+    p_value: float
+    size: int
+    false_alarm: float
+    event: tuple[int, ...]
+    expected: float
+    observed: float
+    seconds: float
+
+    def __str__(self) -> str:
+        said = "is not rejected" if self.faithful else "is rejected"
+        return (
+            f"the stated distribution {said} by {self.size:,} draws (p ≤ {self.p_value:.3g}, false alarm "
+            f"{self.false_alarm:g}): answers {list(self.event)} have probability {self.expected:.6g}, "
+            f"share {self.observed:.6g}"
+        )
+
+
+def fidelity_test(
+    sampler: Any,
+    scores: Scores,
+    probabilities: Any = None,
+    *,
+    size: int = 100_000,
+    false_alarm: float = 1e-9,
+) -> Fidelity:
+    """Test a sampler against its stated distribution, with exact binomial tails.
+
+    Looked at are every single answer and every set of the least likely answers, both tails of each; the
+    smallest tail times the number of tails bounds the probability of a false alarm, without any
+    approximation. A probability that is off by more than about seven standard deviations of its share,
+    7·√(p(1−p)/size), is found nearly always at the default false alarm.
+
+    Args:
+        sampler: a mechanism, ``function(scores, size)`` or ``function(scores)``, as for
+            :func:`statistical_audit`.
+        scores: what it is asked about.
+        probabilities: the stated distribution; by default the mechanism's own.
+        size: how many draws.
+        false_alarm: the largest probability of rejecting a true statement.
+
+    Example:
+        >>> from discreet import PermuteAndFlip, Scores
+        >>> scores = Scores([3, 2, 2], sensitivity=1)
+        >>> fidelity_test(PermuteAndFlip(epsilon=1), scores, size=10_000).faithful
+        True
+        >>> fidelity_test(PermuteAndFlip(epsilon=1), scores, [0.4, 0.3, 0.3], size=10_000).faithful
+        False
+    """
+    began = time.perf_counter()
+    size = whole("size", size)
+    if not isinstance(false_alarm, float | int) or not 0 < false_alarm < 1:
+        raise refuse("false_alarm", false_alarm, "a probability between 0 and 1")
+    if probabilities is None:
+        if not hasattr(sampler, "probabilities"):
+            raise ParameterError("give the stated probabilities: this sampler does not state any")
+        probabilities = sampler.probabilities(scores)
+    stated = np.array([float(part) for part in probabilities], dtype=np.float64)
+    if stated.shape != (len(scores),) or (stated < 0).any() or not abs(stated.sum() - 1) <= 1e-6:
+        raise ParameterError("the stated probabilities must be one per candidate and sum to one")
+    counts = Sampler(sampler, sensitivity=scores.range_distance).count(scores, size)
+    ranking = np.argsort(stated, kind="stable").tolist()
+    events = [(place,) for place in ranking] + [tuple(ranking[:k]) for k in range(2, len(ranking))]
+    oddest = min(events, key=lambda event: _tail(counts, stated, event, size))
+    p_value = min(1.0, 2 * len(events) * _tail(counts, stated, oddest, size))
+    return Fidelity(
+        faithful=p_value > false_alarm,
+        p_value=p_value,
+        size=size,
+        false_alarm=float(false_alarm),
+        event=oddest,
+        expected=float(stated[list(oddest)].sum()),
+        observed=float(counts[list(oddest)].sum()) / size,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _tail(counts: Any, stated: Any, event: tuple[int, ...], size: int) -> float:
+    """The smaller tail of the event's count; a stated probability is trusted to a relative 10⁻¹²."""
+    seen, chance = int(counts[list(event)].sum()), float(stated[list(event)].sum())
+    above = upper_tail(seen, size, min(1.0, chance * (1 + 1e-12)))
+    below = lower_tail(seen, size, chance * (1 - 1e-12)) if chance < 1 else lower_tail(seen, size, 1 - 1e-12)
+    return min(above, below)

@@ -1,0 +1,199 @@
+"""Power on four wrong samplers, and silence on ours.
+
+Each audit is at a false-alarm rate of 1e-9, on scripted randomness: the outcome never changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Exponential,
+    ExponentialRandomizedResponse,
+    NoisyMax,
+    PermuteAndFlip,
+    PureDP,
+    Scores,
+)
+from discreet.audit import fidelity_test, statistical_audit
+from discreet.audit.confidence import (
+    lower_confidence,
+    lower_tail,
+    upper_confidence,
+    upper_tail,
+)
+from discreet.errors import ParameterError
+from discreet.testing import scripted
+
+Sampler = Callable[[Any, int], Any]
+
+
+def sampler_of(mechanism: Any, seed: int = 5) -> Sampler:
+    bits = scripted(seed)
+    return lambda scores, size: mechanism.sample(scores, size, randomness=bits)
+
+
+def half_noise(epsilon: str) -> Sampler:
+    bits = scripted(11)
+
+    def sample(scores: Scores, size: int) -> Any:
+        scale = scores.range_distance / Fraction(epsilon) / 2
+        return PermuteAndFlip(scale=scale).sample(scores, size, randomness=bits)
+
+    return sample
+
+
+def forgets_factor_two(epsilon: str) -> Sampler:
+    """Noisy max with Laplace noise calibrated to Δ, as a user would write it."""
+    generator = np.random.default_rng(12)
+
+    def sample(scores: Any, size: int) -> Any:
+        noise = generator.laplace(scale=float(scores.sensitivity) / float(epsilon), size=(size, len(scores)))
+        return np.argmax(scores.values + noise, axis=1)
+
+    return sample
+
+
+def wrong_ties(epsilon: str) -> Sampler:
+    generator = np.random.default_rng(13)
+
+    def sample(scores: Any, size: int) -> Any:
+        best = np.sort(scores.values)[-2:]
+        if best[0] == best[1]:
+            return np.full(size, int(scores.values.argmin()))
+        weights = np.exp(float(epsilon) * (scores - scores.max()) / float(scores.range_distance))
+        return generator.choice(len(scores), size=size, p=weights / weights.sum())
+
+    return sample
+
+
+def chain(epsilon: str) -> Sampler:
+    return sampler_of(ExponentialRandomizedResponse(epsilon=epsilon, truth="0.5"))
+
+
+@pytest.mark.parametrize("epsilon", ["1"])
+@pytest.mark.parametrize("wrong", [half_noise, forgets_factor_two, wrong_ties, chain])
+def test_wrong_samplers_are_rejected(wrong: Callable[[str], Sampler], epsilon: str) -> None:
+    verdict = statistical_audit(wrong(epsilon), PureDP(epsilon), n=(2, 3))
+    assert verdict.status == "refuted"
+    assert verdict.measured > float(epsilon)
+    assert verdict.witness is not None
+    assert verdict.draws > 0
+    assert verdict.seconds < 60
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim"),
+    [
+        (PermuteAndFlip(epsilon=1), PureDP(1)),
+        (Exponential(epsilon=1), BoundedRange(1)),
+        (PermuteAndFlip(epsilon=1), ApproxDP("0.9", "0.0488")),
+        (NoisyMax(epsilon=1, noise="laplace"), PureDP(1)),
+    ],
+)
+def test_ours_are_not_rejected(mechanism: Any, claim: Any) -> None:
+    verdict = statistical_audit(sampler_of(mechanism), claim, n=2, samples=40_000, explore=200)
+    assert verdict.status == "not refuted"
+    assert verdict.measured <= verdict.claimed
+
+
+@pytest.mark.parametrize("claim", [BoundedRange(1), ZCDP("0.125"), ApproxDP("0.8", "0.01")])
+def test_false_claims_about_permute_and_flip_are_rejected(claim: Any) -> None:
+    verdict = statistical_audit(sampler_of(PermuteAndFlip(epsilon=1)), claim, n=2)
+    assert verdict.status == "refuted"
+
+
+def test_one_answer_at_a_time() -> None:
+    generator = np.random.default_rng(3)
+
+    def coin(scores: Scores) -> int:
+        return int(generator.integers(len(scores)))
+
+    verdict = statistical_audit(coin, PureDP("0.5"), n=2, samples=1000, explore=100)
+    assert verdict.status == "not refuted"
+    assert verdict.as_dict()["draws"] == verdict.draws
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        3,
+        PermuteAndFlip,
+        lambda scores, size: np.full(size, len(scores)),
+        lambda scores, size: np.full(size, 0.5),
+        lambda scores, size: np.zeros(size + 1, dtype=int),
+    ],
+)
+def test_what_is_no_sampler(function: Any) -> None:
+    with pytest.raises(ParameterError):
+        statistical_audit(function, PureDP(1), n=2, samples=100, explore=100)
+
+
+def test_the_claim_and_the_rate_are_checked() -> None:
+    with pytest.raises(ParameterError):
+        statistical_audit(chain("1"), PureDP(1), false_alarm=0.0)
+    not_a_claim: Any = 2
+    with pytest.raises(ParameterError):
+        statistical_audit(chain("1"), not_a_claim)
+
+
+def test_confidence_bounds_are_those_of_clopper_and_pearson() -> None:
+    from scipy.stats import beta, binom
+
+    for successes, trials in [(0, 10), (3, 10), (10, 10), (500, 1000), (3, 100_000)]:
+        for error in (1e-3, 1e-10):
+            low, high = lower_confidence(successes, trials, error), upper_confidence(successes, trials, error)
+            if successes:
+                assert low == pytest.approx(beta.ppf(error, successes, trials - successes + 1), rel=1e-6)
+            if successes < trials:
+                assert high == pytest.approx(beta.isf(error, successes + 1, trials - successes), rel=1e-6)
+    assert upper_tail(30, 100, 0.2) == pytest.approx(binom.sf(29, 100, 0.2), rel=1e-9)
+    assert lower_tail(12, 100, 0.2) == pytest.approx(binom.cdf(12, 100, 0.2), rel=1e-9)
+    assert (lower_confidence(0, 5, 0.1), upper_confidence(5, 5, 0.1)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        PermuteAndFlip(epsilon=1),
+        Exponential(epsilon=1),
+        NoisyMax(epsilon=1, noise="laplace"),
+        ExponentialRandomizedResponse(epsilon=1, truth="0.5"),
+    ],
+)
+def test_our_samplers_are_faithful(mechanism: Any) -> None:
+    scores = Scores([3, 2.5, 2, 0, -40], sensitivity=1)
+    stated = mechanism.probabilities(scores)
+    outcome = fidelity_test(sampler_of(mechanism), scores, stated, size=50_000)
+    assert outcome.faithful
+    assert "not rejected" in str(outcome)
+
+
+def test_an_unfaithful_sampler_is_found() -> None:
+    scores = Scores([3, 2.5, 2, 0], sensitivity=1)
+    other = PermuteAndFlip(epsilon=1).probabilities(scores)
+    outcome = fidelity_test(sampler_of(Exponential(epsilon=1)), scores, other, size=50_000)
+    assert not outcome.faithful
+    assert outcome.p_value < 1e-9
+    certain = fidelity_test(lambda scores, size: np.zeros(size, dtype=int), scores, [1, 0, 0, 0], size=1000)
+    assert certain.faithful
+    assert math.isclose(certain.p_value, 1.0)
+    never = fidelity_test(lambda scores, size: np.ones(size, dtype=int), scores, [1, 0, 0, 0], size=1000)
+    assert never.p_value == 0.0
+
+
+def test_a_fidelity_test_needs_a_statement() -> None:
+    scores = Scores([1, 0], sensitivity=1)
+    with pytest.raises(ParameterError):
+        fidelity_test(lambda scores, size: np.zeros(size, dtype=int), scores)
+    with pytest.raises(ParameterError):
+        fidelity_test(PermuteAndFlip(epsilon=1), scores, [0.5, 0.6])
