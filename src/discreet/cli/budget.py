@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.budget_tables import print_budgets, print_history, print_json
+
 if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
-    from discreet.ledger import Budget, Ledger
+    from discreet.ledger import Ledger
 
 Dataset = Annotated[
     str, typer.Argument(help="The data set's name, or a part of its budget: visits/alice.")
@@ -92,7 +94,7 @@ def create(
             groups=group or (),
             delta_for_releases=delta_for_releases,
         )
-    _print_budgets([made], json)
+    print_budgets([made], json)
 
 
 @budget.command()
@@ -113,7 +115,7 @@ def show(
         else:
             whole = opened.show(dataset)
             listed = [whole, *(opened.show(part) for part in whole.parts)]
-    _print_budgets(listed, json)
+    print_budgets(listed, json)
 
 
 @budget.command()
@@ -125,30 +127,9 @@ def history(dataset: Dataset, ledger: Address = None, json: Json = False) -> Non
     with _opened(ledger) as opened:
         entries = opened.history(dataset)
     if json:
-        _print_json([entry.as_data() for entry in entries])
+        print_json([entry.as_data() for entry in entries])
         return
-    rows = []
-    for entry in entries:
-        details = entry.details
-        amount = details.get("spent") or details.get("limit") or {}
-        about = details.get("purpose") or details.get("outcome") or ""
-        if entry.kind == "failed":
-            about = f"entry {details['about']}: {about}"
-        cost = amount.get("cost", "") + (
-            f", δ {amount['delta']}" if amount.get("delta", "0") != "0" else ""
-        )
-        rows.append(
-            [
-                str(entry.sequence),
-                entry.time[:19] + "Z",
-                entry.budget,
-                entry.kind,
-                cost,
-                str(details.get("mechanism", "")),
-                about,
-            ]
-        )
-    _print_table(["#", "time", "budget", "kind", "cost", "mechanism", "about"], rows)
+    print_history(entries)
 
 
 @budget.command()
@@ -185,7 +166,7 @@ def plan(
     with _opened(ledger) as opened:
         planned = opened.plan(dataset, event, group=group)
     if json:
-        _print_json(planned.as_data())
+        print_json(planned.as_data())
     else:
         typer.echo(str(planned))
 
@@ -215,7 +196,7 @@ def allot(
     )
     with _opened(ledger) as opened:
         made = opened.allot(part, figure, share=share, group=group)
-    _print_budgets([made], json)
+    print_budgets([made], json)
 
 
 @budget.command()
@@ -231,7 +212,7 @@ def revoke(
     """
     with _opened(ledger) as opened:
         closed = opened.revoke(dataset, purpose=purpose)
-    _print_budgets([closed], json)
+    print_budgets([closed], json)
 
 
 @budget.command()
@@ -256,7 +237,7 @@ def verify(
         names = [found.name for found in opened.budgets()] if dataset is None else [dataset]
         results = [opened.verify(name, head=head) for name in names]
     if json:
-        _print_json([result.as_data() for result in results])
+        print_json([result.as_data() for result in results])
     else:
         for result in results:
             typer.echo(str(result))
@@ -273,7 +254,7 @@ def print_head(dataset: Dataset, ledger: Address = None, json: Json = False) -> 
     with _opened(ledger) as opened:
         found = opened.head(dataset)
     if json:
-        _print_json({"dataset": found.dataset, "sequence": found.sequence, "hash": found.hash})
+        print_json({"dataset": found.dataset, "sequence": found.sequence, "hash": found.hash})
     else:
         typer.echo(str(found))
 
@@ -292,7 +273,7 @@ def accept_clock(
     with _opened(ledger) as opened:
         entry = opened.accept_clock(dataset, purpose=purpose)
     if json:
-        _print_json(entry.as_data())
+        print_json(entry.as_data())
     else:
         typer.echo(f"{entry}: {entry.time}")
 
@@ -324,48 +305,3 @@ def _guarantee(
     if rho is not None:
         return ZCDP(rho)
     return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
-
-
-def _print_budgets(budgets: Sequence[Budget], json: bool) -> None:
-    if json:
-        _print_json([found.as_data() for found in budgets])
-        return
-    columns = ["budget", "spent", "left", "cap", "lasts", "neighbours", "entries"]
-    _print_table(columns, [_budget_row(found) for found in budgets])
-
-
-def _budget_row(found: Budget) -> list[str]:
-    cap = [
-        f"{name} {value}"
-        for name, value in sorted(found.cap.items(), reverse=True)
-        if name != "measure"
-    ]
-    return [
-        found.name,
-        found.spent,
-        "revoked" if found.revoked else found.left,
-        ", ".join(cap),
-        f"a {found.period}" if found.period else "for good",
-        found.neighbours,
-        str(found.head.sequence),
-    ]
-
-
-def _print_json(data: Any) -> None:
-    import json
-
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
-
-
-def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)

@@ -46,9 +46,13 @@ class Ledger(LedgerOwner):
         if place.is_sqlite:
             place.check_file()
         store = Store(place, wait=wait)
-        schema.prepare(store, create=create)
-        if place.is_sqlite:
-            use_write_ahead_log(store)
+        try:
+            schema.prepare(store, create=create)
+            if place.is_sqlite:
+                use_write_ahead_log(store)
+        except BaseException:
+            store.close()
+            raise
         return cls(store)
 
     def close(self) -> None:

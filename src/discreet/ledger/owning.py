@@ -64,6 +64,7 @@ class LedgerOwner(LedgerReader):
         renewal = period_named(period)
 
         def work(connection: Connection) -> Budget:
+            self._store.lock_whole(connection)
             if dataset in rows.root_names(connection):
                 raise ParameterError(f"the data set {dataset!r} has a budget already")
             now = self._store.now(connection)

@@ -38,7 +38,8 @@ class Place:
         if self.is_sqlite:
             return str(self.path)
         shown = self.url.set(
-            query={k: v for k, v in self.url.query.items() if k not in _SECRET_OPTIONS}
+            drivername="postgresql",
+            query={k: v for k, v in self.url.query.items() if k not in _SECRET_OPTIONS},
         )
         return shown.render_as_string(hide_password=True)
 

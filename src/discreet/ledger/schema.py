@@ -14,7 +14,6 @@ from discreet.errors import LedgerError
 from discreet.ledger.store import Store
 
 CURRENT = 2
-_ADVISORY_LOCK = 7_310_579_603  # an arbitrary number that all discreet ledgers agree on
 
 _metadata = MetaData()
 budgets = Table(
@@ -136,8 +135,7 @@ def prepare(store: Store, *, create: bool) -> None:
         return
 
     def migrate(connection: Connection) -> None:
-        if not store.place.is_sqlite:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+        store.lock_whole(connection)
         version = _version(connection, store)
         if version == 0 and not create:
             raise LedgerError(

@@ -22,6 +22,7 @@ from discreet.ledger.places import Place
 
 T = TypeVar("T")
 _WRITE = "discreet_write"
+_ADVISORY_LOCK = 7_310_579_603  # an arbitrary number that all discreet ledgers agree on
 _BUSY_STATES = {"55P03", "40P01", "57014"}  # lock not available, deadlock, cancelled
 _FULL_STATES = {"53100", "53200", "53300"}  # disk full, out of memory, too many connections
 
@@ -48,6 +49,11 @@ class Store:
             return clock.now()
         seconds = connection.execute(text("SELECT extract(epoch FROM clock_timestamp()) * 1000000"))
         return int(seconds.scalar_one())
+
+    def lock_whole(self, connection: Connection) -> None:
+        """Keep out everyone else who changes the list of data sets; SQLite has done so at BEGIN IMMEDIATE."""
+        if not self.place.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
 
     def close(self) -> None:
         """Close every connection."""

@@ -1,0 +1,80 @@
+"""How budgets and histories look: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from discreet.ledger import Budget, Entry
+
+
+def print_budgets(budgets: Sequence[Budget], json: bool) -> None:
+    """Budgets, as a table or as JSON."""
+    if json:
+        print_json([found.as_data() for found in budgets])
+        return
+    columns = ["budget", "spent", "left", "cap", "lasts", "neighbours", "entries"]
+    _print_table(columns, [_budget_row(found) for found in budgets])
+
+
+def _budget_row(found: Budget) -> list[str]:
+    cap = [
+        f"{name} {value}"
+        for name, value in sorted(found.cap.items(), reverse=True)
+        if name != "measure"
+    ]
+    return [
+        found.name,
+        found.spent,
+        "revoked" if found.revoked else found.left,
+        ", ".join(cap),
+        f"a {found.period}" if found.period else "for good",
+        found.neighbours,
+        str(found.head.sequence),
+    ]
+
+
+def print_history(entries: Sequence[Entry]) -> None:
+    """Entries, as a table."""
+    columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
+    _print_table(columns, [_entry_row(entry) for entry in entries])
+
+
+def _entry_row(entry: Entry) -> list[str]:
+    details = entry.details
+    amount = details.get("spent") or details.get("limit") or {}
+    cost = amount.get("cost", "")
+    if amount.get("delta", "0") != "0":
+        cost += f", δ {amount['delta']}"
+    about = details.get("purpose", "")
+    if entry.kind == "failed":
+        about = f"entry {details['about']}: {details['outcome']}"
+    seconds = entry.time[:19].replace("T", " ")
+    mechanism = str(details.get("mechanism", ""))
+    return [str(entry.sequence), seconds, entry.budget, entry.kind, cost, mechanism, about]
+
+
+def print_json(data: Any) -> None:
+    """Plain data, readable."""
+    import json
+
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    # A pipe has no width to fit: long purposes stay on their line.
+    Console(width=None if sys.stdout.isatty() else 200).print(table)

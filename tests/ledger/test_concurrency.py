@@ -1,0 +1,102 @@
+"""Many processes and threads against one cap: nothing lost, nothing over, no deadlock."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from typing import Any
+
+import pytest
+
+from discreet import PureDP
+from discreet.errors import BudgetExceededError, ParameterError
+from discreet.ledger import Ledger
+
+PROCESSES, THREADS, TRIES = 8, 4, 10
+FIT = 200  # of 320 tries
+
+
+def _spend(address: str, start: Any, results: Any) -> None:
+    with Ledger.open(address) as ledger:
+        done: list[int] = []
+
+        def work() -> None:
+            fitted = 0
+            for _ in range(TRIES):
+                try:
+                    ledger.spend("visits", PureDP("0.005"))
+                    fitted += 1
+                except BudgetExceededError:
+                    pass
+            done.append(fitted)
+
+        threads = [threading.Thread(target=work) for _ in range(THREADS)]
+        start.wait()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        results.put(done)
+
+
+def test_processes_and_threads_share_one_cap(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+    context = multiprocessing.get_context("fork")
+    start, results = context.Barrier(PROCESSES), context.Queue()
+    workers = [
+        context.Process(target=_spend, args=(address, start, results)) for _ in range(PROCESSES)
+    ]
+    for worker in workers:
+        worker.start()
+    fitted = [count for _ in workers for count in results.get(timeout=60)]
+    for worker in workers:
+        worker.join(timeout=30)
+        assert worker.exitcode == 0
+    assert len(fitted) == PROCESSES * THREADS
+    assert sum(fitted) == FIT
+    with Ledger.open(address) as ledger:
+        assert ledger.show("visits").left == "ε = 0"
+        assert len(ledger.history("visits")) == FIT + 1
+        assert ledger.verify("visits").holds
+
+
+def test_a_ledger_may_be_made_by_many_at_once(address: str) -> None:
+    def work() -> None:
+        with Ledger.open(address) as ledger:
+            try:
+                ledger.create("visits", PureDP(1))
+            except ParameterError:
+                made.append(False)
+            else:
+                made.append(True)
+
+    made: list[bool] = []
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert sorted(made) == [False] * 7 + [True]
+
+
+@pytest.mark.parametrize("opened_before", [True, False])
+def test_a_forked_child_has_its_own_connections(address: str, opened_before: bool) -> None:
+    ledger = Ledger.open(address)
+    ledger.create("visits", PureDP(1))
+    if not opened_before:
+        ledger.close()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            ledger.spend("visits", PureDP("0.1"))
+            status = 0
+        finally:
+            os._exit(status)
+    _, outcome = os.waitpid(child, 0)
+    assert outcome == 0
+    ledger.spend("visits", PureDP("0.1"))
+    assert ledger.show("visits").left == "ε = 0.8"
+    ledger.close()

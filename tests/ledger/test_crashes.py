@@ -1,0 +1,110 @@
+"""Killed at any point, a ledger never shows less than was released, and opens again consistent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from discreet import PureDP
+from discreet.ledger import Ledger
+
+MOST_STEPS = 60
+SPENDER = """
+import os, sys
+from discreet import PureDP
+from discreet.ledger import Ledger
+
+released = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+with Ledger.open(sys.argv[1]) as ledger:
+    while True:
+        ledger.spend("visits", PureDP("0.001"), purpose="loop")
+        os.write(released, b".")
+"""
+
+
+def _killed_at(address: str, step: int, released: Path) -> bool:
+    """Spend once in a child that is killed at its ``step``-th step; whether it got to the end."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            ledger = Ledger.open(address)
+            engine = ledger._store._engine
+            steps = iter(range(MOST_STEPS))
+
+            def count(*_: Any) -> None:
+                if next(steps) == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            for name in (
+                "before_cursor_execute",
+                "after_cursor_execute",
+                "begin",
+                "commit",
+                "checkin",
+            ):
+                event.listen(engine, name, count)
+            ledger.spend("visits", PureDP("0.001"), purpose="one step further")
+            released.write_text("yes")
+            status = 0
+        finally:
+            os._exit(status)
+    _, outcome = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(outcome) or os.WEXITSTATUS(outcome) == 0
+    return not os.WIFSIGNALED(outcome)
+
+
+def test_killed_at_every_step_of_a_spend(address: str, tmp_path: Path) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+    counted_without_release = 0
+    for step in range(MOST_STEPS):
+        with Ledger.open(address) as ledger:
+            before = ledger.show("visits").total.cost
+        released = tmp_path / f"released-{step}"
+        finished = _killed_at(address, step, released)
+        with Ledger.open(address) as ledger:
+            after = ledger.show("visits").total.cost
+            assert ledger.verify("visits").holds
+            ledger.spend("visits", PureDP("0.001"))
+        assert after - before in (0, 10**9)
+        assert not released.exists() or after - before == 10**9
+        counted_without_release += after > before and not released.exists()
+        if finished:
+            break
+    else:
+        pytest.fail("the spend never finished")
+    assert step > 8
+    assert counted_without_release > 0, "some kill must fall between the commit and the release"
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.05])
+def test_killed_while_spending_in_a_loop(address: str, tmp_path: Path, delay: float) -> None:
+    released = tmp_path / "released"
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1000))
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    child = subprocess.Popen(
+        [sys.executable, "-c", SPENDER, address, str(released)], env=environment
+    )
+    deadline = time.monotonic() + 30
+    while not released.exists() or released.stat().st_size < 3:
+        assert child.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    time.sleep(delay)
+    child.kill()
+    child.wait()
+    with Ledger.open(address) as ledger:
+        counted = ledger.show("visits").total.cost // 10**9
+        assert released.stat().st_size <= counted <= released.stat().st_size + 1
+        assert len(ledger.history("visits")) == counted + 1
+        assert ledger.verify("visits").holds

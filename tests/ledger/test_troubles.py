@@ -1,0 +1,296 @@
+"""Disks, locks, files, clocks and connections that fail: a clear error, nothing released, nothing lost."""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+import signal
+import sqlite3
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, event, make_url, text
+
+from discreet import PureDP
+from discreet.errors import DiscreetError, LedgerError, MissingExtraError, ParameterError
+from discreet.ledger import Ledger, clock
+from discreet.ledger.places import default_place, place_of
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A SQLite ledger with one budget."""
+    found = tmp_path / "budget.db"
+    with Ledger.open(found) as ledger:
+        ledger.create("visits", PureDP(1))
+    return found
+
+
+def _in_a_child(work: Any) -> str:
+    """Run ``work`` in a forked child, as nobody if we are root; what it returned, or its error."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            said = str(work())
+        except DiscreetError as error:
+            said = f"{type(error).__name__}: {error}"
+        except BaseException as error:  # the parent must hear of anything
+            said = f"unexpected {error!r}"
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as heard:
+        said = heard.read()
+    os.waitpid(child, 0)
+    return said
+
+
+def test_a_full_disk_refuses_and_loses_nothing(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        ledger.spend("visits", PureDP("0.1"))
+
+        @event.listens_for(ledger._store._engine, "connect")
+        def small(connection: Any, _: Any) -> None:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count={pages}")
+
+        ledger.close()
+
+        def spend_until_full() -> None:
+            for _ in range(400):
+                ledger.spend("visits", PureDP("0.001"), purpose="x" * 900)
+
+        with pytest.raises(LedgerError, match="no room left"):
+            spend_until_full()
+    with Ledger.open(path) as ledger:
+        assert ledger.verify("visits").holds
+        ledger.spend("visits", PureDP("0.001"))
+
+
+def test_a_file_that_may_not_grow(path: Path) -> None:
+    """What a quota or a full file system does to the write-ahead log."""
+
+    def work() -> str:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+        with Ledger.open(path) as ledger:
+            for done in range(200):
+                try:
+                    ledger.spend("visits", PureDP("0.001"), purpose="x" * 900)
+                except LedgerError as error:
+                    return f"{done} {error}"
+        return "never full"
+
+    said = _in_a_child(work)
+    done = int(said.split()[0])
+    assert "unexpected" not in said
+    with Ledger.open(path) as ledger:
+        assert ledger.verify("visits").holds
+        assert ledger.show("visits").total.cost == done * 10**9
+
+
+def test_a_read_only_file() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "budget.db"
+        with Ledger.open(path) as ledger:
+            ledger.create("visits", PureDP(1))
+        path.chmod(0o444)
+        path.parent.chmod(0o555)
+
+        def work() -> str:
+            if os.geteuid() == 0:
+                os.setuid(65534)
+            with Ledger.open(path) as ledger:
+                ledger.spend("visits", PureDP("0.1"))
+            return "spent"
+
+        said = _in_a_child(work)
+        path.parent.chmod(0o755)
+        path.chmod(0o600)
+        assert said == f"LedgerError: the ledger {path} is read-only; nothing was spent"
+        with Ledger.open(path) as ledger:
+            assert ledger.show("visits").left == "ε = 1"
+
+
+def test_a_locked_file(path: Path) -> None:
+    with Ledger.open(path, wait=0.1) as ledger:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match="locked by someone else; nothing was spent"):
+            ledger.spend("visits", PureDP("0.1"))
+        assert ledger.show("visits").left == "ε = 1"
+        other.execute("ROLLBACK")
+        other.close()
+        ledger.spend("visits", PureDP("0.1"))
+
+
+def test_a_locked_row_on_a_server(postgres: str) -> None:
+    with Ledger.open(postgres, wait=0.2) as ledger:
+        ledger.create("visits", PureDP(1))
+        engine = create_engine(make_url(postgres).set(drivername="postgresql+psycopg"))
+        with engine.begin() as other:
+            other.execute(text("SELECT * FROM discreet_budgets FOR UPDATE"))
+            with pytest.raises(LedgerError, match="locked by someone else"):
+                ledger.spend("visits", PureDP("0.1"))
+        engine.dispose()
+        ledger.spend("visits", PureDP("0.1"))
+
+
+def test_files_that_are_no_ledgers(tmp_path: Path) -> None:
+    noise = tmp_path / "noise.db"
+    noise.write_bytes(b"these are notes about something else\n" * 100)
+    with pytest.raises(LedgerError, match="is not a ledger"):
+        Ledger.open(noise)
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(b"SQLite format 3\x00" + b"\xff" * 5000)
+    with pytest.raises(LedgerError, match="is not a ledger, or it is damaged"):
+        Ledger.open(damaged)
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+    with pytest.raises(LedgerError, match="something else"):
+        Ledger.open(other)
+    with pytest.raises(LedgerError):
+        Ledger.open(tmp_path)
+    with pytest.raises(LedgerError, match="there is no ledger"):
+        Ledger.open(tmp_path / "absent.db", create=False)
+    assert not (tmp_path / "absent.db").exists()
+
+
+def test_an_empty_server_is_no_ledger_until_one_is_made(postgres: str) -> None:
+    with pytest.raises(LedgerError, match="there is no ledger"):
+        Ledger.open(postgres, create=False)
+
+
+def test_a_newer_schema(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger._store.write(lambda c: c.execute(text("INSERT INTO discreet_schema VALUES (99)")))
+    with pytest.raises(LedgerError, match=r"newer discreet \(schema 99"):
+        Ledger.open(address)
+
+
+@pytest.mark.parametrize("moment", ["before_cursor_execute", "commit"])
+def test_a_connection_lost_in_the_middle_of_a_spend(postgres: str, moment: str) -> None:
+    with Ledger.open(postgres) as ledger:
+        ledger.create("visits", PureDP(1))
+        killer = create_engine(
+            make_url(postgres).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
+        )
+
+        def cut(*_: Any) -> None:
+            with killer.connect() as other:
+                other.execute(
+                    text(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                    )
+                )
+
+        event.listen(ledger._store._engine, moment, cut)
+        with pytest.raises(LedgerError, match=r"connection .* was lost; nothing was released"):
+            ledger.spend("visits", PureDP("0.1"))
+        event.remove(ledger._store._engine, moment, cut)
+        killer.dispose()
+        # The pool has replaced the connection; nothing was counted, because nothing was committed.
+        assert ledger.show("visits").left == "ε = 1"
+        ledger.spend("visits", PureDP("0.1"))
+        assert ledger.verify("visits").holds
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError) as caught:
+        Ledger.open(f"postgresql://someone:hunter2@/nothing?host={tmp_path}")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_clock_that_goes_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Ledger.open(path) as ledger:
+        last = ledger.spend("visits", PureDP("0.1"))
+        real = clock.now()
+        monkeypatch.setattr(clock, "now", lambda: real - 30 * 1_000_000)
+        nearly = ledger.spend("visits", PureDP("0.1"))
+        assert nearly.time == last.time
+        monkeypatch.setattr(clock, "now", lambda: real - 3600 * 1_000_000)
+        with pytest.raises(LedgerError, match="the clock has gone back"):
+            ledger.spend("visits", PureDP("0.1"))
+        assert ledger.show("visits").left == "ε = 0.8"
+        ledger.fail(nearly)  # a failure can always be recorded
+        ledger.accept_clock("visits", purpose="the battery was replaced")
+        later = ledger.spend("visits", PureDP("0.1"))
+        assert later.time < last.time
+        assert ledger.verify("visits").holds
+
+
+def test_only_the_owner_may_read(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with Ledger.open(tmp_path / "new" / "budget.db") as ledger:
+            ledger.create("visits", PureDP(1))
+            modes = {
+                found.name: stat.S_IMODE(found.stat().st_mode)
+                for found in (tmp_path / "new").iterdir()
+            }
+    finally:
+        os.umask(before)
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+SECRET = "correct horse/battery"  # noqa: S105  # a password for the test
+
+
+def test_passwords_are_never_shown(caplog: pytest.LogCaptureFixture, server: str) -> None:
+    caplog.set_level(logging.DEBUG)
+    base = make_url(server)
+    addresses = [
+        base.set(username="nobody_here", password=SECRET),
+        base.set(username="nobody_here", query={**base.query, "password": SECRET}),
+    ]
+    for address in addresses:
+        written = address.render_as_string(hide_password=False)
+        assert SECRET not in str(place_of(written))
+        assert SECRET not in repr(place_of(written))
+        with pytest.raises(LedgerError) as caught:
+            Ledger.open(written)
+        told = (
+            repr(caught.value)
+            + str(caught.value.__context__)
+            + str(caught.value.__cause__)
+            + caplog.text
+        )
+        for form in (SECRET, "correct%20horse", "correct+horse", "battery"):
+            assert form not in told
+    for malformed in (
+        f"postgresql://me:{SECRET}@host:notaport/x",
+        f"mysql://me:{SECRET}@h/x",
+        "://",
+    ):
+        with pytest.raises(ParameterError) as refused:
+            Ledger.open(malformed)
+        assert "battery" not in str(refused.value)
+
+
+def test_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.delenv("DISCREET_LEDGER", raising=False)
+    assert default_place().name == "ledger.db"
+    with Ledger.open() as ledger:
+        assert str(default_place()) in repr(ledger)
+    monkeypatch.setenv("DISCREET_LEDGER", str(tmp_path / "else.db"))
+    assert place_of(None).path == tmp_path / "else.db"
+    assert place_of(f"sqlite:///{tmp_path}/a.db").path == tmp_path / "a.db"
+    for wrong in ("", "sqlite://", "sqlite:///:memory:", "sqlite:///a.db?mode=ro", 7):
+        with pytest.raises(ParameterError):
+            place_of(wrong)
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"discreet\[ledger\]"):
+        Ledger.open("postgresql://localhost/x")
