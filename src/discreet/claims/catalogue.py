@@ -28,12 +28,14 @@ VERDICTS = (PROVED, CONSISTENT, REFUTED, NOT_CHECKABLE)
 _MODULES = (
     "permute_and_flip_privacy",
     "permute_and_flip_error",
+    "permute_and_flip_worst_case",
+    "permute_and_flip_supplement",
     "permute_and_flip_optimality",
     "permute_and_flip_experiments",
-    "permute_and_flip_supplement",
     "noisy_max_equivalence",
     "noisy_max_privacy",
     "opendp_proof",
+    "randomized_response_algorithms",
     "randomized_response_privacy",
     "randomized_response_disclosure",
     "randomized_response_error",
@@ -233,14 +235,18 @@ def not_checkable(why: str) -> Finding:
 
 
 def unless(
-    counterexample: dict[str, Any] | None,
-    covered: str,
-    evidence: str,
-    *,
-    searched: bool = False,
-    **numbers: Any,
+    counterexample: dict[str, Any] | None, covered: str, evidence: str, **numbers: Any
 ) -> Finding:
-    """``proved`` (or, after a mere search, ``consistent``), unless there is a counterexample."""
+    """``proved``, unless an exhaustive check came back with a counterexample."""
     if counterexample is not None:
         return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
-    return (consistent if searched else proved)(covered, evidence, **numbers)
+    return proved(covered, evidence, **numbers)
+
+
+def unless_found(
+    counterexample: dict[str, Any] | None, covered: str, evidence: str, **numbers: Any
+) -> Finding:
+    """``consistent``, unless a search came back with a counterexample."""
+    if counterexample is not None:
+        return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
+    return consistent(covered, evidence, **numbers)

@@ -6,10 +6,21 @@ the difference is given as it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
 
 from discreet import Exponential, PermuteAndFlip
-from discreet.claims.catalogue import Finding, Settings, claim, consistent, proved, refuted
+from discreet.claims.catalogue import (
+    Finding,
+    Settings,
+    claim,
+    consistent,
+    proved,
+    refuted,
+    unless_found,
+)
 from discreet.claims.histograms import (
     NAMES,
     PROBLEMS,
@@ -65,7 +76,7 @@ def _quoted(
     """Mode of HEPTH at ε = 0.04: permute-and-flip errs by about 5.4, the exponential mechanism by 1.84
     times that, and it needs about 1.27 times the budget for the same error.""",
 )
-def section_6_mode(settings: Settings) -> Finding:
+def _section_6_mode(settings: Settings) -> Finding:
     return _quoted(settings, mode_scores, "0.04", {"error": 5.4, "ratio": 1.84, "budget": 1.27})
 
 
@@ -75,7 +86,7 @@ def section_6_mode(settings: Settings) -> Finding:
     """Median of HEPTH at ε = 0.01: permute-and-flip errs by about 13.7, the exponential mechanism by
     1.93 times that, and it needs about 1.19 times the budget for the same error.""",
 )
-def section_6_median(settings: Settings) -> Finding:
+def _section_6_median(settings: Settings) -> Finding:
     return _quoted(settings, median_scores, "0.01", {"error": 13.7, "ratio": 1.93, "budget": 1.19})
 
 
@@ -85,11 +96,43 @@ def _ratio(scores: Scores, epsilon: float) -> float:
 
 @claim(
     PAPER,
+    "Figure 3(a, b)",
+    """On HEPTH the ratio of the two errors runs from one at small ε to two at large ε, for mode and median,
+    so that on a logarithmic scale the two curves become parallel lines.""",
+)
+def _figure_3ab(settings: Settings) -> Finding:
+    absent = missing(settings, ("HEPTH",))
+    if absent is not None:
+        return absent
+    broken: dict[str, Any] | None = None
+    numbers: dict[str, Any] = {}
+    for problem, scores_of in PROBLEMS.items():
+        scores = scores_of(settings, "HEPTH")
+        useful = epsilon_for(Exponential, scores, 1.0)
+        small, large, larger = (_ratio(scores, useful * factor) for factor in (0.001, 2.0, 3.0))
+        # A straight line: the logarithm of the error falls by the same amount over equal steps of ε.
+        falls = [math.log(mean_error(PermuteAndFlip, scores, useful * k)) for k in (2.0, 2.5, 3.0)]
+        bend = (falls[0] - falls[1]) / (falls[1] - falls[2])
+        numbers[f"ratio from small to large ε, {problem}"] = [round(small, 4), round(larger, 4)]
+        numbers[f"slope over equal steps, {problem}"] = round(bend, 4)
+        if not (1 <= small < 1.01 and 1.97 < large <= larger <= 2 + 1e-9 and 0.95 < bend < 1.05):
+            broken = {"problem": problem}
+    return unless_found(
+        broken,
+        "HEPTH in 1024 bins; ε from a thousandth to three times that at which the error is 1",
+        "the ratio runs from 1 to 2, and the curves straighten. Their slope is not one but the gap of the "
+        "second best in noise scales per ε: the error falls like exp(−εg/(2Δ)), not like exp(−ε)",
+        **numbers,
+    )
+
+
+@claim(
+    PAPER,
     "Figure 3(c)",
     """Where the exponential mechanism errs by 50, permute-and-flip is better by close to a factor of two
     on all five data sets.""",
 )
-def figure_3c(settings: Settings) -> Finding:
+def _figure_3c(settings: Settings) -> Finding:
     absent = missing(settings)
     if absent is not None:
         return absent
@@ -118,7 +161,7 @@ def figure_3c(settings: Settings) -> Finding:
     """On all five data sets, for mode and median alike, the improvement over the exponential mechanism
     grows with ε, and is close to twofold where the error is reasonable.""",
 )
-def figures_5_to_7(settings: Settings) -> Finding:
+def _figures_5_to_7(settings: Settings) -> Finding:
     absent = missing(settings)
     if absent is not None:
         return absent
@@ -132,7 +175,7 @@ def figures_5_to_7(settings: Settings) -> Finding:
                 _ratio(scores, reasonable * 10 ** (2 * (step / steps - 0.75))) for step in range(steps + 1)
             ]
             useful[f"{name}, {problem}"] = round(_ratio(scores, reasonable), 3)
-            for earlier, later in zip(curve, curve[1:], strict=False):
+            for earlier, later in pairwise(curve):
                 if later < earlier * (1 - 1e-9):
                     falls = {"data": name, "problem": problem}
     covered = f"{steps + 1} values of ε over two decades around the ε at which the error is 10"

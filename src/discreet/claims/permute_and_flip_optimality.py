@@ -18,7 +18,7 @@ from typing import Any
 
 from discreet.claims.algorithms.noisy_max import distribution_noisy_max
 from discreet.claims.algorithms.problem import Number, Problem, rational
-from discreet.claims.catalogue import Finding, Settings, claim, not_checkable, unless
+from discreet.claims.catalogue import Finding, Settings, claim, not_checkable, unless, unless_found
 from discreet.claims.lattices import lattice
 from discreet.errors import MissingExtraError
 
@@ -55,7 +55,7 @@ def certificate(count: int, depth: int, beta: Number, *, growth: Number) -> Cert
 
     @cache
     def share(scores: tuple[int, ...]) -> Number:
-        """y of a best candidate of a sorted vector."""
+        """Y of a best candidate of a sorted vector."""
         best = Counter(scores)[0]
         if best == 1:
             return rational(0)
@@ -67,7 +67,7 @@ def certificate(count: int, depth: int, beta: Number, *, growth: Number) -> Cert
 
     @cache
     def price(scores: tuple[int, ...], level: int) -> Number:
-        """y of a candidate at ``level`` < 0."""
+        """Y of a candidate at ``level`` < 0."""
         return -weight(scores) * level + Counter(scores)[0] * share(scores)
 
     least: Number = None
@@ -106,7 +106,7 @@ def _steps(beta: Number) -> Number:
     """Permute-and-flip is Pareto optimal on the 2Δ-lattice: a regular mechanism with a smaller expected
     error on one score vector has a larger one on another.""",
 )
-def proposition_6(settings: Settings) -> Finding:
+def _proposition_6(settings: Settings) -> Finding:
     # Any positive weights under which permute-and-flip has the least weighted error prove it. Weights
     # that grow with the number of best candidates by max(1, Σ tβ^t) do, for every ε.
     broken, vectors = None, 0
@@ -132,7 +132,7 @@ def proposition_6(settings: Settings) -> Finding:
     """If a regular ε-DP mechanism gives some candidate behind the best less probability than
     permute-and-flip does, its expected error is larger on some score vector.""",
 )
-def lemma_6(settings: Settings) -> Finding:
+def _lemma_6(settings: Settings) -> Finding:
     # Suppose its error were nowhere larger. Under the weights of Proposition 6 it would be optimal too,
     # so by complementary slackness every constraint with a positive price would be tight; if all are,
     # the recurrence has one solution, permute-and-flip, and no probability is smaller.
@@ -161,7 +161,7 @@ _THRESHOLD_BELOW = Fraction(381966011, 10**9)
     """For ε ≥ ln((3 + √5)/2) ≈ 0.96 no regular mechanism has a smaller sum of expected errors over the
     score vectors on the 2Δ-lattice at most 2Δk behind the best.""",
 )
-def theorem_3(settings: Settings) -> Finding:
+def _theorem_3(settings: Settings) -> Finding:
     broken, vectors = None, 0
     for count, depth in _shapes(settings):
         for beta in (rational(_THRESHOLD_BELOW), rational("3/10"), rational("1/50")):
@@ -186,7 +186,7 @@ def theorem_3(settings: Settings) -> Finding:
     """Above the threshold the dual solution obeys, by induction, −2Δ/n* ≤ y_r ≤ 0 for a best candidate
     and 0 ≤ y_r ≤ −q_r for the others.""",
 )
-def equations_10_and_11(settings: Settings) -> Finding:
+def _equations_10_and_11(settings: Settings) -> Finding:
     broken, lowest = None, rational(0)
     for count, depth in _shapes(settings):
         found = certificate(count, depth, rational(_THRESHOLD_BELOW), growth=rational(1))
@@ -207,7 +207,7 @@ def equations_10_and_11(settings: Settings) -> Finding:
     "Lemma 7",
     "Σ k·exp(−kε) ≤ 1 for every ε ≥ ln((3 + √5)/2).",
 )
-def lemma_7(settings: Settings) -> Finding:
+def _lemma_7(settings: Settings) -> Finding:
     from flint import fmpq_poly
 
     x = fmpq_poly([0, 1])
@@ -242,10 +242,11 @@ def _optimality(mechanism: Any, *, epsilon: object, n: int, k: int) -> float:
     """Permute-and-flip's sum of errors is optimal above the threshold and barely above it below: the
     largest ratio measured is about 1.01, growing slowly with k and hardly depending on n.""",
 )
-def figure_2ab(settings: Settings) -> Finding:
+def _figure_2ab(settings: Settings) -> Finding:
     from discreet import PermuteAndFlip
 
-    epsilons = ("0.05", "0.32", "1") if settings.quick else ("0.05", "0.1", "0.2", "0.32", "0.5", "0.7", "1", "2")
+    few, many = ("0.05", "0.32", "1"), ("0.05", "0.1", "0.2", "0.32", "0.5", "0.7", "1", "2")
+    epsilons = few if settings.quick else many
     shapes = ((3, 4), (4, 4)) if settings.quick else ((3, 4), (4, 4), (5, 4), (4, 2), (4, 6), (4, 8))
     try:
         ratios = {
@@ -258,11 +259,10 @@ def figure_2ab(settings: Settings) -> Finding:
     largest = max(ratios, key=lambda key: ratios[key])
     above = max(ratio for (_, _, epsilon), ratio in ratios.items() if float(epsilon) >= 1)
     broken = None if ratios[largest] < 1.0135 and above < 1 + 1e-6 else {"largest": ratios[largest]}
-    return unless(
+    return unless_found(
         broken,
         f"(n, k) in {shapes} and ε in {', '.join(epsilons)}, by linear programming in floats",
         "one above the threshold, largest at the (n, k, ε) given; tends to one as ε falls",
-        searched=True,
         largest_ratio=round(ratios[largest], 4),
         at={"n": largest[0], "k": largest[1], "epsilon": largest[2]},
     )
@@ -274,7 +274,7 @@ def figure_2ab(settings: Settings) -> Finding:
     """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
     two for larger k and ε, and tends to one as ε falls to 0.""",
 )
-def figure_2c(settings: Settings) -> Finding:
+def _figure_2c(settings: Settings) -> Finding:
     from discreet import Exponential
 
     depths = (4,) if settings.quick else (4, 8)
@@ -290,10 +290,9 @@ def figure_2c(settings: Settings) -> Finding:
     for k, row in ratios.items():
         if row != sorted(row) or row[0] > 1.05 or row[-1] > 2:
             broken = {"k": k, "ratios": row}
-    return unless(
+    return unless_found(
         broken,
         f"n = 4, k in {depths}, ε from 0.01 to 8, by linear programming in floats",
         "the ratio grows with ε from nearly 1 towards 2 and never passes it",
-        searched=True,
         **{f"k = {k}": [round(ratio, 3) for ratio in row] for k, row in ratios.items()},
     )

@@ -56,7 +56,7 @@ def not_private_on_lattice(count: int, depth: int) -> tuple[dict[str, object] | 
     """Permute-and-flip is regular (symmetric, shift-invariant, monotonic) and ε-differentially
     private with noise scale 2Δ/ε.""",
 )
-def theorem_1(settings: Settings) -> Finding:
+def _theorem_1(settings: Settings) -> Finding:
     # The log-probability of r rises with its own score at rate exactly ε/(2Δ) while r is behind, and at
     # most that once it leads, because Pr[r] + Σ_S (−1)^|S| |S|/(|S|+1) Π_S p = Π (1 − p) ≥ 0. Both
     # sides have degree one in each coin, so agreement on coins ½ and ¼ is agreement everywhere.
@@ -105,7 +105,7 @@ def _laplace(scores: tuple[int, ...]) -> list[Number]:
     """For a regular mechanism it is enough to check one neighbour per outcome r: the one in which
     r's score rises by 2Δ and nothing else moves.""",
 )
-def proposition_2(settings: Settings) -> Finding:
+def _proposition_2(settings: Settings) -> Finding:
     one = Fraction(1)
     mechanisms: dict[str, Callable[[tuple[int, ...]], list[Number]]] = {
         "permute-and-flip": lambda q: distribution_without_replacement(Problem(q, epsilon=one)),
@@ -172,7 +172,7 @@ def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[
     """The recurrence with tight privacy constraints (one step of 2Δ at a time, the best sharing what
     is left) fixes exactly one mechanism on the 2Δ-lattice.""",
 )
-def equation_5(settings: Settings) -> Finding:
+def _equation_5(settings: Settings) -> Finding:
     most, depth = settings.size(full=4, quick=3), settings.size(full=4, quick=2)
     broken, vectors = None, 0
     for count in range(2, most + 1):
@@ -197,7 +197,7 @@ def equation_5(settings: Settings) -> Finding:
     """Permute-and-flip solves recurrence (6): a candidate behind the best has its coin times the
     probability it would have as a best one, and the best share the rest equally.""",
 )
-def proposition_3(settings: Settings) -> Finding:
+def _proposition_3(settings: Settings) -> Finding:
     most = settings.size(full=6, quick=5)
     broken = None
     for count in range(2, most + 1):
@@ -235,7 +235,7 @@ def proposition_3(settings: Settings) -> Finding:
     """Trying uniformly random candidates, with replacement, until one's coin falls heads samples the
     exponential mechanism.""",
 )
-def algorithm_2(settings: Settings) -> Finding:
+def _algorithm_2(settings: Settings) -> Finding:
     depth = settings.size(full=4, quick=2)
     broken, vectors = None, 0
     for count in (2, 3, 4, 5):
@@ -260,7 +260,7 @@ def algorithm_2(settings: Settings) -> Finding:
     """Drawing without replacement and returning the first candidate whose coin falls heads is the
     same as Algorithm 1.""",
 )
-def algorithm_3(settings: Settings) -> Finding:
+def _algorithm_3(settings: Settings) -> Finding:
     most = settings.size(full=7, quick=5)
     broken = None
     for count in range(1, most + 1):

@@ -85,7 +85,7 @@ def _disagreement(formula: Any, law: Any, most: int) -> dict[str, Any] | None:
     """Permute-and-flip chooses r with probability p_r times the average, over all orders, of the chance
     that everyone before r shows tails.""",
 )
-def lemma_1(settings: Settings) -> Finding:
+def _lemma_1(settings: Settings) -> Finding:
     most = settings.size(full=7, quick=5)
     return unless(
         _disagreement(_by_permutations, distribution_without_replacement, most),
@@ -101,7 +101,7 @@ def lemma_1(settings: Settings) -> Finding:
     """The same probability is p_r Σ (−1)^|S|/(|S|+1) Π_{s in S} p_s over all sets S of other
     candidates.""",
 )
-def lemma_2(settings: Settings) -> Finding:
+def _lemma_2(settings: Settings) -> Finding:
     most = settings.size(full=7, quick=5)
     return unless(
         _disagreement(_by_subsets, distribution_by_permutation, most),
@@ -116,7 +116,7 @@ def lemma_2(settings: Settings) -> Finding:
     """Permute-and-flip is regular: symmetric, shift-invariant, and monotonic (raising r or lowering
     another never makes r less likely).""",
 )
-def lemma_3(settings: Settings) -> Finding:
+def _lemma_3(settings: Settings) -> Finding:
     most = settings.size(full=8, quick=6)
     broken = falling_when_others_rise(most)
     x = unknown()
@@ -150,7 +150,7 @@ def _integral(coins: list[Number]) -> Number:
     """If one person can only raise scores (or only lower them), the same noise gives ε/2-differential
     privacy.""",
 )
-def remark_1(settings: Settings) -> Finding:
+def _remark_1(settings: Settings) -> Finding:
     most, depth = settings.size(full=4, quick=3), settings.size(full=4, quick=2)
     x, pairs, broken = unknown(), 0, None
     for count in range(2, most + 1):
@@ -177,7 +177,7 @@ def remark_1(settings: Settings) -> Finding:
     """The factor g_r in Pr[r] = p_r·g_r does not decrease with the score: q_r ≤ q_s gives
     g_r ≤ g_s.""",
 )
-def lemma_4(settings: Settings) -> Finding:
+def _lemma_4(settings: Settings) -> Finding:
     # g_s − g_r = (p_s − p_r)·∫ u Π_{t≠r,s} (1 − u·p_t) du: degree one in each coin on both sides, and the
     # integral is least at a corner of the cube.
     most = settings.size(full=7, quick=5)
@@ -211,7 +211,7 @@ def _first_moment(coins: list[Number]) -> Number:
     "Lemma 5",
     "The partial sums of a non-decreasing sequence whose total is zero are never positive.",
 )
-def lemma_5(settings: Settings) -> Finding:
+def _lemma_5(settings: Settings) -> Finding:
     # Such sequences of length n form a cone whose edges are the n − 1 steps (−(n−k), …, k, …); partial
     # sums are linear, so the edges decide for all of them.
     most = settings.size(full=60, quick=20)
@@ -236,7 +236,7 @@ def lemma_5(settings: Settings) -> Finding:
     "Appendix E",
     "A dynamic program over subset sizes computes all probabilities in O(n²) operations.",
 )
-def appendix_e(settings: Settings) -> Finding:
+def _appendix_e(settings: Settings) -> Finding:
     most = settings.size(full=7, quick=5)
     broken = None
     for count in range(1, most + 1):
@@ -266,10 +266,11 @@ def appendix_e(settings: Settings) -> Finding:
     on (c, c, 0) when c is near 0 and loses to it when c is far below; permute-and-flip beats both for
     all c (ε = Δ = 1).""",
 )
-def appendix_f(settings: Settings) -> Finding:
+def _appendix_f(settings: Settings) -> Finding:
     steps = settings.size(full=120, quick=24)
     turns: list[Fraction] = []
-    broken, before = None, None
+    broken: dict[str, Any] | None = None
+    before: bool | None = None
     with balls():
         for step in range(1, steps + 1):
             behind = Fraction(30 * step, steps)
