@@ -297,7 +297,7 @@ def test_measurements_compose(make: Maker) -> None:
 
 # ---- the same law as OpenDP's own --------------------------------------------------------------
 
-DRAWS = 1000
+DRAWS = 3000
 FALSE_ALARM = 1e-9
 """Of each of the four comparisons below."""
 
@@ -313,12 +313,13 @@ FALSE_ALARM = 1e-9
 def test_frequencies_agree_with_opendp(make: Maker, measure: Any, optimize: str) -> None:
     """By Hoeffding, two frequencies of n draws differ by sqrt(ln(2/α)/n) with probability below α.
 
-    The power: that is 0.15, and choosing the wrong end or the wrong scale by a factor of two moves some
-    frequency by more.
+    The power: the limit is 0.086. The wrong end moves a frequency by 0.46 or more and is always seen; a
+    scale off by a factor of two moves it by 0.109 to 0.150, which is seen in about 96 of 100 runs or more.
+    Permute-and-flip and the exponential mechanism differ by 0.085: this test cannot tell them apart.
     """
     theirs = dp.m.make_noisy_max(*_space(), measure(), scale=1.0, negate=optimize == "min")
     ours = make(*_space(), measure(), scale=1.0, optimize=optimize)
-    values = [3, 1, 2, 3]
+    values = [0, 1]
     tallies = [
         np.bincount([measurement(values) for _ in range(DRAWS)], minlength=len(values)) / DRAWS
         for measurement in (ours, theirs)
