@@ -100,3 +100,23 @@ def test_a_forked_child_has_its_own_connections(address: str, opened_before: boo
     ledger.spend("visits", PureDP("0.1"))
     assert ledger.show("visits").left == "ε = 0.8"
     ledger.close()
+
+
+def test_looking_while_others_spend_sees_one_moment(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+        stop = threading.Event()
+
+        def spend() -> None:
+            while not stop.is_set():
+                ledger.spend("visits", PureDP("1e-6"))
+
+        thread = threading.Thread(target=spend)
+        thread.start()
+        try:
+            for _ in range(30):
+                assert ledger.verify("visits").holds
+        finally:
+            stop.set()
+            thread.join(timeout=30)
+        assert len(ledger.history("visits")) > 2

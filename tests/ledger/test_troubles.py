@@ -203,6 +203,29 @@ def test_a_connection_lost_in_the_middle_of_a_spend(postgres: str, moment: str) 
         assert ledger.verify("visits").holds
 
 
+def test_a_spend_is_durable_even_where_the_server_would_not_wait(postgres: str) -> None:
+    """The owner of a server may have switched durable commits off; a spend switches them on for itself."""
+    name = make_url(postgres).database
+    seen: list[str] = []
+    with Ledger.open(postgres) as ledger:
+        ledger._store.write(
+            lambda c: c.execute(text(f'ALTER DATABASE "{name}" SET synchronous_commit = off'))
+        )
+        ledger.create("visits", PureDP(1))
+        ledger.close()
+        event.listen(
+            ledger._store._engine,
+            "commit",
+            lambda c: seen.append(c.exec_driver_sql("SHOW synchronous_commit").scalar_one()),
+        )
+        assert (
+            ledger._store.read(lambda c: c.execute(text("SHOW synchronous_commit")).scalar_one())
+            == "off"
+        )
+        ledger.spend("visits", PureDP("0.1"))
+    assert seen[-1] == "on"
+
+
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(LedgerError) as caught:
         Ledger.open(f"postgresql://someone:hunter2@/nothing?host={tmp_path}")

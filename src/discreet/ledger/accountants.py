@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting.events import Event
+from discreet.conversions import epsilon_of_zcdp
 from discreet.errors import ParameterError
 from discreet.exact_numbers import Exact, probability, refuse, shown
-from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, epsilon_of_zcdp
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.ledger.amounts import (
     COST_DIGITS,
     LARGEST_COST,

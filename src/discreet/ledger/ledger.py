@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Self
 
 from sqlalchemy.engine import Connection
 
 from discreet.accounting.events import Event, text
-from discreet.errors import ParameterError
+from discreet.errors import LedgerError, ParameterError
 from discreet.exact_numbers import refuse
 from discreet.guarantees import Guarantee
 from discreet.ledger import rows, schema
@@ -142,5 +142,7 @@ class Ledger(LedgerOwner):
         try:
             yield entry
         except BaseException:
-            self.fail(entry)
+            # The spend stays counted in any case; the block's own error is the one to hear about.
+            with suppress(LedgerError):
+                self.fail(entry)
             raise

@@ -23,6 +23,11 @@ from discreet.ledger.places import Place
 T = TypeVar("T")
 _WRITE = "discreet_write"
 _ADVISORY_LOCK = 7_310_579_603  # an arbitrary number that all discreet ledgers agree on
+# Every writing transaction reads the clock, and so commits durably even if a pooler lost our settings.
+_CLOCK = text(
+    "SELECT extract(epoch FROM clock_timestamp()) * 1000000 "
+    "FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable"
+)
 _BUSY_STATES = {"55P03", "40P01", "57014"}  # lock not available, deadlock, cancelled
 _FULL_STATES = {"53100", "53200", "53300"}  # disk full, out of memory, too many connections
 
@@ -47,8 +52,7 @@ class Store:
         """Microseconds since 1970: the server's clock where there is a server, so that a team has one."""
         if self.place.is_sqlite:
             return clock.now()
-        seconds = connection.execute(text("SELECT extract(epoch FROM clock_timestamp()) * 1000000"))
-        return int(seconds.scalar_one())
+        return int(connection.execute(_CLOCK).scalar_one())
 
     def lock_whole(self, connection: Connection) -> None:
         """Keep out everyone else who changes the list of data sets; SQLite has done so at BEGIN IMMEDIATE."""
@@ -107,15 +111,21 @@ def _engine(place: Place, wait: float) -> Engine:
                 connection.execute(f"PRAGMA {setting}")
         else:
             with connection.cursor() as cursor:
-                cursor.execute("SET synchronous_commit TO on")
+                # A writer that has waited for a row must then see what the others wrote.
+                cursor.execute(
+                    "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"
+                )
                 cursor.execute(f"SET lock_timeout TO {int(wait * 1000)}")
             connection.commit()
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
+        writing = connection.get_execution_options().get(_WRITE, False)
         if sqlite:
-            writing = connection.get_execution_options().get(_WRITE, False)
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+        elif not writing:
+            # Totals and history must be of one moment, or verifying would find differences.
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     return engine
 
