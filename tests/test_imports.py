@@ -21,6 +21,7 @@ FLOORS: list[set[str]] = [
     {"errors"},
     {"exact_numbers", "gap_arithmetic"},
     {"balls", "gaps"},
+    {"conversions", "plain_words"},
     {"guarantees", "scores", "distribution", "sampling"},
     {"release", "testing"},
     {"mechanisms"},

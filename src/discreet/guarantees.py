@@ -20,39 +20,22 @@ import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import total_ordering
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import ClassVar, Self, TypeVar, cast
 
 from discreet.balls import upper_bound
+from discreet.conversions import (
+    epsilon_of_zcdp,
+    range_of_flipped_coins,
+    shortened,
+    zcdp_of_bounded_range,
+    zcdp_of_laplace,
+    zcdp_of_pure,
+)
 from discreet.errors import ParameterError
 from discreet.exact_numbers import Exact, cost, float_up, probability, refuse, shown, whole
+from discreet.plain_words import figure, odds, subject, times
 
 G = TypeVar("G", bound="Guarantee")
-
-_PEOPLE = {1: "one person", 2: "two people", 3: "three people", 4: "four people", 5: "five people"}
-
-
-def _people(count: int) -> str:
-    return _PEOPLE.get(count, f"{count} people")
-
-
-def _subject(people: int) -> str:
-    if whole("people", people) == 1:
-        return "One person's data changes"
-    return f"{_people(people).capitalize()} together change"
-
-
-def _times(factor: int, symbol: str) -> str:
-    return symbol if factor == 1 else f"{factor}{symbol}"
-
-
-def _figure(value: Exact) -> str:
-    """A cost in at most four significant digits, rounded up; ∞ for infinity."""
-    nearest = float_up(value)
-    if nearest in (0, math.inf):
-        return "0" if nearest == 0 else "∞"
-    grid = Fraction(10) ** (3 - math.floor(math.log10(nearest)))
-    rounded = float_up(math.ceil(Fraction(value) * grid) / grid)
-    return f"{rounded:.9g}" if 1e-4 <= rounded < 1e6 else f"{rounded:.4g}"
 
 
 class Guarantee(ABC):
@@ -69,7 +52,7 @@ class Guarantee(ABC):
         """
 
     @abstractmethod
-    def for_people(self, count: int) -> Guarantee:
+    def forpeople_in_words(self, count: int) -> Guarantee:
         """What the promise becomes for ``count`` people who share their fate (a household)."""
 
     @abstractmethod
@@ -93,14 +76,6 @@ def _of_number(measure: type[G], number: Exact) -> G:
     """A guarantee of one number; every measure but ApproxDP is one."""
     assert issubclass(measure, _OneNumber)
     return measure(number)
-
-
-def _odds(epsilon: Exact) -> str:
-    if epsilon == math.inf:
-        return "without any limit"
-    factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf
-    limit = _figure(factor) if factor < 1e6 else f"e^{_figure(epsilon)}"
-    return f"by a factor of at most {limit}"
 
 
 @total_ordering
@@ -157,7 +132,7 @@ class _Epsilon(_OneNumber):
         """ε, rounded up to a float64."""
         return self._reported()
 
-    def for_people(self, count: int) -> Self:
+    def forpeople_in_words(self, count: int) -> Self:
         """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
         return type(self)(self._exact * whole("people", count))
 
@@ -195,7 +170,7 @@ class PureDP(_Epsilon):
     """ε-differential privacy: no outcome's probability changes by more than a factor e^ε.
 
     Example:
-        >>> PureDP(1).for_people(4)
+        >>> PureDP(1).forpeople_in_words(4)
         PureDP(4)
         >>> print(PureDP(1))
         One person's data changes the probability of any answer by a factor of at most 2.719 (ε = 1).
@@ -205,17 +180,17 @@ class PureDP(_Epsilon):
 
     def _smaller_epsilon(self, delta: Fraction) -> Exact:
         # Randomized response dominates: δ(ε') = (e^ε − e^ε')/(1 + e^ε), so ε' = ε + ln(1 − δ(1 + e^−ε)).
-        return _shortened(self._exact, delta, lambda e, d: 1 - d * (1 + (-e).exp()))
+        return shortened(self._exact, delta, lambda e, d: 1 - d * (1 + (-e).exp()))
 
     def _number_in(self, measure: type[Guarantee]) -> Exact:
         return 2 * self._exact if measure is BoundedRange else zcdp_of_pure(self._exact)
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        together = self.for_people(people).exact
+        together = self.forpeople_in_words(people).exact
         return (
-            f"{_subject(people)} the probability of any answer {_odds(together)} "
-            f"({_times(people, 'ε')} = {_figure(together)})."
+            f"{subject(people)} the probability of any answer {odds(together)} "
+            f"({times(people, 'ε')} = {figure(together)})."
         )
 
 
@@ -234,7 +209,7 @@ class BoundedRange(_Epsilon):
     def _smaller_epsilon(self, delta: Fraction) -> Exact:
         # δ(ε') = (1 − e^((ε'−ε)/2))²/(1 − e^−ε), so ε' = ε + 2 ln(1 − √(δ(1 − e^−ε))).
         # The root stays below one because δ < 1.
-        return _shortened(self._exact, delta, lambda e, d: (1 - (d * (1 - (-e).exp())).sqrt()) ** 2)
+        return shortened(self._exact, delta, lambda e, d: (1 - (d * (1 - (-e).exp())).sqrt()) ** 2)
 
     def _number_in(self, measure: type[Guarantee]) -> Exact:
         return self._exact if measure is PureDP else zcdp_of_bounded_range(self._exact)
@@ -262,7 +237,7 @@ class LaplaceDominated(_Epsilon):
 
     def _smaller_epsilon(self, delta: Fraction) -> Exact:
         # δ(ε') = 1 − e^((ε'−ε)/2), so ε' = ε + 2 ln(1 − δ).
-        return _shortened(self._exact, delta, lambda _e, d: (1 - d) ** 2)
+        return shortened(self._exact, delta, lambda _e, d: (1 - d) ** 2)
 
     def _number_in(self, measure: type[Guarantee]) -> Exact:
         if measure is ZCDP:
@@ -291,7 +266,7 @@ class FlippedCoins(LaplaceDominated):
         assert isinstance(self._exact, Fraction)
         if measure is PureDP:
             return self._exact
-        width = upper_bound(lambda e: 2 * (2 * (e / 2).expm1() + 1).log(), self._exact)
+        width = range_of_flipped_coins(self._exact)
         if measure is BoundedRange:
             return min(width, 2 * self._exact)
         # Either bound is proved; which one is smaller is not, so take the minimum.
@@ -324,17 +299,17 @@ class ZCDP(_OneNumber):
             return _of_number(measure, self._exact)
         return _of_number(measure, math.inf)
 
-    def for_people(self, count: int) -> ZCDP:
+    def forpeople_in_words(self, count: int) -> ZCDP:
         """Group privacy: ρ grows with the square (``docs/proofs/neighbours.md``)."""
         return ZCDP(self._exact * whole("people", count) ** 2)
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        group = self.for_people(people)
+        group = self.forpeople_in_words(people)
         bound, _delta = group.to(ApproxDP, delta=Fraction(1, 10**6)).exact
         return (
-            f"{_subject(people)} the probability of any answer {_odds(bound)}, up to one chance in a "
-            f"million ({_times(people**2, 'ρ')} = {_figure(group.exact)})."
+            f"{subject(people)} the probability of any answer {odds(bound)}, up to one chance in a "
+            f"million ({times(people**2, 'ρ')} = {figure(group.exact)})."
         )
 
 
@@ -413,7 +388,7 @@ class ApproxDP(Guarantee):
         spare = (target - self._delta) / (1 - self._delta)
         return PureDP(self._epsilon)._epsilon_at(spare)
 
-    def for_people(self, count: int) -> ApproxDP:
+    def forpeople_in_words(self, count: int) -> ApproxDP:
         """Group privacy: kε and δ(e^(kε) − 1)/(e^ε − 1), δ at most 1."""
         count = whole("people", count)
         if self._epsilon == math.inf or count == 1 or self._delta == 0:
@@ -428,91 +403,6 @@ class ApproxDP(Guarantee):
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        _epsilon, delta = self.for_people(people).exact
+        _epsilon, delta = self.forpeople_in_words(people).exact
         words = PureDP(self._epsilon).in_words(people)
-        return f"{words[:-1]}, except for an event of probability at most {_figure(delta)} (δ)."
-
-
-def _shortened(epsilon: Exact, delta: Fraction, survivor: Any) -> Exact:
-    """ε + ln(survivor(ε, δ)), rounded up; zero where nothing survives."""
-    assert isinstance(epsilon, Fraction)
-    if upper_bound(survivor, epsilon, delta) <= 0:
-        return Fraction(0)
-    return upper_bound(lambda e, d: e + survivor(e, d).log(), epsilon, delta)
-
-
-def zcdp_of_pure(epsilon: Exact) -> Exact:
-    """ε·tanh(ε/2): the ρ of any ε-DP mechanism (``docs/proofs/concentrated.md``)."""
-    return _rho(epsilon, lambda e: e * (e / 2).tanh())
-
-
-def zcdp_of_bounded_range(epsilon: Exact) -> Exact:
-    """The ρ of ε-bounded range: t − 1 − ln t with t = ε/(1 − e^−ε), at most ε²/8.
-
-    Proof: ``docs/proofs/concentrated.md``.
-    """
-
-    def formula(e: Any) -> Any:
-        ratio = e / -((-e).expm1())
-        return ratio - 1 - ratio.log()
-
-    return _rho(epsilon, formula)
-
-
-def zcdp_of_laplace(epsilon: Exact) -> Exact:
-    """ε + e^−ε − 1: the ρ of the Laplace pair (``docs/proofs/concentrated.md``)."""
-    return _rho(epsilon, lambda e: e + (-e).expm1())
-
-
-def _rho(epsilon: Exact, formula: Any) -> Exact:
-    if epsilon in (math.inf, 0):
-        return epsilon
-    assert isinstance(epsilon, Fraction)
-    return upper_bound(formula, epsilon)
-
-
-def epsilon_of_zcdp(rho: Exact, delta: Fraction) -> Exact:
-    """The least ε found with ρ-zCDP ⇒ (ε, δ)-DP (``docs/proofs/conversions.md``, any order α is valid)."""
-    if delta == 1 or rho == 0:
-        return Fraction(0)
-    if rho == math.inf or delta == 0:
-        return math.inf
-    assert isinstance(rho, Fraction)
-
-    def at(order: Fraction) -> Exact:
-        return upper_bound(
-            lambda a, r, d: a * r - (a * d).log() / (a - 1) + (1 - 1 / a).log(), order, rho, delta
-        )
-
-    return max(Fraction(0), min(at(order) for order in _orders(rho, delta)))
-
-
-def _orders(rho: Fraction, delta: Fraction) -> list[Fraction]:
-    """Orders near the best one, from floats: they steer, the bound at each is rigorous anyway."""
-    lost = upper_bound(lambda d: -d.log(), delta)
-    assert isinstance(lost, Fraction)
-    log_lost, log_rho = _log(lost), _log(rho)
-    # With x = α − 1: the classical order has x² = ln(1/δ)/ρ, and the best one is not far from it.
-    center = (log_lost - log_rho) / 2
-    if max(abs(log_lost), abs(log_rho), 2 * abs(center)) > 600:
-        return [1 + Fraction(2) ** round(center / math.log(2))]
-
-    def value(log_excess: float) -> float:
-        excess = math.exp(log_excess)
-        return (
-            excess * math.exp(log_rho)
-            + (math.exp(log_lost) - math.log1p(excess)) / excess
-            + log_excess
-            - math.log1p(excess)
-        )
-
-    low, high = center - 5, center + 3
-    for _ in range(80):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (low, right) if value(left) < value(right) else (left, high)
-    return [1 + Fraction(math.exp(place)) for place in (center, (low + high) / 2)]
-
-
-def _log(value: Fraction) -> float:
-    """The logarithm of a positive rational, also of one that no float can hold."""
-    return math.log(value.numerator) - math.log(value.denominator)
+        return f"{words[:-1]}, except for an event of probability at most {figure(delta)} (δ)."
