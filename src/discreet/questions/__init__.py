@@ -13,7 +13,22 @@ from discreet.questions.answer import TableRelease
 from discreet.questions.mode import mode
 from discreet.questions.quantile import median, quantile
 from discreet.questions.quantiles import quantiles
+from discreet.questions.score_file import select_from_file
+from discreet.questions.select_by import select_by
+from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
 from discreet.questions.top_k import top_k
 from discreet.tables import Grid
 
-__all__ = ["Grid", "TableRelease", "median", "mode", "quantile", "quantiles", "top_k"]
+__all__ = [
+    "Grid",
+    "SensitivityCheck",
+    "TableRelease",
+    "check_sensitivity",
+    "median",
+    "mode",
+    "quantile",
+    "quantiles",
+    "select_by",
+    "select_from_file",
+    "top_k",
+]

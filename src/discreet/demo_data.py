@@ -1,0 +1,235 @@
+"""An invented clinic: patients, visits and staff that look real and are nobody's, the same for a seed.
+
+Patients have ages, a home clinic and chronic complaints; they come more often when old or ill, infections
+follow the season, and some fields are missing or mistyped, as in life. The files are those that the
+examples of the documentation ask about.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import MissingExtraError
+from discreet.exact_numbers import refuse, whole
+from discreet.sampling import ScriptedBits
+
+Columns = dict[str, list[Any]]
+
+CLINICS = ("east", "harbour", "north", "south")
+PAGES = (
+    "appointments", "test results", "repeat prescription", "messages", "opening hours", "vaccinations",
+    "referrals", "sick note", "travel advice", "parking", "complaints", "data protection",
+)  # fmt: skip
+
+# Code, name, how common, how it grows with age, how much it belongs to winter.
+_DIAGNOSES = (
+    ("J00", "common cold", 9.0, -0.2, 0.7),
+    ("J11", "influenza", 6.0, 0.1, 0.9),
+    ("I10", "high blood pressure", 5.0, 1.6, 0.0),
+    ("M54", "back pain", 5.0, 0.5, 0.0),
+    ("J20", "acute bronchitis", 4.0, 0.4, 0.6),
+    ("E11", "type 2 diabetes", 3.5, 1.4, 0.0),
+    ("J45", "asthma", 3.0, -0.3, 0.2),
+    ("F32", "depressive episode", 2.5, 0.1, 0.2),
+    ("G43", "migraine", 2.5, -0.4, 0.0),
+    ("J30", "hay fever", 2.5, -0.5, -0.9),
+    ("N39", "urinary infection", 2.0, 0.5, 0.0),
+    ("K21", "reflux", 2.0, 0.6, 0.0),
+    ("L20", "atopic eczema", 1.5, -0.8, 0.1),
+    ("H66", "ear infection", 1.5, -1.2, 0.4),
+    ("M10", "gout", 0.8, 1.2, 0.0),
+    ("A69", "Lyme disease", 0.3, 0.0, -0.8),
+    ("B20", "HIV disease", 0.1, 0.0, 0.0),
+)
+DIAGNOSES = tuple(code for code, *_ in _DIAGNOSES)
+"""The public list of codes; Z99 below is one that nobody has."""
+
+_ROLES = (
+    ("nurse", 10.45, 0.15),
+    ("clerk", 10.25, 0.12),
+    ("physician", 11.35, 0.25),
+    ("manager", 11.1, 0.3),
+)
+_FIRST_DAY = datetime.date(2024, 1, 1)
+_DAYS = 366
+
+
+class _Draws:
+    """Uniform, normal and weighted draws from scripted bits: invented data, not noise."""
+
+    def __init__(self, seed: int | str) -> None:
+        self._bits = ScriptedBits(f"demo data {seed}")
+
+    def uniform(self, count: int) -> NDArray[np.float64]:
+        return (self._bits.words(count, width=53).astype(np.float64) + 0.5) * 2.0**-53
+
+    def normal(self, count: int) -> NDArray[np.float64]:
+        radius = np.sqrt(-2 * np.log(self.uniform(count)))
+        return radius * np.cos(2 * np.pi * self.uniform(count))
+
+    def choice(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+        """For each row of weights, an index drawn in proportion."""
+        cumulative = np.cumsum(weights, axis=1)
+        mark = self.uniform(len(weights)) * cumulative[:, -1]
+        return (cumulative < mark[:, None]).sum(axis=1)
+
+
+def clinic(people: int = 2000, *, seed: int | str = 2024) -> dict[str, Columns]:
+    """The tables ``people``, ``visits`` and ``pay``, column by column.
+
+    Example:
+        >>> tables = clinic(100)
+        >>> sorted(tables), len(tables["people"]["person_id"])
+        (['pay', 'people', 'visits'], 100)
+        >>> tables == clinic(100)
+        True
+    """
+    count = whole("people", people)
+    draws = _Draws(seed)
+    young = draws.normal(count) * 14 + 34
+    old = draws.normal(count) * 11 + 66
+    ages = (
+        np.clip(np.where(draws.uniform(count) < 0.6, young, old), 0, 102).round().astype(np.int64)
+    )
+    homes = draws.choice(np.tile([3.0, 2.0, 4.0, 3.0], (count, 1)))
+    identities = [f"P{number:06d}" for number in range(1, count + 1)]
+    return {
+        "people": {
+            "person_id": identities,
+            "age": _mistyped([str(age) for age in ages.tolist()], draws),
+            "clinic": [CLINICS[home] for home in homes.tolist()],
+        },
+        "visits": _visits(identities, ages, homes, draws),
+        "pay": _pay(max(20, count // 10), draws),
+    }
+
+
+def _mistyped(texts: list[str], draws: _Draws) -> list[Any]:
+    """About one in a hundred is missing, and one in three hundred is no number."""
+    marks = draws.uniform(len(texts)).tolist()
+    return [
+        None if mark < 0.01 else "unknown" if mark < 0.0133 else text
+        for text, mark in zip(texts, marks, strict=True)
+    ]
+
+
+def _visits(
+    identities: Sequence[str], ages: NDArray[np.int64], homes: NDArray[np.int64], draws: _Draws
+) -> Columns:
+    # A patient's rate grows with age and differs between people: a long tail of frequent visitors.
+    rates = (0.8 + ages / 40) * np.exp(0.6 * draws.normal(len(ages)))
+    numbers = np.floor(-np.log(draws.uniform(len(ages))) * rates).astype(np.int64)
+    whose = np.repeat(np.arange(len(ages)), numbers)
+    count = len(whose)
+    days = np.floor(draws.uniform(count) * _DAYS).astype(np.int64)
+    winter = np.cos(2 * np.pi * days / _DAYS)
+    base, growth, season = (
+        np.array([row[i] for row in _DIAGNOSES], dtype=np.float64) for i in (2, 3, 4)
+    )
+    weights = base * np.exp(growth * (ages[whose, None] - 45) / 30) * (1 + season * winter[:, None])
+    diagnoses = draws.choice(weights)
+    away = draws.uniform(count) < 0.08
+    clinics = np.where(
+        away, np.floor(draws.uniform(count) * len(CLINICS)).astype(np.int64), homes[whose]
+    )
+    pages = draws.choice(np.tile(1.0 / np.arange(1, len(PAGES) + 1), (count, 1)))
+    blank = draws.uniform(count) < 0.01
+    order = np.argsort(days, kind="stable")
+    return {
+        "visit_id": list(range(1, count + 1)),
+        "patient_id": [identities[i] for i in whose[order].tolist()],
+        "date": [str(_FIRST_DAY + datetime.timedelta(days=day)) for day in days[order].tolist()],
+        "clinic": [CLINICS[i] for i in clinics[order].tolist()],
+        "diagnosis": [
+            None if empty else DIAGNOSES[i]
+            for i, empty in zip(diagnoses[order].tolist(), blank[order].tolist(), strict=True)
+        ],
+        "page": [PAGES[i] for i in pages[order].tolist()],
+    }
+
+
+def _pay(count: int, draws: _Draws) -> Columns:
+    roles = draws.choice(np.tile([5.0, 2.0, 2.0, 1.0], (count, 1)))
+    location, spread = (np.array([row[i] for row in _ROLES])[roles] for i in (1, 2))
+    salaries = np.exp(location + spread * draws.normal(count))
+    return {
+        "person_id": [f"S{number:04d}" for number in range(1, count + 1)],
+        "role": [_ROLES[i][0] for i in roles.tolist()],
+        "salary": [round(salary, -1) for salary in salaries.tolist()],
+    }
+
+
+def write_clinic(
+    folder: str | Path, *, people: int = 2000, seed: int | str = 2024, form: str = "csv"
+) -> list[Path]:
+    """Write the tables and the public lists that go with them; return the files written.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [path.name for path in write_clinic(folder, people=50)]
+        ['people.csv', 'visits.csv', 'pay.csv', 'icd10.txt', 'pages.csv', 'clinics.txt', 'scores.csv']
+    """
+    if form not in ("csv", "parquet"):
+        raise refuse("format", form, "csv or parquet")
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    tables = clinic(people, seed=seed)
+    files = []
+    for name, columns in tables.items():
+        path = target / f"{name}.{form}"
+        if form == "csv":
+            _write_csv(path, list(columns), zip(*columns.values(), strict=True))
+        else:
+            _write_parquet(path, columns)
+        files.append(path)
+    for name, lines in (("icd10.txt", (*DIAGNOSES, "Z99")), ("clinics.txt", CLINICS)):
+        (target / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    _write_csv(target / "pages.csv", ["page"], ([page] for page in PAGES))
+    visits = tables["visits"]
+    pairs = set(zip(visits["diagnosis"], visits["patient_id"], strict=True))
+    counts = {code: sum(found == code for found, _ in pairs) for code in DIAGNOSES}
+    _write_csv(target / "scores.csv", ["candidate", "score"], counts.items())
+    return [
+        *files,
+        *(target / name for name in ("icd10.txt", "pages.csv", "clinics.txt", "scores.csv")),
+    ]
+
+
+def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def _write_parquet(path: Path, columns: Columns) -> None:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError(
+            "writing Parquet needs DuckDB: pip install 'discreet[tables]'"
+        ) from None
+    arrays = {name: np.array(values, dtype=_dtype(values)) for name, values in columns.items()}
+    connection = duckdb.connect()
+    connection.register("columns_to_write", arrays)
+    named = ", ".join(map(_parquet_column, columns))
+    connection.sql(f"SELECT {named} FROM columns_to_write").write_parquet(str(path))  # noqa: S608 - our names
+
+
+def _dtype(values: list[Any]) -> Any:
+    return object if any(isinstance(value, str) for value in values) else None
+
+
+def _parquet_column(name: str) -> str:
+    # Parquet declares types: an age that is no number cannot be written, and is null there.
+    if name == "age":
+        return f"TRY_CAST({name} AS INTEGER) AS {name}"
+    return f"CAST({name} AS DATE) AS {name}" if name == "date" else name

@@ -1,0 +1,208 @@
+"""Is a stated sensitivity true? All small data sets are tried; one that breaks it is the witness.
+
+Stating a sensitivity too low is the commonest real mistake with a score of one's own. The check looks at
+example rows that the user makes up, never at the data, so its verdict may be shown and costs nothing. It
+can refute; it cannot prove.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import ParameterError
+from discreet.exact_numbers import positive_distance, whole
+from discreet.questions.neighbours import ADD_REMOVE, relation
+from discreet.scores import Scores
+
+Row = Mapping[str, Any]
+Person = tuple[Row, ...]
+
+MOST_DATA_SETS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityWitness:
+    """Two neighbouring data sets made of example rows, and the scores that move too far."""
+
+    data: list[dict[str, Any]]
+    neighbour: list[dict[str, Any]]
+    candidate: Any
+    change: Fraction
+    other_candidate: Any
+    other_change: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityCheck:
+    """What the small data sets show.
+
+    Attributes:
+        holds: whether nothing contradicts what was stated.
+        measured: the largest change of one score that was found.
+        range_distance: the most by which two scores moved apart.
+        monotonic: whether all scores always moved the same way.
+        data_sets: how many data sets were tried.
+        witness: for what does not hold, the neighbours that show it.
+    """
+
+    holds: bool
+    measured: Fraction
+    range_distance: Fraction
+    monotonic: bool
+    data_sets: int
+    witness: SensitivityWitness | None
+
+    def in_words(self) -> str:
+        """The verdict in a sentence or two."""
+        if self.witness is None:
+            return (
+                f"Not refuted by {self.data_sets} small data sets: one person changed a score by "
+                f"{self.measured} at most."
+            )
+        found = self.witness
+        return (
+            f"Refuted: from {found.data} to {found.neighbour} the score of {found.candidate!r} changes by "
+            f"{found.change} and that of {found.other_candidate!r} by {found.other_change}. Sensitivity "
+            f"{self.measured} with monotonic={self.monotonic} would fit what was seen."
+        )
+
+
+def check_sensitivity(
+    score: Callable[[Any, Any], Any],
+    *,
+    candidates: Sequence[Any],
+    rows: Sequence[Row],
+    sensitivity: object,
+    monotonic: bool = False,
+    neighbours: str = ADD_REMOVE,
+    user: str | None = None,
+    rows_per_person: int = 1,
+    people: int = 3,
+    make: Callable[[list[dict[str, Any]]], Any] = list,
+) -> SensitivityCheck:
+    """Try every data set of up to ``people`` people made of example rows, and every neighbour of it.
+
+    Args:
+        score: the score of a candidate on a data set, ``score(data, candidate)``.
+        candidates: the candidates to score.
+        rows: example rows, each a mapping from column to value: the few kinds of row that matter.
+        sensitivity: what is stated of any one score.
+        monotonic: whether all scores are stated to move the same way.
+        neighbours: ``"add-remove"`` one person, or ``"replace"`` one.
+        user: the column in which people are numbered, if the score looks at it.
+        rows_per_person: a person has up to this many of the rows.
+        people: the largest number of people.
+        make: makes a data set, as ``score`` wants it, of a list of rows.
+
+    Example:
+        >>> def visits(data, diagnosis):
+        ...     return sum(row["diagnosis"] == diagnosis for row in data)
+        >>> flu, cold = {"diagnosis": "flu"}, {"diagnosis": "cold"}
+        >>> check_sensitivity(visits, candidates=["flu", "cold"], rows=[flu, cold], sensitivity=1,
+        ...                   monotonic=True).holds
+        True
+        >>> verdict = check_sensitivity(visits, candidates=["flu", "cold"], rows=[flu, cold], sensitivity=1,
+        ...                             monotonic=True, rows_per_person=2)
+        >>> verdict.holds, verdict.measured
+        (False, Fraction(2, 1))
+    """
+    stated = positive_distance("sensitivity", sensitivity)
+    named = relation(neighbours)
+    persons = _persons(rows, whole("rows_per_person", rows_per_person))
+    largest = whole("people", people)
+    _require_few(len(persons), largest)
+    known: dict[tuple[int, ...], list[Fraction]] = {}
+
+    def scores_of(chosen: tuple[int, ...]) -> list[Fraction]:
+        key = tuple(sorted(chosen))
+        if key not in known:
+            data = make(_rows([persons[i] for i in key], user))
+            known[key] = _scored(score, data, candidates)
+        return known[key]
+
+    measured = distance = Fraction(0)
+    one_way, worst = True, None
+    for before, after in _neighbours(len(persons), largest, named):
+        changes = [b - a for a, b in zip(scores_of(before), scores_of(after), strict=True)]
+        low, high = min(changes), max(changes)
+        moved, apart = max(abs(low), abs(high)), high - low
+        same_way = low >= 0 or high <= 0
+        broken = moved > stated or (monotonic and not same_way)
+        if broken and (worst is None or (moved, apart) > worst[0]):
+            worst = (moved, apart), before, after, changes
+        measured, distance = max(measured, moved), max(distance, apart)
+        one_way &= same_way
+    witness = None
+    if worst is not None:
+        _, before, after, changes = worst
+        up = max(range(len(changes)), key=lambda r: changes[r])
+        down = min(range(len(changes)), key=lambda r: changes[r])
+        first, second = (up, down) if abs(changes[up]) >= abs(changes[down]) else (down, up)
+        witness = SensitivityWitness(
+            _rows([persons[i] for i in before], user),
+            _rows([persons[i] for i in after], user),
+            candidates[first],
+            changes[first],
+            candidates[second],
+            changes[second],
+        )
+    return SensitivityCheck(witness is None, measured, distance, one_way, len(known), witness)
+
+
+def _persons(rows: Sequence[Row], most: int) -> list[Person]:
+    if not rows:
+        raise ParameterError("the check needs example rows: the few kinds of row that matter")
+    return [
+        person
+        for size in range(1, most + 1)
+        for person in itertools.combinations_with_replacement(rows, size)
+    ]
+
+
+def _require_few(persons: int, people: int) -> None:
+    count, total = 1, 1
+    for size in range(1, people + 1):
+        count = count * (persons + size - 1) // size
+        total += count
+    if total > MOST_DATA_SETS:
+        raise ParameterError(
+            f"the check would try {total:,} data sets, more than {MOST_DATA_SETS:,}: give fewer example rows, "
+            "people or rows_per_person"
+        )
+
+
+def _neighbours(
+    persons: int, people: int, neighbours: str
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    for size in range(people):
+        for others in itertools.combinations_with_replacement(range(persons), size):
+            for one in range(persons):
+                if neighbours == ADD_REMOVE:
+                    yield others, (*others, one)
+                else:
+                    yield from (((*others, one), (*others, another)) for another in range(one))
+
+
+def _rows(people: Sequence[Person], user: str | None) -> list[dict[str, Any]]:
+    return [
+        {**({} if user is None else {user: number}), **row}
+        for number, person in enumerate(people)
+        for row in person
+    ]
+
+
+def _scored(
+    score: Callable[[Any, Any], Any], data: Any, candidates: Sequence[Any]
+) -> list[Fraction]:
+    try:
+        values = [score(data, candidate) for candidate in candidates]
+    except Exception as error:
+        # The rows are made up, so the cause may be shown; with real rows it would have been a leak.
+        raise ParameterError(
+            f"score fails on a small data set made of the example rows: {error!r}"
+        ) from error
+    return [Fraction(value) for value in Scores(values, sensitivity=1).values.tolist()]
