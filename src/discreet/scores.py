@@ -134,9 +134,9 @@ class Scores:
     def on_grid(self, step: object) -> Scores:
         """These scores rounded to multiples of ``step``, which must divide Δ: then Δ is kept.
 
-        Floating-point arithmetic in whoever computed the scores can exceed the stated Δ; rounding to a
-        grid undoes that as long as it is smaller than half a step away from a tie
-        (``docs/proofs/neighbours.md``).
+        For scores that ought to be multiples of ``step`` but were computed in floating point: as long as
+        the error is below half a step, this gives the true scores back, and with them the true Δ
+        (``docs/proofs/neighbours.md``, grid lemma).
 
         Example:
             >>> Scores([0.30000000000000004, 0.1], sensitivity=1).on_grid("0.1").values.tolist()
