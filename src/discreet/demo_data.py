@@ -68,17 +68,20 @@ class _Draws:
         self._bits = ScriptedBits(f"demo data {seed}")
 
     def uniform(self, count: int) -> NDArray[np.float64]:
-        return (self._bits.words(count, width=53).astype(np.float64) + 0.5) * 2.0**-53
+        drawn: NDArray[np.float64] = self._bits.words(count, width=53).astype(np.float64)
+        return (drawn + 0.5) * 2.0**-53
 
     def normal(self, count: int) -> NDArray[np.float64]:
         radius = np.sqrt(-2 * np.log(self.uniform(count)))
-        return radius * np.cos(2 * np.pi * self.uniform(count))
+        normal: NDArray[np.float64] = radius * np.cos(2 * np.pi * self.uniform(count))
+        return normal
 
     def choice(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
         """For each row of weights, an index drawn in proportion."""
         cumulative = np.cumsum(weights, axis=1)
         mark = self.uniform(len(weights)) * cumulative[:, -1]
-        return (cumulative < mark[:, None]).sum(axis=1)
+        chosen: NDArray[np.int64] = (cumulative < mark[:, None]).sum(axis=1)
+        return chosen
 
 
 def clinic(people: int = 2000, *, seed: int | str = 2024) -> dict[str, Columns]:

@@ -36,7 +36,7 @@ def select_from_file(
     dataset: str | None = None,
     purpose: str | None = None,
 ) -> TableRelease:
-    """The candidate with the largest score of a CSV file, chosen privately.
+    r"""The candidate with the largest score of a CSV file, chosen privately.
 
     The columns are the first two, unless named. A score is a decimal number or a fraction such as ``1/3``,
     taken exactly.
@@ -45,7 +45,7 @@ def select_from_file(
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "scores.csv"
-        ...     _ = file.write_text("candidate,score\\nflu,412\\ncold,98\\n")
+        ...     _ = file.write_text("candidate,score\nflu,412\ncold,98\n")
         ...     select_from_file(file, sensitivity=1, monotonic=True, epsilon=1).answer
         'flu'
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from discreet.accounting import Event
@@ -66,8 +65,8 @@ def select_by(
         >>> ages = [31, 45, 52, 38, 29] * 40
         >>> def near(data, age):
         ...     return sum(abs(age - other) <= 5 for other in data)
-        >>> select_by(ages, candidates=range(20, 70, 10), score=near, sensitivity=1, monotonic=True, epsilon=1,
-        ...           example_rows=[{"age": a} for a in (25, 35)],
+        >>> select_by(ages, candidates=range(20, 70, 10), score=near, sensitivity=1, monotonic=True,
+        ...           epsilon=1, example_rows=[{"age": a} for a in (25, 35)],
         ...           make=lambda rows: [row["age"] for row in rows]).answer in (30, 40, 50)
         True
     """
@@ -126,10 +125,8 @@ def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
         schema, lazy = data.collect_schema(), type(data).__name__ == "LazyFrame"
 
         def polars(rows: list[dict[str, Any]]) -> Any:
-            frame = pl.DataFrame(
-                rows,
-                schema={name: kind for name, kind in schema.items() if not rows or name in rows[0]},
-            )
+            kept = {name: kind for name, kind in schema.items() if not rows or name in rows[0]}
+            frame = pl.DataFrame(rows, schema=kept)
             return frame.lazy() if lazy else frame
 
         return polars
@@ -147,5 +144,5 @@ def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
     if isinstance(data, list | tuple):
         return list
     raise ParameterError(
-        f"make= is needed to check a score on {'a path' if isinstance(data, str | Path) else type(data).__name__}"
+        f"make= is needed to check a score on data of type {type(data).__name__}: it makes such data of rows"
     )
