@@ -10,6 +10,8 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from threading import Lock
 from typing import Any, TypeVar
 
 from sqlalchemy import create_engine, event, text
@@ -39,6 +41,10 @@ class Store:
         self.place = place
         self._engine = _engine(place, wait)
         self._process = os.getpid()
+        # SQLite's waiting is a poll; threads of one process wait in line for a lock instead.
+        self._line: AbstractContextManager[Any] = (
+            Lock() if place.is_sqlite else contextlib.nullcontext()
+        )
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in one consistent reading transaction."""
@@ -46,7 +52,9 @@ class Store:
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in one writing transaction; when this returns, its effects are durable."""
-        return self._run(work, write=True)
+        self._renew_after_fork()
+        with self._line:
+            return self._run(work, write=True)
 
     def now(self, connection: Connection) -> int:
         """Microseconds since 1970: the server's clock where there is a server, so that a team has one."""
@@ -63,11 +71,15 @@ class Store:
         """Close every connection."""
         self._engine.dispose()
 
-    def _run(self, work: Callable[[Connection], T], *, write: bool) -> T:
+    def _renew_after_fork(self) -> None:
+        """A forked child must not use, nor close, its parent's connections, nor wait for its threads."""
         if os.getpid() != self._process:
-            # A forked child must not use, nor close, its parent's connections.
             self._engine.dispose(close=False)
+            self._line = Lock() if self.place.is_sqlite else contextlib.nullcontext()
             self._process = os.getpid()
+
+    def _run(self, work: Callable[[Connection], T], *, write: bool) -> T:
+        self._renew_after_fork()
         try:
             with (
                 self._engine.connect().execution_options(**{_WRITE: write}) as connection,
