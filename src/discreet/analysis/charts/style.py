@@ -1,0 +1,134 @@
+"""One look for all charts: dark to light, solid to dotted, so that a photocopy can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.errors import MissingExtraError
+
+# Ordered by lightness, so that they stay apart in greyscale.
+SHADES = ("#12263f", "#b3430f", "#3d7f9c", "#c98a1b", "#7d8791", "#a9a9a9", "#5b2a86")
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (5, 5), (1, 3), (12, 4))
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+FONT = "Helvetica, Arial, sans-serif"
+_RANKED = ("permute-and-flip", "exponential", "noisy-max-laplace", "exponential-randomized-response")
+NOT_PRIVATE = "Not private: computed from the scores without spending budget"
+
+
+def altair() -> Any:
+    """Altair, imported only where a chart is drawn."""
+    try:
+        import altair as module
+    except ImportError as error:
+        raise MissingExtraError("charts need Altair: pip install discreet[charts]") from error
+    return module
+
+
+def styled(
+    chart: Any, *, title: str, subtitle: Sequence[str] = (), width: int = 520, height: int = 320
+) -> Any:
+    """The chart with our title, fonts and grid, and room for every label."""
+    alt = altair()
+    return (
+        chart.properties(
+            width=width,
+            height=height,
+            padding=12,
+            title=alt.TitleParams(
+                title,
+                subtitle=list(subtitle),
+                anchor="start",
+                fontSize=15,
+                subtitleFontSize=12,
+                subtitleColor="#444444",
+                offset=12,
+            ),
+        )
+        .configure(font=FONT, background="white")
+        .configure_view(stroke="#bbbbbb")
+        .configure_axis(
+            gridColor="#e6e6e6",
+            labelFontSize=12,
+            titleFontSize=13,
+            titleFontWeight="normal",
+            titlePadding=8,
+            labelLimit=220,
+            tickCount=6,
+            labelColor="#222222",
+            titleColor="#222222",
+        )
+        .configure_legend(
+            labelFontSize=12,
+            titleFontSize=12,
+            labelLimit=320,
+            symbolSize=90,
+            orient="bottom",
+            columns=3,
+            title=None,
+        )
+    )
+
+
+def line_chart(
+    records: list[dict[str, Any]],
+    *,
+    x: tuple[str, str],
+    y: tuple[str, str],
+    series: str,
+    log_x: bool = False,
+    log_y: bool = False,
+    step: bool = False,
+    points: bool = True,
+) -> Any:
+    """Lines told apart by dash, marker and shade; ``x`` and ``y`` are (field, title)."""
+    alt = altair()
+    names = sorted(dict.fromkeys(record[series] for record in records), key=_rank)
+    # With markers the legend shows these; without, it has to show the dashes as strokes.
+    legend = alt.Legend(symbolStrokeWidth=0 if points else 2)
+    color = alt.Color(f"{series}:N", scale=_marks(alt, names, SHADES), sort=names, legend=legend)
+    dash = alt.StrokeDash(f"{series}:N", scale=_marks(alt, names, DASHES), sort=names, legend=legend)
+    shape = alt.Shape(f"{series}:N", scale=_marks(alt, names, SHAPES), sort=names, legend=legend)
+    base = alt.Chart(alt.Data(values=records)).encode(
+        x=alt.X(f"{x[0]}:Q", title=x[1], scale=_scale(alt, log_x), axis=_axis(alt, log_x)),
+        y=alt.Y(f"{y[0]}:Q", title=y[1], scale=_scale(alt, log_y), axis=_axis(alt, log_y)),
+    )
+    line = base.mark_line(strokeWidth=2.2, interpolate="step-after" if step else "linear").encode(
+        color=color, strokeDash=dash
+    )
+    if not points:
+        return line
+    marks = base.mark_point(size=48, filled=True, opacity=1).encode(
+        color=color,
+        shape=shape,
+        tooltip=[
+            alt.Tooltip(f"{series}:N"),
+            alt.Tooltip(f"{x[0]}:Q", title=x[1], format=".4g"),
+            alt.Tooltip(f"{y[0]}:Q", title=y[1], format=".4g"),
+        ],
+    )
+    return line + marks
+
+
+def _rank(name: str) -> int:
+    """The same mechanism has the same look in every chart; whatever else there is comes after."""
+    known = [place for place, start in enumerate(_RANKED) if name == start or name.startswith(start + " ")]
+    return known[0] if known else len(_RANKED)
+
+
+def _marks(alt: Any, names: Sequence[str], looks: Sequence[Any]) -> Any:
+    places = [_rank(name) for name in names]
+    free = iter(place for place in range(len(looks)) if place not in places)
+    chosen = [
+        looks[(place if place < len(_RANKED) else next(free, position)) % len(looks)]
+        for position, place in enumerate(places)
+    ]
+    return alt.Scale(domain=list(names), range=[list(c) if isinstance(c, tuple) else c for c in chosen])
+
+
+def _scale(alt: Any, log: bool) -> Any:
+    return alt.Scale(type="log", nice=False) if log else alt.Scale(zero=False)
+
+
+def _axis(alt: Any, log: bool) -> Any:
+    return alt.Axis(format="~g", labelOverlap="greedy") if log else alt.Axis(labelOverlap="greedy")

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from discreet import ZCDP, ApproxDP, PermuteAndFlip, PureDP, Release, Scores
+from discreet.analysis import compare, recommend
+from discreet.displays import guarantee_html, release_html, scores_html, verdict_html
+
+SCORES = Scores({"flu <b>": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+
+
+def test_a_release_shows_only_what_was_released() -> None:
+    release = PermuteAndFlip(epsilon=50).release(SCORES, neighbours="one patient more or less")
+    html = release_html(release)
+    assert "flu &lt;b&gt;" in html
+    assert "PureDP(50)" in html
+    assert "nobody (no ledger)" in html
+    for number in ("412", "398", "57"):
+        assert number not in html
+    assert "entry 7" in release_html(
+        Release(answer="x", guarantee=PureDP(1), mechanism="m", neighbours="n", entry="entry 7")
+    )
+
+
+@pytest.mark.parametrize("guarantee", [PureDP(1), ZCDP("0.5"), ApproxDP(1, "1e-6"), PureDP(float("inf"))])
+def test_guarantees_in_words_and_measures(guarantee: Any) -> None:
+    html = guarantee_html(guarantee)
+    assert repr(guarantee) in html
+    assert "ApproxDP at" in html
+
+
+def test_scores_warn_that_they_are_the_data() -> None:
+    html = scores_html(SCORES)
+    assert "Not private" in html
+    assert "flu &lt;b&gt;" in html
+    many = scores_html(Scores(range(100), sensitivity=1))
+    assert "and 88 more" in many
+    assert scores_html(Scores([-5, -5], sensitivity=1)).count("<tr>") == 2
+
+
+def test_verdicts() -> None:
+    witness = SimpleNamespace(
+        scores=(1, 0), neighbour=(0, 1), outcome=0, probability=0.25, neighbour_probability=0.5
+    )
+    verdict = SimpleNamespace(status="refuted", measured=1.66, witness=witness)
+    assert "(0, 1)" in verdict_html(verdict)
+    verdict = SimpleNamespace(status="not refuted", measured=0.9, witness=None)
+    assert "not refuted" in verdict_html(verdict)
+
+
+def test_comparisons_and_recommendations() -> None:
+    pytest.importorskip("vl_convert")
+    html = compare(SCORES, epsilons="0.01:0.5:12")._repr_html_()
+    assert "<svg" in html
+    assert "<script" not in html
+    assert "and 6 more rows" in html
+    tied = compare(Scores([1, 1], sensitivity=1), epsilons=1)._repr_html_()
+    assert "<svg" not in tied
+    advice = recommend(n=10, budget=PureDP(1))._repr_html_()
+    assert "Use PermuteAndFlip(epsilon=1)" in advice
