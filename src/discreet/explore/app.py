@@ -1,0 +1,274 @@
+"""The page's routes: files, figures, files opened, audits, claims. Stateless but for files and jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from discreet import __version__
+from discreet.errors import DiscreetError, ParameterError
+from discreet.explore import work
+from discreet.explore.bars import MOST_BARS
+from discreet.explore.bundle import Bundle
+from discreet.explore.choices import MOST_INLINE, choices_from
+from discreet.explore.examples import examples
+from discreet.explore.figures import figures
+from discreet.explore.jobs import Jobs
+from discreet.explore.score_files import KINDS, MOST_BYTES, MOST_CANDIDATES, ScoreFile, read_scores
+from discreet.explore.shelf import OPENED, Shelf
+from discreet.explore.study import Studies, is_private
+from discreet.explore.words import title
+from discreet.mechanisms import MECHANISMS
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+MEDIA = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+_MOST_STATE = 256 * 1024
+
+
+class Explorer:
+    """Everything behind one server."""
+
+    def __init__(self, *, opened: ScoreFile | None = None, bundle: Bundle | None = None) -> None:
+        self.shelf = Shelf()
+        self.studies = Studies()
+        self.jobs = Jobs()
+        self._bundle = bundle
+        self._opened = opened
+        if opened is not None:
+            self.shelf.put(opened, key=OPENED)
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    async def static(self, request: Request) -> Response:
+        """A file of the page itself."""
+        name = request.path_params.get("name") or "index.html"
+        if name == "vega.js":
+            content = await run_in_threadpool((self._bundle or _shared_bundle()).content)
+            return Response(content, media_type="text/javascript")
+        found = _static(name)
+        if found is None:
+            return JSONResponse({"error": "Not found."}, status_code=404)
+        return Response(found[0], media_type=found[1])
+
+    async def start(self, _request: Request) -> Response:
+        """What the page needs once: mechanisms, examples, limits, the file of the command line."""
+        return JSONResponse(
+            {
+                "version": __version__,
+                "mechanisms": [
+                    {"name": name, "title": title(name), "private": is_private(name)}
+                    for name in MECHANISMS
+                ],
+                "examples": [
+                    {
+                        "key": example.key,
+                        "title": example.title,
+                        "about": example.about,
+                        "sensitivity": example.sensitivity,
+                        "monotonic": example.monotonic,
+                        "epsilon": example.epsilon,
+                        "tolerance": example.tolerance,
+                    }
+                    for example in examples().values()
+                ],
+                "claims": work.CLAIMS,
+                "limits": {
+                    "bytes": MOST_BYTES,
+                    "candidates": MOST_CANDIDATES,
+                    "inline": MOST_INLINE,
+                    "bars": MOST_BARS,
+                    "endings": list(KINDS),
+                    "audited": work.MOST_AUDITED,
+                },
+                "opened": None if self._opened is None else _described(self._opened, OPENED),
+            }
+        )
+
+    async def specifications(self, request: Request) -> Response:
+        """The charts for the mechanisms compared."""
+        names = tuple(
+            name for name in request.query_params.getlist("mechanism") if name in MECHANISMS
+        )
+        return JSONResponse(await run_in_threadpool(_specifications, names))
+
+    # ---- figures ---------------------------------------------------------------------------------
+
+    async def figures(self, request: Request) -> Response:
+        """All figures for the state in the request."""
+        given = await _json(request)
+
+        def compute() -> dict[str, Any]:
+            choices = choices_from(given, self.shelf)
+            return figures(choices, self.studies.of(choices.values))
+
+        return JSONResponse(await run_in_threadpool(compute))
+
+    async def open_file(self, request: Request) -> Response:
+        """Scores from a file that the page sends: small ones go back, large ones are kept in memory."""
+        name = unquote(request.headers.get("x-file-name", ""))
+        if request.headers.get("x-not-private") != "yes":
+            raise ParameterError(
+                "say first that these scores are public, or only look like the real ones"
+            )
+        content = await request.body()
+        file = await run_in_threadpool(read_scores, name, content)
+        if len(file.labels) <= MOST_INLINE:
+            return JSONResponse(_described(file, None))
+        return JSONResponse(_described(file, self.shelf.put(file)))
+
+    # ---- long work -------------------------------------------------------------------------------
+
+    async def start_audit(self, request: Request) -> Response:
+        """Begin an audit."""
+        wanted = work.audit_request(await _json(request))
+        return JSONResponse(
+            {"job": await run_in_threadpool(self.jobs.start, work.run_audit, wanted)}
+        )
+
+    async def start_claims(self, request: Request) -> Response:
+        """Begin to check claims."""
+        names = await _json(request)
+        if (
+            not isinstance(names, list)
+            or not names
+            or not all(isinstance(name, str) for name in names)
+        ):
+            raise ParameterError("name at least one claim")
+        return JSONResponse(
+            {"job": await run_in_threadpool(self.jobs.start, work.run_claims, names)}
+        )
+
+    async def job(self, request: Request) -> Response:
+        """News of a job, or (by DELETE) its end."""
+        name = request.path_params["job"]
+        if request.method == "DELETE":
+            await run_in_threadpool(self.jobs.cancel, name)
+            return JSONResponse({"ended": True})
+        seen = request.query_params.get("seen", "0")
+        if not seen.isdecimal():
+            raise ParameterError("seen must be a whole number")
+        messages, ended = await run_in_threadpool(self.jobs.messages, name, int(seen))
+        return JSONResponse({"messages": messages, "ended": ended})
+
+    async def claims(self, _request: Request) -> Response:
+        """The catalogue of claims."""
+        return JSONResponse(await run_in_threadpool(_catalogue))
+
+    # ---- the application -------------------------------------------------------------------------
+
+    def application(self) -> Starlette:
+        """The routes, with errors as JSON."""
+
+        @contextlib.asynccontextmanager
+        async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+            sweeper = asyncio.create_task(self._sweep())
+            yield
+            sweeper.cancel()
+            self.jobs.close()
+
+        return Starlette(
+            routes=[
+                Route("/", self.static),
+                Route("/api/start", self.start),
+                Route("/api/specifications", self.specifications),
+                Route("/api/figures", self.figures, methods=["POST"]),
+                Route("/api/file", self.open_file, methods=["POST"]),
+                Route("/api/audit", self.start_audit, methods=["POST"]),
+                Route("/api/claims", self.claims),
+                Route("/api/claims", self.start_claims, methods=["POST"]),
+                Route("/api/job/{job}", self.job, methods=["GET", "DELETE"]),
+                Route("/{name}", self.static),
+            ],
+            exception_handlers={DiscreetError: _refused, ClientDisconnect: _cut_off},
+            lifespan=lifespan,
+        )
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(5)
+            await run_in_threadpool(self.jobs.sweep)
+
+
+@lru_cache(maxsize=1)
+def _shared_bundle() -> Bundle:
+    return Bundle()
+
+
+@lru_cache(maxsize=64)
+def _static(name: str) -> tuple[bytes, str] | None:
+    ending = "." + name.rpartition(".")[2]
+    if ending not in MEDIA or "/" in name or name.startswith("."):
+        return None
+    file = resources.files("discreet.explore").joinpath("static", name)
+    return (file.read_bytes(), MEDIA[ending]) if file.is_file() else None
+
+
+@lru_cache(maxsize=64)
+def _specifications(names: tuple[str, ...]) -> dict[str, Any]:
+    from discreet.explore.charts import specifications
+
+    return specifications(names)
+
+
+@lru_cache(maxsize=1)
+def _catalogue() -> dict[str, Any]:
+    from discreet.claims import PAPERS, VERDICTS, all_claims
+
+    return {
+        "papers": [{"key": paper.key, "title": paper.title} for paper in PAPERS.values()],
+        "verdicts": list(VERDICTS),
+        "claims": [
+            {
+                "id": entry.id,
+                "paper": entry.paper,
+                "number": entry.number,
+                "statement": entry.statement,
+            }
+            for entry in all_claims()
+        ],
+    }
+
+
+def _described(file: ScoreFile, key: str | None) -> dict[str, Any]:
+    described: dict[str, Any] = {"name": file.name, "count": len(file.labels), "key": key}
+    if len(file.labels) <= MOST_INLINE:
+        described["inline"] = [
+            list(pair) for pair in zip(file.labels, file.values.tolist(), strict=True)
+        ]
+    return described
+
+
+async def _json(request: Request) -> Any:
+    content = await request.body()
+    if len(content) > _MOST_STATE:
+        raise ParameterError("the request is too large")
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise ParameterError("the request is not valid JSON") from None
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, status_code=400)
+
+
+async def _cut_off(_request: Request, _error: Exception) -> Response:
+    return JSONResponse({"error": "the file is too large, or was cut off"}, status_code=413)

@@ -1,0 +1,75 @@
+"""At most a screenful of bars: few candidates one by one, many as the best ones and groups of the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.explore.study import Floats, Study
+
+MOST_BARS = 40
+"""Up to this many candidates each have a bar."""
+_BEST_SHOWN = 24
+_GROUPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One row of the charts.
+
+    Attributes:
+        label: what it is called.
+        start: the first rank it stands for (0 is the best candidate).
+        stop: one past the last.
+        place: the candidate's position in the scores, if it is a single one.
+        score: its score; for a group, the best in it.
+    """
+
+    label: str
+    start: int
+    stop: int
+    place: int | None
+    score: float
+
+
+def bars_of(study: Study, labels: tuple[str, ...]) -> list[Bar]:
+    """The rows to show: in the scores' own order when all fit, else from the best down."""
+    if len(study) <= MOST_BARS:
+        single = [_single(study, labels, rank) for rank in range(len(study))]
+        return sorted(single, key=lambda bar: bar.place or 0)
+    rows = [_single(study, labels, rank) for rank in range(_BEST_SHOWN)]
+    edges = np.unique(
+        np.geomspace(_BEST_SHOWN, len(study), _GROUPS + 1).round().astype(int)
+    ).tolist()
+    for start, stop in pairwise(edges):
+        label = f"rank {start + 1:,}" if stop == start + 1 else f"ranks {start + 1:,} to {stop:,}"
+        rows.append(Bar(label, start, stop, None, _plain(study.values[start])))
+    return rows
+
+
+def summed(bars: list[Bar], mass: Floats) -> list[float]:
+    """The probability of each row."""
+    return [float(mass[bar.start : bar.stop].sum()) for bar in bars]
+
+
+def _single(study: Study, labels: tuple[str, ...], rank: int) -> Bar:
+    place = int(study.order[rank])
+    return Bar(labels[place], rank, rank + 1, place, _plain(study.values[rank]))
+
+
+def _plain(value: Any) -> float:
+    number: float = value.item() if isinstance(value, np.generic) else value
+    return number
+
+
+def score_range(values: npt.NDArray[Any]) -> tuple[float, float]:
+    """Where the handles of the bars may be dragged: from zero, or below the least, to above the best."""
+    least, best = float(values.min()), float(values.max())
+    room = max(best - least, abs(best), 1.0) * 0.25
+    low = 0.0 if least >= 0 else least - room
+    high = 0.0 if best <= 0 else best + room
+    return float(np.floor(low)), float(np.ceil(high))

@@ -1,0 +1,91 @@
+"""What many releases cost together, and from how many on the exponential mechanism is the cheaper one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from discreet.accounting import Composition, Event, compose
+from discreet.exact_numbers import Exact, float_up
+from discreet.guarantees import ZCDP, ApproxDP
+from discreet.mechanisms import mechanism_named
+
+REFERENCE, RIVAL = "permute-and-flip", "exponential"
+_POINTS = 12
+_FARTHEST = 1_000_000
+
+
+@lru_cache(maxsize=4096)
+def total(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> Composition:
+    """What ``releases`` of this mechanism cost, each chosen after seeing the earlier answers."""
+    mechanism = mechanism_named(name, epsilon=epsilon)
+    # A mechanism given by ε promises the same at every distance.
+    event = Event(mechanism.promise_at(Fraction(1)), mechanism=name, count=releases)
+    return compose([event], adaptive=True, delta=delta)
+
+
+@lru_cache(maxsize=256)
+def _each(name: str, epsilon: Fraction) -> tuple[Fraction, Exact]:
+    """ε and ρ of one release."""
+    promise = mechanism_named(name, epsilon=epsilon).promise_at(Fraction(1))
+    return epsilon, promise.to(ZCDP).exact
+
+
+@lru_cache(maxsize=4096)
+def cheapest(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> float:
+    """The least ε at δ: what ``total`` finds for a private mechanism, without the rest of it."""
+    pure, rho = _each(name, epsilon)
+    return min(float_up(pure * releases), ZCDP(rho * releases).to(ApproxDP, delta=delta).epsilon)
+
+
+def budget_rows(
+    epsilon: Fraction, rival_epsilon: Fraction, releases: int, delta: Fraction
+) -> list[dict[str, Any]]:
+    """The two mechanisms at the same accuracy: the sum of ε, and the best at δ, for 1 to many releases."""
+    rows = []
+    for name, each in ((REFERENCE, epsilon), (RIVAL, rival_epsilon)):
+        for count in _counts(releases):
+            for accounting, value in (
+                ("sum of ε (pure)", float_up(each * count)),
+                ("best at δ", cheapest(name, each, count, delta)),
+            ):
+                rows.append(
+                    {
+                        "mechanism": name,
+                        "releases": count,
+                        "accounting": accounting,
+                        "epsilon": value,
+                    }
+                )
+    return rows
+
+
+def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> int | None:
+    """The least number of releases at which the exponential mechanism is cheaper at equal accuracy.
+
+    None if it never is up to a million releases.
+    """
+
+    def wins(count: int) -> bool:
+        return cheapest(RIVAL, rival_epsilon, count, delta) < cheapest(
+            REFERENCE, epsilon, count, delta
+        )
+
+    high = 1
+    while not wins(high):
+        high *= 2
+        if high > _FARTHEST:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if wins(middle) else (middle, high)
+    return high
+
+
+def _counts(releases: int) -> list[int]:
+    last = max(20, 4 * releases)
+    counts = {round(math.exp(math.log(last) * place / (_POINTS - 1))) for place in range(_POINTS)}
+    return sorted(counts | {1, releases})

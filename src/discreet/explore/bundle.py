@@ -1,0 +1,85 @@
+"""The charts' script: Vega, Vega-Lite and their embedding in one file, made once and kept.
+
+Making it takes some seconds and holds the interpreter's lock, so a process of its own does it; the result is
+kept in the user's cache folder, named by version.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from importlib.metadata import version
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from discreet.errors import DiscreetError
+
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+
+def cache_folder() -> Path:
+    """Where the script is kept between runs."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "discreet"
+
+
+class Bundle:
+    """The script, being made from the moment this is created."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        made_by = version("vl-convert-python")
+        self._path = (folder or cache_folder()) / f"vega-{made_by}.js"
+        self._content: bytes | None = None
+        self._thread = threading.Thread(target=self._prepare, daemon=True)
+        self._thread.start()
+
+    def content(self) -> bytes:
+        """The script, waiting for it if need be."""
+        self._thread.join()
+        if self._content is None:
+            raise DiscreetError(
+                "the charts' script could not be made; is vl-convert installed whole?"
+            )
+        return self._content
+
+    def _prepare(self) -> None:
+        try:
+            self._content = self._path.read_bytes()
+        except OSError:
+            self._content = _made()
+            if self._content is not None:
+                self._keep(self._content)
+
+    def _keep(self, content: bytes) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = self._path.with_suffix(f".{os.getpid()}")
+            unfinished.write_bytes(content)
+            unfinished.replace(self._path)  # whole or not at all
+        except OSError:
+            return  # a read-only home: the script is made again next time
+
+
+def _made() -> bytes | None:
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_make, args=(sender,), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        content: bytes = receiver.recv_bytes()
+    except EOFError:
+        return None
+    finally:
+        receiver.close()
+        process.join()
+    return content
+
+
+def _make(sender: Connection) -> None:
+    import vl_convert
+
+    sender.send_bytes(vl_convert.javascript_bundle(_SNIPPET).encode())
+    sender.close()

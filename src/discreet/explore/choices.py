@@ -1,0 +1,217 @@
+"""What is on the screen, as the page sends it: checked once, frozen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import ParameterError
+from discreet.exact_numbers import (
+    non_negative,
+    positive,
+    positive_distance,
+    probability,
+    refuse,
+    whole,
+)
+from discreet.explore.examples import examples
+from discreet.explore.score_files import ScoreFile
+from discreet.explore.shelf import Shelf
+from discreet.mechanisms import MECHANISMS
+
+SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10_000), Fraction(100)
+MOST_RELEASES = 1_000_000
+MOST_WORLDS = 1_000_000
+MOST_INLINE = 60
+"""Scores of at most this many candidates travel with the page's own state, and so in its link."""
+MOST_EDITS = 200
+_LARGEST_SCORE = 1e15
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Scores and settings of one page.
+
+    Attributes:
+        source: ``"example:clinic"``, ``"file:<name>"`` or ``"inline"``.
+        labels: the candidates.
+        values: their scores, edits included.
+        sensitivity: Δ as a person wrote it, exactly.
+        monotonic: whether one person moves all scores in one direction.
+        epsilon: ε of one release.
+        releases: how many releases are planned.
+        delta: the δ tolerated for all of them together.
+        mechanisms: names of the mechanisms compared.
+        choice: the mechanism decided for.
+        tolerance: the error that is still good enough.
+        level: how often it must be.
+        worlds: how many data sets an attacker holds possible.
+        steps: how many neighbours apart they are.
+    """
+
+    source: str
+    labels: tuple[str, ...]
+    values: npt.NDArray[Any]
+    sensitivity: Fraction
+    monotonic: bool
+    epsilon: Fraction
+    releases: int
+    delta: Fraction
+    mechanisms: tuple[str, ...]
+    choice: str
+    tolerance: Fraction
+    level: Fraction
+    worlds: int
+    steps: int
+    edited: bool
+
+    @property
+    def range_distance(self) -> Fraction:
+        """d: the most by which two scores can move apart."""
+        return self.sensitivity if self.monotonic else 2 * self.sensitivity
+
+
+def choices_from(given: object, shelf: Shelf) -> Choices:
+    """The choices in a page's JSON; an error names the control and what it allows."""
+    if not isinstance(given, Mapping):
+        raise ParameterError("the request must be a JSON object")
+    source, labels, values, edited = _scores(given, shelf)
+    mechanisms = _mechanisms(given.get("mechanisms"))
+    choice = given.get("choice")
+    if choice not in MECHANISMS:
+        raise refuse("choice", choice, "one of " + ", ".join(MECHANISMS))
+    epsilon = positive("epsilon", _text("epsilon", given))
+    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        raise refuse("epsilon", given["epsilon"], "between 0.0001 and 100 on this page")
+    releases = whole("releases", given.get("releases"))
+    if releases > MOST_RELEASES:
+        raise refuse("releases", releases, f"at most {MOST_RELEASES:,} on this page")
+    worlds = whole("worlds", given.get("worlds"), least=2)
+    if worlds > MOST_WORLDS:
+        raise refuse("worlds", worlds, f"at most {MOST_WORLDS:,} on this page")
+    return Choices(
+        source=source,
+        labels=labels,
+        values=values,
+        sensitivity=_sane(
+            "sensitivity", positive_distance("sensitivity", _text("sensitivity", given))
+        ),
+        monotonic=_flag("monotonic", given),
+        epsilon=epsilon,
+        releases=releases,
+        delta=_below_one("delta", given),
+        mechanisms=mechanisms,
+        choice=str(choice),
+        tolerance=_sane("tolerance", non_negative("tolerance", _text("tolerance", given))),
+        level=_below_one("level", given),
+        worlds=worlds,
+        steps=2 if _flag("missing", given) else 1,
+        edited=edited,
+    )
+
+
+def _text(name: str, given: Mapping[str, Any]) -> str | int | float:
+    value = given.get(name)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise refuse(name, value, "a number")
+    if isinstance(value, str) and len(value) > 40:
+        raise refuse(name, value, "a number of at most 40 characters")
+    return value
+
+
+def _sane(name: str, value: Fraction) -> Fraction:
+    # Far outside this the charts say nothing; the library itself has no such limit.
+    if value and not Fraction(1, 10**9) <= value <= 10**12:
+        raise refuse(name, float(value), "between 10^-9 and 10^12 on this page")
+    return value
+
+
+def _flag(name: str, given: Mapping[str, Any]) -> bool:
+    value = given.get(name)
+    if not isinstance(value, bool):
+        raise refuse(name, value, "true or false")
+    return value
+
+
+def _below_one(name: str, given: Mapping[str, Any]) -> Fraction:
+    value = probability(name, _text(name, given))
+    if value == 1:
+        raise refuse(name, 1, "below 1")
+    return value
+
+
+def _mechanisms(given: object) -> tuple[str, ...]:
+    if not isinstance(given, list) or not given:
+        raise ParameterError("choose at least one mechanism to compare")
+    for name in given:
+        if not isinstance(name, str) or name not in MECHANISMS:
+            raise refuse("mechanism", name, "one of " + ", ".join(MECHANISMS))
+    return tuple(name for name in MECHANISMS if name in given)
+
+
+def _scores(
+    given: Mapping[str, Any], shelf: Shelf
+) -> tuple[str, tuple[str, ...], npt.NDArray[Any], bool]:
+    source = given.get("source")
+    if not isinstance(source, str):
+        raise refuse("source", source, "an example, a file or inline scores")
+    kind, _, name = source.partition(":")
+    if kind == "example" and name in examples():
+        example = examples()[name]
+        labels, values = example.labels, np.array(example.values)
+    elif kind == "file":
+        file: ScoreFile = shelf.get(name)
+        labels, values = file.labels, file.values
+    elif source == "inline":
+        labels, values = _inline(given.get("inline"))
+    else:
+        raise refuse("source", source, "an example, a file or inline scores")
+    edits = given.get("edits", {})
+    if not isinstance(edits, Mapping) or len(edits) > MOST_EDITS:
+        raise ParameterError(f"edits must be an object of at most {MOST_EDITS} changed scores")
+    if edits:
+        values = values.astype(np.float64)
+        for place, value in edits.items():
+            if not str(place).isdecimal() or int(place) >= len(labels):
+                raise ParameterError("an edit names a candidate that does not exist")
+            values[int(place)] = _score(value)
+    return source, labels, _integers(values), bool(edits)
+
+
+def _inline(given: object) -> tuple[tuple[str, ...], npt.NDArray[Any]]:
+    if not isinstance(given, list) or not 1 <= len(given) <= MOST_INLINE:
+        raise ParameterError(f"inline scores must be a list of 1 to {MOST_INLINE} candidates")
+    labels, values = [], []
+    for pair in given:
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise ParameterError("each inline score must be a pair of a label and a number")
+        labels.append(pair[0][:200])
+        values.append(_score(pair[1]))
+    if len(set(labels)) != len(labels):
+        raise ParameterError("two candidates have the same label")
+    return tuple(labels), np.array(values)
+
+
+def _score(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ParameterError("a score must be a finite number")
+    if abs(value) > _LARGEST_SCORE:
+        raise ParameterError("a score on this page must lie between −10^15 and 10^15")
+    return float(value)
+
+
+def _integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Whole numbers as integers: counts are compared and printed as such."""
+    if (
+        values.dtype.kind == "f"
+        and np.abs(values).max() < 2**53
+        and (values == np.rint(values)).all()
+    ):
+        return values.astype(np.int64)
+    return values

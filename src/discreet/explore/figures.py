@@ -1,0 +1,222 @@
+"""Every figure on the page for one state of it, as plain values ready for JSON. **Not private**."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.exact_numbers import float_up
+from discreet.explore import budget, words
+from discreet.explore.bars import bars_of, score_range, summed
+from discreet.explore.choices import Choices
+from discreet.explore.recipes import recipes_for
+from discreet.explore.risk import risk_figures
+from discreet.explore.study import (
+    PER_DECADE,
+    Deadline,
+    Point,
+    Study,
+    grid_steps,
+    is_private,
+    least_root,
+    scale_at,
+)
+from discreet.guarantees import ZCDP, ApproxDP
+from discreet.mechanisms import mechanism_named
+
+LOWEST, HIGHEST = 0.01, 10.0
+"""The ε on the charts, unless the chosen one lies outside."""
+_FAR = 1e12
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """The ε at which a mechanism errs by at most the tolerance, often enough."""
+
+    epsilon: float | None
+    words: str
+
+
+def figures(choices: Choices, study: Study, *, seconds: float = 0.06) -> dict[str, Any]:
+    """All figures; what is not known after about ``seconds`` is left out, and ``complete`` is false."""
+    bars = bars_of(study, choices.labels)
+    now = {name: _now(choices, study, name) for name in choices.mechanisms}
+    rival = _rival_epsilon(choices, study)
+    crossing = budget.crossover(choices.epsilon, rival, choices.delta)
+    deadline = Deadline(seconds)
+    steps = _steps(choices)
+    known = study.curves(choices.mechanisms, steps, choices.sensitivity, deadline)
+    needs = {
+        name: _need(choices, study, name, known[name], deadline) for name in choices.mechanisms
+    }
+    complete = (
+        all(len(points) == len(steps) for points in known.values()) and None not in needs.values()
+    )
+    risk = risk_figures(choices, study)
+    low, high = score_range(study.values)
+    result = {
+        "complete": complete,
+        "scores": {
+            "count": len(study),
+            "bars": [{"label": bar.label, "place": bar.place, "score": bar.score} for bar in bars],
+            "low": low,
+            "high": high,
+            "whole": study.values.dtype.kind == "i",
+            "grouped": len(bars) < len(study),
+        },
+        "probabilities": [
+            {"candidate": bar.label, "mechanism": name, "probability": chance, "score": bar.score}
+            for name in choices.mechanisms
+            for bar, chance in zip(bars, summed(bars, now[name]["mass"]), strict=True)
+        ],
+        "curves": _curve_rows(choices, study, known),
+        "chosen": [{"epsilon": float(choices.epsilon)}],
+        "now": [_row(choices, name, now[name], needs[name]) for name in choices.mechanisms],
+        "budget": {
+            "rows": budget.budget_rows(choices.epsilon, rival, choices.releases, choices.delta),
+            "chosen": [{"releases": choices.releases}],
+            "rival_epsilon": float_up(rival),
+            "crossover": crossing,
+        },
+        "risk": risk,
+        "recipes": recipes_for(choices),
+        "record": words.record(choices),
+    }
+    result["text"] = words.alternatives(choices, result)
+    plain: dict[str, Any] = _plain(result)
+    return plain
+
+
+def _now(choices: Choices, study: Study, name: str) -> dict[str, Any]:
+    mass = study.masses(name, choices.epsilon, choices.sensitivity, choices.monotonic)
+    allowed = int(np.searchsorted(study.errors, float(choices.tolerance), side="right"))
+    beyond = np.append(np.cumsum(mass[::-1])[::-1][1:], 0.0)
+    within = int(np.argmax(beyond <= float(1 - choices.level)))
+    ties = int(np.searchsorted(study.errors, 0.0, side="right"))
+    return {
+        "mass": mass,
+        "expected_error": float((mass * study.errors).sum()),
+        "error_quantile": float(study.errors[within]),
+        "best_probability": float(mass[:ties].sum()),
+        "beyond": float(mass[allowed:].sum()),
+    }
+
+
+def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -> dict[str, Any]:
+    mechanism = mechanism_named(name, epsilon=choices.epsilon)
+    promise = mechanism.promise_at(choices.range_distance)
+    totals = budget.total(name, choices.epsilon, choices.releases, choices.delta)
+    return {
+        "mechanism": name,
+        "private": mechanism.private,
+        "expected_error": now["expected_error"],
+        "error_quantile": now["error_quantile"],
+        "best_probability": now["best_probability"],
+        "beyond": now["beyond"],
+        "need": None if need is None else need.epsilon,
+        "need_words": None if need is None else need.words,
+        "rho": promise.to(ZCDP).rho,
+        "approx": promise.to(ApproxDP, delta=choices.delta).epsilon,
+        "total_pure": totals.pure.epsilon,
+        "total_rho": totals.zcdp.rho,
+        "total_approx": totals.approx.epsilon,
+    }
+
+
+def _steps(choices: Choices) -> list[int]:
+    chosen = float(choices.epsilon)
+    return grid_steps(choices.range_distance, min(LOWEST, chosen), max(HIGHEST, chosen))
+
+
+def _curve_rows(
+    choices: Choices, study: Study, known: dict[str, dict[int, Point]]
+) -> list[dict[str, Any]]:
+    cut = study.cut_at(float(choices.tolerance))
+    return [
+        {
+            "mechanism": name,
+            "epsilon": float(choices.range_distance / scale_at(step)),
+            "expected_error": point.mean,
+            "beyond": float(point.beyond[cut]),
+        }
+        for name, points in known.items()
+        for step, point in points.items()
+    ]
+
+
+def _need(
+    choices: Choices, study: Study, name: str, known: dict[int, Point], deadline: Deadline
+) -> _Need | None:
+    """The least ε for the accuracy wanted; None if finding it must wait for the next call."""
+    if not is_private(name):
+        return _Need(None, "No ε helps: it is not private at any.")
+    # The answer is a noise scale, whatever Δ is; sought as its inverse, because ε = d/s.
+    key = ("need", name, choices.level, choices.tolerance)
+    if deadline.passed and not study.remembers(key):
+        return None
+    allowed, tolerance = float(1 - choices.level), float(choices.tolerance)
+
+    def excess(inverse: float) -> float:
+        return study.beyond(name, 1 / inverse, choices.sensitivity, tolerance) - allowed
+
+    cut = study.cut_at(tolerance)
+    good = [1 / float(scale_at(step)) for step, p in known.items() if p.beyond[cut] <= allowed]
+    start = min(good, default=1 / float(scale_at(min(known, default=0))))
+    inverse = study.remembered(key, lambda: _least_inverse(excess, start))
+    aim = words.aim(choices)
+    if inverse is None:
+        return _Need(None, f"No ε is enough for {aim}: too many candidates tie.")
+    if inverse == 0:
+        return _Need(0.0, f"Any ε is enough for {aim}: even a blind choice is.")
+    epsilon = words.rounded_up(inverse * float(choices.range_distance))
+    return _Need(epsilon, f"You need ε = {words.figure(epsilon)} for {aim}.")
+
+
+def _least_inverse(excess: Callable[[float], float], start: float) -> float | None:
+    """The least 1/s that is accurate enough, sought outwards from where the curve says it lies."""
+    low, high, stride = start, start, 10 ** (1 / PER_DECADE)
+    while excess(high) > 0:
+        low, high, stride = high, high * stride, stride**2
+        if high > start * _FAR:
+            return None
+    while low == high or excess(low) <= 0:
+        high, low, stride = low, low / stride, stride**2 if low < high else stride
+        if low < start / _FAR:
+            return 0.0
+    return least_root(excess, low, high)
+
+
+def _rival_epsilon(choices: Choices, study: Study) -> Fraction:
+    """The ε at which the exponential mechanism errs as little as permute-and-flip does at the chosen one."""
+    scale = float(choices.range_distance / choices.epsilon)
+
+    def search() -> float:
+        target = study.mean(budget.REFERENCE, scale, choices.sensitivity)
+        blind = float(study.errors.mean())
+        # Where permute-and-flip is all but certain, or all but blind, there is nothing to equal.
+        if target <= 1e-12 * max(1.0, float(study.errors[-1])) or target >= blind * (1 - 1e-9):
+            return 1.0
+
+        def excess(times: float) -> float:
+            return study.mean(budget.RIVAL, scale / times, choices.sensitivity) - target
+
+        return least_root(excess, 1.0, 8.0) or 8.0
+
+    times = study.remembered(("rival", scale), search)
+    return choices.epsilon * Fraction(f"{times:.5g}")
+
+
+def _plain(value: Any) -> Any:
+    """Infinity becomes the word, so that the JSON is valid."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "inf" if value > 0 else None
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value

@@ -1,0 +1,108 @@
+"""Who may speak to the page's server: this machine, this address, this token, and nobody else.
+
+A page on the internet can make a browser send requests to 127.0.0.1, and can point its own name there
+(DNS rebinding). So every request must carry the token in its path, name the very host and port that the
+server listens on, and come from no other origin. Bodies that are too large are refused before they are read.
+"""
+
+from __future__ import annotations
+
+import hmac
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""What the page may load and run: its own files, no inline script, nothing from elsewhere."""
+
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",  # the address holds the token
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """An ASGI application that lets only the page's own requests through."""
+
+    def __init__(self, app: ASGIApp, *, token: str, port: int, most_bytes: int) -> None:
+        self._app = app
+        self._token = token
+        self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        self._most = most_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or pass on with the token taken off the path."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send_guarded)
+            return
+        inner = dict(scope)
+        inner["path"] = scope["path"][len(self._token) + 1 :]
+        inner["raw_path"] = inner["path"].encode("ascii", "replace")
+        await self._app(inner, self._limited(receive), send_guarded)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        if headers.getlist("host") not in [[host] for host in self._hosts]:
+            return PlainTextResponse("This server answers to 127.0.0.1 only.", status_code=421)
+        origins = headers.getlist("origin")
+        if origins and origins not in [[f"http://{host}"] for host in self._hosts]:
+            return PlainTextResponse("Other pages may not use this server.", status_code=403)
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return PlainTextResponse("Other pages may not use this server.", status_code=403)
+        if not self._has_token(scope["path"]):
+            return PlainTextResponse("Not found.", status_code=404)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._most:
+            return JSONResponse({"error": self._too_large()}, status_code=413)
+        return None
+
+    def _has_token(self, path: str) -> bool:
+        given = path[1 : len(self._token) + 2].encode("utf-8", "replace")
+        return hmac.compare_digest(given, f"{self._token}/".encode())
+
+    def _too_large(self) -> str:
+        return f"the file is larger than {self._most // 2**20} MB"
+
+    def _limited(self, receive: Receive) -> Receive:
+        """The body without a declared length: cut off when it grows too large."""
+        seen = 0
+
+        async def limited() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._most:
+                return {"type": "http.disconnect"}
+            return message
+
+        return limited

@@ -1,0 +1,113 @@
+"""Long work in processes of its own: it shows progress, can be cancelled, and never slows the page."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from discreet.errors import ParameterError
+from discreet.sampling import SecureBits
+
+MOST_RUNNING = 4
+MOST_KEPT = 32
+FORGOTTEN_AFTER = 30.0
+"""Seconds after which a job that no page asks about is stopped: its page was closed."""
+
+Work = Callable[[Connection, Any], None]
+"""A top-level function that sends ``("progress", ...)`` messages and one ``("done", result)``."""
+
+
+@dataclass(slots=True)
+class _Job:
+    process: BaseProcess
+    receiver: Connection
+    messages: list[Any] = field(default_factory=list)
+    ended: bool = False
+    asked: float = field(default_factory=time.monotonic)
+
+
+class Jobs:
+    """The jobs of all pages, each under an unguessable name."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, _Job] = {}
+        self._lock = threading.Lock()
+        self._context = multiprocessing.get_context("spawn")
+
+    def start(self, work: Work, request: Any) -> str:
+        """Begin the work in a new process and return the job's name."""
+        with self._lock:
+            self._sweep()
+            if sum(not job.ended for job in self._jobs.values()) >= MOST_RUNNING:
+                raise ParameterError(
+                    f"{MOST_RUNNING} jobs are running already: wait for one, or cancel it"
+                )
+            receiver, sender = self._context.Pipe(duplex=False)
+            process = self._context.Process(target=work, args=(sender, request), daemon=True)
+            process.start()
+            sender.close()
+            name = f"{SecureBits().integer(96):024x}"
+            self._jobs[name] = _Job(process, receiver)
+            while len(self._jobs) > MOST_KEPT:
+                self._end(self._jobs.pop(next(iter(self._jobs))))
+            return name
+
+    def messages(self, name: str, seen: int) -> tuple[list[Any], bool]:
+        """What the job has said after the first ``seen`` messages, and whether it has ended."""
+        with self._lock:
+            self._sweep()
+            job = self._jobs.get(name)
+            if job is None:
+                raise ParameterError("this job is not known: start it again")
+            job.asked = time.monotonic()
+            self._listen(job)
+            return job.messages[seen:], job.ended
+
+    def cancel(self, name: str) -> None:
+        """Stop a job and forget it."""
+        with self._lock:
+            job = self._jobs.pop(name, None)
+            if job is not None:
+                self._end(job)
+
+    def close(self) -> None:
+        """Stop everything."""
+        with self._lock:
+            while self._jobs:
+                self._end(self._jobs.popitem()[1])
+
+    def sweep(self) -> None:
+        """Stop the jobs whose page was closed."""
+        with self._lock:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        now = time.monotonic()
+        for name, job in list(self._jobs.items()):
+            if now - job.asked > FORGOTTEN_AFTER:
+                self._end(self._jobs.pop(name))
+
+    def _listen(self, job: _Job) -> None:
+        try:
+            while not job.ended and job.receiver.poll():
+                message = job.receiver.recv()
+                job.messages.append(message)
+                if message[0] != "progress":
+                    self._end(job)
+        except (EOFError, OSError):
+            job.messages.append(("error", "the work stopped without an answer"))
+            self._end(job)
+
+    @staticmethod
+    def _end(job: _Job) -> None:
+        job.ended = True
+        if job.process.is_alive():
+            job.process.terminate()
+        job.process.join(timeout=5)
+        job.receiver.close()

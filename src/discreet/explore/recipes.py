@@ -1,0 +1,119 @@
+"""What is on the screen as Python and as a command: for the analyst who goes on from here."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from fractions import Fraction
+
+from discreet.explore.bars import MOST_BARS
+from discreet.explore.choices import Choices
+from discreet.mechanisms import mechanism_named
+
+
+def recipes_for(choices: Choices) -> dict[str, str]:
+    """The two texts behind the copy buttons."""
+    return {"python": _python(choices), "command": _command(choices)}
+
+
+def _python(choices: Choices) -> str:
+    decided = mechanism_named(choices.choice, epsilon=choices.epsilon)
+    made = type(decided).__name__
+    compared = ", ".join(json.dumps(name) for name in choices.mechanisms)
+    inline = len(choices.labels) <= MOST_BARS
+    lines = [] if inline else ["import csv", ""]
+    lines += [
+        f"from discreet import {', '.join(sorted((made, 'Scores')))}",
+        "from discreet.accounting import Event, compose",
+        "from discreet.analysis import compare, epsilon_for",
+        "",
+    ]
+    lines += _scores(choices) if inline else _reading(choices)
+    extra = {
+        name: value
+        for name, value in decided.parameters().items()
+        if name in ("noise", "variant", "truth")
+    }
+    arguments = "".join(
+        f", {name}={json.dumps(_text(value) if isinstance(value, Fraction) else value)}"
+        for name, value in extra.items()
+    )
+    lines += [
+        "",
+        "# What to expect. Not private: it reads the scores.",
+        f"for row in compare(scores, [{compared}], epsilons={_quoted(choices.epsilon)}):",
+        "    print(row.mechanism, row.expected_error, row.error_95, row.best_probability)",
+        "",
+        f"mechanism = {made}(epsilon={_quoted(choices.epsilon)}{arguments})",
+    ]
+    if decided.private:
+        lines += [
+            f"print(epsilon_for(mechanism, scores, error_at_most={_quoted(choices.tolerance)}, "
+            f"with_probability={_quoted(choices.level)}))",
+            "",
+            "# What it costs: one release, and all of them.",
+            "print(mechanism.guarantee(scores).in_words())",
+            f"print(compose([Event.of((mechanism, scores))] * {choices.releases}, "
+            f"delta={_quoted(choices.delta)}))"
+            if choices.releases <= 100
+            else f"print(compose([Event(mechanism.guarantee(scores), count={choices.releases})], "
+            f"delta={_quoted(choices.delta)}))",
+            "",
+            "# The release itself.",
+            "print(mechanism.release(scores))",
+        ]
+    else:
+        lines += ["# Not private at any ε: it can be studied, and refuses to release."]
+    return "\n".join(lines) + "\n"
+
+
+def _scores(choices: Choices) -> list[str]:
+    pairs = zip(choices.labels, choices.values.tolist(), strict=True)
+    return [
+        "scores = Scores(",
+        "    {",
+        *(f"        {label!r}: {value!r}," for label, value in pairs),
+        "    },",
+        f"    sensitivity={_quoted(choices.sensitivity)},",
+        f"    monotonic={choices.monotonic},",
+        ")",
+    ]
+
+
+def _reading(choices: Choices) -> list[str]:
+    return [
+        'with open("scores.csv", encoding="utf-8-sig", newline="") as file:',
+        "    rows = list(csv.reader(file))[1:]  # after the heading: label, score",
+        "scores = Scores(",
+        "    [float(row[-1]) for row in rows],",
+        "    candidates=[row[0] for row in rows],",
+        f"    sensitivity={_quoted(choices.sensitivity)},",
+        f"    monotonic={choices.monotonic},",
+        ")",
+    ]
+
+
+def _command(choices: Choices) -> str:
+    words = [
+        "discreet",
+        "compare",
+        "scores.csv",
+        "--epsilon",
+        _text(choices.epsilon),
+        "--sensitivity",
+        _text(choices.sensitivity),
+        *(["--monotonic"] if choices.monotonic else []),
+        *(part for name in choices.mechanisms for part in ("--mechanism", name)),
+        "--not-private",
+    ]
+    return shlex.join(words)
+
+
+def _quoted(value: Fraction) -> str:
+    return json.dumps(_text(value))
+
+
+def _text(value: Fraction) -> str:
+    """The number as a decimal if it is a short one, else as a ratio: never rounded."""
+    decimal = f"{float(value):.12g}"
+    return decimal if Fraction(decimal) == value else str(value)

@@ -1,0 +1,81 @@
+"""What an attacker could learn from the answers: the bound at every ε, and the real figure here."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.analysis.disclosure import disclosure_bound, disclosure_risk, epsilon_for_risk
+from discreet.explore.choices import Choices
+from discreet.explore.study import Study
+from discreet.mechanisms import mechanism_named
+from discreet.scores import Scores
+
+_POINTS = 25
+_MOST_CANDIDATES = 1_000
+_TOLERATED = Fraction(1, 5)
+
+
+def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
+    """The largest belief that answers can give, by the guarantee; and by Bayes for one pair of worlds."""
+    worlds, steps = choices.worlds, choices.steps
+    chosen = float(choices.epsilon)
+    rows = []
+    for epsilon in np.geomspace(min(0.01, chosen), max(10.0, chosen), _POINTS).tolist():
+        for series, count in _series(choices):
+            bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
+            rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
+    private = mechanism_named(choices.choice, epsilon=1).private
+    tolerated = float(_TOLERATED)
+    return {
+        "rows": rows,
+        "chosen": [{"epsilon": chosen}],
+        "before": 1 / worlds,
+        "private": private,
+        "one": disclosure_bound(choices.epsilon, worlds=worlds, steps=steps) if private else 1.0,
+        "all": disclosure_bound(choices.epsilon * choices.releases, worlds=worlds, steps=steps)
+        if private
+        else 1.0,
+        "tolerated": tolerated,
+        "epsilon_for_tolerated": epsilon_for_risk(_TOLERATED, worlds=worlds, steps=steps)
+        if tolerated * worlds > 1 and worlds > 2
+        else None,
+        "real": _real(choices, study),
+    }
+
+
+def _series(choices: Choices) -> list[tuple[str, int]]:
+    first = ("one release", 1)
+    if choices.releases == 1:
+        return [first]
+    return [first, (f"{choices.releases:,} releases", choices.releases)]
+
+
+def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
+    """Bayes for two equally likely worlds: these scores, and those without one supporter of the best."""
+    if len(study) > _MOST_CANDIDATES:
+        return None
+    key = ("risk", choices.choice, choices.epsilon, choices.sensitivity, choices.monotonic)
+    return study.remembered(key, lambda: _bayes(choices, study))  # type: ignore[no-any-return] # own value
+
+
+def _bayes(choices: Choices, study: Study) -> dict[str, Any]:
+    here = study.values.astype(np.float64)
+    delta = float(choices.sensitivity)
+    # Proposition 2 of the permute-and-flip paper: the worst neighbour lowers one candidate and, where
+    # scores may move against each other, raises all others.
+    there = here.copy() if choices.monotonic else here + delta
+    there[0] = here[0] - delta
+    worlds = [
+        Scores(values, sensitivity=choices.sensitivity, monotonic=choices.monotonic)
+        for values in (here, there)
+    ]
+    found = disclosure_risk(mechanism_named(choices.choice, epsilon=choices.epsilon), worlds)
+    return {
+        "risk": found.risk,
+        "bound": found.bound,
+        "answer": choices.labels[int(study.order[int(found.answer)])],
+        "warning": found.warning,
+    }

@@ -1,0 +1,50 @@
+// The page begins here: read the address, ask the server what there is, show it.
+import { show as showVerdict, startAudit } from "./audit.js";
+import { openClaims } from "./claims.js";
+import { copy } from "./copying.js";
+import { redraw, showControls, startDecide, update } from "./decide.js";
+import { $, $$ } from "./dom.js";
+import { notify } from "./notices.js";
+import { get } from "./server.js";
+import { showSource, startSources } from "./sources.js";
+import { change, link, onChange, restore, state } from "./state.js";
+import { startTheme } from "./theme.js";
+
+function showView() {
+  for (const view of ["decide", "audit", "claims"]) $(`#view-${view}`).hidden = state.view !== view;
+  for (const button of $$("nav [data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === state.view));
+  if (state.view === "claims") openClaims();
+}
+
+function showAll(from = null) {
+  showView();
+  showSource();
+  showControls(from);
+  update();
+}
+
+async function begin() {
+  const ignored = restore(location.hash);
+  if (ignored.length) notify("link", `Not understood in the link, and left as it was: ${ignored.join(", ")}.`);
+  let start;
+  try {
+    start = await get("api/start");
+  } catch (error) {
+    notify("start", error.message, { again: () => location.reload() });
+    return;
+  }
+  $("#version").textContent = start.version;
+  startDecide(start);
+  startAudit(start);
+  startTheme($("#theme"), () => { redraw(); showVerdict(); });
+  startSources(start);
+  onChange(showAll);
+  for (const button of $$("nav [data-view]")) button.addEventListener("click", () => change({ view: button.dataset.view }));
+  $("#copy-link").addEventListener("click", () => copy(location.href.split("#")[0] + link(), "The link"));
+  for (const button of $$("[data-copy]")) button.addEventListener("click", () => copy($(`#${button.dataset.copy}`).textContent, button.dataset.copy === "python" ? "The Python" : "The command"));
+  $("#print").addEventListener("click", () => print());
+  addEventListener("hashchange", () => { restore(location.hash); showAll(); });
+  showAll();
+}
+
+begin();

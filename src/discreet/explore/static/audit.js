@@ -1,0 +1,124 @@
+// A claim about a mechanism, searched for a pair of neighbours that refutes it, live.
+import { chartFigure, drawChart } from "./charts.js";
+import { specification } from "./decide.js";
+import { $, figure, make } from "./dom.js";
+import { follow } from "./follow.js";
+import { clear, notify } from "./notices.js";
+import { post, remove } from "./server.js";
+import { isDark } from "./theme.js";
+
+const PRESETS = [
+  ["Permute-and-flip is ε-DP", { mechanism: "permute-and-flip", claim: "pure", amount: "1", epsilon: "1" }],
+  ["Permute-and-flip has bounded range ε (as published)", { mechanism: "permute-and-flip", claim: "bounded-range", amount: "1", epsilon: "1" }],
+  ["Permute-and-flip is ε²/8-zCDP (as published)", { mechanism: "permute-and-flip", claim: "zcdp", amount: "0.125", epsilon: "1" }],
+  ["Exponential has bounded range ε", { mechanism: "exponential", claim: "bounded-range", amount: "1", epsilon: "1" }],
+  ["Exponential randomized response is ε-DP (as published)", { mechanism: "exponential-randomized-response", claim: "pure", amount: "0.1", epsilon: "0.1" }],
+  ["Its naive variant is ε-DP", { mechanism: "exponential-randomized-response-naive", claim: "pure", amount: "1", epsilon: "1" }],
+];
+const COLUMNS = [{ field: "answer", title: "Answer" }, { field: "score", title: "Score", number: true }, { field: "probability", title: "Probability", number: true }];
+
+let job = null;
+let verdict = null;
+
+export function startAudit(start) {
+  const text = (name, label, value) => make("div", { class: "field" }, make("label", { for: `audit-${name}` }, label), make("input", { type: "text", inputmode: "decimal", id: `audit-${name}`, value, maxlength: 40 }));
+  const choice = (name, label, options) => make("div", { class: "field" }, make("label", { for: `audit-${name}` }, label), make("select", { id: `audit-${name}` }, ...options.map(([value, shown]) => make("option", { value }, shown))));
+  const sizes = Array.from({ length: start.limits.audited - 1 }, (_, index) => [String(index + 2), `2 to ${index + 2}`]);
+  sizes[0][1] = "2";
+  const presets = PRESETS.map(([title, parts]) => make("button", { type: "button", class: "small", onclick: () => { fill(parts); run(); } }, title));
+  $("#view-audit").append(
+    make("section", { class: "card", "aria-labelledby": "h-audit" },
+      make("h2", { id: "h-audit" }, "Is the claim true?"),
+      make("p", { class: "hint" }, "The audit searches neighbouring scores for a pair that breaks the claim, and certifies it in ball arithmetic. Finding none is not a proof."),
+      make("div", { class: "presets", role: "group", "aria-label": "Claims, one click away" }, ...presets),
+      make("form", { class: "audit-form", id: "audit-form", onsubmit: (event) => { event.preventDefault(); run(); } },
+        choice("mechanism", "Mechanism", start.mechanisms.map(({ name, title }) => [name, title])),
+        text("epsilon", "run at ε", "1"),
+        choice("claim", "Claim", Object.entries(start.claims)),
+        text("amount", "claimed amount (ε or ρ)", "1"),
+        text("delta", "claimed δ", "1e-6"),
+        text("sensitivity", "Δ", "1"),
+        choice("n", "Candidates", sizes),
+        choice("monotonic", "Neighbours", [["both", "general and monotonic"], ["false", "general"], ["true", "monotonic"]])),
+      make("div", { class: "actions" },
+        make("button", { type: "submit", form: "audit-form", class: "primary", id: "audit-run" }, "Audit"),
+        make("button", { type: "button", id: "audit-cancel", hidden: true, onclick: cancel }, "Cancel")),
+      make("div", { id: "audit-progress", hidden: true },
+        make("progress", { id: "audit-bar", max: 1, value: 0, "aria-label": "How far the search is" }),
+        make("ol", { class: "stages", id: "audit-stages", tabindex: 0, "aria-label": "Stages of the search" }))),
+    make("section", { class: "card", id: "audit-result", "aria-live": "polite", hidden: true }));
+  $("#audit-n").value = "4";
+}
+
+function fill(parts) {
+  for (const [name, value] of Object.entries({ sensitivity: "1", monotonic: "both", ...parts })) $(`#audit-${name}`).value = value;
+}
+
+async function run() {
+  if (job) await cancel();
+  clear("audit");
+  const value = (name) => $(`#audit-${name}`).value.trim();
+  const neighbours = { both: null, true: true, false: false }[value("monotonic")];
+  const wanted = { n: Number(value("n")), monotonic: neighbours };
+  for (const name of ["mechanism", "claim", "epsilon", "amount", "delta", "sensitivity"]) wanted[name] = value(name);
+  try {
+    ({ job } = await post("api/audit", wanted));
+    searching(true);
+    const mine = job;
+    await follow(mine, () => job === mine, {
+      progress: (stage, fraction) => {
+        $("#audit-bar").value = fraction;
+        $("#audit-stages").append(make("li", {}, stage));
+        $("#audit-stages").scrollTop = 1e6;
+      },
+      done: (found) => { verdict = found; show(); },
+    });
+    if (job === mine) searching(false);
+  } catch (error) {
+    searching(false);
+    notify("audit", `The audit did not run: ${error.message}`);
+  }
+}
+
+async function cancel() {
+  const old = job;
+  searching(false);
+  if (old) await remove(`api/job/${old}`).catch(() => null);
+}
+
+function searching(yes) {
+  if (!yes) job = null;
+  else {
+    $("#audit-stages").replaceChildren();
+    $("#audit-bar").removeAttribute("value");
+    $("#audit-result").hidden = true;
+  }
+  $("#audit-progress").hidden = !yes;
+  $("#audit-cancel").hidden = !yes;
+}
+
+export async function show() {
+  if (!verdict) return;
+  const { subject, claim, status, measured, claimed, symbol, coverage, seconds, proof } = verdict;
+  const words = { refuted: "does not hold: refuted", proved: "holds: proved", "not refuted": "not refuted" }[status];
+  const pair = verdict.witness ?? verdict.worst;
+  const card = make("div", { class: `verdict ${status.replace(" ", "-")}` },
+    make("strong", {}, `${claim} of ${subject}: ${words}`),
+    make("p", {}, `Largest ${symbol} found ${figure(measured)}; claimed ${figure(claimed)}.`),
+    make("p", {}, status === "refuted" ? `The witness is certain by ${pair.certainty}.` : status === "proved" ? `Proof: ${proof}. The search found nothing against it.` : "Nothing in what was searched breaks the claim. That is not a proof."),
+    make("p", { class: "hint" }, `Searched: ${coverage}; ${seconds} s.`));
+  $("#audit-result").replaceChildren(card);
+  $("#audit-result").hidden = false;
+  if (!pair) return;
+  const ratio = pair.neighbour_probability > 0 ? pair.probability / pair.neighbour_probability : Infinity;
+  card.append(make("p", {}, `Answer ${pair.outcome + 1}: probability ${figure(pair.probability)} with the first scores, ${figure(pair.neighbour_probability)} with their neighbour (a factor of ${Number.isFinite(ratio) ? figure(ratio > 1 ? ratio : 1 / ratio) : "∞"}).`));
+  const worlds = [["witness-first", "Scores", pair.scores, pair.probabilities], ["witness-second", "Their neighbour", pair.neighbour, pair.neighbour_probabilities]];
+  const grid = make("div", { class: "worlds" });
+  $("#audit-result").append(grid);
+  for (const [name, title, scores, chances] of worlds) {
+    grid.append(chartFigure(name, `${title} (${scores.map(figure).join(", ")})`, COLUMNS));
+    const rows = chances.map((probability, index) => ({ answer: String(index + 1), score: scores[index], probability, telling: index === pair.outcome ? "the telling answer" : "other answers" }));
+    const text = `${title}: ${chances.map((chance, index) => `answer ${index + 1} ${figure(chance)}`).join(", ")}.`;
+    await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, categories: ["m5", "m0"] });
+  }
+}

@@ -1,0 +1,96 @@
+// The charts: specifications come from the server once, figures flow into them.
+import { $, make, tableOf } from "./dom.js";
+import { notify } from "./notices.js";
+import { chartConfig, colour } from "./theme.js";
+
+let library = null;
+const drawn = new Map();
+
+// The library is large: figures and words are on the screen before it has arrived.
+function loadLibrary() {
+  library ??= new Promise((resolve, reject) => {
+    const script = make("script", { src: "vega.js" });
+    script.addEventListener("load", () => resolve(window.vegaEmbed));
+    script.addEventListener("error", () => { library = null; reject(new Error("The charts' script could not be loaded; the figures below are complete.")); });
+    document.head.append(script);
+  });
+  return library;
+}
+
+export function chartFigure(name, title, columns) {
+  const save = (kind) => make("button", { type: "button", class: "small", onclick: () => saveChart(name, kind), "aria-label": `Save “${title}” as ${kind.toUpperCase()}` }, kind.toUpperCase());
+  const table = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, as a table` });
+  const details = make("details", { ontoggle: () => showTable(name) }, make("summary", {}, "Show as a table"), table);
+  const canvas = make("div", { class: "canvas", role: "img", "aria-labelledby": `${name}-text` }, make("p", { class: "waiting" }, "Drawing…"));
+  const text = make("p", { class: "alternative", id: `${name}-text` });
+  const extra = make("div", { class: "extra" });
+  const element = make("figure", { class: "chart", id: `chart-${name}` },
+    make("figcaption", {}, make("h3", {}, title), make("span", { class: "saves" }, save("png"), save("svg"))),
+    canvas, text, extra, details);
+  drawn.set(name, { element, canvas, text, details, table, columns, view: null, key: null, rows: [], data: {} });
+  return element;
+}
+
+export async function drawChart(name, { specification, key, data, rows, text, categories }) {
+  const chart = drawn.get(name);
+  Object.assign(chart, { rows, data, latest: { specification, key, categories } });
+  chart.text.textContent = text;
+  showTable(name);
+  if (chart.view && chart.key === key) {
+    for (const [set, values] of Object.entries(data)) chart.view.data(set, values);
+    await chart.view.runAsync();
+    return;
+  }
+  if (!specification || chart.pending === key) return;
+  chart.pending = key;
+  try {
+    const embed = await loadLibrary();
+    if (chart.pending !== key) return;
+    const whole = { ...specification, config: undefined, autosize: { type: "fit-x", contains: "padding" }, datasets: structuredClone(chart.data) };
+    const result = await embed(chart.canvas, whole, {
+      ast: true, actions: false, defaultStyle: false, renderer: "canvas", config: chartConfig(categories), tooltip: showTip,
+    });
+    chart.view?.finalize();
+    Object.assign(chart, { view: result.view, key });
+    if (chart.latest.key === key) {
+      for (const [set, values] of Object.entries(chart.data)) chart.view.data(set, values);
+      await chart.view.runAsync();
+    }
+  } catch (error) {
+    notify("charts", error.message, { again: () => drawChart(name, { ...chart.latest, data: chart.data, rows: chart.rows, text }) });
+  } finally {
+    if (chart.pending === key) chart.pending = null;
+  }
+}
+
+export const forgetChart = (name) => drawn.get(name)?.view?.finalize();
+
+function showTable(name) {
+  const { details, table, columns, rows } = drawn.get(name);
+  if (details.open) table.replaceChildren(tableOf(columns, rows));
+}
+
+async function saveChart(name, kind) {
+  const { view } = drawn.get(name);
+  if (!view) return;
+  const address = kind === "png"
+    ? await view.toImageURL("png", 2)
+    : URL.createObjectURL(new Blob([await view.toSVG()], { type: "image/svg+xml" }));
+  make("a", { href: address, download: `discreet-${name}.${kind}` }).click();
+  if (kind === "svg") setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+function showTip(handler, event, item, value) {
+  const tip = $("#tip");
+  if (value === null || value === undefined || value === "") {
+    tip.hidden = true;
+    return;
+  }
+  tip.textContent = Object.entries(value).map(([name, part]) => `${name}: ${part}`).join("\n");
+  tip.hidden = false;
+  const { width, height } = tip.getBoundingClientRect();
+  tip.style.left = `${Math.min(event.clientX + 12, innerWidth - width - 8)}px`;
+  tip.style.top = `${Math.max(8, Math.min(event.clientY + 12, innerHeight - height - 8))}px`;
+}
+
+export { colour };

@@ -1,0 +1,39 @@
+// Elements without innerHTML: labels come from people's files.
+export const $ = (selector, root = document) => root.querySelector(selector);
+export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "class") element.className = value;
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export function figure(value) {
+  if (value === null || value === undefined) return "…";
+  if (value === "inf") return "∞";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size < 1e-4) return value.toExponential(1);
+  if (size >= 1e4) return Math.round(value).toLocaleString("en");
+  return String(Number(value.toPrecision(4)));
+}
+
+export function percent(value) {
+  if (value > 0 && value < 0.001) return "< 0.1%";
+  if (value < 1 && value > 0.999) return "> 99.9%";
+  return `${Number((100 * value).toPrecision(3))}%`;
+}
+
+export function tableOf(columns, rows) {
+  const head = make("tr", {}, ...columns.map(({ title, number }) => make("th", { scope: "col", class: number ? "number" : "" }, title)));
+  const body = rows.map((row) =>
+    make("tr", {}, ...columns.map(({ field, number, show = figure }) =>
+      make("td", { class: number ? "number" : "" }, number ? show(row[field]) : String(row[field])))));
+  return make("table", {}, make("thead", {}, head), make("tbody", {}, ...body));
+}

@@ -1,0 +1,21 @@
+// Messages at the top of the page, one for each cause.
+import { $, make } from "./dom.js";
+
+const shown = new Map();
+
+export function notify(cause, text, { good = false, again = null } = {}) {
+  clear(cause);
+  const notice = make("div", { class: good ? "notice good" : "notice" }, make("span", {}, text));
+  const buttons = make("span", { class: "saves" });
+  if (again) buttons.append(make("button", { type: "button", class: "small", onclick: again }, "Try again"));
+  buttons.append(make("button", { type: "button", class: "small", "aria-label": "Close this message", onclick: () => clear(cause) }, "Close"));
+  notice.append(buttons);
+  shown.set(cause, notice);
+  $("#notices").append(notice);
+  if (good) setTimeout(() => shown.get(cause) === notice && clear(cause), 4000);
+}
+
+export function clear(cause) {
+  shown.get(cause)?.remove();
+  shown.delete(cause);
+}

@@ -1,0 +1,87 @@
+// What is on the screen. It lives here and in the address after the #, never on the server.
+export const state = {
+  view: "decide",
+  source: "example:clinic",
+  inline: [],
+  edits: {},
+  epsilon: "0.25",
+  sensitivity: "1",
+  monotonic: true,
+  releases: "10",
+  delta: "1e-6",
+  mechanisms: ["permute-and-flip", "exponential", "noisy-max-laplace"],
+  choice: "permute-and-flip",
+  tolerance: "10",
+  level: "0.95",
+  worlds: "2",
+  missing: false,
+};
+
+const listeners = [];
+export const onChange = (listener) => listeners.push(listener);
+
+export function change(parts, { from = null } = {}) {
+  Object.assign(state, parts);
+  history.replaceState(null, "", link());
+  for (const listener of listeners) listener(from);
+}
+
+export function link() {
+  const parts = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) {
+    if (name === "inline") {
+      if (state.source === "inline") parts.set(name, JSON.stringify(value));
+    } else if (name === "edits") {
+      const edits = Object.entries(value).map(([place, score]) => `${place}:${score}`);
+      if (edits.length) parts.set(name, edits.join(","));
+    } else parts.set(name, Array.isArray(value) ? value.join(",") : String(value));
+  }
+  return `#${parts}`;
+}
+
+// Reads the address; whatever cannot be understood is left as it was and named.
+export function restore(fragment) {
+  const ignored = [];
+  for (const [name, text] of new URLSearchParams(fragment.replace(/^#/, ""))) {
+    const value = understood(name, text);
+    if (value === undefined) ignored.push(name.slice(0, 40));
+    else state[name] = value;
+  }
+  return ignored;
+}
+
+function understood(name, text) {
+  if (!Object.hasOwn(state, name)) return undefined;
+  if (name === "view") return ["decide", "audit", "claims"].includes(text) ? text : undefined;
+  if (name === "inline") return scoresIn(text);
+  if (name === "edits") return editsIn(text);
+  if (typeof state[name] === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
+  if (Array.isArray(state[name])) return text ? text.split(",") : undefined;
+  return text.length <= 200 ? text : undefined;
+}
+
+function scoresIn(text) {
+  try {
+    const pairs = JSON.parse(text);
+    const fine = Array.isArray(pairs) && pairs.every((pair) => Array.isArray(pair) && typeof pair[0] === "string" && Number.isFinite(pair[1]));
+    return fine ? pairs : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function editsIn(text) {
+  const edits = {};
+  for (const part of text.split(",")) {
+    const [place, score] = part.split(":");
+    if (!/^\d+$/.test(place) || score === undefined || score === "" || !Number.isFinite(Number(score))) return undefined;
+    edits[place] = Number(score);
+  }
+  return edits;
+}
+
+// What the server is asked: numbers as they were typed, so that 0.1 means one tenth.
+export function request() {
+  const whole = (text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : text);
+  return { ...state, inline: state.source === "inline" ? state.inline : [], releases: whole(state.releases), worlds: whole(state.worlds) };
+}

@@ -1,0 +1,51 @@
+// Light or dark: as the system says, unless this page was told otherwise.
+const KEY = "discreet-theme";
+
+function stored() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+export function isDark() {
+  const told = document.documentElement.dataset.theme;
+  return told ? told === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+export function startTheme(button, redraw) {
+  const told = stored();
+  if (told === "light" || told === "dark") document.documentElement.dataset.theme = told;
+  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  name();
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    try {
+      localStorage.setItem(KEY, document.documentElement.dataset.theme);
+    } catch {
+      // Private windows may refuse storage; the theme then lasts as long as the page.
+    }
+    name();
+    redraw();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { name(); redraw(); });
+}
+
+export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+// Vega's configuration in the page's own colours.
+export function chartConfig(categories) {
+  const [ink, muted, grid, line, surface] = ["ink", "muted", "grid", "line", "surface"].map(colour);
+  const font = getComputedStyle(document.body).fontFamily;
+  return {
+    background: surface,
+    font,
+    padding: 4,
+    view: { stroke: null },
+    axis: { labelColor: ink, titleColor: muted, titleFontWeight: 600, gridColor: grid, domainColor: line, tickColor: line, labelFontSize: 12, titleFontSize: 12 },
+    legend: { labelColor: ink, titleColor: muted, labelFontSize: 12 },
+    rule: { color: ink },
+    range: { category: categories.map(colour) },
+  };
+}

@@ -1,0 +1,259 @@
+"""One vector of scores, and what was computed of it: remembered, so that a slider moves at once.
+
+Every mechanism sees scores only through (q* − q)/s, and s = d/ε. Curves are therefore kept on a fixed
+grid of noise scales s: moving ε or Δ only shifts which part of the grid is on the screen.
+
+**Not private**: all of this reads the scores.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet import distribution
+from discreet.mechanisms import MECHANISMS, Mechanism, mechanism_named
+from discreet.scores import Scores
+
+Floats = npt.NDArray[np.float64]
+
+PER_DECADE = 12
+"""Points of a curve for each factor of ten of ε."""
+_MOST_CUTS = 1_024
+_MOST_MASSES = 8
+_MOST_STUDIES = 16
+# Beyond this many noise scales (plus ln n) all candidates together have probability below 10^-21.
+_NEGLIGIBLE = 50.0
+_ALWAYS_KEPT = 64
+_PRECISION = 2e-4
+
+
+# For curves the gaps may be rounded to float64, a relative error of 10^-13 at most; the probabilities at the
+# chosen ε are the mechanism's own. A mechanism that is not listed is asked itself.
+_QUICK: dict[str, Callable[[Floats], Floats]] = {
+    "permute-and-flip": distribution.permute_and_flip,
+    "noisy-max-exponential": distribution.permute_and_flip,
+    "exponential": distribution.exponential,
+    "noisy-max-gumbel": distribution.exponential,
+    "noisy-max-laplace": distribution.noisy_max_laplace,
+}
+
+
+class Deadline:
+    """When to stop and leave the rest to the next call."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.perf_counter() + seconds
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is over."""
+        return time.perf_counter() > self._end
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The error of one mechanism at one noise scale.
+
+    Attributes:
+        mean: the expected error.
+        beyond: for each of the study's cuts, the probability of a larger error.
+    """
+
+    mean: float
+    beyond: Floats
+
+
+class Study:
+    """Scores sorted from the best down, and everything known about them."""
+
+    def __init__(self, values: npt.NDArray[Any]) -> None:
+        self.order = np.argsort(-values.astype(np.float64), kind="stable")
+        self.values = values[self.order]
+        self.errors: Floats = (self.values[0] - self.values).astype(np.float64)
+        last = np.flatnonzero(np.append(np.diff(self.errors) > 0, True))
+        if last.size > _MOST_CUTS:
+            spread = np.linspace(_MOST_CUTS // 2, last.size - 1, _MOST_CUTS // 2).astype(np.intp)
+            last = last[np.concatenate([np.arange(_MOST_CUTS // 2), spread])]
+        self.cuts = last
+        self.cut_errors = self.errors[last]
+        self._points: dict[tuple[str, int, Fraction | None], Point] = {}
+        self._masses: OrderedDict[tuple[str, Fraction, Fraction, bool], Floats] = OrderedDict()
+        self._answers: dict[tuple[Any, ...], Any] = {}
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def masses(
+        self, name: str, epsilon: Fraction, sensitivity: Fraction, monotonic: bool
+    ) -> Floats:
+        """The probability of each candidate, best first, of a mechanism at ε."""
+        key = (name, epsilon, sensitivity, monotonic)
+        with self._lock:
+            if key not in self._masses:
+                scores = Scores(self.values, sensitivity=sensitivity, monotonic=monotonic)
+                self._masses[key] = mechanism_named(name, epsilon=epsilon).probabilities(scores)
+                while len(self._masses) > _MOST_MASSES:
+                    self._masses.popitem(last=False)
+            self._masses.move_to_end(key)
+            return self._masses[key]
+
+    def curves(
+        self, names: tuple[str, ...], steps: list[int], sensitivity: Fraction, deadline: Deadline
+    ) -> dict[str, dict[int, Point]]:
+        """The points known at these steps of the grid; coarse ones of all mechanisms come first."""
+        keys = {
+            (name, step): (name, step, None if is_private(name) else sensitivity)
+            for name in names
+            for step in steps
+        }
+        with self._lock:
+            added = 0
+            for name, step in sorted(keys, key=lambda pair: _coarseness(pair[1])):
+                if keys[name, step] not in self._points:
+                    # However slow the machine, every call gets further.
+                    if deadline.passed and added:
+                        break
+                    added += 1
+                    self._points[keys[name, step]] = self._point(name, scale_at(step), sensitivity)
+            known = {pair: self._points[key] for pair, key in keys.items() if key in self._points}
+        return {name: {step: p for (n, step), p in known.items() if n == name} for name in names}
+
+    def remembered(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        """An answer that takes a search, found once."""
+        with self._lock:
+            if key not in self._answers:
+                if len(self._answers) > 500:
+                    self._answers.clear()
+                self._answers[key] = compute()
+            return self._answers[key]
+
+    def remembers(self, key: tuple[Any, ...]) -> bool:
+        """Whether the answer is at hand."""
+        return key in self._answers
+
+    def mean(self, name: str, scale: float, sensitivity: Fraction) -> float:
+        """The expected error at any noise scale."""
+        mass = self._mass_at(name, _rational(scale), sensitivity)
+        return _dot(mass, self.errors)
+
+    def beyond(self, name: str, scale: float, sensitivity: Fraction, tolerance: float) -> float:
+        """The probability of an error above the tolerance, at any noise scale."""
+        mass = self._mass_at(name, _rational(scale), sensitivity)
+        return float(mass[int(np.searchsorted(self.errors, tolerance, side="right")) :].sum())
+
+    def cut_at(self, tolerance: float) -> int | None:
+        """The cut that stands for "at most the tolerance": the last one not above it."""
+        return int(np.searchsorted(self.cut_errors, tolerance, side="right")) - 1
+
+    def _point(self, name: str, scale: Fraction, sensitivity: Fraction) -> Point:
+        mass = self._mass_at(name, scale, sensitivity)
+        tail = np.zeros(len(self))
+        # Summed from the far end, small tails keep their digits.
+        tail[: mass.size - 1] = np.cumsum(mass[:0:-1])[::-1]
+        return Point(_dot(mass, self.errors), tail[self.cuts])
+
+    def _mass_at(self, name: str, scale: Fraction, sensitivity: Fraction) -> Floats:
+        count = len(self)
+        if count > _ALWAYS_KEPT and is_private(name):
+            reach = float(scale) * (_NEGLIGIBLE + math.log(count))
+            count = max(_ALWAYS_KEPT, int(np.searchsorted(self.errors, reach, side="right")))
+        if name in _QUICK:
+            return _QUICK[name](self.errors[:count] / float(scale))
+        scores = Scores(self.values[:count], sensitivity=sensitivity)
+        return mechanism_named(name, scale=scale).probabilities(scores)
+
+
+def grid_steps(range_distance: Fraction, low: float, high: float) -> list[int]:
+    """The steps of the grid whose ε = d/s covers the range, from the smallest ε to the largest."""
+    distance = math.log10(float(range_distance))
+    first = math.ceil((distance - math.log10(low)) * PER_DECADE - 1e-9)
+    last = math.floor((distance - math.log10(high)) * PER_DECADE + 1e-9)
+    return list(range(first, last - 1, -1))
+
+
+def scale_at(step: int) -> Fraction:
+    """The noise scale at a step of the grid: 10^(step/12) to six digits."""
+    return _rational(10 ** (step / PER_DECADE))
+
+
+def least_root(excess: Callable[[float], float], low: float, high: float) -> float | None:
+    """The least x in [low, high] at which ``excess``, which falls, is at most 0; on the safe side.
+
+    To four digits; None if it is positive even at the high end.
+    """
+    above, below = excess(low), excess(high)
+    if above <= 0:
+        return low
+    if below > 0:
+        return None
+    left, right = math.log(low), math.log(high)
+    for turn in range(60):
+        if right - left <= _PRECISION:
+            break
+        middle = (
+            (left + right) / 2
+            if turn % 3 == 2
+            else right - below * (right - left) / (below - above)
+        )
+        nudge = max((right - left) * 0.01, _PRECISION / 2)
+        middle = min(max(middle, left + nudge), right - nudge)
+        value = excess(math.exp(middle))
+        if value > 0:
+            left, above = middle, value
+        else:
+            right, below = middle, value
+    return math.exp(right)
+
+
+def _dot(mass: Floats, errors: Floats) -> float:
+    # Not @: a threaded library waits for its threads on a busy machine, longer than the sum takes.
+    return float((mass * errors[: mass.size]).sum())
+
+
+def _rational(scale: float) -> Fraction:
+    return Fraction(f"{scale:.6g}")
+
+
+def _coarseness(step: int) -> tuple[int, int]:
+    for level, period in enumerate((6, 3)):
+        if step % period == 0:
+            return level, step
+    return 2, step
+
+
+def is_private(name: str) -> bool:
+    """Whether the mechanism of this name has a proof."""
+    factory: Any = MECHANISMS[name]
+    mechanism: type[Mechanism] = getattr(factory, "func", factory)
+    return mechanism.private
+
+
+class Studies:
+    """The studies of the scores last looked at, whichever page looks."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[bytes, Study] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, values: npt.NDArray[Any]) -> Study:
+        """The study of these scores; the same numbers give the same one."""
+        digest = hashlib.sha256(values.dtype.str.encode() + values.tobytes()).digest()
+        with self._lock:
+            if digest not in self._kept:
+                self._kept[digest] = Study(values)
+                while len(self._kept) > _MOST_STUDIES:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(digest)
+            return self._kept[digest]

@@ -1,0 +1,111 @@
+"""What runs in a process of its own: one audit, or the checks of the papers' claims."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+from typing import Any
+
+from discreet.audit import Regular, audit
+from discreet.errors import DiscreetError, ParameterError
+from discreet.exact_numbers import positive_distance, refuse, whole
+from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
+from discreet.mechanisms import MECHANISMS, mechanism_named
+
+CLAIMS = {
+    "pure": "ε-differential privacy",
+    "bounded-range": "ε-bounded range",
+    "zcdp": "ρ-zCDP",
+    "approx": "(ε, δ)-differential privacy",
+    "regular": "regularity",
+}
+"""The claims that the page can audit."""
+MOST_AUDITED = 6
+"""The most candidates in an audited score vector."""
+
+
+def audit_request(given: object) -> dict[str, Any]:
+    """A page's request for an audit, checked before a process is started for it."""
+    if not isinstance(given, Mapping):
+        raise ParameterError("the request must be a JSON object")
+    mechanism, claim = given.get("mechanism"), given.get("claim")
+    if mechanism not in MECHANISMS:
+        raise refuse("mechanism", mechanism, "one of " + ", ".join(MECHANISMS))
+    if claim not in CLAIMS:
+        raise refuse("claim", claim, "one of " + ", ".join(CLAIMS))
+    monotonic = given.get("monotonic")
+    if monotonic not in (None, True, False):
+        raise refuse("monotonic", monotonic, "true, false or null (both)")
+    size = whole("n", given.get("n"), least=2)
+    if size > MOST_AUDITED:
+        raise refuse("n", size, f"at most {MOST_AUDITED} on this page")
+    request = {
+        "mechanism": mechanism,
+        "claim": claim,
+        "monotonic": monotonic,
+        "n": size,
+        **{
+            name: str(given.get(name, ""))[:40]
+            for name in ("epsilon", "amount", "delta", "sensitivity")
+        },
+    }
+    mechanism_named(mechanism, epsilon=request["epsilon"])
+    positive_distance("sensitivity", request["sensitivity"])
+    _claim(request)
+    return request
+
+
+def _claim(request: Mapping[str, Any]) -> Guarantee | Regular:
+    amount = request["amount"]
+    match request["claim"]:
+        case "pure":
+            return PureDP(amount)
+        case "bounded-range":
+            return BoundedRange(amount)
+        case "zcdp":
+            return ZCDP(amount)
+        case "approx":
+            return ApproxDP(amount, request["delta"])
+        case _:
+            return Regular()
+
+
+def run_audit(sender: Connection, request: dict[str, Any]) -> None:
+    """Audit, and tell how far the search is."""
+    # An interrupt at the terminal is for the server, which then ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        verdict = audit(
+            mechanism_named(request["mechanism"], epsilon=request["epsilon"]),
+            _claim(request),
+            sensitivity=request["sensitivity"],
+            monotonic=request["monotonic"],
+            n=range(2, request["n"] + 1),
+            progress=lambda stage, fraction: sender.send(("progress", stage, fraction)),
+        )
+        sender.send(("done", verdict.as_dict()))
+    except DiscreetError as error:
+        sender.send(("error", str(error)))
+    except BrokenPipeError:
+        return
+    finally:
+        sender.close()
+
+
+def run_claims(sender: Connection, names: list[str]) -> None:
+    """Check claims one after the other, each at its quick settings."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from discreet.claims import Settings, chosen, run
+
+    try:
+        entries = chosen(only=names)
+        for count, result in enumerate(run(entries, Settings(quick=True)), start=1):
+            sender.send(("progress", result.as_json(), count / len(entries)))
+        sender.send(("done", None))
+    except DiscreetError as error:
+        sender.send(("error", str(error)))
+    except BrokenPipeError:
+        return
+    finally:
+        sender.close()
