@@ -212,6 +212,12 @@ def run(claims: Iterable[Claim], settings: Settings) -> Iterator[Result]:
         yield Result(entry, finding, time.perf_counter() - start)
 
 
+def established(fact: object, what: str) -> None:
+    """Stop the check if something that its evidence says on the side is not so."""
+    if not fact:
+        raise DiscreetError(f"could not establish that {what}")
+
+
 def proved(covered: str, evidence: str, **numbers: Any) -> Finding:
     """Every case of the range was decided by exact or ball arithmetic, and all agree."""
     return Finding(PROVED, covered, evidence, numbers)

@@ -23,7 +23,7 @@ from discreet.claims.algorithms.permute_and_flip import (
     distribution_without_replacement,
 )
 from discreet.claims.algorithms.problem import Problem, rational
-from discreet.claims.catalogue import Finding, Settings, claim, proved, refuted, unless
+from discreet.claims.catalogue import Finding, Settings, claim, established, proved, refuted, unless
 from discreet.claims.lattices import affine_family, lattice
 
 PAPER = "exponential-randomized-response"
@@ -97,17 +97,18 @@ def _lemma_1(settings: Settings) -> Finding:
         problem = Problem(scores, unit_coin=rational("1/2"))
         stated = lemma_1(problem, truth=_TRUTH)
         drawn = distribution_complete(problem, truth=_TRUTH)
-        assert sum(stated, rational(0)) == 1
+        established(sum(stated, rational(0)) == 1, "the stated probabilities sum to one")
         if (stated == drawn) != (len(chain(problem)) == 1 or len(set(scores)) == 1):
             same = False
         if stated != drawn:
             differ.append(scores)
+    established(same, "they agree exactly when T has one member or all scores tie")
     if not differ:
         return proved("n = 4 on the grid of Δ", "Algorithm 3 samples it")
     return refuted(
         f"Algorithm 3 followed step by step, {vectors} score vectors of four candidates, π = ¾",
         "Algorithm 3 does not sample it: its first phase stops with probability 1 − (1 − π/m)^m, which is "
-        f"0.609 for m = 2 where π is 0.75. The two agree exactly when |T| = 1 or all scores tie ({same}); "
+        f"0.609 for m = 2 where π is 0.75. The two agree exactly when |T| = 1 or all scores tie; "
         f"they differ on {len(differ)} vectors",
         witness={
             "scores": [5, 4, 1],

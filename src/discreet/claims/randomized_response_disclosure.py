@@ -10,7 +10,15 @@ from typing import Any
 from discreet.claims.algorithms.exponential_randomized_response import chain, lemma_1
 from discreet.claims.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.claims.algorithms.problem import Number, Problem, balls
-from discreet.claims.catalogue import Finding, Settings, claim, consistent, refuted, unless
+from discreet.claims.catalogue import (
+    Finding,
+    Settings,
+    claim,
+    consistent,
+    established,
+    refuted,
+    unless,
+)
 from discreet.claims.lattices import lattice, neighbours
 from discreet.sampling.refinement import ball
 
@@ -38,14 +46,14 @@ def _theorem_2(settings: Settings) -> Finding:
         )
         posterior = second / (first + second)
         too_high = bool(posterior > _bound(2, one))
-        two_steps = bool(posterior <= _bound(2, one, steps=2))
+        established(posterior <= _bound(2, one, steps=2), "two steps suffice")
         response = [
             lemma_1(Problem(scores, epsilon=Fraction(1, 10)), truth=Fraction(3, 4), reading=chain)[1]
             for scores in ((5, 3, 1), (5, 4, 1))
         ]
         own = response[1] / (response[0] + response[1])
         own_too_high = bool(own > _bound(2, Fraction(1, 10)))
-        holds = _holds_for_neighbouring_worlds(settings)
+        established(_holds_for_neighbouring_worlds(settings), "neighbouring worlds obey it")
     if not too_high or not own_too_high:
         return consistent("two pairs of worlds", "neither refutes it")
     return refuted(
@@ -53,8 +61,8 @@ def _theorem_2(settings: Settings) -> Finding:
         "for this mechanism it rests on Theorem 1 and falls with it: worlds (5, 3, 1) and (5, 4, 1), answer "
         f"2, posterior {float(own):.3f} against {float(_bound(2, Fraction(1, 10))):.3f}. The formula itself "
         "needs every two worlds to be neighbours; the worlds “who is missing” are two steps apart under add "
-        f"or remove, and the exponential mechanism passes it too, while e^(−2ε) suffices ({two_steps}). "
-        f"Between neighbouring worlds an ε-private mechanism obeys it ({holds})",
+        f"or remove, and the exponential mechanism passes it too, while e^(−2ε) suffices. "
+        f"Between neighbouring worlds an ε-private mechanism obeys it",
         witness={
             "worlds": [[9, 20], [10, 19]],
             "mechanism": "exponential, monotonic",

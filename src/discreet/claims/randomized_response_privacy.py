@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from discreet import ExponentialRandomizedResponse, PureDP
+from discreet.audit import Regular, audit
 from discreet.claims.algorithms.exponential_randomized_response import (
     READINGS,
     Reading,
@@ -21,7 +23,7 @@ from discreet.claims.algorithms.exponential_randomized_response import (
     lemma_1,
 )
 from discreet.claims.algorithms.problem import Number, Problem, balls
-from discreet.claims.catalogue import Finding, Settings, claim, consistent, refuted
+from discreet.claims.catalogue import Finding, Settings, claim, consistent, established, refuted
 from discreet.sampling.refinement import ball
 
 PAPER = "exponential-randomized-response"
@@ -127,6 +129,8 @@ def _lemma_2(_settings: Settings) -> Finding:
                 falls[name] = [list(before), list(after), round(float(first), 4), round(float(second), 4)]
     if not falls:
         return consistent("three pairs", "none shows a fall")
+    sought = audit(ExponentialRandomizedResponse(epsilon=1, truth="0.5"), Regular(), n=3)
+    established(not sought.holds, "an audit refutes it without being told where to look")
     return refuted(
         "ε = 1, π = ½, in ball arithmetic; symmetry and shift invariance hold",
         f"not monotonic under any of the {len(falls)} readings: only another candidate is lowered, and the "
@@ -168,7 +172,7 @@ def _refute(name: str, reading: Reading) -> tuple[dict[str, Any] | None, list[fl
     "Theorem 1",
     "Complete exponential randomized response is ε-differentially private.",
 )
-def _theorem_1(_settings: Settings) -> Finding:
+def _theorem_1(settings: Settings) -> Finding:
     found, growth = {}, {}
     for name, reading in READINGS.items():
         found[name], growth[name] = _refute(name, reading)
@@ -177,13 +181,23 @@ def _theorem_1(_settings: Settings) -> Finding:
     )
     if None in found.values() or algorithm is None:
         return consistent("one pair for each reading", "not every reading is refuted")
-    unbounded = all(row == sorted(row) and row[-1] > 40 for row in growth.values())
+    established(
+        all(row == sorted(row) and row[-1] > 40 for row in growth.values()), "the real ε grows with n"
+    )
+    sought = audit(
+        ExponentialRandomizedResponse(epsilon=_EPSILON, truth=_TRUTH),
+        PureDP(_EPSILON),
+        n=3,
+        starts=settings.size(full=6, quick=1),
+    )
+    established(not sought.holds, "an audit refutes it without being told where to look")
     return refuted(
         "all three readings of T, and Algorithm 3 as written; ε = 0.1, π = ¾, then ε = 1, π = ½",
         "one person changes T, and a probability of nearly zero becomes π/m. The proof says this case cannot "
         "occur. On staircases the real ε grows with n without bound "
-        f"({unbounded}; at least nε/2 − ln n + ln(π/(1 − π))). The claim holds at a score vector whose T no "
-        "neighbour changes, see “What discreet claims instead”",
+        "(at least nε/2 − ln n + ln(π/(1 − π))). The claim holds at a score vector whose T no "
+        "neighbour changes, see “What discreet claims instead”. An audit "
+        f"that is told nothing finds a real ε of {sought.measured:.3f} with three candidates",
         witness={**found, "Algorithm 3": algorithm},
         **{f"real ε at n = 10, 20, 50, 100, {name}": row for name, row in growth.items()},
     )

@@ -23,6 +23,13 @@ dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; }
 """
 
 
+_NOTE = (
+    "“Proved by computation” means that exact or ball arithmetic decided every case of the range given; "
+    "“consistent with a search”, that a search found nothing against the claim. In a witness, outcomes are "
+    "positions counted from 0."
+)
+
+
 def tally(results: Sequence[Result]) -> dict[str, int]:
     """How many claims have each verdict, in the order of the verdicts."""
     counts = Counter(result.finding.verdict for result in results)
@@ -66,7 +73,7 @@ def _details(result: Result) -> list[tuple[str, str]]:
 
 def markdown(results: Sequence[Result]) -> str:
     """The whole report as Markdown: a summary, a table per paper, then the evidence."""
-    lines = ["# The papers' claims, checked", "", summary(results), ""]
+    lines = ["# The papers' claims, checked", "", summary(results), "", _NOTE, ""]
     for paper, found in _grouped(results):
         lines += [f"## {paper.title}", "", f"{paper.authors}", ""]
         lines += ["| claim | statement | verdict |", "|---|---|---|"]
@@ -102,7 +109,8 @@ def html(results: Sequence[Result]) -> str:
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>The papers' claims, checked</title><style>{_STYLE}</style></head><body>",
-        f"<h1>The papers' claims, checked</h1><p>{escape(summary(results))}</p><table>{rows}</table>",
+        f"<h1>The papers' claims, checked</h1><p>{escape(summary(results))}</p>",
+        f"<p>{escape(_NOTE)}</p><table>{rows}</table>",
     ]
     for paper, found in _grouped(results):
         parts.append(f"<h2>{escape(paper.title)}</h2><p>{escape(paper.authors)}</p>")
