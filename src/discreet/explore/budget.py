@@ -13,6 +13,7 @@ from discreet.guarantees import ZCDP, ApproxDP
 from discreet.mechanisms import mechanism_named
 
 REFERENCE, RIVAL = "permute-and-flip", "exponential"
+ACCOUNTINGS = ("best at δ", "sum of ε")
 _POINTS = 12
 _FARTHEST = 1_000_000
 
@@ -48,14 +49,13 @@ def budget_rows(
     for name, each in ((REFERENCE, epsilon), (RIVAL, rival_epsilon)):
         for count in _counts(releases):
             for accounting, value in (
-                ("sum of ε (pure)", float_up(each * count)),
                 ("best at δ", cheapest(name, each, count, delta)),
+                ("sum of ε", float_up(each * count)),
             ):
                 rows.append(
                     {
-                        "mechanism": name,
+                        "series": series_name(name, accounting),
                         "releases": count,
-                        "accounting": accounting,
                         "epsilon": value,
                     }
                 )
@@ -83,6 +83,11 @@ def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> in
         middle = (low + high) // 2
         low, high = (low, middle) if wins(middle) else (middle, high)
     return high
+
+
+def series_name(name: str, accounting: str) -> str:
+    """What a line of the chart is called."""
+    return f"{name}, {accounting}"
 
 
 def _counts(releases: int) -> list[int]:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from discreet.errors import DiscreetError
 
-
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 

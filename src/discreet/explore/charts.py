@@ -1,219 +1,166 @@
-"""The page's charts as Vega-Lite, by Altair: each function takes rows, or the name of data to come.
+"""The page's charts: those that the command line draws, made to wait for figures and to follow a theme.
 
-Colours, fonts and backgrounds are left to whoever draws: the page has a light and a dark theme. The colour
-of a mechanism follows from its place in the list given, so that all charts agree.
+A chart of :mod:`discreet.analysis.charts` is drawn once on a few made-up rows. Then its data is replaced by
+a name under which the page provides rows, and its title, size and colours are left to the page, which has a
+light and a dark theme. Dashes and markers stay: lines are told apart without colour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import altair as alt
 
-from discreet.explore.words import title
+from discreet.analysis.charts import comparison_chart, probabilities_chart
+from discreet.analysis.charts.style import line_chart
+from discreet.analysis.comparison import Comparison, ComparisonRow
+from discreet.explore.budget import ACCOUNTINGS, REFERENCE, RIVAL, series_name
+from discreet.explore.words import series
+from discreet.mechanisms import mechanism_named
+from discreet.scores import Scores
 
-Rows = Sequence[dict[str, Any]] | str
-"""Tidy rows, or the name under which the page will provide them."""
-
-_CHOSEN_DASH = [4, 3]
-
-
-def _data(rows: Rows) -> Any:
-    return alt.NamedData(name=rows) if isinstance(rows, str) else alt.InlineData(values=list(rows))
-
-
-def _mechanism(names: Sequence[str], **options: Any) -> Any:
-    legend = alt.Legend(title=None, orient="top", columns=2, labelLimit=260, symbolStrokeWidth=3)
-    return alt.Color(
-        "label:N", scale=alt.Scale(domain=[title(name) for name in names]), legend=legend, **options
-    )
-
-
-def _titled(chart: Any, names: Sequence[str]) -> Any:
-    """A column with the mechanisms' names in words."""
-    table = "{" + ", ".join(f"'{name}': '{title(name)}'" for name in names) + "}"
-    return chart.transform_calculate(label=f"({table})[datum.mechanism]")
-
-
-def _epsilon(field: str = "epsilon:Q") -> Any:
-    return alt.X(
-        field,
-        title="ε of one release",
-        scale=alt.Scale(type="log", nice=False, zero=False),
-        axis=alt.Axis(format="~g", tickCount=5, labelOverlap=True, grid=False),
-    )
-
-
-def _mark_chosen(rows: Rows, field: str = "epsilon:Q") -> Any:
-    """A vertical line at the value chosen."""
-    rule = alt.Chart(_data(rows)).mark_rule(strokeWidth=2, strokeDash=_CHOSEN_DASH)
-    return rule.encode(x=field)
-
-
-def probability_chart(rows: Rows, names: Sequence[str]) -> Any:
-    """How likely each candidate is under each mechanism: grouped bars."""
-    tooltip = [
-        alt.Tooltip("candidate:N", title="Candidate"),
-        alt.Tooltip("label:N", title="Mechanism"),
-        alt.Tooltip("probability:Q", title="Probability", format=".4~g"),
-        alt.Tooltip("score:Q", title="Score", format="~g"),
-    ]
-    chart = alt.Chart(_data(rows)).mark_bar(cornerRadiusEnd=2)
-    order = [title(name) for name in names]
-    chart = chart.encode(
-        x=alt.X(
-            "probability:Q",
-            title="Probability of being chosen",
-            axis=alt.Axis(format="~%", tickCount=5),
-        ),
-        y=alt.Y("candidate:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, ticks=False)),
-        yOffset=alt.YOffset("label:N", sort=order, scale=alt.Scale(domain=order)),
-        color=_mechanism(names),
-        tooltip=tooltip,
-    )
-    step = alt.Step(7 if len(names) > 2 else 9, **{"for": "offset"})
-    return _titled(chart, names).properties(width="container", height=step)
-
-
-def error_chart(rows: Rows, chosen: Rows, names: Sequence[str]) -> Any:
-    """Expected error against ε, a line for each mechanism, with the chosen ε marked."""
-    return _curve(
-        rows,
-        chosen,
-        names,
-        field="expected_error",
-        name="Expected error",
-        axis=alt.Axis(format="~s"),
-    )
-
-
-def tail_chart(rows: Rows, chosen: Rows, names: Sequence[str]) -> Any:
-    """The chance of too large an error against ε, a line for each mechanism, with the chosen ε marked."""
-    return _curve(
-        rows,
-        chosen,
-        names,
-        field="beyond",
-        name="Chance of too large an error",
-        axis=alt.Axis(format="~%"),
-    )
-
-
-def _curve(
-    rows: Rows, chosen: Rows, names: Sequence[str], *, field: str, name: str, axis: Any
-) -> Any:
-    lines = alt.Chart(_data(rows)).mark_line(interpolate="monotone", strokeWidth=2.5, clip=True)
-    lines = lines.encode(
-        x=_epsilon(),
-        y=alt.Y(f"{field}:Q", title=name, axis=axis),
-        color=_mechanism(names),
-        order=alt.Order("epsilon:Q"),
-    )
-    # Wide invisible points catch the pointer.
-    points = alt.Chart(_data(rows)).mark_point(size=150, opacity=0, filled=True)
-    points = points.encode(
-        x=_epsilon(),
-        y=f"{field}:Q",
-        tooltip=[
-            alt.Tooltip("label:N", title="Mechanism"),
-            alt.Tooltip("epsilon:Q", title="ε", format=".3~g"),
-            alt.Tooltip(f"{field}:Q", title=name, format=".4~g"),
-        ],
-    )
-    layers = alt.layer(_titled(lines, names), _titled(points, names), _mark_chosen(chosen))
-    return layers.properties(width="container", height=240)
-
-
-def budget_chart(rows: Rows, chosen: Rows, names: Sequence[str]) -> Any:
-    """What k releases cost together, by the sum of ε and by the best bound at δ; both mechanisms."""
-    lines = alt.Chart(_data(rows)).mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=18))
-    lines = lines.encode(
-        x=alt.X(
-            "releases:Q",
-            title="Number of releases",
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(format="~s", tickCount=5, labelOverlap=True, grid=False),
-        ),
-        y=alt.Y("epsilon:Q", title="ε of all together", axis=alt.Axis(format="~g")),
-        color=_mechanism(names),
-        strokeDash=alt.StrokeDash(
-            "accounting:N",
-            scale=alt.Scale(domain=["best at δ", "sum of ε (pure)"], range=[[1, 0], [5, 4]]),
-            legend=alt.Legend(title=None, orient="top", columns=2),
-        ),
-        tooltip=[
-            alt.Tooltip("label:N", title="Mechanism"),
-            alt.Tooltip("accounting:N", title="Counted by"),
-            alt.Tooltip("releases:Q", title="Releases", format=",d"),
-            alt.Tooltip("epsilon:Q", title="ε", format=".4~g"),
-        ],
-    )
-    layers = alt.layer(_titled(lines, names), _mark_chosen(chosen, "releases:Q"))
-    return layers.properties(width="container", height=260)
-
-
-def risk_chart(rows: Rows, chosen: Rows) -> Any:
-    """How sure an attacker can become, against ε, after one release and after all."""
-    lines = alt.Chart(_data(rows)).mark_line(strokeWidth=2.5)
-    lines = lines.encode(
-        x=_epsilon(),
-        y=alt.Y(
-            "risk:Q",
-            title="Largest belief an answer can cause",
-            axis=alt.Axis(format="~%"),
-            scale=alt.Scale(domain=[0, 1]),
-        ),
-        color=alt.Color(
-            "releases:N", sort=None, legend=alt.Legend(title=None, orient="top", columns=2)
-        ),
-        tooltip=[
-            alt.Tooltip("releases:N", title="After"),
-            alt.Tooltip("epsilon:Q", title="ε", format=".3~g"),
-            alt.Tooltip("risk:Q", title="Belief at most", format=".2%"),
-        ],
-    )
-    return alt.layer(lines, _mark_chosen(chosen)).properties(width="container", height=240)
-
-
-def witness_chart(rows: Rows) -> Any:
-    """The probability of each answer in one of the two neighbouring worlds; the telling one stands out."""
-    return (
-        alt.Chart(_data(rows))
-        .mark_bar(cornerRadiusEnd=2)
-        .encode(
-            x=alt.X("answer:N", title="Answer", sort=None, axis=alt.Axis(labelAngle=0)),
-            y=alt.Y(
-                "probability:Q",
-                title="Probability",
-                axis=alt.Axis(format="~%"),
-                scale=alt.Scale(domain=[0, 1]),
-            ),
-            color=alt.Color(
-                "telling:N",
-                scale=alt.Scale(domain=["the telling answer", "other answers"]),
-                legend=alt.Legend(title=None, orient="top", columns=1),
-            ),
-            tooltip=[
-                alt.Tooltip("answer:N", title="Answer"),
-                alt.Tooltip("score:Q", title="Score", format="~g"),
-                alt.Tooltip("probability:Q", title="Probability", format=".6~g"),
-            ],
-        )
-        .properties(width="container", height=200)
-    )
+_DRAWN = {"usermeta", "title", "config", "padding", "datasets", "$schema"}
+_POINT_SIZE = 22
+_EPSILON = ("epsilon", "ε of one release")
 
 
 def specifications(names: Sequence[str]) -> dict[str, Any]:
-    """Every chart of the page, for the mechanisms compared, waiting for its data."""
-    from discreet.explore.budget import REFERENCE, RIVAL
+    """Every chart of the page, for the mechanisms compared, waiting for its data.
 
-    charts = {
-        "probabilities": probability_chart("probabilities", names),
-        "error": error_chart("curves", "chosen", names),
-        "tail": tail_chart("curves", "chosen", names),
-        "budget": budget_chart("budget", "releases", (REFERENCE, RIVAL)),
-        "risk": risk_chart("risk", "chosen"),
-        "witness": witness_chart("witness"),
+    Example:
+        >>> sorted(specifications(["permute-and-flip"]))
+        ['budget', 'error', 'probabilities', 'risk', 'tail', 'witness']
+    """
+    return {
+        "probabilities": _probabilities(names),
+        "error": _marked(_error(names), "error", "chosen", "epsilon"),
+        "tail": _marked(_tail(names), "tail", "chosen", "epsilon"),
+        "budget": _marked(_budget(), "budget", "releases", "releases"),
+        "risk": _marked(_risk(), "risk", "chosen", "epsilon"),
+        "witness": _for_page(_witness().to_dict(), "witness"),
     }
-    return {name: chart.to_dict() for name, chart in charts.items()}
+
+
+def _probabilities(names: Sequence[str]) -> dict[str, Any]:
+    made_up = Scores({"one": 1, "other": 0}, sensitivity=1)
+    drawn = probabilities_chart(made_up, list(names), epsilon=1).to_dict()
+    page = _for_page(drawn, "probabilities")
+    page["encoding"]["y"]["sort"] = None  # the rows come in the order to show
+    page["encoding"]["y"]["axis"] = {"labelLimit": 130, "ticks": False}
+    page["encoding"]["x"]["axis"] |= {"tickCount": 5}
+    page["height"] = {"step": 7 if len(names) > 2 else 9, "for": "offset"}
+    return page
+
+
+def _error(names: Sequence[str]) -> Any:
+    figures = {"error_deviation": 1.0, "error_95": 1.0, "best_probability": 0.5, "ratio": 1.0}
+    rows = tuple(
+        ComparisonRow(
+            mechanism=name,
+            epsilon=epsilon,
+            expected_error=1.0,
+            private=mechanism_named(name, epsilon=1).private,
+            **figures,
+        )
+        for name in names
+        for epsilon in (0.1, 1.0)
+    )
+    return comparison_chart(Comparison(rows))
+
+
+def _tail(names: Sequence[str]) -> Any:
+    return line_chart(
+        [{"mechanism": series(name), "epsilon": 1.0, "beyond": 0.5} for name in names],
+        x=_EPSILON,
+        y=("beyond", "chance of too large an error"),
+        series="mechanism",
+        log_x=True,
+    )
+
+
+def _budget() -> Any:
+    lines = [
+        series_name(name, accounting) for name in (REFERENCE, RIVAL) for accounting in ACCOUNTINGS
+    ]
+    return line_chart(
+        [{"series": name, "releases": 1, "epsilon": 1.0} for name in lines],
+        x=("releases", "number of releases"),
+        y=("epsilon", "ε of all together"),
+        series="series",
+        log_x=True,
+        log_y=True,
+    )
+
+
+def _risk() -> Any:
+    return line_chart(
+        [
+            {"releases": name, "epsilon": 1.0, "risk": 0.5}
+            for name in ("one release", "all releases")
+        ],
+        x=_EPSILON,
+        y=("risk", "largest belief an answer can cause"),
+        series="releases",
+        log_x=True,
+    )
+
+
+def _witness() -> Any:
+    """The probability of each answer in one of two neighbouring worlds; the telling one stands out."""
+    kinds = ["the telling answer", "other answers"]
+    bars = alt.Chart(alt.NamedData(name="witness")).mark_bar()
+    return bars.encode(
+        x=alt.X("answer:N", title="answer", sort=None, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y(
+            "probability:Q",
+            title="probability",
+            axis=alt.Axis(format="~%"),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
+        color=alt.Color("telling:N", scale=alt.Scale(domain=kinds), legend=alt.Legend(columns=1)),
+        tooltip=[
+            alt.Tooltip("answer:N"),
+            alt.Tooltip("score:Q", format="~g"),
+            alt.Tooltip("probability:Q", format=".6~g"),
+        ],
+    ).properties(height=200)
+
+
+def _marked(chart: Any, data: str, chosen: str, field: str) -> dict[str, Any]:
+    """The chart with a vertical line at the value chosen."""
+    page = _for_page(chart.to_dict(), data)
+    rule = {
+        "data": {"name": chosen},
+        "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [4, 3]},
+        "encoding": {"x": {"field": field, "type": "quantitative"}},
+    }
+    inherited = page.pop("data", None)
+    for layer in page["layer"]:
+        layer.setdefault("data", inherited)
+    return {**page, "layer": [*page["layer"], rule], "height": 240}
+
+
+def _for_page(drawn: dict[str, Any], data: str) -> dict[str, Any]:
+    page = {name: part for name, part in drawn.items() if name not in _DRAWN}
+    for part in _parts(page):
+        if "data" in part:
+            part["data"] = {"name": data}
+        mark = part.get("mark")
+        if isinstance(mark, dict):
+            for own in ("stroke", "color", "strokeWidth") if mark["type"] == "bar" else ("color",):
+                mark.pop(own, None)
+            if mark["type"] == "point":
+                mark["size"] = _POINT_SIZE
+        color = part.get("encoding", {}).get("color", {})
+        if "scale" in color:
+            color["scale"].pop("range", None)
+            page.setdefault("usermeta", {"order": color["scale"]["domain"]})
+    return {**page, "width": "container"}
+
+
+def _parts(page: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The chart and its layers."""
+    yield page
+    for layer in page.get("layer", ()):
+        yield from _parts(layer)

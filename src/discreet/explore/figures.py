@@ -32,6 +32,7 @@ from discreet.mechanisms import mechanism_named
 LOWEST, HIGHEST = 0.01, 10.0
 """The ε on the charts, unless the chosen one lies outside."""
 _FAR = 1e12
+_VISIBLE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,16 @@ def figures(choices: Choices, study: Study, *, seconds: float = 0.06) -> dict[st
             "grouped": len(bars) < len(study),
         },
         "probabilities": [
-            {"candidate": bar.label, "mechanism": name, "probability": chance, "score": bar.score}
+            {
+                "candidate": bar.label,
+                "mechanism": words.series(name),
+                "probability": chance,
+                "score": bar.score,
+            }
             for name in choices.mechanisms
             for bar, chance in zip(bars, summed(bars, now[name]["mass"]), strict=True)
         ],
-        "curves": _curve_rows(choices, study, known),
+        **_curve_rows(choices, study, known),
         "chosen": [{"epsilon": float(choices.epsilon)}],
         "now": [_row(choices, name, now[name], needs[name]) for name in choices.mechanisms],
         "budget": {
@@ -135,18 +141,27 @@ def _steps(choices: Choices) -> list[int]:
 
 def _curve_rows(
     choices: Choices, study: Study, known: dict[str, dict[int, Point]]
-) -> list[dict[str, Any]]:
+) -> dict[str, list[dict[str, Any]]]:
+    """The two curves against ε; on a logarithmic axis an error that is all but zero is left out."""
     cut = study.cut_at(float(choices.tolerance))
-    return [
-        {
-            "mechanism": name,
-            "epsilon": float(choices.range_distance / scale_at(step)),
-            "expected_error": point.mean,
-            "beyond": float(point.beyond[cut]),
-        }
-        for name, points in known.items()
-        for step, point in points.items()
+    points = [
+        (
+            {
+                "mechanism": words.series(name),
+                "epsilon": float(choices.range_distance / scale_at(step)),
+            },
+            point,
+        )
+        for name, of_one in known.items()
+        for step, point in of_one.items()
     ]
+    least = _VISIBLE * max((point.mean for _, point in points), default=0.0)
+    return {
+        "error": [
+            {**row, "expected_error": point.mean} for row, point in points if point.mean > least
+        ],
+        "tail": [{**row, "beyond": float(point.beyond[cut])} for row, point in points],
+    }
 
 
 def _need(

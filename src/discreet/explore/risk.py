@@ -50,7 +50,7 @@ def _series(choices: Choices) -> list[tuple[str, int]]:
     first = ("one release", 1)
     if choices.releases == 1:
         return [first]
-    return [first, (f"{choices.releases:,} releases", choices.releases)]
+    return [first, ("all releases", choices.releases)]
 
 
 def _real(choices: Choices, study: Study) -> dict[str, Any] | None:

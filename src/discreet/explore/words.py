@@ -29,6 +29,11 @@ def title(name: str) -> str:
     return TITLES.get(name, name)
 
 
+def series(name: str) -> str:
+    """What the charts call a mechanism: as the command line does."""
+    return name if mechanism_named(name, epsilon=1).private else f"{name} (not private)"
+
+
 def rounded_up(value: float) -> float:
     """Three significant digits, never below the value.
 
@@ -85,7 +90,7 @@ def alternatives(choices: Choices, result: dict[str, Any]) -> dict[str, str]:
 def _probabilities(choices: Choices, result: dict[str, Any]) -> str:
     parts = []
     for name in choices.mechanisms:
-        rows = [row for row in result["probabilities"] if row["mechanism"] == name]
+        rows = [row for row in result["probabilities"] if row["mechanism"] == series(name)]
         top = max(rows, key=lambda row: row["probability"])
         parts.append(f"{title(name)} most often {top['candidate']} ({percent(top['probability'])})")
     return f"At ε = {exact(choices.epsilon)}: " + "; ".join(parts) + "."

@@ -13,6 +13,7 @@ import { startTheme } from "./theme.js";
 function showView() {
   for (const view of ["decide", "audit", "claims"]) $(`#view-${view}`).hidden = state.view !== view;
   for (const button of $$("nav [data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === state.view));
+  $("#quick").hidden = state.view !== "decide";
   if (state.view === "claims") openClaims();
 }
 

@@ -119,6 +119,6 @@ export async function show() {
     grid.append(chartFigure(name, `${title} (${scores.map(figure).join(", ")})`, COLUMNS));
     const rows = chances.map((probability, index) => ({ answer: String(index + 1), score: scores[index], probability, telling: index === pair.outcome ? "the telling answer" : "other answers" }));
     const text = `${title}: ${chances.map((chance, index) => `answer ${index + 1} ${figure(chance)}`).join(", ")}.`;
-    await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, categories: ["m5", "m0"] });
+    await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, colours: (kind) => (kind === "the telling answer" ? "m5" : "m0") });
   }
 }

@@ -1,7 +1,7 @@
 // The charts: specifications come from the server once, figures flow into them.
 import { $, make, tableOf } from "./dom.js";
 import { notify } from "./notices.js";
-import { chartConfig, colour } from "./theme.js";
+import { chartConfig } from "./theme.js";
 
 let library = null;
 const drawn = new Map();
@@ -31,9 +31,9 @@ export function chartFigure(name, title, columns) {
   return element;
 }
 
-export async function drawChart(name, { specification, key, data, rows, text, categories }) {
+export async function drawChart(name, { specification, key, data, rows, text, colours }) {
   const chart = drawn.get(name);
-  Object.assign(chart, { rows, data, latest: { specification, key, categories } });
+  Object.assign(chart, { rows, data, latest: { specification, key, colours } });
   chart.text.textContent = text;
   showTable(name);
   if (chart.view && chart.key === key) {
@@ -48,7 +48,7 @@ export async function drawChart(name, { specification, key, data, rows, text, ca
     if (chart.pending !== key) return;
     const whole = { ...specification, config: undefined, autosize: { type: "fit-x", contains: "padding" }, datasets: structuredClone(chart.data) };
     const result = await embed(chart.canvas, whole, {
-      ast: true, actions: false, defaultStyle: false, renderer: "canvas", config: chartConfig(categories), tooltip: showTip,
+      ast: true, actions: false, defaultStyle: false, renderer: "canvas", config: chartConfig(specification.usermeta.order.map(colours)), tooltip: showTip,
     });
     chart.view?.finalize();
     Object.assign(chart, { view: result.view, key });
@@ -92,5 +92,3 @@ function showTip(handler, event, item, value) {
   tip.style.left = `${Math.min(event.clientX + 12, innerWidth - width - 8)}px`;
   tip.style.top = `${Math.max(8, Math.min(event.clientY + 12, innerHeight - height - 8))}px`;
 }
-
-export { colour };

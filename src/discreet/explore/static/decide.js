@@ -13,9 +13,9 @@ const EPSILON = { field: "epsilon", title: "ε", number: true };
 const MECHANISM = { field: "mechanism", title: "Mechanism" };
 const CHARTS = {
   probabilities: ["Which candidate is chosen", [{ field: "candidate", title: "Candidate" }, MECHANISM, { field: "score", title: "Score", number: true }, { field: "probability", title: "Probability", number: true }]],
-  error: ["Expected error", [MECHANISM, EPSILON, { field: "expected_error", title: "Expected error", number: true }]],
-  tail: ["Chance of too large an error", [MECHANISM, EPSILON, { field: "beyond", title: "Chance", number: true }]],
-  budget: ["Budget over many releases, at equal accuracy", [MECHANISM, { field: "releases", title: "Releases", number: true }, { field: "accounting", title: "Counted by" }, { ...EPSILON, title: "ε of all" }]],
+  error: ["Expected error against ε", [MECHANISM, EPSILON, { field: "expected_error", title: "Expected error", number: true }]],
+  tail: ["Chance of too large an error against ε", [MECHANISM, EPSILON, { field: "beyond", title: "Chance", number: true }]],
+  budget: ["Budget over many releases, at equal accuracy", [{ field: "series", title: "Mechanism, counted by" }, { field: "releases", title: "Releases", number: true }, { ...EPSILON, title: "ε of all" }]],
   risk: ["Disclosure risk", [{ field: "releases", title: "After" }, EPSILON, { field: "risk", title: "Belief at most", number: true }]],
 };
 
@@ -29,6 +29,7 @@ export function startDecide(start) {
   offered = start;
   for (const [name, [title, columns]] of Object.entries(CHARTS)) $("#charts").append(chartFigure(name, title, columns));
   addDial("#dials-privacy", { name: "epsilon", label: "ε: what one release may cost", low: 0.01, high: 10 });
+  addDial("#quick", { name: "epsilon", id: "quick-epsilon", label: "ε of one release", low: 0.01, high: 10 });
   addDial("#dials-privacy", { name: "sensitivity", label: "Δ: how far one person moves a score", low: 0.1, high: 100 });
   addDial("#dials-releases", { name: "releases", label: "Number of releases", low: 1, high: 1000, whole: true });
   addDial("#dials-releases", { name: "delta", label: "δ tolerated over all releases", low: 1e-12, high: 1e-2 });
@@ -114,17 +115,22 @@ async function show(figures) {
   $("#python").textContent = figures.recipes.python;
   $("#command").textContent = figures.recipes.command;
   showRecord(figures, titleOf);
-  const compared = offered.mechanisms.flatMap(({ name }, index) => (state.mechanisms.includes(name) ? [`m${index}`] : []));
   const parts = {
-    probabilities: [{ probabilities: figures.probabilities }, figures.probabilities, compared],
-    error: [{ curves: figures.curves, chosen: figures.chosen }, figures.curves, compared],
-    tail: [{ curves: figures.curves, chosen: figures.chosen }, figures.curves, compared],
-    budget: [{ budget: figures.budget.rows, releases: figures.budget.chosen }, figures.budget.rows, ["m0", "m1"]],
-    risk: [{ risk: figures.risk.rows, chosen: figures.risk.chosen }, figures.risk.rows, ["m3", "m5"]],
+    probabilities: [{ probabilities: figures.probabilities }, figures.probabilities],
+    error: [{ error: figures.error, chosen: figures.chosen }, figures.error],
+    tail: [{ tail: figures.tail, chosen: figures.chosen }, figures.tail],
+    budget: [{ budget: figures.budget.rows, releases: figures.budget.chosen }, figures.budget.rows],
+    risk: [{ risk: figures.risk.rows, chosen: figures.risk.chosen }, figures.risk.rows],
   };
-  const drawing = Object.entries(parts).map(([name, [data, rows, categories]]) =>
-    drawChart(name, { specification: specifications.charts[name], key: `${specifications.key} ${isDark()}`, data, rows, categories, text: figures.text[name] + (name === "risk" ? realRisk(figures.risk) : "") }));
+  const drawing = Object.entries(parts).map(([name, [data, rows]]) =>
+    drawChart(name, { specification: specifications.charts[name], key: `${specifications.key} ${isDark()}`, data, rows, colours, text: figures.text[name] + (name === "risk" ? realRisk(figures.risk) : "") }));
   await Promise.all(drawing);
+}
+
+// The colour of a line: its mechanism's, wherever it appears.
+function colours(series) {
+  const place = offered.mechanisms.findLastIndex(({ name }) => series === name || series.startsWith(`${name} `) || series.startsWith(`${name},`));
+  return place >= 0 ? `m${place}` : series === "one release" ? "m4" : "m5";
 }
 
 const titleOf = (name) => offered.mechanisms.find((mechanism) => mechanism.name === name)?.title ?? name;
