@@ -228,8 +228,6 @@ def _with_scale(family: Family, scale: object) -> Mechanism:
 
 
 def _reachable(goal: _Goal, noiseless: float) -> str:
-    return (
-        f"{noiseless:.6g}"
-        if "probability" not in goal.words
-        else f"probability {1 - noiseless:.6g}"
-    )
+    if "probability" in goal.words:
+        return f"probability {1 - noiseless:.6g}"
+    return f"{noiseless:.6g}" if noiseless > 1e-300 else "0"

@@ -14,7 +14,21 @@ import typer
 
 from discreet.errors import DiscreetError, ParameterError, ScoresError
 
-COMMANDS = ("demo", "demo_data", "ask", "select", "budget", "audit", "claims", "explore")
+COMMANDS = (
+    "demo",
+    "demo_data",
+    "ask",
+    "select",
+    "compare",
+    "plan",
+    "recommend",
+    "optimality",
+    "risk",
+    "budget",
+    "audit",
+    "claims",
+    "explore",
+)
 """The modules of this package that register commands, in the order of the help."""
 
 app = typer.Typer(
