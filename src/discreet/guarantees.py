@@ -52,7 +52,7 @@ class Guarantee(ABC):
         """
 
     @abstractmethod
-    def forpeople_in_words(self, count: int) -> Guarantee:
+    def for_people(self, count: int) -> Guarantee:
         """What the promise becomes for ``count`` people who share their fate (a household)."""
 
     @abstractmethod
@@ -132,7 +132,7 @@ class _Epsilon(_OneNumber):
         """ε, rounded up to a float64."""
         return self._reported()
 
-    def forpeople_in_words(self, count: int) -> Self:
+    def for_people(self, count: int) -> Self:
         """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
         return type(self)(self._exact * whole("people", count))
 
@@ -170,7 +170,7 @@ class PureDP(_Epsilon):
     """ε-differential privacy: no outcome's probability changes by more than a factor e^ε.
 
     Example:
-        >>> PureDP(1).forpeople_in_words(4)
+        >>> PureDP(1).for_people(4)
         PureDP(4)
         >>> print(PureDP(1))
         One person's data changes the probability of any answer by a factor of at most 2.719 (ε = 1).
@@ -187,7 +187,7 @@ class PureDP(_Epsilon):
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        together = self.forpeople_in_words(people).exact
+        together = self.for_people(people).exact
         return (
             f"{subject(people)} the probability of any answer {odds(together)} "
             f"({times(people, 'ε')} = {figure(together)})."
@@ -299,13 +299,13 @@ class ZCDP(_OneNumber):
             return _of_number(measure, self._exact)
         return _of_number(measure, math.inf)
 
-    def forpeople_in_words(self, count: int) -> ZCDP:
+    def for_people(self, count: int) -> ZCDP:
         """Group privacy: ρ grows with the square (``docs/proofs/neighbours.md``)."""
         return ZCDP(self._exact * whole("people", count) ** 2)
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        group = self.forpeople_in_words(people)
+        group = self.for_people(people)
         bound, _delta = group.to(ApproxDP, delta=Fraction(1, 10**6)).exact
         return (
             f"{subject(people)} the probability of any answer {odds(bound)}, up to one chance in a "
@@ -388,7 +388,7 @@ class ApproxDP(Guarantee):
         spare = (target - self._delta) / (1 - self._delta)
         return PureDP(self._epsilon)._epsilon_at(spare)
 
-    def forpeople_in_words(self, count: int) -> ApproxDP:
+    def for_people(self, count: int) -> ApproxDP:
         """Group privacy: kε and δ(e^(kε) − 1)/(e^ε − 1), δ at most 1."""
         count = whole("people", count)
         if self._epsilon == math.inf or count == 1 or self._delta == 0:
@@ -403,6 +403,6 @@ class ApproxDP(Guarantee):
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        _epsilon, delta = self.forpeople_in_words(people).exact
+        _epsilon, delta = self.for_people(people).exact
         words = PureDP(self._epsilon).in_words(people)
         return f"{words[:-1]}, except for an event of probability at most {figure(delta)} (δ)."
