@@ -82,14 +82,15 @@ def test_a_wrong_range_a_wrong_dominance_and_a_wrong_set_are_refuted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def too_little_noise(problem: Problem) -> list[Number]:
-        return distribution_noisy_max(Problem(tuple(2 * q for q in problem.scores), unit_coin=problem.unit_coin))
+        doubled = tuple(2 * score for score in problem.scores)
+        return distribution_noisy_max(Problem(doubled, unit_coin=problem.unit_coin))
 
     with monkeypatch.context() as patch:
         patch.setattr(instead, "distribution_noisy_max", too_little_noise)
         assert verdict("discreet/laplace-dominance") == REFUTED
         assert verdict("discreet/exact-range") == REFUTED
     with monkeypatch.context() as patch:
-        patch.setattr(instead, "_good", lambda _name, _monotonic, size, gap, _spread: size == 1 and gap > 2)
+        patch.setattr(instead, "_good", lambda _name, _one_way, size, gap, _spread: size == 1 and gap > 2)
         assert verdict("discreet/where-randomized-response-holds") == REFUTED
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
@@ -23,14 +24,26 @@ from discreet.sampling.refinement import ball
 PAPER = "discreet"
 
 
+_HALF_COINS = ("9/10", "1/2", "1/5")
+_SHAPES = ((2, 10), (3, 5))
+_QUICK_SHAPES = ((2, 4), (3, 2))
+
+
+def _range(settings: Settings) -> str:
+    coins = _HALF_COINS[: settings.size(full=3, quick=2)]
+    shapes = _QUICK_SHAPES if settings.quick else _SHAPES
+    epsilons = ", ".join(f"{-4 * math.log(Fraction(coin)):.3g}" for coin in coins)
+    deep = ", ".join(f"n = {count} to {depth / 2:g}Δ behind" for count, depth in shapes)
+    return f"exp(−ε/4) = {', '.join(coins)} (ε = {epsilons}); scores and moves on the grid of Δ/2, {deep}"
+
+
 def _pairs(settings: Settings) -> Iterator[tuple[list[Number], list[Number], Number]]:
     """Laws of neighbours on the grid of Δ/2, with exp(−ε/4) rational; and exp(−ε/2).
 
     Scores move by up to two half-steps each, so the range distance is four of them.
     """
-    half_coins = ("1/2", "9/10") if settings.quick else ("1/5", "1/2", "9/10")
-    shapes = ((2, 4), (3, 2)) if settings.quick else ((2, 10), (3, 5))
-    for coin in map(rational, half_coins):
+    shapes = _QUICK_SHAPES if settings.quick else _SHAPES
+    for coin in map(rational, _HALF_COINS[: settings.size(full=3, quick=2)]):
         laws: dict[tuple[int, ...], list[Number]] = {}
 
         def law(scores: tuple[int, ...], coin: Number = coin, laws: Any = laws) -> list[Number]:
@@ -77,7 +90,7 @@ def _laplace_dominance(settings: Settings) -> Finding:
                 broken = {"event": list(members), "chance": str(chance), "neighbour": str(neighbour)}
     return unless(
         broken,
-        "exp(−ε/4) = 0.2, 0.5, 0.9 (ε = 6.4, 2.8, 0.42), n = 2 and 3, scores and moves on the grid of Δ/2",
+        _range(settings),
         f"{events} events, exactly; the least slack is {least}. The proof, for all real scores and every n, "
         "is in docs/proofs/laplace-dominance.md: going through an intermediate shift w, memoryless noise "
         "gives y ≥ e^−ε(w − w²(1 − x)) for every w in [1, e^ε], and the best w gives the three pieces of the "
@@ -109,7 +122,7 @@ def _exact_range(settings: Settings) -> Finding:
         broken = broken or {"not attained at exp(-epsilon/2)": sorted(tried - attained)}
     return unless(
         broken,
-        "exp(−ε/4) = 0.2, 0.5, 0.9, n = 2 and 3, scores and moves on the grid of Δ/2",
+        _range(settings),
         f"{pairs} pairs, exactly; the bound is attained at each ε, by (Δ, 0) and (0, Δ). Proved for all real "
         "scores and every n in docs/proofs/bounded-range-refuted.md",
         pairs=pairs,

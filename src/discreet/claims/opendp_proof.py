@@ -129,8 +129,9 @@ def _lemma_2_3(settings: Settings) -> Finding:
 
     broken = None
     cases = list(product(map(Fraction, ("1/2", "1", "3")), map(Fraction, ("0", "1", "7/2"))))
+    cases = cases[:: settings.size(full=1, quick=2)]
     with balls():
-        for rate, shift in cases[:: settings.size(full=1, quick=2)]:
+        for rate, shift in cases:
             scale, moved = ball(rate), ball(shift)
 
             def density(x: Any, _analytic: bool, *, scale: Any = scale, moved: Any = moved) -> Any:

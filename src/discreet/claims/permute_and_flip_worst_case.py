@@ -37,7 +37,8 @@ def _proposition_4(settings: Settings) -> Finding:
     most, parts = settings.size(full=5, quick=3), settings.size(full=10, quick=8)
     coin = unknown()
     broken: dict[str, Any] | None = None
-    for count in range(2, settings.size(full=14, quick=8) + 1):
+    largest = settings.size(full=14, quick=8)
+    for count in range(2, largest + 1):
         best = integral_of_products([coin] * (count - 1))
         # Equation (8) with both sides times np: np·Pr[best] = 1 − (1 − p)^n.
         if polynomial(count * coin * best) != polynomial(1 - (1 - coin) ** count):
@@ -50,7 +51,7 @@ def _proposition_4(settings: Settings) -> Finding:
             broken = broken or _above_family(count, parts, wrong, law)
     return unless(
         broken,
-        f"equation (8) for every ε and c at n ≤ 14; the place of the maximum for all coin vectors in "
+        f"equation (8) for every ε and c at n ≤ {largest}; the place of the maximum for all coin vectors in "
         f"{parts}ths, n ≤ {most}",
         "no other score vector has a larger expected error than the family's largest (7) or (8)",
     )

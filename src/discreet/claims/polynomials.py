@@ -12,6 +12,7 @@ from functools import cache
 
 from discreet.claims.algorithms.noisy_max import distribution_noisy_max
 from discreet.claims.algorithms.problem import Number, Problem, rational
+from discreet.errors import DiscreetError
 
 _ELEVATIONS = (0, 8, 32, 96)
 _PROBES = 257
@@ -64,7 +65,7 @@ def negative_point(values: Number) -> Number | None:
                 point = rational(step) / (_PROBES - 1)
                 if values(point) < 0:
                     return point
-    raise ArithmeticError("the sign of a polynomial on [0, 1] could not be decided")
+    raise DiscreetError("the sign of a polynomial on [0, 1] could not be decided")
 
 
 @cache

@@ -131,10 +131,10 @@ def _lemma_3(_settings: Settings) -> Finding:
     and a tolerated risk of 20% that is about 4.""",
 )
 def _section_4b(settings: Settings) -> Finding:
-    broken = None
+    broken, step = None, settings.size(full=1, quick=7)
     with balls():
         for worlds in (2, 3, 21, 201, 2001):
-            for percent in range(1, 100, settings.size(full=1, quick=7)):
+            for percent in range(1, 100, step):
                 risk = ball(Fraction(percent, 100))
                 epsilon = ((worlds - 1) * risk / (1 - risk)).log()
                 back = 1 / (1 + (worlds - 1) * (-epsilon).exp())
@@ -145,7 +145,7 @@ def _section_4b(settings: Settings) -> Finding:
         broken = {"epsilon": quoted}
     return unless(
         broken,
-        "the algebra, for five numbers of worlds and all whole percentages",
+        f"the algebra, for five numbers of worlds and risks from 1% to 99% in steps of {step}%",
         "ln 50 is the figure given: about 4. (The rearrangement is right; for worlds k steps apart divide it "
         "by k, and for exponential randomized response the bound does not hold at all, see Theorem 2)",
         epsilon=round(quoted, 4),

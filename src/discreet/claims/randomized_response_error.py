@@ -173,8 +173,8 @@ def _lemma_6(_settings: Settings) -> Finding:
     permute-and-flip paper.""",
 )
 def _equations_12_and_13(settings: Settings) -> Finding:
-    broken = None
-    for count in range(2, settings.size(full=12, quick=7)):
+    broken, most = None, settings.size(full=11, quick=6)
+    for count in range(2, most + 1):
         for behind in (1, 2, 3):
             problem = Problem((0, *[-behind] * (count - 1)), unit_coin=rational("2/3"))
             coin = rational("2/3") ** behind
@@ -186,7 +186,7 @@ def _equations_12_and_13(settings: Settings) -> Finding:
                     broken = {"n": count, "v": -behind}
     return unless(
         broken,
-        "n from 2 to 11, v = −Δ, −2Δ, −3Δ, exp(−ε/2) = ⅔ (as polynomials in p': Proposition 4 there)",
+        f"n from 2 to {most}, v = −Δ, −2Δ, −3Δ, exp(−ε/2) = ⅔ (as polynomials in p': Proposition 4 there)",
         "the chance of missing the best is the bracket of each formula, exactly",
     )
 
@@ -198,8 +198,8 @@ def _equations_12_and_13(settings: Settings) -> Finding:
     (π/m)(m − 1)|v|, m the size of T: equation (14).""",
 )
 def _proposition_2(settings: Settings) -> Finding:
-    broken, cases = None, 0
-    for count in range(2, settings.size(full=12, quick=7)):
+    broken, cases, most = None, 0, settings.size(full=11, quick=6)
+    for count in range(2, most + 1):
         for behind in (0, 1, 2, 5):
             scores = (0, *[-behind] * (count - 1))
             problem = Problem(scores, unit_coin=rational("2/3"))
@@ -214,7 +214,7 @@ def _proposition_2(settings: Settings) -> Finding:
                     broken = {"scores": list(scores), "truth": str(truth)}
     return unless(
         broken,
-        "n from 2 to 11, v = 0, −Δ, −2Δ, −5Δ, five values of π, exp(−ε/2) = ⅔",
+        f"n from 2 to {most}, v = 0, −Δ, −2Δ, −5Δ, five values of π, exp(−ε/2) = ⅔",
         f"equation (14) equals the mean of Lemma 1's distribution in {cases} cases, exactly",
         cases=cases,
     )
@@ -228,8 +228,8 @@ def _proposition_2(settings: Settings) -> Finding:
 )
 def _equations_15_and_16(settings: Settings) -> Finding:
     # Both sides of (16) are quotients of polynomials of degree one in π and two in p': nine points decide.
-    broken = None
-    for count in range(2, settings.size(full=60, quick=20)):
+    broken, most = None, settings.size(full=60, quick=20)
+    for count in range(2, most + 1):
         for truth in map(rational, ("0", "1/3", "1")):
             for coin in map(rational, ("1/7", "1/2", "1")):
                 general = (1 - truth) * wrong_exponential(count, coin) + truth * (count - 1) / count
@@ -238,7 +238,7 @@ def _equations_15_and_16(settings: Settings) -> Finding:
                     broken = {"n": count}
     return unless(
         broken,
-        "every ε, v and π, n from 2 to 59",
+        f"every ε, v and π, n from 2 to {most}",
         "(15) is (14) at m = 1; (16) is (14) at m = n, an identity of rational functions (one printed "
         "intermediate line has a k where n is meant)",
     )
