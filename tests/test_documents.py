@@ -1,0 +1,58 @@
+"""Every command in the README and the documentation runs, as pasted."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXIT = re.compile(r"\s+# exit (\d)$")
+
+
+def _commands(page: Path) -> list[str]:
+    lines = "".join(BLOCK.findall(page.read_text(encoding="utf-8"))).splitlines()
+    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if _commands(page)], ids=lambda page: page.name
+)
+def test_commands_run_as_pasted(page: Path, tmp_path: Path) -> None:
+    scripts = str(Path(sys.executable).parent)
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "PATH": os.pathsep.join([scripts, os.environ["PATH"]]),
+    }
+    environment.pop("DISCREET_LEDGER", None)
+    for line in _commands(page):
+        wanted = EXIT.search(line)
+        words = shlex.split(EXIT.sub("", line))
+        done = subprocess.run(
+            words,
+            # `make` belongs to the checkout; everything else to a user's folder.
+            cwd=ROOT if words[0] == "make" else tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == int(wanted[1] if wanted else 0), f"{line}\n{done.stderr[-2000:]}"
+
+
+def test_make_shows_what_it_can_do() -> None:
+    help_text = subprocess.run(
+        ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    for target in ("demo", "test", "docs", "bench", "bench-large"):
+        assert f"make {target}" in help_text
