@@ -86,7 +86,7 @@ class Ledger(LedgerOwner):
             account = rows.account_of(connection, dataset)
             amount = account.accountant.amount(happening.under(account.neighbours))
             account.charge(amount, group)
-            rows.store_accounts(connection, [account])
+            rows.store_groups(connection, account, [] if group is None else [group])
             details = {
                 "purpose": why,
                 "mechanism": happening.mechanism,
@@ -97,7 +97,9 @@ class Ledger(LedgerOwner):
                 "group": group,
                 "spent": amount_as_data(amount),
             }
-            return self._append(connection, root, dataset, "spend", details=details, now=now)
+            return self._append(
+                connection, root, dataset, "spend", details=details, now=now, changed=account
+            )
 
         return self._change(dataset, change)
 

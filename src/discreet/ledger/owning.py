@@ -204,6 +204,7 @@ class LedgerOwner(LedgerReader):
         *,
         details: Mapping[str, Any],
         now: int,
+        changed: Account | None = None,
     ) -> Entry:
         root.last_time = max(now, root.last_time)
         entry, body = write(
@@ -216,7 +217,7 @@ class LedgerOwner(LedgerReader):
             details=details,
             previous=root.head,
         )
-        rows.append(connection, root, entry, body)
+        rows.append(connection, root, entry, body, changed=changed)
         return entry
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from discreet.errors import NoBudgetError
@@ -60,37 +60,46 @@ def lock_root(connection: Connection, name: str, *, lock: bool = True) -> Root:
 
 def account_of(connection: Connection, name: str) -> Account:
     """One budget."""
-    row = connection.execute(select(budgets).where(budgets.c.name == name)).mappings().one_or_none()
-    if row is None:
+    found = _accounts(connection, budgets.c.name == name)
+    if name not in found:
         raise NoBudgetError(f"there is no budget {name!r} in this ledger")
-    return _account(connection, row)
+    return found[name]
 
 
 def accounts_of(connection: Connection, root: Root) -> dict[str, Account]:
     """Every budget of a data set, the data set itself first."""
-    rows = connection.execute(_tree(root)).mappings()
-    return {row["name"]: _account(connection, row) for row in rows.all()}
+    return _accounts(connection, (budgets.c.id == root.id) | (budgets.c.root_id == root.id))
 
 
-def _tree(root: Root) -> Any:
-    return (
-        select(budgets)
-        .where((budgets.c.id == root.id) | (budgets.c.root_id == root.id))
-        .order_by(budgets.c.id)
+def _accounts(connection: Connection, condition: ColumnElement[bool]) -> dict[str, Account]:
+    """Budgets with their groups, in one query: while it runs, others wait."""
+    found: dict[str, Account] = {}
+    for row in connection.execute(_BUDGETS_AND_GROUPS.where(condition)).mappings():
+        account = found.setdefault(row["name"], _account(row))
+        if row["group_name"] is not None:
+            account.groups[row["group_name"]] = Amount(row["group_cost"], row["group_delta"])
+    return found
+
+
+_BUDGETS_AND_GROUPS = (
+    select(
+        budgets,
+        groups.c.name.label("group_name"),
+        groups.c.cost.label("group_cost"),
+        groups.c.delta.label("group_delta"),
     )
+    .select_from(budgets.outerjoin(groups, groups.c.budget_id == budgets.c.id))
+    .order_by(budgets.c.id, groups.c.name)
+)
 
 
-def _account(connection: Connection, row: RowMapping) -> Account:
-    found = connection.execute(
-        select(groups).where(groups.c.budget_id == row["id"]).order_by(groups.c.name)
-    ).mappings()
+def _account(row: RowMapping) -> Account:
     return Account(
         name=row["name"],
         accountant=ACCOUNTANTS[row["accountant"]],
         neighbours=row["neighbours"],
         limit=Amount(row["limit_cost"], row["limit_delta"]),
         common=Amount(row["common_cost"], row["common_delta"]),
-        groups={group["name"]: Amount(group["cost"], group["delta"]) for group in found},
         parent=row["parent"],
         parent_group=row["parent_group"],
         revoked=bool(row["revoked"]),
@@ -139,40 +148,53 @@ def store_accounts(connection: Connection, accounts: Iterable[Account]) -> None:
     """Write counters back."""
     for account in accounts:
         connection.execute(
-            update(budgets)
-            .where(budgets.c.name == account.name)
-            .values(
-                common_cost=account.common.cost,
-                common_delta=account.common.delta,
-                revoked=account.revoked,
-            )
+            update(budgets).where(budgets.c.name == account.name).values(**_counters(account))
         )
-        owner = select(budgets.c.id).where(budgets.c.name == account.name).scalar_subquery()
-        for group, amount in account.groups.items():
-            connection.execute(
-                update(groups)
-                .where(groups.c.budget_id == owner, groups.c.name == group)
-                .values(cost=amount.cost, delta=amount.delta)
-            )
+        store_groups(connection, account, account.groups)
 
 
-def append(connection: Connection, root: Root, entry: Entry, body: str) -> None:
-    """Add an entry and move the data set's head to it."""
+def store_groups(connection: Connection, account: Account, names: Iterable[str]) -> None:
+    """Write some groups' counters back."""
+    owner = select(budgets.c.id).where(budgets.c.name == account.name).scalar_subquery()
+    for name in names:
+        amount = account.groups[name]
+        connection.execute(
+            update(groups)
+            .where(groups.c.budget_id == owner, groups.c.name == name)
+            .values(cost=amount.cost, delta=amount.delta)
+        )
+
+
+def _counters(account: Account) -> dict[str, Any]:
+    return {
+        "common_cost": account.common.cost,
+        "common_delta": account.common.delta,
+        "revoked": account.revoked,
+    }
+
+
+def append(
+    connection: Connection, root: Root, entry: Entry, body: str, *, changed: Account | None = None
+) -> None:
+    """Add an entry, move the data set's head to it, and write one budget's common counters back."""
     connection.execute(
         entries.insert().values(
             root_id=root.id, sequence=entry.sequence, body=body, hash=entry.hash
         )
     )
-    connection.execute(
-        update(budgets)
-        .where(budgets.c.id == root.id)
-        .values(
-            entries=entry.sequence,
-            head=entry.hash,
-            last_time=root.last_time,
-            period_number=root.period_number,
+    values: dict[str, Any] = {
+        "entries": entry.sequence,
+        "head": entry.hash,
+        "last_time": root.last_time,
+        "period_number": root.period_number,
+    }
+    if changed is not None and changed.name == root.name:
+        values |= _counters(changed)
+    elif changed is not None:
+        connection.execute(
+            update(budgets).where(budgets.c.name == changed.name).values(**_counters(changed))
         )
-    )
+    connection.execute(update(budgets).where(budgets.c.id == root.id).values(**values))
     root.count, root.head = entry.sequence, entry.hash
 
 
