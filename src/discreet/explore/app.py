@@ -26,9 +26,10 @@ from discreet.explore.choices import MOST_INLINE, choices_from
 from discreet.explore.examples import examples
 from discreet.explore.figures import figures
 from discreet.explore.jobs import Jobs
+from discreet.explore.making import is_private
 from discreet.explore.score_files import KINDS, MOST_BYTES, MOST_CANDIDATES, ScoreFile, read_scores
 from discreet.explore.shelf import OPENED, Shelf
-from discreet.explore.study import Studies, is_private
+from discreet.explore.study import Studies
 from discreet.explore.words import title
 from discreet.mechanisms import MECHANISMS
 

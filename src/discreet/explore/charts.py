@@ -16,8 +16,8 @@ from discreet.analysis.charts import comparison_chart, probabilities_chart
 from discreet.analysis.charts.style import line_chart
 from discreet.analysis.comparison import Comparison, ComparisonRow
 from discreet.explore.budget import ACCOUNTINGS, REFERENCE, RIVAL, series_name
+from discreet.explore.making import is_private
 from discreet.explore.words import series
-from discreet.mechanisms import mechanism_named
 from discreet.scores import Scores
 
 _DRAWN = {"usermeta", "title", "config", "padding", "datasets", "$schema"}
@@ -60,7 +60,7 @@ def _error(names: Sequence[str]) -> Any:
             mechanism=name,
             epsilon=epsilon,
             expected_error=1.0,
-            private=mechanism_named(name, epsilon=1).private,
+            private=is_private(name),
             **figures,
         )
         for name in names

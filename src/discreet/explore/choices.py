@@ -21,6 +21,7 @@ from discreet.exact_numbers import (
     whole,
 )
 from discreet.explore.examples import examples
+from discreet.explore.making import Setting
 from discreet.explore.score_files import ScoreFile
 from discreet.explore.shelf import Shelf
 from discreet.mechanisms import MECHANISMS
@@ -72,9 +73,14 @@ class Choices:
     edited: bool
 
     @property
+    def setting(self) -> Setting:
+        """What mechanisms may depend on beside ε; a δ is shared out evenly among the releases."""
+        return Setting(self.sensitivity, self.monotonic, self.delta / self.releases)
+
+    @property
     def range_distance(self) -> Fraction:
         """d: the most by which two scores can move apart."""
-        return self.sensitivity if self.monotonic else 2 * self.sensitivity
+        return self.setting.range_distance
 
 
 def choices_from(given: object, shelf: Shelf) -> Choices:

@@ -14,6 +14,7 @@ from discreet.exact_numbers import float_up
 from discreet.explore import budget, words
 from discreet.explore.bars import bars_of, score_range, summed
 from discreet.explore.choices import Choices
+from discreet.explore.making import is_private, made
 from discreet.explore.recipes import recipes_for
 from discreet.explore.risk import risk_figures
 from discreet.explore.study import (
@@ -22,12 +23,11 @@ from discreet.explore.study import (
     Point,
     Study,
     grid_steps,
-    is_private,
     least_root,
     scale_at,
+    seen_by,
 )
 from discreet.guarantees import ZCDP, ApproxDP
-from discreet.mechanisms import mechanism_named
 
 LOWEST, HIGHEST = 0.01, 10.0
 """The ε on the charts, unless the chosen one lies outside."""
@@ -51,7 +51,7 @@ def figures(choices: Choices, study: Study, *, seconds: float = 0.06) -> dict[st
     crossing = budget.crossover(choices.epsilon, rival, choices.delta)
     deadline = Deadline(seconds)
     steps = _steps(choices)
-    known = study.curves(choices.mechanisms, steps, choices.sensitivity, deadline)
+    known = study.curves(choices.mechanisms, steps, choices.setting, deadline)
     needs = {
         name: _need(choices, study, name, known[name], deadline) for name in choices.mechanisms
     }
@@ -99,7 +99,7 @@ def figures(choices: Choices, study: Study, *, seconds: float = 0.06) -> dict[st
 
 
 def _now(choices: Choices, study: Study, name: str) -> dict[str, Any]:
-    mass = study.masses(name, choices.epsilon, choices.sensitivity, choices.monotonic)
+    mass = study.masses(name, choices.epsilon, choices.setting)
     allowed = int(np.searchsorted(study.errors, float(choices.tolerance), side="right"))
     beyond = np.append(np.cumsum(mass[::-1])[::-1][1:], 0.0)
     within = int(np.argmax(beyond <= float(1 - choices.level)))
@@ -114,7 +114,7 @@ def _now(choices: Choices, study: Study, name: str) -> dict[str, Any]:
 
 
 def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -> dict[str, Any]:
-    mechanism = mechanism_named(name, epsilon=choices.epsilon)
+    mechanism = made(name, choices.setting.delta, epsilon=choices.epsilon)
     promise = mechanism.promise_at(choices.range_distance)
     totals = budget.total(name, choices.epsilon, choices.releases, choices.delta)
     return {
@@ -171,13 +171,13 @@ def _need(
     if not is_private(name):
         return _Need(None, "No ε helps: it is not private at any.")
     # The answer is a noise scale, whatever Δ is; sought as its inverse, because ε = d/s.
-    key = ("need", name, choices.level, choices.tolerance)
+    key = ("need", name, choices.level, choices.tolerance, seen_by(name, choices.setting))
     if deadline.passed and not study.remembers(key):
         return None
     allowed, tolerance = float(1 - choices.level), float(choices.tolerance)
 
     def excess(inverse: float) -> float:
-        return study.beyond(name, 1 / inverse, choices.sensitivity, tolerance) - allowed
+        return study.beyond(name, 1 / inverse, choices.setting, tolerance) - allowed
 
     cut = study.cut_at(tolerance)
     good = [1 / float(scale_at(step)) for step, p in known.items() if p.beyond[cut] <= allowed]
@@ -211,14 +211,14 @@ def _rival_epsilon(choices: Choices, study: Study) -> Fraction:
     scale = float(choices.range_distance / choices.epsilon)
 
     def search() -> float:
-        target = study.mean(budget.REFERENCE, scale, choices.sensitivity)
+        target = study.mean(budget.REFERENCE, scale, choices.setting)
         blind = float(study.errors.mean())
         # Where permute-and-flip is all but certain, or all but blind, there is nothing to equal.
         if target <= 1e-12 * max(1.0, float(study.errors[-1])) or target >= blind * (1 - 1e-9):
             return 1.0
 
         def excess(times: float) -> float:
-            return study.mean(budget.RIVAL, scale / times, choices.sensitivity) - target
+            return study.mean(budget.RIVAL, scale / times, choices.setting) - target
 
         return least_root(excess, 1.0, 8.0) or 8.0
 

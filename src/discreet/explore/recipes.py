@@ -6,9 +6,10 @@ import json
 import shlex
 from fractions import Fraction
 
+import discreet
 from discreet.explore.bars import MOST_BARS
 from discreet.explore.choices import Choices
-from discreet.mechanisms import mechanism_named
+from discreet.explore.making import made
 
 
 def recipes_for(choices: Choices) -> dict[str, str]:
@@ -17,13 +18,13 @@ def recipes_for(choices: Choices) -> dict[str, str]:
 
 
 def _python(choices: Choices) -> str:
-    decided = mechanism_named(choices.choice, epsilon=choices.epsilon)
-    made = type(decided).__name__
+    decided = made(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    kind = type(decided).__name__
     compared = ", ".join(json.dumps(name) for name in choices.mechanisms)
     inline = len(choices.labels) <= MOST_BARS
     lines = [] if inline else ["import csv", ""]
     lines += [
-        f"from discreet import {', '.join(sorted((made, 'Scores')))}",
+        *_imports(kind),
         "from discreet.accounting import Event, compose",
         "from discreet.analysis import compare, epsilon_for",
         "",
@@ -32,7 +33,7 @@ def _python(choices: Choices) -> str:
     extra = {
         name: value
         for name, value in decided.parameters().items()
-        if name in ("noise", "variant", "truth")
+        if name in ("noise", "variant", "truth", "delta")
     }
     arguments = "".join(
         f", {name}={json.dumps(_text(value) if isinstance(value, Fraction) else value)}"
@@ -44,7 +45,7 @@ def _python(choices: Choices) -> str:
         f"for row in compare(scores, [{compared}], epsilons={_quoted(choices.epsilon)}):",
         "    print(row.mechanism, row.expected_error, row.error_95, row.best_probability)",
         "",
-        f"mechanism = {made}(epsilon={_quoted(choices.epsilon)}{arguments})",
+        f"mechanism = {kind}(epsilon={_quoted(choices.epsilon)}{arguments})",
     ]
     if decided.private:
         lines += [
@@ -52,12 +53,10 @@ def _python(choices: Choices) -> str:
             f"with_probability={_quoted(choices.level)}))",
             "",
             "# What it costs: one release, and all of them.",
-            "print(mechanism.guarantee(scores).in_words())",
-            f"print(compose([Event.of((mechanism, scores))] * {choices.releases}, "
-            f"delta={_quoted(choices.delta)}))"
-            if choices.releases <= 100
-            else f"print(compose([Event(mechanism.guarantee(scores), count={choices.releases})], "
-            f"delta={_quoted(choices.delta)}))",
+            "print(Event.of((mechanism, scores)).guarantee.in_words())",
+            "planned = Event(mechanism.promise_at(scores.range_distance), "
+            f"count={choices.releases})",
+            f"print(compose([planned], delta={_quoted(choices.delta)}))",
             "",
             "# The release itself.",
             "print(mechanism.release(scores))",
@@ -65,6 +64,12 @@ def _python(choices: Choices) -> str:
     else:
         lines += ["# Not private at any ε: it can be studied, and refuses to release."]
     return "\n".join(lines) + "\n"
+
+
+def _imports(kind: str) -> list[str]:
+    if kind in discreet.__all__:
+        return [f"from discreet import {', '.join(sorted((kind, 'Scores')))}"]
+    return ["from discreet import Scores", f"from discreet.mechanisms import {kind}"]
 
 
 def _scores(choices: Choices) -> list[str]:

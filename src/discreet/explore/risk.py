@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -9,9 +10,9 @@ import numpy as np
 
 from discreet.analysis.disclosure import disclosure_bound, disclosure_risk, epsilon_for_risk
 from discreet.explore.choices import Choices
-from discreet.explore.study import Study
-from discreet.mechanisms import mechanism_named
-from discreet.scores import Scores
+from discreet.explore.making import made
+from discreet.explore.study import Study, seen_by
+from discreet.guarantees import PureDP
 
 _POINTS = 25
 _MOST_CANDIDATES = 1_000
@@ -27,16 +28,19 @@ def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
         for series, count in _series(choices):
             bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
             rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
-    private = mechanism_named(choices.choice, epsilon=1).private
+    mechanism = made(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    # The bound is for pure privacy: a δ leaves room for an answer that tells all.
+    bounded = mechanism.promise_at(choices.range_distance).to(PureDP).epsilon < math.inf
     tolerated = float(_TOLERATED)
     return {
         "rows": rows,
         "chosen": [{"epsilon": chosen}],
         "before": 1 / worlds,
-        "private": private,
-        "one": disclosure_bound(choices.epsilon, worlds=worlds, steps=steps) if private else 1.0,
+        "private": mechanism.private,
+        "bounded": bounded,
+        "one": disclosure_bound(choices.epsilon, worlds=worlds, steps=steps) if bounded else 1.0,
         "all": disclosure_bound(choices.epsilon * choices.releases, worlds=worlds, steps=steps)
-        if private
+        if bounded
         else 1.0,
         "tolerated": tolerated,
         "epsilon_for_tolerated": epsilon_for_risk(_TOLERATED, worlds=worlds, steps=steps)
@@ -57,7 +61,9 @@ def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
     """Bayes for two equally likely worlds: these scores, and those without one supporter of the best."""
     if len(study) > _MOST_CANDIDATES:
         return None
-    key = ("risk", choices.choice, choices.epsilon, choices.sensitivity, choices.monotonic)
+    name = choices.choice
+    distances = (choices.sensitivity, choices.monotonic)
+    key = ("risk", name, choices.epsilon, distances, seen_by(name, choices.setting))
     return study.remembered(key, lambda: _bayes(choices, study))  # type: ignore[no-any-return] # own value
 
 
@@ -68,11 +74,8 @@ def _bayes(choices: Choices, study: Study) -> dict[str, Any]:
     # scores may move against each other, raises all others.
     there = here.copy() if choices.monotonic else here + delta
     there[0] = here[0] - delta
-    worlds = [
-        Scores(values, sensitivity=choices.sensitivity, monotonic=choices.monotonic)
-        for values in (here, there)
-    ]
-    found = disclosure_risk(mechanism_named(choices.choice, epsilon=choices.epsilon), worlds)
+    mechanism = made(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    found = disclosure_risk(mechanism, [choices.setting.scores(values) for values in (here, there)])
     return {
         "risk": found.risk,
         "bound": found.bound,

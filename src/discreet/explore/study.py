@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet import distribution
-from discreet.mechanisms import MECHANISMS, Mechanism, mechanism_named
-from discreet.scores import Scores
+from discreet.explore.making import Setting, made
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,7 +38,8 @@ _PRECISION = 2e-4
 
 
 # For curves the gaps may be rounded to float64, a relative error of 10^-13 at most; the probabilities at the
-# chosen ε are the mechanism's own. A mechanism that is not listed is asked itself.
+# chosen ε are the mechanism's own. These see nothing but the gaps; a mechanism that is not listed is asked
+# itself, and may look at Δ and δ as well.
 _QUICK: dict[str, Callable[[Floats], Floats]] = {
     "permute-and-flip": distribution.permute_and_flip,
     "noisy-max-exponential": distribution.permute_and_flip,
@@ -87,36 +87,32 @@ class Study:
             last = last[np.concatenate([np.arange(_MOST_CUTS // 2), spread])]
         self.cuts = last
         self.cut_errors = self.errors[last]
-        self._points: dict[tuple[str, int, Fraction | None], Point] = {}
-        self._masses: OrderedDict[tuple[str, Fraction, Fraction, bool], Floats] = OrderedDict()
+        self._points: dict[tuple[str, int, Setting | None], Point] = {}
+        self._masses: OrderedDict[tuple[str, Fraction, Setting | None], Floats] = OrderedDict()
         self._answers: dict[tuple[Any, ...], Any] = {}
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def masses(
-        self, name: str, epsilon: Fraction, sensitivity: Fraction, monotonic: bool
-    ) -> Floats:
+    def masses(self, name: str, epsilon: Fraction, setting: Setting) -> Floats:
         """The probability of each candidate, best first, of a mechanism at ε."""
-        key = (name, epsilon, sensitivity, monotonic)
+        key = (name, epsilon / setting.range_distance, seen_by(name, setting))
         with self._lock:
             if key not in self._masses:
-                scores = Scores(self.values, sensitivity=sensitivity, monotonic=monotonic)
-                self._masses[key] = mechanism_named(name, epsilon=epsilon).probabilities(scores)
+                mechanism = made(name, setting.delta, epsilon=epsilon)
+                self._masses[key] = mechanism.probabilities(setting.scores(self.values))
                 while len(self._masses) > _MOST_MASSES:
                     self._masses.popitem(last=False)
             self._masses.move_to_end(key)
             return self._masses[key]
 
     def curves(
-        self, names: tuple[str, ...], steps: list[int], sensitivity: Fraction, deadline: Deadline
+        self, names: tuple[str, ...], steps: list[int], setting: Setting, deadline: Deadline
     ) -> dict[str, dict[int, Point]]:
         """The points known at these steps of the grid; coarse ones of all mechanisms come first."""
         keys = {
-            (name, step): (name, step, None if is_private(name) else sensitivity)
-            for name in names
-            for step in steps
+            (name, step): (name, step, seen_by(name, setting)) for name in names for step in steps
         }
         with self._lock:
             added = 0
@@ -126,7 +122,7 @@ class Study:
                     if deadline.passed and added:
                         break
                     added += 1
-                    self._points[keys[name, step]] = self._point(name, scale_at(step), sensitivity)
+                    self._points[keys[name, step]] = self._point(name, scale_at(step), setting)
             known = {pair: self._points[key] for pair, key in keys.items() if key in self._points}
         return {name: {step: p for (n, step), p in known.items() if n == name} for name in names}
 
@@ -143,36 +139,40 @@ class Study:
         """Whether the answer is at hand."""
         return key in self._answers
 
-    def mean(self, name: str, scale: float, sensitivity: Fraction) -> float:
+    def mean(self, name: str, scale: float, setting: Setting) -> float:
         """The expected error at any noise scale."""
-        mass = self._mass_at(name, _rational(scale), sensitivity)
+        mass = self._mass_at(name, _rational(scale), setting)
         return _dot(mass, self.errors)
 
-    def beyond(self, name: str, scale: float, sensitivity: Fraction, tolerance: float) -> float:
+    def beyond(self, name: str, scale: float, setting: Setting, tolerance: float) -> float:
         """The probability of an error above the tolerance, at any noise scale."""
-        mass = self._mass_at(name, _rational(scale), sensitivity)
+        mass = self._mass_at(name, _rational(scale), setting)
         return float(mass[int(np.searchsorted(self.errors, tolerance, side="right")) :].sum())
 
     def cut_at(self, tolerance: float) -> int | None:
         """The cut that stands for "at most the tolerance": the last one not above it."""
         return int(np.searchsorted(self.cut_errors, tolerance, side="right")) - 1
 
-    def _point(self, name: str, scale: Fraction, sensitivity: Fraction) -> Point:
-        mass = self._mass_at(name, scale, sensitivity)
+    def _point(self, name: str, scale: Fraction, setting: Setting) -> Point:
+        mass = self._mass_at(name, scale, setting)
         tail = np.zeros(len(self))
         # Summed from the far end, small tails keep their digits.
         tail[: mass.size - 1] = np.cumsum(mass[:0:-1])[::-1]
         return Point(_dot(mass, self.errors), tail[self.cuts])
 
-    def _mass_at(self, name: str, scale: Fraction, sensitivity: Fraction) -> Floats:
+    def _mass_at(self, name: str, scale: Fraction, setting: Setting) -> Floats:
+        if name not in _QUICK:
+            return made(name, setting.delta, scale=scale).probabilities(setting.scores(self.values))
         count = len(self)
-        if count > _ALWAYS_KEPT and is_private(name):
+        if count > _ALWAYS_KEPT:
             reach = float(scale) * (_NEGLIGIBLE + math.log(count))
             count = max(_ALWAYS_KEPT, int(np.searchsorted(self.errors, reach, side="right")))
-        if name in _QUICK:
-            return _QUICK[name](self.errors[:count] / float(scale))
-        scores = Scores(self.values[:count], sensitivity=sensitivity)
-        return mechanism_named(name, scale=scale).probabilities(scores)
+        return _QUICK[name](self.errors[:count] / float(scale))
+
+
+def seen_by(name: str, setting: Setting) -> Setting | None:
+    """What a mechanism looks at beside the gaps: nothing, or the whole setting."""
+    return None if name in _QUICK else setting
 
 
 def grid_steps(range_distance: Fraction, low: float, high: float) -> list[int]:
@@ -231,13 +231,6 @@ def _coarseness(step: int) -> tuple[int, int]:
         if step % period == 0:
             return level, step
     return 2, step
-
-
-def is_private(name: str) -> bool:
-    """Whether the mechanism of this name has a proof."""
-    factory: Any = MECHANISMS[name]
-    mechanism: type[Mechanism] = getattr(factory, "func", factory)
-    return mechanism.private
 
 
 class Studies:

@@ -8,9 +8,9 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any
 
+from discreet.explore.budget import total
 from discreet.explore.choices import Choices
-from discreet.guarantees import PureDP
-from discreet.mechanisms import mechanism_named
+from discreet.explore.making import is_private, made
 
 TITLES = {
     "permute-and-flip": "permute-and-flip",
@@ -18,6 +18,7 @@ TITLES = {
     "noisy-max-exponential": "noisy max, exponential noise",
     "noisy-max-laplace": "noisy max, Laplace noise",
     "noisy-max-gumbel": "noisy max, Gumbel noise",
+    "large-gap": "large gap",
     "exponential-randomized-response": "exponential randomized response",
     "exponential-randomized-response-naive": "naive exponential randomized response",
 }
@@ -31,7 +32,7 @@ def title(name: str) -> str:
 
 def series(name: str) -> str:
     """What the charts call a mechanism: as the command line does."""
-    return name if mechanism_named(name, epsilon=1).private else f"{name} (not private)"
+    return name if is_private(name) else f"{name} (not private)"
 
 
 def rounded_up(value: float) -> float:
@@ -51,7 +52,7 @@ def figure(value: float) -> str:
     if value == 0:
         return "0"
     if abs(value) < 1e-4:
-        return f"{value:.2e}"
+        return f"{value:.2g}"
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 
@@ -141,6 +142,11 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
             f"{title(choices.choice).capitalize()} has no privacy guarantee: nothing bounds what an "
             "answer can reveal."
         )
+    if not found["bounded"]:
+        return (
+            f"{title(choices.choice).capitalize()} promises (ε, δ): except for an event of probability δ "
+            "its answers reveal no more than those of an ε-DP mechanism; in that event they may reveal all."
+        )
     text = (
         f"An attacker who holds {choices.worlds:,} data sets equally possible ({percent(found['before'])} "
         f"each) is at most {percent(found['one'])} sure after one release"
@@ -158,9 +164,10 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
 
 def record(choices: Choices) -> dict[str, Any]:
     """What the printed decision record says of the guarantee."""
-    mechanism = mechanism_named(choices.choice, epsilon=choices.epsilon)
-    promise = mechanism.promise_at(choices.range_distance).to(PureDP)
-    everything = PureDP(promise.exact * choices.releases)
+    mechanism = made(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    promise = mechanism.promise_at(choices.range_distance)
+    together = total(choices.choice, choices.epsilon, choices.releases, choices.delta)
+    everything = together.pure if together.pure.epsilon < math.inf else together.approx
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "mechanism": title(choices.choice),

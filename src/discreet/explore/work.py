@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
+from fractions import Fraction
 from multiprocessing.connection import Connection
 from typing import Any
 
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
-from discreet.exact_numbers import positive_distance, refuse, whole
+from discreet.exact_numbers import positive_distance, probability, refuse, whole
+from discreet.explore.making import made, takes_delta
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
-from discreet.mechanisms import MECHANISMS, mechanism_named
+from discreet.mechanisms import MECHANISMS, Mechanism
 
 CLAIMS = {
     "pure": "ε-differential privacy",
@@ -50,7 +52,7 @@ def audit_request(given: object) -> dict[str, Any]:
             for name in ("epsilon", "amount", "delta", "sensitivity")
         },
     }
-    mechanism_named(mechanism, epsilon=request["epsilon"])
+    _mechanism(request)
     positive_distance("sensitivity", request["sensitivity"])
     _claim(request)
     return request
@@ -71,13 +73,19 @@ def _claim(request: Mapping[str, Any]) -> Guarantee | Regular:
             return Regular()
 
 
+def _mechanism(request: Mapping[str, Any]) -> Mechanism:
+    name = request["mechanism"]
+    delta = probability("delta", request["delta"]) if takes_delta(name) else Fraction(0)
+    return made(name, delta, epsilon=request["epsilon"])
+
+
 def run_audit(sender: Connection, request: dict[str, Any]) -> None:
     """Audit, and tell how far the search is."""
     # An interrupt at the terminal is for the server, which then ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         verdict = audit(
-            mechanism_named(request["mechanism"], epsilon=request["epsilon"]),
+            _mechanism(request),
             _claim(request),
             sensitivity=request["sensitivity"],
             monotonic=request["monotonic"],

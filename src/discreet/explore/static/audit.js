@@ -1,5 +1,6 @@
 // A claim about a mechanism, searched for a pair of neighbours that refutes it, live.
 import { chartFigure, drawChart } from "./charts.js";
+import { copy } from "./copying.js";
 import { specification } from "./decide.js";
 import { $, figure, make } from "./dom.js";
 import { follow } from "./follow.js";
@@ -33,31 +34,67 @@ export function startAudit(start) {
       make("div", { class: "presets", role: "group", "aria-label": "Claims, one click away" }, ...presets),
       make("form", { class: "audit-form", id: "audit-form", onsubmit: (event) => { event.preventDefault(); run(); } },
         choice("mechanism", "Mechanism", start.mechanisms.map(({ name, title }) => [name, title])),
-        text("epsilon", "run at ε", "1"),
+        text("epsilon", "Run at ε", "1"),
         choice("claim", "Claim", Object.entries(start.claims)),
-        text("amount", "claimed amount (ε or ρ)", "1"),
-        text("delta", "claimed δ", "1e-6"),
+        text("amount", "Claimed amount (ε or ρ)", "1"),
+        text("delta", "δ", "1e-6"),
         text("sensitivity", "Δ", "1"),
         choice("n", "Candidates", sizes),
         choice("monotonic", "Neighbours", [["both", "general and monotonic"], ["false", "general"], ["true", "monotonic"]])),
       make("div", { class: "actions" },
         make("button", { type: "submit", form: "audit-form", class: "primary", id: "audit-run" }, "Audit"),
-        make("button", { type: "button", id: "audit-cancel", hidden: true, onclick: cancel }, "Cancel")),
+        make("button", { type: "button", id: "audit-cancel", hidden: true, onclick: cancel }, "Cancel"),
+        make("button", { type: "button", onclick: () => copy(asPython(), "The Python") }, "Copy as Python"),
+        make("button", { type: "button", onclick: () => copy(asCommand(), "The command") }, "Copy as command")),
       make("div", { id: "audit-progress", hidden: true },
         make("progress", { id: "audit-bar", max: 1, value: 0, "aria-label": "How far the search is" }),
         make("ol", { class: "stages", id: "audit-stages", tabindex: 0, "aria-label": "Stages of the search" }))),
     make("section", { class: "card", id: "audit-result", "aria-live": "polite", hidden: true }));
   $("#audit-n").value = "4";
+  $("#audit-claim").addEventListener("change", showFields);
+  $("#audit-mechanism").addEventListener("change", showFields);
+  showFields();
+}
+
+const value = (name) => $(`#audit-${name}`).value.trim();
+
+// A δ is asked for only where the claim or the mechanism has one; regularity has no amount.
+function showFields() {
+  const own = value("mechanism") === "large-gap";
+  $("#audit-delta").closest(".field").hidden = value("claim") !== "approx" && !own;
+  $("#audit-amount").closest(".field").hidden = value("claim") === "regular";
+}
+
+function asCommand() {
+  const amounts = { approx: `:${value("amount")},${value("delta")}`, regular: "" };
+  const sizes = Array.from({ length: Number(value("n")) - 1 }, (_, index) => `-n ${index + 2}`).join(" ");
+  const neighbours = { both: "", true: " --monotonic", false: " --general" }[value("monotonic")];
+  return `discreet audit ${value("mechanism")} --epsilon ${value("epsilon")} --claim ${value("claim")}${amounts[value("claim")] ?? `:${value("amount")}`} --sensitivity ${value("sensitivity")} ${sizes}${neighbours}`;
+}
+
+function asPython() {
+  const kinds = { pure: "PureDP", "bounded-range": "BoundedRange", zcdp: "ZCDP", approx: "ApproxDP" };
+  const kind = kinds[value("claim")];
+  const claim = kind ? `${kind}("${value("amount")}"${kind === "ApproxDP" ? `, "${value("delta")}"` : ""})` : "Regular()";
+  const neighbours = { both: "None", true: "True", false: "False" }[value("monotonic")];
+  return [
+    kind ? `from discreet import ${kind}\nfrom discreet.audit import audit` : "from discreet.audit import Regular, audit",
+    "from discreet.mechanisms import mechanism_named",
+    "",
+    `mechanism = mechanism_named("${value("mechanism")}", epsilon="${value("epsilon")}")`,
+    `print(audit(mechanism, ${claim}, sensitivity="${value("sensitivity")}", monotonic=${neighbours}, n=range(2, ${Number(value("n")) + 1})))`,
+    "",
+  ].join("\n");
 }
 
 function fill(parts) {
-  for (const [name, value] of Object.entries({ sensitivity: "1", monotonic: "both", ...parts })) $(`#audit-${name}`).value = value;
+  for (const [name, text] of Object.entries({ sensitivity: "1", monotonic: "both", ...parts })) $(`#audit-${name}`).value = text;
+  showFields();
 }
 
 async function run() {
   if (job) await cancel();
   clear("audit");
-  const value = (name) => $(`#audit-${name}`).value.trim();
   const neighbours = { both: null, true: true, false: false }[value("monotonic")];
   const wanted = { n: Number(value("n")), monotonic: neighbours };
   for (const name of ["mechanism", "claim", "epsilon", "amount", "delta", "sensitivity"]) wanted[name] = value(name);
@@ -100,10 +137,10 @@ function searching(yes) {
 export async function show() {
   if (!verdict) return;
   const { subject, claim, status, measured, claimed, symbol, coverage, seconds, proof } = verdict;
-  const words = { refuted: "does not hold: refuted", proved: "holds: proved", "not refuted": "not refuted" }[status];
+  const words = { refuted: `is not ${claim}: refuted`, proved: `is ${claim}: proved`, "not refuted": `may be ${claim}: not refuted` }[status];
   const pair = verdict.witness ?? verdict.worst;
   const card = make("div", { class: `verdict ${status.replace(" ", "-")}` },
-    make("strong", {}, `${claim} of ${subject}: ${words}`),
+    make("strong", {}, `${subject} ${words}`),
     make("p", {}, `Largest ${symbol} found ${figure(measured)}; claimed ${figure(claimed)}.`),
     make("p", {}, status === "refuted" ? `The witness is certain by ${pair.certainty}.` : status === "proved" ? `Proof: ${proof}. The search found nothing against it.` : "Nothing in what was searched breaks the claim. That is not a proof."),
     make("p", { class: "hint" }, `Searched: ${coverage}; ${seconds} s.`));

@@ -50,13 +50,12 @@ function shown() {
 
 function show() {
   const claims = shown();
-  const titles = new Map(catalogue.papers.map(({ key, title }) => [key, title]));
   const heads = ["Paper", "Number", "Statement", "Verdict", "Evidence", "Seconds"];
   const rows = claims.map((claim) => {
     const result = found.get(claim.id);
     const verdict = result?.verdict ?? UNCHECKED;
     const cell = (label, ...content) => make("td", { "data-label": label }, ...content);
-    return make("tr", {}, cell("Paper", titles.get(claim.paper)), make("th", { scope: "row" }, claim.number), cell("Statement", claim.statement),
+    return make("tr", {}, cell("Paper", claim.paper), make("th", { scope: "row" }, claim.number), cell("Statement", claim.statement),
       cell("Verdict", make("span", { class: `state ${result ? verdict.split(" ")[0] : ""}` }, verdict)),
       cell("Evidence", result ? [result.covered, result.evidence].filter(Boolean).join(": ") : ""), cell("Seconds", result ? figure(result.seconds) : ""));
   });
@@ -67,9 +66,9 @@ function show() {
 
 async function run() {
   const names = shown().map(({ id }) => id);
+  running(true);
   try {
     ({ job } = await post("api/claims", names));
-    running(true);
     const mine = job;
     await follow(mine, () => job === mine, {
       progress: (result, fraction) => {

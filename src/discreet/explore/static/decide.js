@@ -46,7 +46,7 @@ export function startDecide(start) {
 function startMechanisms(mechanisms) {
   mechanisms.forEach(({ name, title, private: proven }, index) => {
     const box = make("input", { type: "checkbox", value: name, onchange: () => change({ mechanisms: $$("#mechanisms input:checked").map((input) => input.value) }) });
-    $("#mechanisms").append(make("label", { class: "check" }, box, make("span", { class: "swatch", "data-colour": index }), make("span", {}, title, " ", proven ? "" : make("span", { class: "tag" }, "not private"))));
+    $("#mechanisms").append(make("label", { class: "check" }, box, make("span", { class: "swatch", "data-colour": index % 8 }), make("span", {}, title, " ", proven ? "" : make("span", { class: "tag" }, "not private"))));
     $("#choice").append(make("option", { value: name }, proven ? title : `${title} (not private)`));
   });
 }
@@ -130,11 +130,11 @@ async function show(figures) {
 // The colour of a line: its mechanism's, wherever it appears.
 function colours(series) {
   const place = offered.mechanisms.findLastIndex(({ name }) => series === name || series.startsWith(`${name} `) || series.startsWith(`${name},`));
-  return place >= 0 ? `m${place}` : series === "one release" ? "m4" : "m5";
+  return place >= 0 ? `m${place % 8}` : series === "one release" ? "m4" : "m5";
 }
 
 const titleOf = (name) => offered.mechanisms.find((mechanism) => mechanism.name === name)?.title ?? name;
-const swatch = (name) => make("span", { class: "swatch", "data-colour": offered.mechanisms.findIndex((mechanism) => mechanism.name === name) });
+const swatch = (name) => make("span", { class: "swatch", "data-colour": offered.mechanisms.findIndex((mechanism) => mechanism.name === name) % 8 });
 
 function realRisk({ real }) {
   if (!real) return "";

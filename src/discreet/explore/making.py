@@ -1,0 +1,58 @@
+"""Mechanisms by name, at the page's settings."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from discreet.mechanisms import MECHANISMS, Mechanism, mechanism_named
+from discreet.scores import Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What, beside ε, a mechanism's behaviour may depend on.
+
+    Attributes:
+        sensitivity: Δ.
+        monotonic: whether one person moves all scores in one direction.
+        delta: the δ that each release may use up.
+    """
+
+    sensitivity: Fraction
+    monotonic: bool
+    delta: Fraction
+
+    @property
+    def range_distance(self) -> Fraction:
+        """d: the most by which two scores can move apart."""
+        return self.sensitivity if self.monotonic else 2 * self.sensitivity
+
+    def scores(self, values: object) -> Scores:
+        """Scores with this Δ."""
+        return Scores(values, sensitivity=self.sensitivity, monotonic=self.monotonic)
+
+
+def made(name: str, delta: Fraction, **amount: object) -> Mechanism:
+    """The mechanism of this name at an ε or a scale; one that takes a δ is given it.
+
+    Example:
+        >>> made("permute-and-flip", Fraction(0), epsilon=1)
+        PermuteAndFlip(epsilon=1)
+    """
+    extra = {"delta": delta} if takes_delta(name) else {}
+    return mechanism_named(name, **amount, **extra)
+
+
+@cache
+def takes_delta(name: str) -> bool:
+    """Whether the mechanism has a δ of its own."""
+    return "delta" in inspect.signature(MECHANISMS[name]).parameters
+
+
+@cache
+def is_private(name: str) -> bool:
+    """Whether the mechanism has a proof."""
+    return mechanism_named(name, epsilon=1).private
