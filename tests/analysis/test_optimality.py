@@ -11,11 +11,13 @@ import pytest
 from discreet import Exponential, NoisyMax, PermuteAndFlip, Scores
 from discreet.analysis.lattice import all_neighbours, classes, orders, worst_neighbour
 from discreet.analysis.optimality import (
+    SHARP_THRESHOLD,
     THRESHOLD,
     lattice_error,
     optimal_mechanism,
     optimality_ratio,
     permute_and_flip_dual,
+    permute_and_flip_threshold,
 )
 from discreet.errors import MissingExtraError, ParameterError, ScoresError
 
@@ -109,6 +111,19 @@ def test_the_dual_changes_sign_at_the_threshold() -> None:
         middle = (low + high) / 2
         low, high = (middle, high) if least(middle) < 0 else (low, middle)
     assert high == pytest.approx(THRESHOLD, abs=1e-8)
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 5), (3, 1), (3, 4), (3, 8), (4, 6), (5, 3)])
+@pytest.mark.parametrize("neighbours", ["worst", "all"])
+def test_the_sharp_threshold_is_where_the_ratio_leaves_one(n: int, k: int, neighbours: str) -> None:
+    threshold = permute_and_flip_threshold(n=n, k=k)
+    assert threshold < SHARP_THRESHOLD
+    for epsilon in (max(threshold, 0.05), 0.75):
+        ratio = optimality_ratio(PermuteAndFlip, epsilon=epsilon, n=n, k=k, neighbours=neighbours)
+        assert ratio == pytest.approx(1, abs=1e-8)
+    if threshold:
+        below = optimality_ratio(PermuteAndFlip, epsilon=threshold - 0.05, n=n, k=k, neighbours=neighbours)
+        assert below > 1 + 1e-5
 
 
 def test_the_largest_ratio_below_the_threshold() -> None:

@@ -20,17 +20,20 @@ from discreet.analysis.error import (
     expected_error,
 )
 from discreet.analysis.optimality import (
+    SHARP_THRESHOLD,
     THRESHOLD,
     OptimalMechanism,
     optimal_mechanism,
     optimality_ratio,
     permute_and_flip_dual,
+    permute_and_flip_threshold,
 )
 from discreet.analysis.planning import budget_ratio, epsilon_for
 from discreet.analysis.recommendation import Recommendation, recommend
 from discreet.analysis.worst_case import WorstCase, worst_case, worst_case_error, worst_case_tail
 
 __all__ = [
+    "SHARP_THRESHOLD",
     "THRESHOLD",
     "Comparison",
     "ComparisonRow",
@@ -54,6 +57,7 @@ __all__ = [
     "optimal_mechanism",
     "optimality_ratio",
     "permute_and_flip_dual",
+    "permute_and_flip_threshold",
     "recommend",
     "worst_case",
     "worst_case_error",

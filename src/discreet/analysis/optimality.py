@@ -31,7 +31,10 @@ from discreet.exact_numbers import positive, refuse, whole
 from discreet.scores import Scores
 
 THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
-"""From this ε on permute-and-flip is the best possible mechanism (Theorem 3): about 0.9624."""
+"""From this ε on permute-and-flip is proved best possible by the paper (Theorem 3): about 0.9624."""
+
+SHARP_THRESHOLD = math.log(2)
+"""From this ε on it is best possible on every lattice, and below on no large one (our proof page)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,26 @@ def _solver() -> tuple[Any, Any]:
             "solving the linear program needs SciPy: pip install discreet[optimality]"
         ) from error
     return linprog, sparse
+
+
+def permute_and_flip_threshold(*, n: int, k: int) -> float:
+    """The exact ε from which on permute-and-flip is best possible on the lattice; zero for n = 2.
+
+    The root of Σ_{j=1..k} e^(−jε) = 1 for n ≥ 3, which tends to ln 2 as k grows: sharper than Theorem 3 of
+    the paper, and proved in ``docs/proofs/optimality.md``.
+
+    Example:
+        >>> round(permute_and_flip_threshold(n=3, k=4), 4), round(permute_and_flip_threshold(n=9, k=60), 4)
+        (0.6563, 0.6931)
+    """
+    if whole("n", n, least=2) == 2 or whole("k", k) == 1:
+        return 0.0
+    low, high = 0.0, SHARP_THRESHOLD
+    for _ in range(60):
+        middle = (low + high) / 2
+        total = math.fsum(math.exp(-j * middle) for j in range(1, k + 1))
+        low, high = (middle, high) if total > 1 else (low, middle)
+    return high
 
 
 def permute_and_flip_dual(epsilon: object, *, n: int, k: int) -> dict[Place, float]:
