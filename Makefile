@@ -32,7 +32,7 @@ demo: $(VENV)/.demo
 	@$(BIN)/discreet demo
 
 test: $(VENV)/.test lint types
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -54,7 +54,9 @@ def test_compare_as_json(run: Any, scores_file: str) -> None:
 
 
 def test_compare_looks_for_the_smallest(run: Any, scores_file: str) -> None:
-    _, out, _ = run("compare", scores_file, "--epsilon", "1", "--optimize", "min", "--public", "--json")
+    _, out, _ = run(
+        "compare", scores_file, "--epsilon", "1", "--optimize", "min", "--public", "--json"
+    )
     assert json.loads(out)[0]["best_probability"] == pytest.approx(1)
 
 
@@ -69,28 +71,38 @@ def test_ties_have_null_ratios(run: Any, tmp_path: Path) -> None:
 def test_compare_draws(run: Any, scores_file: str, tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("vl_convert")
     chart = tmp_path / f"chart{suffix}"
-    status, _, err = run("compare", scores_file, "--epsilon", "0.1:1:4", "--public", "--chart", str(chart))
+    status, _, err = run(
+        "compare", scores_file, "--epsilon", "0.1:1:4", "--public", "--chart", str(chart)
+    )
     assert status == 0
     assert str(chart) in err
     assert chart.stat().st_size > 5_000
 
 
 def test_plan_with_data_and_without(run: Any, scores_file: str) -> None:
-    status, out, _ = run("plan", scores_file, "--expected-error", "1", "--monotonic", "--public", "--json")
+    status, out, _ = run(
+        "plan", scores_file, "--expected-error", "1", "--monotonic", "--public", "--json"
+    )
     found = {row["mechanism"]: row for row in json.loads(out)}
     assert status == 0
     assert found["exponential"]["epsilon"] == pytest.approx(0.1832, abs=1e-4)
     assert found["permute-and-flip"]["ratio"] == 1
-    status, out, _ = run("plan", "--n", "1000", "--error-at-most", "20", "--with-probability", "0.95")
+    status, out, _ = run(
+        "plan", "--n", "1000", "--error-at-most", "20", "--with-probability", "0.95"
+    )
     assert status == 0
     assert "0.9175" in out
 
 
 def test_recommend(run: Any, scores_file: str) -> None:
-    status, out, _ = run("recommend", "--n", "100", "--epsilon", "1", "--delta", "1e-6", "--releases", "50")
+    status, out, _ = run(
+        "recommend", "--n", "100", "--epsilon", "1", "--delta", "1e-6", "--releases", "50"
+    )
     assert status == 0
     assert out.startswith("Use exponential with ε = 0.0624")
-    status, out, _ = run("recommend", scores_file, "--epsilon", "0.1", "--monotonic", "--public", "--json")
+    status, out, _ = run(
+        "recommend", scores_file, "--epsilon", "0.1", "--monotonic", "--public", "--json"
+    )
     assert json.loads(out)["mechanism"] == "permute-and-flip"
     assert json.loads(out)["crossover"] is None
     status, out, _ = run("recommend", "--n", "9", "--rho", "0.5", "--json")

@@ -8,6 +8,7 @@ status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 somethin
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import typer
@@ -28,6 +29,7 @@ COMMANDS = (
     "audit",
     "claims",
     "explore",
+    "man_page",
 )
 """The modules of this package that register commands, in the order of the help."""
 
@@ -75,4 +77,11 @@ def main() -> None:
         sys.exit(2)
     except DiscreetError as error:
         typer.echo(f"error: {error}", err=True)
+        sys.exit(3)
+    except Exception as error:
+        if os.environ.get("DISCREET_DEBUG"):
+            raise
+        # The message of an error that is not ours may quote data: only its kind is shown.
+        kind = type(error).__name__
+        typer.echo(f"error: something failed ({kind}); DISCREET_DEBUG=1 shows where", err=True)
         sys.exit(3)
