@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -27,9 +28,10 @@ from discreet.explore.examples import examples
 from discreet.explore.figures import figures
 from discreet.explore.jobs import Jobs
 from discreet.explore.making import is_private
-from discreet.explore.score_files import KINDS, MOST_BYTES, MOST_CANDIDATES, ScoreFile, read_scores
+from discreet.explore.recipes import as_csv
 from discreet.explore.shelf import OPENED, Shelf
 from discreet.explore.study import Studies
+from discreet.explore.uploads import KINDS, MOST_BYTES, MOST_CANDIDATES, ScoreFile, read_scores
 from discreet.explore.words import title
 from discreet.mechanisms import MECHANISMS
 
@@ -44,17 +46,34 @@ MEDIA = {
 _MOST_STATE = 256 * 1024
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The file of the command line, and what was said there of its scores."""
+
+    file: ScoreFile
+    sensitivity: str
+    monotonic: bool
+
+    def described(self) -> dict[str, Any]:
+        """For the page."""
+        return {
+            **_described(self.file, OPENED),
+            "sensitivity": self.sensitivity,
+            "monotonic": self.monotonic,
+        }
+
+
 class Explorer:
     """Everything behind one server."""
 
-    def __init__(self, *, opened: ScoreFile | None = None, bundle: Bundle | None = None) -> None:
+    def __init__(self, *, opened: Opened | None = None, bundle: Bundle | None = None) -> None:
         self.shelf = Shelf()
         self.studies = Studies()
         self.jobs = Jobs()
         self._bundle = bundle
         self._opened = opened
         if opened is not None:
-            self.shelf.put(opened, key=OPENED)
+            self.shelf.put(opened.file, key=OPENED)
 
     # ---- files -----------------------------------------------------------------------------------
 
@@ -99,7 +118,7 @@ class Explorer:
                     "endings": list(KINDS),
                     "audited": work.MOST_AUDITED,
                 },
-                "opened": None if self._opened is None else _described(self._opened, OPENED),
+                "opened": None if self._opened is None else self._opened.described(),
             }
         )
 
@@ -134,6 +153,12 @@ class Explorer:
         if len(file.labels) <= MOST_INLINE:
             return JSONResponse(_described(file, None))
         return JSONResponse(_described(file, self.shelf.put(file)))
+
+    async def scores(self, request: Request) -> Response:
+        """The scores on the screen as a CSV file, for the command and the Python that read one."""
+        given = await _json(request)
+        text = await run_in_threadpool(lambda: as_csv(choices_from(given, self.shelf)))
+        return JSONResponse({"csv": text})
 
     # ---- long work -------------------------------------------------------------------------------
 
@@ -191,6 +216,7 @@ class Explorer:
                 Route("/api/start", self.start),
                 Route("/api/specifications", self.specifications),
                 Route("/api/figures", self.figures, methods=["POST"]),
+                Route("/api/scores", self.scores, methods=["POST"]),
                 Route("/api/file", self.open_file, methods=["POST"]),
                 Route("/api/audit", self.start_audit, methods=["POST"]),
                 Route("/api/claims", self.claims),

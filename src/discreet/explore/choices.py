@@ -22,8 +22,8 @@ from discreet.exact_numbers import (
 )
 from discreet.explore.examples import examples
 from discreet.explore.making import Setting
-from discreet.explore.score_files import ScoreFile
 from discreet.explore.shelf import Shelf
+from discreet.explore.uploads import ScoreFile
 from discreet.mechanisms import MECHANISMS
 
 SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10_000), Fraction(100)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import shlex
+from collections.abc import Iterable
 from fractions import Fraction
 
 import discreet
 from discreet.explore.bars import MOST_BARS
 from discreet.explore.choices import Choices
-from discreet.explore.making import made
+from discreet.explore.making import is_private, made
 
 
 def recipes_for(choices: Choices) -> dict[str, str]:
@@ -22,11 +25,11 @@ def _python(choices: Choices) -> str:
     kind = type(decided).__name__
     compared = ", ".join(json.dumps(name) for name in choices.mechanisms)
     inline = len(choices.labels) <= MOST_BARS
-    lines = [] if inline else ["import csv", ""]
-    lines += [
+    lines = [
         *_imports(kind),
         "from discreet.accounting import Event, compose",
         "from discreet.analysis import compare, epsilon_for",
+        *([] if inline else ["from discreet.score_files import scores_from_file"]),
         "",
     ]
     lines += _scores(choices) if inline else _reading(choices)
@@ -87,31 +90,45 @@ def _scores(choices: Choices) -> list[str]:
 
 def _reading(choices: Choices) -> list[str]:
     return [
-        'with open("scores.csv", encoding="utf-8-sig", newline="") as file:',
-        "    rows = list(csv.reader(file))[1:]  # after the heading: label, score",
-        "scores = Scores(",
-        "    [float(row[-1]) for row in rows],",
-        "    candidates=[row[0] for row in rows],",
-        f"    sensitivity={_quoted(choices.sensitivity)},",
-        f"    monotonic={choices.monotonic},",
-        ")",
+        f'scores = scores_from_file("scores.csv", sensitivity={_quoted(choices.sensitivity)}, '
+        f"monotonic={choices.monotonic})"
     ]
 
 
 def _command(choices: Choices) -> str:
-    words = [
-        "discreet",
-        "compare",
+    about = [
         "scores.csv",
-        "--epsilon",
-        _text(choices.epsilon),
+        *(["--monotonic"] if choices.monotonic else []),
         "--sensitivity",
         _text(choices.sensitivity),
-        *(["--monotonic"] if choices.monotonic else []),
-        *(part for name in choices.mechanisms for part in ("--mechanism", name)),
         "--not-private",
     ]
-    return shlex.join(words)
+    private = [name for name in choices.mechanisms if is_private(name)]
+    commands = [
+        ["compare", "--epsilon", _text(choices.epsilon), *_named(choices.mechanisms), *about]
+    ]
+    if private:
+        aim = [
+            "--error-at-most",
+            _text(choices.tolerance),
+            "--with-probability",
+            _text(choices.level),
+        ]
+        commands.append(["plan", *aim, *_named(private), *about])
+    return "\n".join(shlex.join(["discreet", *words]) for words in commands)
+
+
+def _named(names: Iterable[str]) -> list[str]:
+    return [part for name in names for part in ("--mechanism", name)]
+
+
+def as_csv(choices: Choices) -> str:
+    """The scores as a file that the command line reads."""
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow(["candidate", "score"])
+    writer.writerows(zip(choices.labels, choices.values.tolist(), strict=True))
+    return file.getvalue()
 
 
 def _quoted(value: Fraction) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import uvicorn
 
 from discreet.errors import DiscreetError
-from discreet.explore.app import Explorer
+from discreet.explore.app import Explorer, Opened
 from discreet.explore.bundle import Bundle
 from discreet.explore.guard import Guard
-from discreet.explore.score_files import MOST_BYTES, ScoreFile
+from discreet.explore.uploads import MOST_BYTES
 from discreet.sampling import SecureBits
 
 ADDRESS = "127.0.0.1"
@@ -22,7 +22,7 @@ ADDRESS = "127.0.0.1"
 class PageServer:
     """One server and its address."""
 
-    def __init__(self, *, opened: ScoreFile | None = None, port: int = 0) -> None:
+    def __init__(self, *, opened: Opened | None = None, port: int = 0) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

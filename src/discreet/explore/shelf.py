@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 
 from discreet.errors import ParameterError
-from discreet.explore.score_files import ScoreFile
+from discreet.explore.uploads import ScoreFile
 from discreet.sampling import SecureBits
 
 MOST_FILES = 8

@@ -1,13 +1,13 @@
 // The page begins here: read the address, ask the server what there is, show it.
 import { show as showVerdict, startAudit } from "./audit.js";
 import { openClaims } from "./claims.js";
-import { copy } from "./copying.js";
+import { copy, save } from "./copying.js";
 import { redraw, showControls, startDecide, update } from "./decide.js";
 import { $, $$ } from "./dom.js";
 import { notify } from "./notices.js";
-import { get } from "./server.js";
+import { get, post } from "./server.js";
 import { showSource, startSources } from "./sources.js";
-import { change, link, onChange, restore, state } from "./state.js";
+import { change, link, onChange, request, restore, state } from "./state.js";
 import { startTheme } from "./theme.js";
 
 function showView() {
@@ -22,6 +22,15 @@ function showAll(from = null) {
   showSource();
   showControls(from);
   update();
+}
+
+async function saveScores() {
+  try {
+    const { csv } = await post("api/scores", request());
+    save(new Blob([csv], { type: "text/csv" }), "scores.csv");
+  } catch (error) {
+    notify("scores", error.message);
+  }
 }
 
 async function begin() {
@@ -43,6 +52,7 @@ async function begin() {
   for (const button of $$("nav [data-view]")) button.addEventListener("click", () => change({ view: button.dataset.view }));
   $("#copy-link").addEventListener("click", () => copy(location.href.split("#")[0] + link(), "The link"));
   for (const button of $$("[data-copy]")) button.addEventListener("click", () => copy($(`#${button.dataset.copy}`).textContent, button.dataset.copy === "python" ? "The Python" : "The command"));
+  $("#save-scores").addEventListener("click", saveScores);
   $("#print").addEventListener("click", () => print());
   addEventListener("hashchange", () => { restore(location.hash); showAll(); });
   showAll();

@@ -1,4 +1,5 @@
 // The charts: specifications come from the server once, figures flow into them.
+import { save } from "./copying.js";
 import { $, make, tableOf } from "./dom.js";
 import { notify } from "./notices.js";
 import { chartConfig } from "./theme.js";
@@ -73,11 +74,8 @@ function showTable(name) {
 async function saveChart(name, kind) {
   const { view } = drawn.get(name);
   if (!view) return;
-  const address = kind === "png"
-    ? await view.toImageURL("png", 2)
-    : URL.createObjectURL(new Blob([await view.toSVG()], { type: "image/svg+xml" }));
-  make("a", { href: address, download: `discreet-${name}.${kind}` }).click();
-  if (kind === "svg") setTimeout(() => URL.revokeObjectURL(address), 1000);
+  if (kind === "svg") save(new Blob([await view.toSVG()], { type: "image/svg+xml" }), `discreet-${name}.svg`);
+  else make("a", { href: await view.toImageURL("png", 2), download: `discreet-${name}.png` }).click();
 }
 
 function showTip(handler, event, item, value) {

@@ -1,5 +1,12 @@
 // Texts to take away: Python, command, link.
+import { make } from "./dom.js";
 import { notify } from "./notices.js";
+
+export function save(blob, name) {
+  const address = URL.createObjectURL(blob);
+  make("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
 
 export async function copy(text, what) {
   try {

@@ -51,7 +51,8 @@ function remember(file) {
 
 function use(file) {
   remember(file);
-  change({ source: valueOf(file), inline: file.inline ?? [], edits: {} });
+  const { sensitivity = state.sensitivity, monotonic = state.monotonic } = file;
+  change({ source: valueOf(file), inline: file.inline ?? [], edits: {}, sensitivity, monotonic });
 }
 
 async function open(name, content) {

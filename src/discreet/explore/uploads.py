@@ -1,8 +1,10 @@
-"""Scores from a file that somebody else wrote: CSV or JSON, parsed as text, with messages for people.
+"""Scores that a page sends: CSV or JSON, parsed as text, within limits, with messages for people.
 
-CSV: one candidate a line, ``label,score``, or the score alone; a first line that is no number is a
-heading. JSON: an object from label to number, or a list of numbers. The scores were declared public, yet
-no message quotes one: a line number is enough.
+CSV: one candidate a line. A first line that is no number names the columns; scores are then in the one
+called ``score``, else in the second, labels in the one called ``candidate``, else in the first other one.
+JSON: an object from label to number, or a list of numbers. The same files are read by
+:mod:`discreet.score_files`, which has no limits to keep and reads exact decimals; charts need floats only.
+The scores were declared public, yet no message quotes one: a line number is enough.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
@@ -22,6 +25,7 @@ import numpy.typing as npt
 
 from discreet.errors import ParameterError, ScoresError
 from discreet.exact_numbers import refuse
+from discreet.scores import Scores
 
 MOST_BYTES = 32 * 1024 * 1024
 """The largest file that is read."""
@@ -67,6 +71,27 @@ def read_scores(name: str, content: bytes) -> ScoreFile:
     return ScoreFile(PurePath(name).name[:LONGEST_LABEL], labels, values)
 
 
+def score_file(name: str, scores: Scores) -> ScoreFile:
+    """Scores that were read already, with labels and numbers as the page shows them."""
+    if len(scores) > MOST_CANDIDATES:
+        raise ScoresError(
+            f"there are more than {MOST_CANDIDATES:,} candidates, the most this page takes"
+        )
+    values = [
+        _checked(float(value) if isinstance(value, Fraction) else value)
+        for value in scores.values.tolist()
+    ]
+    labels = tuple(_label(str(label)) for label in scores.candidates)
+    return ScoreFile(PurePath(name).name[:LONGEST_LABEL], *_collected(iter(_known(labels, values))))
+
+
+def _known(labels: tuple[str, ...], values: list[float | None]) -> Iterator[tuple[str, float]]:
+    for label, value in zip(labels, values, strict=True):
+        if value is None:
+            raise ScoresError("a score is larger than this page can show")
+        yield label, value
+
+
 def _collected(rows: Iterator[tuple[str, float]]) -> tuple[tuple[str, ...], npt.NDArray[Any]]:
     labels: list[str] = []
     values: list[float] = []
@@ -86,8 +111,8 @@ def _collected(rows: Iterator[tuple[str, float]]) -> tuple[tuple[str, ...], npt.
 
 
 def _csv_rows(text: str, delimiter: str) -> Iterator[tuple[str, float]]:
-    width, heading = 0, True
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    columns: _Columns | None = None
     count = 0
     while True:
         try:
@@ -98,18 +123,36 @@ def _csv_rows(text: str, delimiter: str) -> Iterator[tuple[str, float]]:
             return
         if not any(cell.strip() for cell in row):
             continue
-        value = _number(row[-1])
-        if heading and value is None:
-            width, heading = len(row), False
-            continue
-        heading = False
-        width = width or len(row)
-        if len(row) != width or width > 2:
-            raise ScoresError(f"line {reader.line_num} does not have the form label,score")
+        if columns is None:
+            columns = _columns(row)
+            if _number(row[columns.score]) is None:
+                continue
+        if len(row) != columns.width:
+            raise ScoresError(
+                f"line {reader.line_num} has {len(row)} cells where the first has {columns.width}"
+            )
+        value = _number(row[columns.score])
         if value is None:
             raise ScoresError(f"line {reader.line_num}: the score is not a finite number")
-        yield (_label(row[0]) if width == 2 else str(count)), value
+        yield (str(count) if columns.label is None else _label(row[columns.label])), value
         count += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Where labels and scores stand."""
+
+    width: int
+    label: int | None
+    score: int
+
+
+def _columns(first: list[str]) -> _Columns:
+    names = [cell.strip() for cell in first]
+    score = names.index("score") if "score" in names else min(1, len(names) - 1)
+    others = [place for place in range(len(names)) if place != score]
+    named = [place for place in others if names[place] == "candidate"]
+    return _Columns(len(names), next(iter(named or others), None), score)
 
 
 def _json_rows(text: str) -> Iterator[tuple[str, float]]:
