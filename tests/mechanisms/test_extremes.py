@@ -105,7 +105,9 @@ def test_the_least_and_the_largest_epsilon(name: str) -> None:
             if mechanism.private:
                 assert mass == pytest.approx(expected, abs=1e-12)
     tiny = MECHANISMS[name](epsilon=1e-320)
-    assert _pair(tiny, [1.7e308, -1.7e308], sensitivity=Fraction(1, 10**10))[0] < 1
+    chance = _pair(tiny, [1.7e308, -1.7e308], sensitivity=Fraction(1, 10**10))[0]
+    # So many steps apart, a δ for each step is enough for certainty.
+    assert chance == 1 if name == "large-gap" else chance < 1
 
 
 @pytest.mark.parametrize("name", NAMES)

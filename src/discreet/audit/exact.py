@@ -86,7 +86,7 @@ def audit(
         )
     loss = loss_for(claim)
     searches = [
-        Search(prepared, loss, relation, grid, claimed_noise_scale(claim, relation, bound), seed)
+        Search(prepared, loss, relation, grid, _noise_scale(prepared, claim, relation), seed)
         for relation in relations
     ]
     _run(searches, sizes, starts, progress)
@@ -140,6 +140,18 @@ def _epsilon_of(claim: Guarantee | Regular) -> Fraction | None:
     if isinstance(claim, ZCDP) or not isinstance(exact, Fraction) or exact == 0:
         return None
     return exact
+
+
+def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> float:
+    """The mechanism's own noise scale where it has one; at most 2¹² Δ, as the grid reaches no further."""
+    mechanism = subject.mechanism
+    if mechanism is None or mechanism.scale == 0:
+        return claimed_noise_scale(claim, relation, subject.sensitivity)
+    scale = mechanism.scale
+    if scale is None:
+        assert mechanism.epsilon is not None
+        scale = subject.sensitivity * (1 if relation.monotonic else 2) / mechanism.epsilon
+    return float(min(max(scale, subject.sensitivity / 10**3), subject.sensitivity * 2**12))
 
 
 def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:

@@ -15,8 +15,12 @@ from discreet.audit.search import Progress
 from discreet.audit.shapes import scattered, shapes
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
+from discreet.mechanisms import Exponential, NoisyMax, PermuteAndFlip
 
 _MOST_ROWS = 32
+# Noisy max with independent noise of any one kind is regular, and all three of these are that.
+_PROVED = (PermuteAndFlip, Exponential, NoisyMax)
+_PROOF = "docs/proofs/auditing.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +85,7 @@ def audit_regularity(
         found, breaks = _certified(subject, change, relation)
         if witness is None or (breaks, found.value) > (refuted, witness.value):
             witness, refuted = found, breaks
-    proof = getattr(subject.mechanism, "proof", None) if subject.canonical else None
-    proved = not refuted and proof is not None and subject.mechanism is not None and subject.mechanism.private
+    proved = not refuted and type(subject.audited) in _PROVED
     return Verdict(
         subject=subject.name,
         claim=repr(claim),
@@ -92,7 +95,7 @@ def audit_regularity(
         symbol="log-ratio",
         witness=witness if refuted else None,
         worst=witness,
-        proof=proof if proved else None,
+        proof=_PROOF if proved else None,
         stages=tuple(stages),
         evaluations=subject.evaluations,
         seconds=time.perf_counter() - began,

@@ -13,6 +13,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import (
     Exponential,
     ExponentialRandomizedResponse,
+    LargeGap,
     NoisyMax,
     PermuteAndFlip,
 )
@@ -25,7 +26,7 @@ TOLERANCE = 1e-9
 FLOOR = 1e-290
 """Below this a float probability may have lost its digits: only "at most this" is believed."""
 
-_OUR_OWN = (PermuteAndFlip, Exponential, NoisyMax, ExponentialRandomizedResponse)
+_OUR_OWN = (PermuteAndFlip, Exponential, NoisyMax, LargeGap, ExponentialRandomizedResponse)
 
 
 class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):

@@ -2,6 +2,7 @@
 
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.exponential_randomized_response import ExponentialRandomizedResponse
+from discreet.mechanisms.large_gap import LargeGap
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
@@ -11,6 +12,7 @@ __all__ = [
     "MECHANISMS",
     "Exponential",
     "ExponentialRandomizedResponse",
+    "LargeGap",
     "Mechanism",
     "NoisyMax",
     "PermuteAndFlip",

@@ -8,6 +8,7 @@ from functools import partial
 from discreet.exact_numbers import refuse
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.exponential_randomized_response import ExponentialRandomizedResponse
+from discreet.mechanisms.large_gap import LargeGap
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
@@ -18,6 +19,7 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "noisy-max-exponential": partial(NoisyMax, noise="exponential"),
     "noisy-max-laplace": partial(NoisyMax, noise="laplace"),
     "noisy-max-gumbel": partial(NoisyMax, noise="gumbel"),
+    "large-gap": LargeGap,
     "exponential-randomized-response": partial(ExponentialRandomizedResponse, variant="complete"),
     "exponential-randomized-response-naive": partial(
         ExponentialRandomizedResponse, variant="naive"

@@ -1,0 +1,247 @@
+"""Large gap: permute-and-flip that never errs when the best candidate is far enough ahead."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet import distribution, sampling
+from discreet.distribution.reference import permute_and_flip_ball
+from discreet.errors import ParameterError
+from discreet.exact_numbers import Exact, probability
+from discreet.gaps import Gaps
+from discreet.guarantees import ApproxDP, Guarantee
+from discreet.mechanisms.mechanism import Floats, Indices, Mechanism, source_of_bits
+from discreet.release import Release
+from discreet.sampling import Bits
+from discreet.sampling.refinement import Ball, Uniform, ball
+from discreet.scores import Scores
+
+# Relative error granted to the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.
+_TOLERANCE = 2.0**-32
+# Beyond this many e-foldings a power of e is handled as "next to nothing" or "certainly enough".
+_FAR = 1_000_000
+
+
+class LargeGap(Mechanism):
+    """Permute-and-flip at full ε; a δ buys certainty once the best candidate leads by a large gap.
+
+    Draws r by permute-and-flip. If r is not the best candidate b, returns b instead with probability
+    c = min(1, 2a(1/W − 1)), where W = Σ_{t≠b} p_t is what the others weigh and a = δ/(e^ε − 1); never if
+    W ≥ 1. With W ≤ 2a/(1 + 2a), the gap being large, the answer is certain.
+
+    Distribution: Pr[r] = (1 − c)·PF_r for r ≠ b, where PF is permute-and-flip's distribution; b has the
+    rest. So its error is never larger than permute-and-flip's, at any tail; with two candidates no
+    symmetric (ε, δ) mechanism does better at gaps that are multiples of d.
+
+    Guarantee, with s = d/ε: (ε, δ)-DP, and for k people a(e^(kε) − 1) in place of δ. No pure ε, because
+    an answer may become impossible. It is not regular: raising a rival may help a third candidate.
+
+    Proof: ``docs/proofs/large-gap.md``; the sampler of permute-and-flip: ``docs/proofs/sampling.md``.
+
+    Cost: that of permute-and-flip; when that errs, one pass over the scores more.
+
+    Example:
+        >>> from discreet import Scores
+        >>> scores = Scores({"flu": 412, "cold": 298, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> mechanism = LargeGap(epsilon=1, delta="1e-6")
+        >>> mechanism.select(scores)
+        'flu'
+        >>> mechanism.probabilities(scores).tolist()
+        [1.0, 0.0, 0.0]
+        >>> mechanism.guarantee(scores, ApproxDP, delta="1e-6")
+        ApproxDP(1, 1e-06)
+    """
+
+    __slots__ = ("_delta",)
+    name = "large-gap"
+    proof = "docs/proofs/large-gap.md"
+
+    _delta: Fraction
+
+    def __init__(
+        self,
+        epsilon: object = None,
+        *,
+        scale: object = None,
+        optimize: str = "max",
+        delta: object = "1e-6",
+    ) -> None:
+        super().__init__(epsilon, scale=scale, optimize=optimize)
+        exact = probability("delta", delta)
+        if not 0 < exact < 1:
+            raise ParameterError(f"delta={delta!r} is not allowed: delta must be between 0 and 1")
+        object.__setattr__(self, "_delta", exact)
+
+    @property
+    def delta(self) -> Fraction:
+        """δ as given, exactly."""
+        return self._delta
+
+    def parameters(self) -> dict[str, Any]:
+        """The arguments that make this mechanism again."""
+        return {**super().parameters(), "delta": self._delta}
+
+    def release(
+        self, scores: Scores, *, neighbours: str = "data sets whose scores are neighbours"
+    ) -> Release:
+        """Choose one candidate and return it with its (ε, δ) guarantee."""
+        guarantee = self.guarantee(scores, ApproxDP, delta=self._delta)
+        return Release(
+            answer=self.select(scores), guarantee=guarantee, mechanism=self.name, neighbours=neighbours
+        )
+
+    def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
+        """``size`` independent draws of the chosen position. **Not private**: for study only."""
+        bits = source_of_bits(randomness)
+        draws = super().sample(scores, size, randomness=bits)
+        if self._scale_for(scores) == 0:
+            return draws
+        return self._corrected(draws, scores, bits)
+
+    def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
+        """Balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        from flint import arb, ctx
+
+        if self._scale_for(scores) == 0:
+            mass = self.probabilities(scores).tolist()
+            ties = sum(part > 0 for part in mass)
+            return [ball(Fraction(part > 0, ties)) for part in mass]
+        gaps = self.gaps(scores)
+        gammas = [gaps.exact(place) for place in range(len(scores))]
+        with ctx.workprec(bits + 32):
+            plain = permute_and_flip_ball(gammas, bits)
+            if gammas.count(Fraction(0)) > 1:
+                return plain
+            keep = 1 - _capped(self._coin_ball(gammas, self._cost(scores.range_distance)))
+            best = gammas.index(Fraction(0))
+            tail = [keep * part for part in plain]
+            tail[best] = 1 - sum((tail[r] for r in range(len(tail)) if r != best), arb(0))
+            return tail
+
+    def _choose(self, scores: Scores, bits: Bits) -> int:
+        drawn = super()._choose(scores, bits)
+        if self._scale_for(scores) == 0:
+            return drawn
+        return int(self._corrected(np.array([drawn], dtype=np.int64), scores, bits)[0])
+
+    def _corrected(self, draws: Indices, scores: Scores, bits: Bits) -> Indices:
+        """Each draw that is not the best becomes the best with probability c, exactly."""
+        if not len(draws):
+            return draws
+        gaps = self.gaps(scores)
+        best = np.concatenate(list(gaps.ties()))
+        erred = (draws != best[0]).nonzero()[0]
+        if len(best) > 1 or not len(erred):
+            return draws
+        cost = self._cost(scores.range_distance)
+        least, most = self._coin_bounds(gaps, int(best[0]), cost)
+        words = bits.words(len(erred))
+        lowest = words.astype(np.float64)
+        # A word stands for [w, w+1)/2⁶⁴, and its float is within 2¹¹ of it.
+        turned = lowest + 4096.0 <= least * 2.0**64
+        doubtful = ~turned & (lowest - 4096.0 < most * 2.0**64)
+        gammas = [gaps.exact(index) for index in range(gaps.size)] if doubtful.any() else []
+        for place in doubtful.nonzero()[0].tolist():
+            uniform = Uniform(bits, known=int(words[place]), width=64)
+            turned[place] = uniform.is_below(lambda: self._coin_ball(gammas, cost))
+        draws[erred[turned]] = best[0]
+        return draws
+
+    def _coin_bounds(self, gaps: Gaps, best: int, cost: Exact) -> tuple[float, float]:
+        """Two floats between which c certainly lies; (0, 1) where floats cannot say."""
+        weight = _weight(gaps.gammas()[0], best)
+        if weight * (1 - _TOLERANCE) >= 1:
+            return 0.0, 0.0
+        if weight < 1e-200 or not 1e-290 < cost < 500 or self._delta < Fraction(1, 10**290):
+            return 0.0, 1.0
+        factor = 2 * float(self._delta) / math.expm1(float(cost))
+        # W is within the tolerance; the rounding of the formula is a small part of another.
+        least, most = (
+            factor * (1 / (weight * (1 + sign * 2 * _TOLERANCE)) - 1) * (1 - sign * _TOLERANCE)
+            for sign in (1, -1)
+        )
+        return min(1.0, max(0.0, least)), min(1.0, max(0.0, most))
+
+    def _coin_ball(self, gammas: list[Fraction], cost: Exact) -> Ball:
+        """A ball around 2a(1/W − 1), not capped: 2δ(1 − W)/Σ(e^(ε−γ) − e^−γ)."""
+        from flint import arb
+
+        assert isinstance(cost, Fraction)
+        others = list(gammas)
+        others.remove(Fraction(0))
+        if not others or cost - min(others) < -_FAR:
+            # W is below e^−10⁶ of a: the quotient is far above one.
+            return arb(2)
+        if cost - min(others) > _FAR:
+            return arb(0, 1).union(arb(0)) * arb((1, -_FAR))
+        weight = sum(((-_near(gamma)).exp() for gamma in others), arb(0))
+        return 2 * ball(self._delta) * (1 - weight) / (weight * _near(cost).expm1())
+
+    def _mass(self, scores: Scores, *, log: bool) -> Floats:
+        if self._scale_for(scores) == 0:
+            return super()._mass(scores, log=log)
+        gammas, correction = self.gaps(scores).gammas()
+        best = (gammas == 0).nonzero()[0]
+        if len(best) > 1 or len(gammas) == 1:
+            return self._distribution(gammas, correction, log=log)
+        keep = self._kept(_weight(gammas + correction, int(best[0])), self._cost(scores.range_distance))
+        others = np.arange(len(gammas)) != best[0]
+        if log:
+            logs = self._distribution(gammas, correction, log=True)
+            with np.errstate(divide="ignore"):
+                logs[others] += np.log(keep)
+            logs[best[0]] = np.log1p(-min(1.0, math.fsum(np.exp(logs[others]))))
+            return logs
+        mass = self._distribution(gammas, correction, log=False)
+        mass[others] *= keep
+        mass[best[0]] = 1 - math.fsum(mass[others])
+        return mass
+
+    def _kept(self, weight: float, cost: Exact) -> float:
+        """1 − c as a float."""
+        if weight >= 1:
+            return 1.0
+        if weight == 0 or cost == math.inf:
+            return 0.0
+        # In logarithms: e^ε overflows long before δ(e^ε − 1)^−1 loses its meaning.
+        epsilon = float(min(cost, Fraction(10**300)))
+        growth = math.log(math.expm1(epsilon)) if epsilon < 30 else epsilon
+        logarithm = math.log(2 * float(self._delta)) - growth + math.log1p(-weight) - math.log(weight)
+        return -math.expm1(logarithm) if logarithm < 0 else 0.0
+
+    def _draw(self, gaps: Gaps, bits: Bits) -> int:
+        return sampling.uniform_head(gaps, bits)
+
+    def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
+        return sampling.uniform_heads(gaps, size, bits)
+
+    def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
+        return distribution.permute_and_flip(gammas, correction, log=log)
+
+    def _promise(self, epsilon: Exact) -> Guarantee:
+        return ApproxDP(epsilon, 0 if epsilon == 0 else self._delta)
+
+
+def _capped(value: Ball) -> Ball:
+    """The ball of min(1, max(0, x)) for x in a ball."""
+    from flint import arb
+
+    if value <= 0:
+        return arb(0)
+    return arb(1) if value >= 1 else value.intersection(arb(0.5, 0.5))
+
+
+def _near(value: Fraction) -> Ball:
+    """The ball of an exponent, cut off where e to that power is next to nothing anyway."""
+    return ball(min(value, Fraction(4 * _FAR)))
+
+
+def _weight(gammas: Floats, best: int) -> float:
+    """W: the sum of the other candidates' coins."""
+    coins = np.exp(-np.maximum(gammas, 0.0))
+    coins[best] = 0.0
+    return float(coins.sum())
