@@ -10,7 +10,6 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -41,10 +40,9 @@ class Store:
         self.place = place
         self._engine = _engine(place, wait)
         self._process = os.getpid()
-        # SQLite's waiting is a poll; threads of one process wait in line for a lock instead.
-        self._line: AbstractContextManager[Any] = (
-            Lock() if place.is_sqlite else contextlib.nullcontext()
-        )
+        # Threads of one process wait in line here: cheaper than for SQLite's poll or a server's lock.
+        self._line = Lock()
+        self._wait = wait
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in one consistent reading transaction."""
@@ -53,8 +51,12 @@ class Store:
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in one writing transaction; when this returns, its effects are durable."""
         self._renew_after_fork()
-        with self._line:
+        if not self._line.acquire(timeout=self._wait):
+            raise _locked(self.place)
+        try:
             return self._run(work, write=True)
+        finally:
+            self._line.release()
 
     def now(self, connection: Connection) -> int:
         """Microseconds since 1970: the server's clock where there is a server, so that a team has one."""
@@ -75,7 +77,7 @@ class Store:
         """A forked child must not use, nor close, its parent's connections, nor wait for its threads."""
         if os.getpid() != self._process:
             self._engine.dispose(close=False)
-            self._line = Lock() if self.place.is_sqlite else contextlib.nullcontext()
+            self._line = Lock()
             self._process = os.getpid()
 
     def _run(self, work: Callable[[Connection], T], *, write: bool) -> T:
@@ -151,6 +153,12 @@ def use_write_ahead_log(store: Store) -> None:
         connection.execute("PRAGMA journal_mode=WAL")
 
 
+def _locked(place: Place) -> LedgerError:
+    return LedgerError(
+        f"the ledger {place} is locked by someone else; nothing was spent, try again"
+    )
+
+
 def _problem(error: Exception, place: Place) -> LedgerError:
     """What went wrong, in our words, without parameters or passwords."""
     original = error.orig if isinstance(error, DBAPIError) else error
@@ -159,9 +167,7 @@ def _problem(error: Exception, place: Place) -> LedgerError:
         str(original).strip().splitlines()[0] if str(original).strip() else ""
     )
     if state in _BUSY_STATES or "database is locked" in said or "database table is locked" in said:
-        return LedgerError(
-            f"the ledger {place} is locked by someone else; nothing was spent, try again"
-        )
+        return _locked(place)
     if state in _FULL_STATES or "is full" in said:
         return LedgerError(f"there is no room left for the ledger {place}; nothing was spent")
     if "readonly" in said or state == "25006":
