@@ -250,6 +250,18 @@ def test_a_clock_that_goes_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert ledger.verify("visits").holds
 
 
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_file_that_is_taken_away(path: Path, replaced: bool) -> None:
+    """An open connection could go on writing where nobody will ever look."""
+    with Ledger.open(path) as ledger:
+        ledger.spend("visits", PureDP("0.1"))
+        path.rename(path.with_suffix(".old"))
+        if replaced:
+            path.write_bytes(b"")
+        with pytest.raises(LedgerError, match="moved or replaced; nothing was spent"):
+            ledger.spend("visits", PureDP("0.1"))
+
+
 def test_only_the_owner_may_read(tmp_path: Path) -> None:
     before = os.umask(0)
     try:

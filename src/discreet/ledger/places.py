@@ -69,6 +69,14 @@ class Place:
             return
         raise problem
 
+    def file_number(self) -> tuple[int, int] | None:
+        """What tells the SQLite file from any other, or None if it is gone."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
     def check_file(self) -> None:
         """Refuse what is plainly no ledger before SQLite opens it."""
         try:

@@ -39,6 +39,7 @@ class Store:
     def __init__(self, place: Place, *, wait: float) -> None:
         self.place = place
         self._engine = _engine(place, wait)
+        self._file = place.file_number() if place.is_sqlite else None
         self._process = os.getpid()
         # Threads of one process wait in line here: cheaper than for SQLite's poll or a server's lock.
         self._line = Lock()
@@ -51,6 +52,9 @@ class Store:
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in one writing transaction; when this returns, its effects are durable."""
         self._renew_after_fork()
+        if self.place.is_sqlite and self.place.file_number() != self._file:
+            # An open connection would go on writing to a file that nobody can find any more.
+            raise LedgerError(f"the ledger {self.place} was moved or replaced; nothing was spent")
         if not self._line.acquire(timeout=self._wait):
             raise _locked(self.place)
         try:

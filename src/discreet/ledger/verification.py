@@ -45,8 +45,10 @@ class Verification:
     def __str__(self) -> str:
         if self.problems:
             return f"{self.dataset}: " + "; ".join(self.problems)
-        against = "and the head kept elsewhere agree" if self.compared else "agree"
-        return f"{self.dataset}: {self.entries} entries, the chain, the totals {against}"
+        agreeing = "the chain and the totals"
+        if self.compared:
+            agreeing = "the chain, the totals and the head kept elsewhere"
+        return f"{self.dataset}: {self.entries} entries; {agreeing} agree"
 
     def as_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
