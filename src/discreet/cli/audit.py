@@ -175,11 +175,13 @@ class _Progress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+        console = Console(stderr=True)
         self._progress = Progress(
             BarColumn(bar_width=24),
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=console,
+            disable=not console.is_terminal,
             transient=True,
         )
         self._task = self._progress.add_task("audit", total=1.0)
@@ -203,7 +205,8 @@ def show(verdict: Verdict) -> None:
 
     from discreet.audit.cards import bars, explanation, figures, headline
 
-    parts: list[Any] = [Text(figures(verdict))]
+    style = _STYLES[verdict.status]
+    parts: list[Any] = [Text(headline(verdict), style), Text(figures(verdict))]
     pair = verdict.worst
     if pair is not None:
         parts.append(Text(f"{'witness' if verdict.witness else 'worst pair found'}: {pair}\n"))
@@ -216,7 +219,4 @@ def show(verdict: Verdict) -> None:
         parts.append(table)
     parts.append(Text("\n" + explanation(verdict)))
     parts.append(Text(f"Searched {verdict.coverage}; {verdict.seconds:.1f} s, seed {verdict.seed}.", "dim"))
-    style = _STYLES[verdict.status]
-    Console(width=None).print(
-        Panel(Group(*parts), title=Text(headline(verdict), style), border_style=style.split()[-1])
-    )
+    Console().print(Panel(Group(*parts), title=verdict.status, border_style=style.split()[-1]))
