@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from discreet import Exponential, ExponentialRandomizedResponse, NoisyMax, PermuteAndFlip, Scores
 from discreet.analysis import disclosure_bound, disclosure_risk, epsilon_for_risk
 from discreet.errors import ParameterError, ScoresError
+from discreet.mechanisms import LargeGap
 
 PRIVATE = [PermuteAndFlip(epsilon=1), Exponential(epsilon=1), NoisyMax(epsilon=1, noise="laplace")]
 vectors = st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=2, max_size=4)
@@ -60,6 +61,15 @@ def test_a_mechanism_without_proof_is_bounded_by_nothing_and_says_so() -> None:
     assert "no privacy guarantee" in result.warning
     assert result.risk > disclosure_bound("0.1", worlds=2) + 0.2
     assert disclosure_risk(PermuteAndFlip(epsilon=1), worlds).warning is None
+
+
+def test_a_delta_bounds_no_belief() -> None:
+    worlds = [Scores(q, sensitivity=1, monotonic=True) for q in ([60, 30], [59, 31])]
+    result = disclosure_risk(LargeGap(epsilon=1, delta="0.01"), worlds)
+    assert result.bound == 1
+    assert result.warning is not None
+    assert "δ" in result.warning
+    assert result.risk <= 1
 
 
 def test_no_noise_discloses_everything() -> None:

@@ -90,6 +90,8 @@ def test_targets_out_of_reach_name_the_best_reachable() -> None:
         epsilon_for(response, Scores([3, 2, 1], sensitivity=1), expected_error="0.4")
     with pytest.raises(ParameterError, match=r"approaches probability 0\.66"):
         epsilon_for(response, Scores([3, 2, 1], sensitivity=1), error_at_most=0, with_probability="0.9")
+    with pytest.raises(ParameterError, match=r"approaches 4\.75"):
+        epsilon_for(response, n=20, expected_error=1)
     with pytest.raises(ParameterError, match="cannot be met"):
         epsilon_for(PermuteAndFlip, n=4, error_at_most=0, with_probability="0.9")
     with pytest.raises(ParameterError, match="cannot be met"):

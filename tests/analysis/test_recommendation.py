@@ -87,6 +87,9 @@ def test_lists_fixed_in_advance_allow_more() -> None:
 def test_bad_input_is_refused() -> None:
     with pytest.raises(NotPrivateError):
         recommend(n=4, budget=PureDP(1), mechanisms=ExponentialRandomizedResponse)
+    for budget in (PureDP(1), ApproxDP(1, "1e-9")):
+        with pytest.raises(ParameterError, match="large-gap cannot be used"):
+            recommend(n=4, budget=budget, mechanisms="large-gap")
     for bad in (BoundedRange(1), 1, PureDP(0), PureDP(float("inf")), ApproxDP(0, "1e-6")):
         with pytest.raises(ParameterError, match="budget"):
             recommend(n=4, budget=bad)  # type: ignore[arg-type]  # on purpose

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from discreet.analysis import (
     worst_case_tail,
 )
 from discreet.analysis.one_best import laplace_missed, missed_chance, permute_and_flip_missed
-from discreet.errors import ParameterError
 from discreet.mechanisms import Mechanism
+from discreet.errors import ParameterError
+from discreet.mechanisms import LargeGap, Mechanism
 
 LAPLACE = NoisyMax(epsilon=1, noise="laplace")
 RESPONSE = ExponentialRandomizedResponse(epsilon=1, truth="0.5")
@@ -41,7 +43,8 @@ def test_closed_forms_agree_with_the_probabilities(mechanism: Mechanism, n: int,
     )
     scores = Scores(np.array([0.0] + [-gamma] * (n - 1)), sensitivity=1)
     expected = unit.probabilities(scores)[1:].sum()
-    assert missed_chance(unit, n, step=1.0)(gamma) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    chance = missed_chance(unit, n, step=Fraction(1), distance=Fraction(2))
+    assert chance(gamma) == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
 def test_closed_forms_for_very_many_candidates() -> None:
@@ -147,6 +150,18 @@ def test_randomized_response_has_no_logarithmic_bound() -> None:
     assert worst_case_error(naive, 64) == pytest.approx(worst_case_error(Exponential(epsilon=1), 64) / 2)
     assert worst_case(RESPONSE, 64, gap=2).proved
     assert worst_case_error(ExponentialRandomizedResponse(scale=0, truth="0.5"), 11) == 2.5
+
+
+def test_mechanisms_without_a_closed_form_go_through_their_probabilities() -> None:
+    for epsilon in ("0.5", "4"):
+        mechanism = LargeGap(epsilon=epsilon, delta="0.01")
+        worst = worst_case(mechanism, 6, 3, True)
+        scores = Scores([0.0] + [-worst.gap] * 5, sensitivity=3, monotonic=True)
+        assert expected_error(mechanism, scores) == pytest.approx(worst.error, rel=1e-9)
+        assert not worst.proved
+        assert worst.error <= worst_case_error(PermuteAndFlip(epsilon=epsilon), 6, 3, True) + 1e-12
+    with pytest.raises(ParameterError, match="no closed form"):
+        worst_case(LargeGap(epsilon=1), 10**7)
 
 
 def test_equations_15_and_16() -> None:

@@ -23,11 +23,16 @@ import numpy.typing as npt
 from discreet.analysis.family import noise_scale, required
 from discreet.errors import ParameterError, ScoresError
 from discreet.exact_numbers import positive, positive_distance, probability, refuse, whole
+from discreet.guarantees import PureDP
 from discreet.mechanisms import Mechanism
 from discreet.scores import Scores
 
 Floats = npt.NDArray[np.float64]
 
+_ONLY_DELTA = (
+    "{name} promises (ε, δ) only: in an event of probability δ nothing is promised, so one answer may be "
+    "certain proof of a world, and no bound below 1 holds"
+)
 _NO_PROOF = (
     "{name} has no privacy guarantee: the risk below is exact for these worlds, but nothing bounds it for "
     "others, and one more person can raise it to certainty"
@@ -99,7 +104,7 @@ def disclosure_risk(
         blind=float(beliefs.max()),
         bound=_bound(mechanism, listed[0], beliefs, distances),
         steps=float(max(map(max, distances)) / listed[0].range_distance),
-        warning=None if mechanism.private else _NO_PROOF.format(name=mechanism.name),
+        warning=_warning(mechanism, listed[0]),
         posterior=posterior,
     )
 
@@ -186,11 +191,19 @@ def _distances(worlds: list[Scores]) -> list[list[Fraction]]:
     return [[distance(one, other) for other in exact] for one in exact]
 
 
+def _warning(mechanism: Mechanism, scores: Scores) -> str | None:
+    if not mechanism.private:
+        return _NO_PROOF.format(name=mechanism.name)
+    pure = mechanism.promise_at(scores.range_distance).to(PureDP).exact
+    noisy = noise_scale(mechanism, scores.range_distance) > 0
+    return _ONLY_DELTA.format(name=mechanism.name) if pure == math.inf and noisy else None
+
+
 def _bound(
     mechanism: Mechanism, scores: Scores, beliefs: Floats, distances: list[list[Fraction]]
 ) -> float:
     """The largest, over worlds w, of π_w / Σ_v π_v e^(−D(w, v)/s): the proof at the real distances."""
-    if not mechanism.private:
+    if _warning(mechanism, scores) is not None:
         return 1.0
     scale = noise_scale(mechanism, scores.range_distance)
     if scale == 0:

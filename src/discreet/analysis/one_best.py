@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
-from discreet.errors import ParameterError
-from discreet.exact_numbers import refuse
+from discreet.exact_numbers import Exact, float_up, refuse
 from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
 from discreet.scores import Scores
 
@@ -20,6 +20,7 @@ Chance = Callable[[float], float]
 """From γ to the probability that the choice is not the best candidate."""
 
 _LARGEST_GENERAL = 1_000_000
+_FAR = Fraction(10) ** 300
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
 
@@ -93,12 +94,14 @@ _CLOSED_FORMS: dict[str, Callable[[int, float], float]] = {
 }
 
 
-def missed_chance(mechanism: Mechanism, n: int, *, step: float) -> Chance:
-    """The chance of missing the best, as a function of γ; ``step`` is Δ/s (only ERR asks for it).
+def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact) -> Chance:
+    """The chance of missing the best, as a function of γ.
+
+    Most mechanisms see nothing but γ; a few also ask for Δ/s (``step``) or d/s (``distance``).
 
     Example:
         >>> from discreet import PermuteAndFlip
-        >>> missed_chance(PermuteAndFlip(epsilon=1), 4, step=0.5)(0.0)
+        >>> missed_chance(PermuteAndFlip(epsilon=1), 4, step=Fraction(1, 2), distance=Fraction(1))(0.0)
         0.75
     """
     closed = _CLOSED_FORMS.get(mechanism.name)
@@ -109,25 +112,24 @@ def missed_chance(mechanism: Mechanism, n: int, *, step: float) -> Chance:
         chained = mechanism.variant == "complete"
 
         def missed(gamma: float) -> float:
-            everyone = gamma == 0 or (chained and gamma <= step)
+            everyone = gamma == 0 or (chained and gamma <= float_up(step))
             return (1 - truth) * exponential_missed(n, gamma) + truth * (n - 1) / n * everyone
 
         return missed
-    return _from_probabilities(mechanism, n)
+    return _from_probabilities(mechanism, n, distance)
 
 
-def _from_probabilities(mechanism: Mechanism, n: int) -> Chance:
+def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance:
     """Any other mechanism, through its probability mass function at unit scale."""
     if n > _LARGEST_GENERAL:
         raise refuse("n", n, f"at most {_LARGEST_GENERAL} for {mechanism.name}, which has no closed form")
     rest = {k: v for k, v in mechanism.parameters().items() if k not in ("epsilon", "scale", "optimize")}
     unit = type(mechanism)(scale=1, **rest)
-    if not isinstance(unit, Mechanism):
-        raise ParameterError(f"{mechanism.name} cannot be built from scale=")
 
     def missed(gamma: float) -> float:
-        values = np.full(n, -gamma)
+        # Beyond this nothing is left of any probability, and infinity is no score.
+        values = np.full(n, -min(gamma, 1e300))
         values[0] = 0.0
-        return float(unit.probabilities(Scores(values, range_distance=1))[1:].sum())
+        return float(unit.probabilities(Scores(values, range_distance=min(distance, _FAR)))[1:].sum())
 
     return missed

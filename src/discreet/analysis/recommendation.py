@@ -206,11 +206,16 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
     if not member(family, 1).private:
         raise NotPrivateError(f"{member(family, 1).name} has no guarantee, so no budget allows it")
     if isinstance(setting.budget, PureDP):
-        return member(family, Fraction(setting.budget.exact) / releases)
+        equal = member(family, Fraction(setting.budget.exact) / releases)
+        if not setting.affordable(equal, releases):
+            raise _unaffordable(equal, setting)
+        return equal
     limit = _limit(setting.budget)  # type: ignore[arg-type]  # checked in recommend
     low = float(limit) / releases
     while not setting.affordable(member(family, low), releases):
         low /= 2
+        if low < 1e-12 * float(limit) / releases:
+            raise _unaffordable(member(family, 1), setting)
     high = 2 * low
     while setting.affordable(member(family, high), releases):
         low, high = high, 2 * high
@@ -226,6 +231,13 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
     # Cut, never rounded up: whatever is below an affordable ε is affordable.
     unit = Fraction(10) ** (math.floor(math.log10(low)) + 1 - digits)
     return member(family, math.floor(Fraction(repr(low)) / unit) * unit)
+
+
+def _unaffordable(mechanism: Mechanism, setting: _Setting) -> ParameterError:
+    return ParameterError(
+        f"{mechanism.name} cannot be used under {setting.budget!r} at any ε: what it promises besides ε "
+        "(its own δ) is more than the budget allows"
+    )
 
 
 def _crossover(setting: _Setting) -> int | None:

@@ -87,6 +87,7 @@ def worst_case(
         (0.278465, 1.278465, True)
     """
     n, scale, delta, least = _public(mechanism, n, sensitivity, monotonic, gap)
+    distance = delta if monotonic else 2 * delta
     proved = mechanism.name in _PROVED
     if n == 1:
         return WorstCase(0.0, 0.0, 1.0, True)
@@ -94,7 +95,7 @@ def worst_case(
         return _noiseless(mechanism, n, delta, least)
     if isinstance(mechanism, ExponentialRandomizedResponse):
         return _worst_response(mechanism, n, scale=scale, delta=delta, least=least)
-    chance = missed_chance(mechanism, n, step=float_up(delta / scale))
+    chance = missed_chance(mechanism, n, step=delta / scale, distance=distance / scale)
     gamma = _peak(lambda g: g * chance(g), float_up(least / scale), math.log(n) + 20)
     error = float_up(scale) * gamma * chance(gamma) if chance(gamma) else 0.0
     return WorstCase(error, float_up(scale) * gamma, math.exp(-gamma), proved)
@@ -120,15 +121,17 @@ def worst_case_tail(
         True
     """
     n, scale, delta, least = _public(mechanism, n, sensitivity, monotonic, gap)
-    distance = max(score_difference("t", t), least)
-    if distance == 0:
+    away = max(score_difference("t", t), least)
+    if away == 0:
         return 1.0
     if n == 1:
         return 0.0
     if scale == 0:
-        missed = missed_chance(mechanism, n, step=math.inf if distance <= delta else 0.0)
-        return missed(math.inf)
-    return missed_chance(mechanism, n, step=float_up(delta / scale))(float_up(distance / scale))
+        chained = math.inf if away <= delta else Fraction(0)
+        return missed_chance(mechanism, n, step=chained, distance=math.inf)(math.inf)
+    distance = delta if monotonic else 2 * delta
+    chance = missed_chance(mechanism, n, step=delta / scale, distance=distance / scale)
+    return chance(float_up(away / scale))
 
 
 def _public(
@@ -189,10 +192,11 @@ def _worst_response(
     truth, step, low = float(mechanism.truth), float_up(delta / scale), float_up(least / scale)
     noise = float_up(scale)
     naive = mechanism.variant == "naive"
-    chance = missed_chance(mechanism, n, step=step)
+    chance = missed_chance(mechanism, n, step=delta / scale, distance=2 * delta / scale)
 
     def kept(gamma: float) -> float:
-        return (1 - truth) * gamma * exponential_missed(n, gamma)
+        missed = exponential_missed(n, gamma)
+        return (1 - truth) * gamma * missed if missed else 0.0
 
     alone = _peak(kept, low if naive else max(low, step), math.log(n) + 20)
     found = [WorstCase(noise * kept(alone) if kept(alone) else 0.0, noise * alone, math.exp(-alone), naive)]
