@@ -1,0 +1,174 @@
+"""One release, and many draws: against ``np.argmax``, the insecure one-liner, OpenDP and diffprivlib.
+
+``argmax`` answers without privacy; ``argmax(q + noise)`` is what people write, with noise that is neither
+exact nor secure. All figures of one row come from one interleaved run; ratios are what counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import tracemalloc
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.shapes import EASY, SHAPES, Values
+from benchmarks.timing import medians, record
+from discreet import Exponential, NoisyMax, PermuteAndFlip, Scores
+
+_PERMUTE_AND_FLIP = PermuteAndFlip(epsilon=1)
+_STEADY = PermuteAndFlip(epsilon=1, steady=True)
+_EXPONENTIAL = Exponential(epsilon=1)
+_LAPLACE = NoisyMax(epsilon=1, noise="laplace")
+# A peer that would take minutes at a size is left out there.
+_LARGEST_OPENDP = 10**6
+_LARGEST_DIFFPRIVLIB = 10**4
+
+
+def _opendp(values: Values) -> Callable[[], object] | None:
+    try:
+        import opendp.prelude as dp
+    except ImportError:
+        return None
+    dp.enable_features("contrib")
+    kind = {"f": values.dtype.name.replace("loat", ""), "i": "i64"}[values.dtype.kind]
+    atom = dp.atom_domain(T=kind, nan=False) if kind[0] == "f" else dp.atom_domain(T=kind)
+    measurement = dp.m.make_noisy_max(
+        dp.vector_domain(atom), dp.linf_distance(T=kind), dp.max_divergence(), scale=2.0
+    )
+    return lambda: measurement(values)
+
+
+def _diffprivlib(values: Values) -> Callable[[], object] | None:
+    try:
+        from diffprivlib.mechanisms import PermuteAndFlip as Theirs
+    except Exception:  # it does not import beside every scikit-learn
+        return None
+    utility = values.tolist()
+    return lambda: Theirs(epsilon=1, sensitivity=1, utility=utility).randomise()
+
+
+def _competitors(values: Values, rng: np.random.Generator) -> dict[str, Callable[[], object]]:
+    scores = Scores(values, sensitivity=1)
+    found: dict[str, Callable[[], object] | None] = {
+        "argmax": lambda: np.argmax(values),
+        "argmax(q + exponential)": lambda: np.argmax(values + rng.exponential(2.0, len(values))),
+        "argmax(q + laplace)": lambda: np.argmax(values + rng.laplace(0.0, 2.0, len(values))),
+        "permute-and-flip": lambda: _PERMUTE_AND_FLIP.select_index(scores),
+        "build and select": lambda: _PERMUTE_AND_FLIP.select_index(Scores(values, sensitivity=1)),
+        "exponential": lambda: _EXPONENTIAL.select_index(scores),
+        "laplace": lambda: _LAPLACE.select_index(scores),
+        "steady": lambda: _STEADY.select_index(scores),
+        "OpenDP": _opendp(values) if len(values) <= _LARGEST_OPENDP else None,
+        "diffprivlib": _diffprivlib(values) if len(values) <= _LARGEST_DIFFPRIVLIB else None,
+    }
+    return {name: call for name, call in found.items() if call is not None}
+
+
+def _microseconds(seconds: float | None) -> str:
+    return "–" if seconds is None else f"{1e6 * seconds:,.0f}"
+
+
+def _one_release(sizes: Sequence[int], rng: np.random.Generator, seconds: float) -> list[str]:
+    lines = [
+        "Times in microseconds; *× argmax* and *× one-liner* are permute-and-flip's multiples, *× faster* is "
+        "how many times faster than OpenDP.",
+        "",
+        "| n | shape | argmax | one-liner | permute-and-flip | × argmax | × one-liner | build + select, × argmax "
+        "| exponential | Laplace | Laplace × one-liner | steady | OpenDP | × faster | diffprivlib |",
+        "|" + "---|" * 15,
+    ]
+    for size in sizes:
+        for shape, make in SHAPES.items():
+            values = make(size, rng)
+            took = medians(_competitors(values, rng), seconds=seconds)
+            ours, best = took["permute-and-flip"], took["argmax"]
+            opendp = took.get("OpenDP")
+            cells = [
+                f"{size:,}",
+                shape if shape in EASY else f"*{shape}*",
+                _microseconds(best),
+                _microseconds(took["argmax(q + exponential)"]),
+                _microseconds(ours),
+                f"{ours / best:.2f}",
+                f"{ours / took['argmax(q + exponential)']:.3f}",
+                f"{took['build and select'] / best:.2f}",
+                _microseconds(took["exponential"]),
+                _microseconds(took["laplace"]),
+                f"{took['laplace'] / took['argmax(q + laplace)']:.2f}",
+                _microseconds(took["steady"]),
+                _microseconds(opendp),
+                "–" if opendp is None else f"{opendp / ours:,.0f}",
+                _microseconds(took.get("diffprivlib")),
+            ]
+            lines.append("| " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)
+            gc.collect()
+    return lines
+
+
+def _many_draws(sizes: Sequence[int], rng: np.random.Generator) -> list[str]:
+    draws = 100_000
+    lines = [
+        "",
+        f"## `sample(scores, {draws:,})`: microseconds a draw",
+        "",
+        "| n | shape | permute-and-flip | exponential | Laplace |",
+        "|---|---|---|---|---|",
+    ]
+    for size in sizes:
+        for shape in (
+            "clear winner",
+            "all equal",
+            "within 20 scales",
+            "ln n behind",
+            "int64 counts",
+        ):
+            scores = Scores(SHAPES[shape](size, rng), sensitivity=1)
+            calls = {
+                mechanism.name: (lambda mechanism=mechanism: mechanism.sample(scores, draws))
+                for mechanism in (_PERMUTE_AND_FLIP, _EXPONENTIAL, _LAPLACE)
+            }
+            took = medians(calls, seconds=0.5, most=5)
+            figures = " | ".join(f"{1e6 * spent / draws:.2f}" for spent in took.values())
+            lines.append(f"| {size:,} | {shape} | {figures} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def _memory(size: int, rng: np.random.Generator) -> list[str]:
+    lines = ["", f"## Memory beyond the input at n = {size:,}, bytes a candidate", ""]
+    lines += ["| shape | permute-and-flip | exponential | Laplace |", "|---|---|---|---|"]
+    for shape in ("clear winner", "all equal", "ln n behind", "one near in 4096"):
+        values = SHAPES[shape](size, rng)
+        cells: list[Any] = []
+        for mechanism in (_PERMUTE_AND_FLIP, _EXPONENTIAL, _LAPLACE):
+            tracemalloc.start()
+            mechanism.select_index(Scores(values, sensitivity=1))
+            cells.append(tracemalloc.get_traced_memory()[1] / size)
+            tracemalloc.stop()
+        lines.append(f"| {shape} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--large", action="store_true", help="n up to ten million, longer runs")
+    parser.add_argument("--record", action="store_true", help="write benchmarks/results/select.md")
+    chosen = parser.parse_args(arguments)
+    rng = np.random.default_rng(7)
+    last = 7 if chosen.large else 6
+    lines = _one_release(
+        [10**power for power in range(2, last + 1)], rng, 0.6 if chosen.large else 0.1
+    )
+    lines += _many_draws([20, 1000, 10**5, 10**6], rng)
+    lines += _memory(10**last, rng)
+    if chosen.record:
+        record("select", "One release, and many draws", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

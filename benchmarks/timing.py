@@ -1,0 +1,35 @@
+"""How benchmarks measure: competitors take turns, so that a slow moment of the machine hits all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def medians(
+    competitors: Mapping[str, Callable[[], object]], *, seconds: float, most: int = 401
+) -> dict[str, float]:
+    """The median time of each competitor, in seconds, from interleaved runs.
+
+    Each gets up to ``seconds`` of its own, so that the quick ones run often and the slow ones at least
+    once.
+    """
+    spent: dict[str, list[float]] = {name: [] for name in competitors}
+    for _ in range(most):
+        waiting = [name for name, times in spent.items() if sum(times) < seconds]
+        if not waiting:
+            break
+        for name in waiting:
+            start = time.perf_counter()
+            competitors[name]()
+            spent[name].append(time.perf_counter() - start)
+    return {name: sorted(times)[len(times) // 2] for name, times in spent.items()}
+
+
+def record(name: str, title: str, table: str) -> None:
+    """Write a table to ``benchmarks/results/NAME.md``."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{table}\n", encoding="utf-8")
