@@ -27,6 +27,10 @@ def test_a_pair_gives_the_tightest_promise() -> None:
 def test_a_release_is_an_event() -> None:
     release = PermuteAndFlip(epsilon=1).release(SCORES, neighbours="add-remove")
     assert Event.of(release).guarantee.to(PureDP) == PureDP(1)
+    explained = PermuteAndFlip(epsilon=1).release(
+        SCORES, neighbours="replace (one record for another)"
+    )
+    assert Event.of(explained).neighbours == "replace"
 
 
 @pytest.mark.parametrize(

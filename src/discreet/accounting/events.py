@@ -72,7 +72,13 @@ class Event:
         if isinstance(thing, Guarantee):
             return Event(thing)
         if isinstance(thing, Release):
-            return Event(thing.guarantee, mechanism=thing.mechanism, neighbours=thing.neighbours)
+            # A release may explain its relation in brackets after the name.
+            relation = thing.neighbours.partition(" (")[0]
+            return Event(
+                thing.guarantee,
+                mechanism=thing.mechanism,
+                neighbours=relation if relation in (ADD_REMOVE, REPLACE) else thing.neighbours,
+            )
         if isinstance(thing, tuple) and len(thing) == 2:
             mechanism, scores = thing
             if isinstance(mechanism, Mechanism) and isinstance(scores, Scores):
