@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,26 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import discreet
+
 Columns = dict[str, list[Any]]
 ENGINES = ("duckdb", "polars", "polars-lazy", "pandas", "parquet", "csv", "jsonl", "pyspark")
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def event_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("events")
+
+
+@pytest.fixture(scope="session")
+def spark(event_logs: Path) -> Iterator[Any]:
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java")
     sql = pytest.importorskip("pyspark.sql")
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    source = str(Path(discreet.__file__).parent.parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
@@ -34,6 +45,10 @@ def spark() -> Iterator[Any]:
         "spark.driver.memory": "1g",
         "spark.log.level": "ERROR",
         "spark.ui.showConsoleProgress": "false",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.eventLog.dir": event_logs.as_uri(),
     }
     builder = sql.SparkSession.builder.master("local[2,4]")
     for name, value in settings.items():

@@ -11,12 +11,14 @@ from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asking, Ledger, mechanism_at, prepare, sentence
 from discreet.questions.candidates import public_candidates
+from discreet.questions.cluster_mode import cluster_mode
 from discreet.questions.counting import noisy_count, require_gap, share_of, winner_and_gap, within
 from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
 from discreet.questions.scoring import count_scores
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.tables import Grid, people_per_candidate
 from discreet.tables.counts import Counts, people_per_interval
+from discreet.tables.spark_selection import is_spark_frame
 
 
 def mode(
@@ -54,7 +56,8 @@ def mode(
         column: the column to ask about.
         candidates: the public candidates: a list, a file (one on each line, or a CSV column), an ``Enum``,
             ``polars.Enum`` or ``pandas.CategoricalDtype``, or a ``Grid`` of numbers (a value then counts for
-            the grid point at or below it). None, with ``delta``: see ``docs/proofs/unknown-domain.md``.
+            the grid point at or below it). A PySpark frame of candidates keeps the selection in the cluster,
+            however many there are. None, with ``delta``: see ``docs/proofs/unknown-domain.md``.
         epsilon: what the whole question costs, whatever else is asked with it.
         user: the column that tells people apart.
         one_row_per_user: in place of ``user``: nobody has two rows.
@@ -117,6 +120,14 @@ def mode(
         )
     if delta is not None:
         raise refuse("delta", delta, "left out: with public candidates the guarantee never fails")
+    if is_spark_frame(candidates):
+        if by is not None or with_count or with_gap:
+            raise ParameterError(
+                "candidates in the cluster go without by=, with_count= and with_gap="
+            )
+        return cluster_mode(
+            asking, column, candidates=candidates, mechanism=mechanism, purpose=reason
+        )
     labels, count = _counter(asking, column, kind, candidates)
     share = share_of(with_count, count_share)
     chooser = mechanism_at(mechanism, asking.epsilon_each * (1 - share))

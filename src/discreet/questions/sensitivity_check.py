@@ -170,8 +170,8 @@ def _require_few(persons: int, people: int) -> None:
         total += count
     if total > MOST_DATA_SETS:
         raise ParameterError(
-            f"the check would try {total:,} data sets, more than {MOST_DATA_SETS:,}: give fewer example rows, "
-            "people or rows_per_person"
+            f"the check would try {total:,} data sets, more than {MOST_DATA_SETS:,}: give fewer example "
+            "rows, people or rows_per_person"
         )
 
 

@@ -120,18 +120,24 @@ def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) ->
     return counts
 
 
-def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
-    """The ``most`` values with the most people, ties by the value's own order: for unknown domains.
+def counted_values(table: Table, rows: Rows, *, column: str) -> Any:
+    """Every value with its number of people, as a lazy frame (``value``, ``people``) of the engine.
 
-    **The values come from the data**: only a mechanism made for that may look at them.
+    **The values come from the data**: they are for joining with public candidates, or for a mechanism that
+    is made for unknown domains.
     """
+    import narwhals as nw
+
+    frame, _ = _selected(table, rows, column)
+    people = nw.len() if rows.user is None else nw.col("user").n_unique()
+    return frame.group_by("value").agg(people.alias("people"))
+
+
+def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
+    """The ``most`` values with the most people, ties by the value's own order: for unknown domains."""
 
     def query() -> dict[str, Any]:
-        import narwhals as nw
-
-        frame, _ = _selected(table, rows, column)
-        people = nw.len() if rows.user is None else nw.col("user").n_unique()
-        counted = frame.group_by("value").agg(people.alias("people"))
+        counted = counted_values(table, rows, column=column)
         return collected(counted.sort("people", "value", descending=[True, False]).head(most))
 
     found = quietly(query, doing="counting people per value")
