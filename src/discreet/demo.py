@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -71,8 +73,8 @@ def _alternatives(scores: Scores, epsilon: object) -> Table:
     table.add_column("ρ (zCDP)", justify="right")
     for factory in MECHANISMS.values():
         mechanism: Mechanism = factory(epsilon=epsilon)
-        if not mechanism.private:
-            continue
+        if mechanism.guarantee(scores).epsilon == math.inf:
+            continue  # it promises no pure ε, so it cannot stand beside the others
         chances = mechanism.probabilities(scores)
         gaps = float(scores.values.max()) - scores.values
         rho = mechanism.guarantee(scores, ZCDP).rho
