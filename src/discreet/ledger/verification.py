@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, LedgerError
 from discreet.ledger import accounts as arithmetic
 from discreet.ledger.accountants import ACCOUNTANTS
 from discreet.ledger.accounts import Account
@@ -148,7 +148,7 @@ def _replay(accounts: dict[str, Account], entry: Entry) -> None:
     elif entry.kind == "renew":
         arithmetic.renew(accounts)
     elif entry.kind not in ("failed", "clock"):
-        raise ValueError(json.dumps(entry.kind))
+        raise LedgerError("an entry of an unknown kind")
 
 
 def _against(kept: Head, root: Root, lines: Sequence[tuple[int, str, str]]) -> list[str]:
