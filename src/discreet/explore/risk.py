@@ -15,7 +15,7 @@ from discreet.explore.study import Study, seen_by
 from discreet.guarantees import PureDP
 
 _POINTS = 25
-_MOST_CANDIDATES = 1_000
+_MOST_CANDIDATES = 250
 _TOLERATED = Fraction(1, 5)
 
 

@@ -27,6 +27,7 @@ class PageServer:
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._socket.bind((ADDRESS, port))
+            self._socket.listen()  # a browser that comes before the server runs waits in line
         except OSError:
             self._socket.close()
             raise DiscreetError(

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.errors import ParameterError
+from discreet.explore.choices import choices_from
+from discreet.explore.shelf import MOST_FILES, OPENED, Shelf
+from discreet.explore.uploads import ScoreFile
+
+
+def test_numbers_are_taken_as_typed(state: dict[str, Any]) -> None:
+    choices = choices_from({**state, "epsilon": "0.1", "sensitivity": "1/3"}, Shelf())
+    assert choices.epsilon == Fraction(1, 10)
+    assert choices.range_distance == Fraction(1, 3)
+    assert choices_from({**state, "monotonic": False}, Shelf()).range_distance == 2
+
+
+def test_edits_change_the_scores_and_nothing_else(state: dict[str, Any]) -> None:
+    choices = choices_from({**state, "edits": {"0": 500, "7": 2.5}}, Shelf())
+    assert choices.values[0] == 500
+    assert choices.values[7] == 2.5
+    assert choices_from(state, Shelf()).values[0] == 412
+
+
+def test_inline_scores(state: dict[str, Any]) -> None:
+    given = {**state, "source": "inline", "inline": [["a", 3], ["b", 1.5]]}
+    assert choices_from(given, Shelf()).values.tolist() == [3.0, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ({"epsilon": "0"}, "epsilon='0' is not allowed"),
+        ({"epsilon": "-1"}, "epsilon="),
+        ({"epsilon": "nan"}, "epsilon="),
+        ({"epsilon": "1e9"}, "between 0.0001 and 100"),
+        ({"epsilon": None}, "epsilon="),
+        ({"epsilon": True}, "epsilon="),
+        ({"epsilon": "1" * 100}, "at most 40 characters"),
+        ({"sensitivity": "0"}, "sensitivity="),
+        ({"sensitivity": "1e300"}, "on this page"),
+        ({"releases": 0}, "releases="),
+        ({"releases": "ten"}, "releases="),
+        ({"releases": 10**9}, "at most 1,000,000"),
+        ({"delta": "1"}, "delta="),
+        ({"delta": "-1e-6"}, "delta="),
+        ({"level": "1"}, "level="),
+        ({"tolerance": "-1"}, "tolerance="),
+        ({"monotonic": "yes"}, "monotonic="),
+        ({"mechanisms": []}, "at least one mechanism"),
+        ({"mechanisms": ["no-such"]}, "mechanism='no-such'"),
+        ({"choice": "no-such"}, "choice="),
+        ({"worlds": 1}, "worlds="),
+        ({"source": "example:no-such"}, "source="),
+        ({"source": "file:gone"}, "no longer held in memory"),
+        ({"source": 5}, "source="),
+        ({"edits": {"99": 1}}, "does not exist"),
+        ({"edits": {"-1": 1}}, "does not exist"),
+        ({"edits": {"0": "high"}}, "finite number"),
+        ({"edits": {"0": 1e300}}, "between"),
+        ({"edits": [1]}, "edits"),
+        ({"source": "inline", "inline": []}, "1 to 60"),
+        ({"source": "inline", "inline": [["a", 1], ["a", 2]]}, "same label"),
+        ({"source": "inline", "inline": [["a"]]}, "pair"),
+        ({"source": "inline", "inline": [["a", None]]}, "finite number"),
+    ],
+)
+def test_wrong_choices_are_named(state: dict[str, Any], part: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words.replace("(", r"\(")):
+        choices_from({**state, **part}, Shelf())
+
+
+@pytest.mark.parametrize("given", [None, [], "text", 5])
+def test_what_is_no_object_is_refused(given: object) -> None:
+    with pytest.raises(ParameterError, match="JSON object"):
+        choices_from(given, Shelf())
+
+
+def test_the_shelf_forgets_the_oldest_but_not_the_file_of_the_command_line() -> None:
+    shelf = Shelf()
+    file = ScoreFile("a.csv", ("a", "b"), np.array([1, 2]))
+    shelf.put(file, key=OPENED)
+    names = [shelf.put(file) for _ in range(MOST_FILES)]
+    assert shelf.get(OPENED) is file
+    assert shelf.get(names[-1]) is file
+    with pytest.raises(ParameterError, match="no longer held"):
+        shelf.get(names[0])
+    assert len(set(names)) == len(names)
+
+
+def test_the_shelf_counts_candidates() -> None:
+    shelf = Shelf()
+    big = ScoreFile("a.csv", tuple(map(str, range(1_000_000))), np.zeros(1_000_000))
+    first = shelf.put(big)
+    for _ in range(4):
+        last = shelf.put(big)
+    assert shelf.get(last) is big
+    with pytest.raises(ParameterError):
+        shelf.get(first)

@@ -1,0 +1,253 @@
+"""Every figure against the function of the library that defines it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import Scores
+from discreet.accounting import Event, compose
+from discreet.analysis import epsilon_for, error_quantile, error_tail, expected_error
+from discreet.analysis.disclosure import disclosure_bound
+from discreet.explore import budget
+from discreet.explore.bars import MOST_BARS, bars_of, summed
+from discreet.explore.choices import Choices, choices_from
+from discreet.explore.examples import examples
+from discreet.explore.figures import figures
+from discreet.explore.shelf import Shelf
+from discreet.explore.study import Deadline, Studies, Study, least_root
+from discreet.explore.uploads import ScoreFile
+from discreet.mechanisms import MECHANISMS, mechanism_named
+
+STUDIES, SHELF = Studies(), Shelf()
+
+
+def _complete(given: dict[str, Any]) -> tuple[Choices, dict[str, Any]]:
+    choices = choices_from(given, SHELF)
+    for _ in range(200):
+        found = figures(choices, STUDIES.of(choices.values))
+        if found["complete"]:
+            return choices, found
+    raise AssertionError("the figures are never complete")
+
+
+def _scores(choices: Choices) -> Scores:
+    return Scores(choices.values, sensitivity=choices.sensitivity, monotonic=choices.monotonic)
+
+
+@pytest.mark.parametrize("key", examples())
+def test_the_figures_at_the_chosen_epsilon(state: dict[str, Any], key: str) -> None:
+    example = examples()[key]
+    given = {
+        **state,
+        "source": f"example:{key}",
+        "epsilon": example.epsilon,
+        "tolerance": example.tolerance,
+        "monotonic": example.monotonic,
+        "mechanisms": list(MECHANISMS),
+    }
+    choices, found = _complete(given)
+    scores = _scores(choices)
+    json.dumps(found, allow_nan=False)
+    for row in found["now"]:
+        extra = {"delta": choices.setting.delta} if row["mechanism"] == "large-gap" else {}
+        mechanism = mechanism_named(row["mechanism"], epsilon=choices.epsilon, **extra)
+        assert row["expected_error"] == pytest.approx(expected_error(mechanism, scores), rel=1e-9)
+        assert row["error_quantile"] == error_quantile(mechanism, scores, choices.level)
+        above = float(choices.tolerance) + 1e-9
+        assert row["beyond"] == pytest.approx(
+            error_tail(mechanism, scores, above), rel=1e-9, abs=1e-15
+        )
+
+
+@pytest.mark.parametrize("name", ["permute-and-flip", "exponential", "noisy-max-laplace"])
+@pytest.mark.parametrize("key", ["clinic", "salaries", "worst-case"])
+def test_the_epsilon_needed_is_the_planned_one_rounded_up(
+    state: dict[str, Any], key: str, name: str
+) -> None:
+    given = {
+        **state,
+        "source": f"example:{key}",
+        "mechanisms": [name],
+        "tolerance": "5",
+        "monotonic": False,
+    }
+    choices, found = _complete(given)
+    planned = epsilon_for(name, _scores(choices), error_at_most="5", with_probability="0.95")
+    shown = found["now"][0]["need"]
+    assert planned <= shown <= planned * 1.012
+    assert f"{shown:.4g}" in found["now"][0]["need_words"]
+
+
+def test_curves_pass_through_the_figures(state: dict[str, Any]) -> None:
+    choices, found = _complete({**state, "mechanisms": list(MECHANISMS)})
+    scores = _scores(choices)
+    for row in found["error"][::7]:
+        name = row["mechanism"].partition(" ")[0]
+        extra = {"delta": choices.setting.delta} if name == "large-gap" else {}
+        mechanism = mechanism_named(name, epsilon=row["epsilon"], **extra)
+        assert row["expected_error"] == pytest.approx(expected_error(mechanism, scores), rel=1e-6)
+    for row in found["tail"][::7]:
+        name = row["mechanism"].partition(" ")[0]
+        extra = {"delta": choices.setting.delta} if name == "large-gap" else {}
+        mechanism = mechanism_named(name, epsilon=row["epsilon"], **extra)
+        assert row["beyond"] == pytest.approx(
+            error_tail(mechanism, scores, 10.5), rel=1e-6, abs=1e-14
+        )
+
+
+def test_probabilities_add_up_and_many_candidates_are_grouped(state: dict[str, Any]) -> None:
+    _, found = _complete({**state, "source": "example:pages", "epsilon": "0.05"})
+    assert found["scores"]["grouped"]
+    assert found["scores"]["count"] == 1000
+    assert len(found["scores"]["bars"]) <= MOST_BARS
+    for name in state["mechanisms"]:
+        chances = [row["probability"] for row in found["probabilities"] if row["mechanism"] == name]
+        assert math.fsum(chances) == pytest.approx(1, abs=1e-12)
+
+
+def test_bars_cover_every_candidate_once() -> None:
+    rng = np.random.default_rng(3)
+    for count in (1, 2, 40, 41, 60, 1000, 12_345):
+        study = Study(rng.integers(0, 50, count))
+        bars = bars_of(study, tuple(map(str, range(count))))
+        assert len(bars) <= MOST_BARS
+        ranks = sorted(rank for bar in bars for rank in range(bar.start, bar.stop))
+        assert ranks == list(range(count))
+        assert math.fsum(summed(bars, np.full(count, 1 / count))) == pytest.approx(1)
+
+
+def test_composition_is_the_accountants(state: dict[str, Any]) -> None:
+    choices, found = _complete({**state, "releases": 37})
+    for row in found["now"]:
+        mechanism = mechanism_named(row["mechanism"], epsilon=choices.epsilon)
+        event = Event(mechanism.promise_at(Fraction(1)), count=37)
+        composed = compose([event], delta="1e-6")
+        assert row["total_pure"] == composed.pure.epsilon
+        assert row["total_rho"] == composed.zcdp.rho
+        assert row["total_approx"] == composed.approx.epsilon
+    for name in (budget.REFERENCE, budget.RIVAL):
+        for count in (1, 7, 300):
+            quick = budget.cheapest(name, choices.epsilon, count, choices.delta)
+            assert quick == budget.total(name, choices.epsilon, count, choices.delta).approx.epsilon
+
+
+def test_the_crossover_is_where_the_cheaper_one_changes(state: dict[str, Any]) -> None:
+    choices, found = _complete(state)
+    rival = Fraction(found["budget"]["rival_epsilon"])
+    here = found["budget"]["crossover"]
+    assert here is not None
+    assert here > 1
+
+    def cost(name: str, epsilon: Fraction, count: int) -> float:
+        return budget.cheapest(name, epsilon, count, choices.delta)
+
+    before, after = here - 1, here + 1
+    assert cost(budget.RIVAL, rival, before) >= cost(budget.REFERENCE, choices.epsilon, before)
+    assert cost(budget.RIVAL, rival, after) < cost(budget.REFERENCE, choices.epsilon, after)
+    # At the rival's ε both are equally accurate.
+    scores = _scores(choices)
+    wanted = expected_error(mechanism_named(budget.REFERENCE, epsilon=choices.epsilon), scores)
+    reached = expected_error(mechanism_named(budget.RIVAL, epsilon=rival), scores)
+    assert reached == pytest.approx(wanted, rel=1e-3)
+    assert reached <= wanted * (1 + 1e-9)
+
+
+def test_without_delta_permute_and_flip_stays_ahead(state: dict[str, Any]) -> None:
+    _, found = _complete({**state, "delta": "0"})
+    assert found["budget"]["crossover"] is None
+    assert "permute-and-flip stays the cheaper one" in found["text"]["budget"]
+
+
+def test_disclosure_risk(state: dict[str, Any]) -> None:
+    choices, found = _complete({**state, "worlds": 201, "missing": True})
+    assert found["risk"]["one"] == disclosure_bound(choices.epsilon, worlds=201, steps=2)
+    assert found["risk"]["real"]["risk"] <= found["risk"]["real"]["bound"] + 1e-12
+    _, unsafe = _complete({**state, "choice": "exponential-randomized-response"})
+    assert "no privacy guarantee" in unsafe["text"]["risk"]
+    assert unsafe["risk"]["one"] == 1
+    _, approximate = _complete({**state, "choice": "large-gap"})
+    assert "(ε, δ)" in approximate["text"]["risk"]
+
+
+def test_a_mechanism_without_a_proof_is_marked(state: dict[str, Any]) -> None:
+    _, found = _complete({**state, "mechanisms": ["exponential-randomized-response"]})
+    row = found["now"][0]
+    assert row["private"] is False
+    assert row["total_pure"] == "inf"
+    assert "not private" in row["need_words"]
+
+
+@pytest.mark.parametrize(
+    "values", [[5], [3, 3, 3], [0, 0], [1e15, -1e15], [-5, -7.5], [0.1, 0.1, 0.2]]
+)
+def test_odd_scores_give_figures(state: dict[str, Any], values: list[float]) -> None:
+    inline = [[f"c{place}", value] for place, value in enumerate(values)]
+    _, found = _complete({**state, "source": "inline", "inline": inline, "tolerance": "0"})
+    json.dumps(found, allow_nan=False)
+    assert all(row["need_words"] for row in found["now"])
+
+
+def test_an_unreachable_aim_is_said(state: dict[str, Any]) -> None:
+    inline = [["a", 1], ["b", 1], ["c", 0]]
+    _, found = _complete({**state, "source": "inline", "inline": inline, "tolerance": "0"})
+    assert "You need" in found["now"][0]["need_words"] or "Any ε" in found["now"][0]["need_words"]
+    _, easy = _complete({**state, "tolerance": "1000"})
+    assert "Any ε is enough" in easy["now"][0]["need_words"]
+
+
+def test_the_root_is_on_the_safe_side() -> None:
+    found = least_root(lambda x: 1 / x - 0.3, 0.1, 100.0)
+    assert found is not None
+    assert 1 / 0.3 <= found <= 1 / 0.3 * 1.001
+    assert least_root(lambda x: -x, 1.0, 2.0) == 1.0
+    assert least_root(lambda x: x, 1.0, 2.0) is None
+
+
+def test_every_call_gets_further_however_slow_the_machine(state: dict[str, Any]) -> None:
+    study = Study(np.arange(50))
+    choices = choices_from(state, SHELF)
+    for calls in range(1, 4):
+        known = study.curves(("exponential",), [0, 1, 2], choices.setting, Deadline(-1.0))
+        assert len(known["exponential"]) == calls
+
+
+@pytest.mark.parametrize(("count", "limit"), [(1_000, 0.1), (100_000, 0.3)])
+def test_a_slider_move_is_quick(state: dict[str, Any], count: int, limit: float) -> None:
+    """The work it takes: the time of this thread, because the machine may be busy with others'."""
+    rng = np.random.default_rng(1)
+    for values in ((rng.pareto(1.5, count) * 200).astype(int), rng.uniform(0, 100, count)):
+        key = SHELF.put(ScoreFile("many.csv", tuple(map(str, range(count))), values))
+        base = {**state, "source": f"file:{key}"}
+        _complete(base)
+        moves: list[dict[str, Any]] = [
+            {"epsilon": "0.31"},
+            {"epsilon": "0.29"},
+            {"sensitivity": "1.1"},
+            {"releases": 11},
+            {"delta": "1e-7"},
+            {"tolerance": "11"},
+        ]
+        quickest: dict[str, float] = {}
+        for repeat in range(3):
+            for move in moves:
+                (name, value), *_ = move.items()
+                # Another value each time, so that nothing is remembered from the last.
+                larger = (
+                    value + repeat
+                    if isinstance(value, int)
+                    else f"{float(value) * (1 + repeat / 50)}"
+                )
+                moved = {name: larger}
+                given = choices_from({**base, **moved}, SHELF)
+                began = time.thread_time()
+                json.dumps(figures(given, STUDIES.of(given.values)))
+                took = time.thread_time() - began
+                quickest[name] = min(quickest.get(name, math.inf), took)
+        assert max(quickest.values()) < limit, quickest
