@@ -35,6 +35,7 @@ _SKETCH = 128
 _ONES = np.ones(BLOCK)
 
 
+@np.errstate(all="ignore")
 def require_finite(values: Values) -> None:
     """Refuse NaN and infinities among scores of any native type, in one quick pass.
 
@@ -58,8 +59,8 @@ def _refuse_infinite(values: Values) -> None:
     if values.dtype.kind != "f":
         return
     if values.dtype.itemsize >= 4:
-        # Both are quicker than `sum`, and silent. BLAS takes the short arrays only: for long ones
-        # it starts threads, and waits for them even where no core is free.
+        # Both are quicker than `sum`. BLAS takes the short arrays only: for long ones it starts
+        # threads, and waits for them even where no core is free.
         if values.ndim == 1 and len(values) <= len(_ONES):
             if math.isfinite(np.dot(values, _ONES[: len(values)].astype(values.dtype, copy=False))):
                 return

@@ -18,7 +18,6 @@ from discreet.sampling.refinement import Ball, ball, scaled
 from discreet.sampling.tuning import STANDARD, Tuning
 
 _COINS = Heads()
-_KEY_BITS = 46
 
 
 class Window:
@@ -81,7 +80,7 @@ def proportionals(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDAR
     drawn = np.empty(size, dtype=np.int64)
     have = 0
     while have < size:
-        count_now = min(4 * (size - have) + 16, 2 * DRAWS_AT_ONCE)
+        count_now = min(tuning.overdraw * (size - have), 2 * DRAWS_AT_ONCE)
         words = some_words_below(bits, total, count=count_now)
         level = np.searchsorted(ends, words, side="right")
         words = words - (ends[level] - weights[level].astype(np.uint64))
@@ -101,6 +100,7 @@ def uniform_heads(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDAR
     drawn = np.full(size, -1, dtype=np.int64)
     for start in range(0, size, DRAWS_AT_ONCE):
         _first_arrivals(levels, drawn[start : start + DRAWS_AT_ONCE], 0, bits, tuning)
+    assert not len(drawn) or drawn.min() >= 0, "the best candidate's coin is always heads"
     return drawn
 
 
@@ -136,24 +136,23 @@ def _first_arrivals(
         window = Window(number, cuts=cuts, halvings=halvings)
         draw, candidates = levels.arrivals(window, len(waiting), bits=bits, tuning=tuning)
         if len(draw):
-            chosen = _one_per_draw(draw, bits)
+            chosen = _one_per_draw(draw, bits, tuning.key)
             drawn[waiting[draw[chosen]]] = candidates[chosen]
             waiting = waiting[drawn[waiting] < 0]
             if not len(waiting):
                 return
 
 
-def _one_per_draw(draw: Indices, bits: Bits) -> Indices:
+def _one_per_draw(draw: Indices, bits: Bits, width: int) -> Indices:
     """The position of one uniformly chosen arrival for each draw that has any."""
     while True:
-        keys = bits.words(len(draw), width=_KEY_BITS)
-        keys = keys | (draw.astype(np.uint64) << np.uint64(_KEY_BITS))
+        keys = bits.words(len(draw), width=width) | (draw.astype(np.uint64) << np.uint64(width))
         order = np.argsort(keys)
         ordered = keys[order]
         # Equal keys in one draw would favour a position: then all keys are drawn again.
         if not (ordered[1:] == ordered[:-1]).any():
             first = np.ones(len(order), dtype=np.bool_)
-            owners = ordered >> np.uint64(_KEY_BITS)
+            owners = ordered >> np.uint64(width)
             first[1:] = owners[1:] != owners[:-1]
             chosen: Indices = order[first]
             return chosen

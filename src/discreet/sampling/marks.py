@@ -17,6 +17,7 @@ from discreet.sampling.tuning import Tuning
 
 LARGEST_RANGE = 1 << 46
 _DRAWS_AT_ONCE = 1 << 15
+_MOST_EXACT_BITS = 1 << 12
 _LN2 = math.log(2)
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -37,7 +38,7 @@ def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
             if step < left:
                 found.append(np.array([last], dtype=np.int64))
         else:
-            count = min(int(expected * 1.05) + 16, _DRAWS_AT_ONCE)
+            count = min(int(expected * 1.05) + tuning.spare, _DRAWS_AT_ONCE)
             ends = np.cumsum(_skips(bits, count, exponent, left, tuning) + 1) + last
             last = int(ends[-1])
             found.append(ends if last < places else ends[: int(np.searchsorted(ends, places))])
@@ -80,18 +81,24 @@ def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) ->
 
 
 def exact_skip(uniform: Uniform, exponent: int, *, limit: int) -> int:
-    """⌊log u / log(1 − 2^−exponent)⌋, or ``limit`` if that is at least ``limit``."""
+    """The k with (1 − 2^−a)^(k+1) ≤ u < (1 − 2^−a)^k, or ``limit`` if that k is larger."""
     while True:
-        with precision(uniform.width + exponent + GUARD_BITS):
-            rate = (1 - scaled(ball(1), -exponent)).log()
+        guess = _guess(uniform, exponent, limit)
+        # With exponent·k bits a small power is exact, so that u is settled as soon as it can be.
+        exact_bits = min(exponent * (guess + 2), _MOST_EXACT_BITS)
+        with precision(max(uniform.width + exponent, exact_bits) + GUARD_BITS):
+            rest = 1 - scaled(ball(1), -exponent)
             low, high = uniform.ends()
-            least = high.log() / rate
-            if bool(least >= limit):
+            if bool(high <= rest**limit):
                 return limit
-            if uniform.known:
-                most = low.log() / rate
-                floor = int(float(least.mid()))
-                for step in (floor - 1, floor, floor + 1):
-                    if step >= 0 and bool(least >= step) and bool(most <= step + 1):
-                        return step
+            for step in range(max(guess - 1, 0), min(guess + 2, limit)):
+                if bool(high <= rest**step) and bool(low >= rest ** (step + 1)):
+                    return step
         uniform.extend()
+
+
+def _guess(uniform: Uniform, exponent: int, limit: int) -> int:
+    """About log u / log(1 − 2^−a), at most ``limit``."""
+    middle = 2 * uniform.known + 1
+    log_uniform = math.log(middle) - (uniform.width + 1) * _LN2
+    return int(min(max(log_uniform / math.log1p(-math.ldexp(1.0, -exponent)), 0.0), limit))

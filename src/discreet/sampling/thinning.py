@@ -52,14 +52,14 @@ def cheapest_level(gaps: Gaps, coins: Coins, tuning: Tuning) -> int:
 def visit_counts(gaps: Gaps, tuning: Tuning) -> list[int]:
     """How many random visits to make in each round, before the coins are thinned instead.
 
-    Twice what a sketch of the scores suggests for one heads, then more; none if that is too many.
+    In multiples of the wait for one heads that a sketch of the scores suggests; none if it is long.
     """
     sketch = gaps.sketch()
     chance = float(np.add.reduce(np.exp(-sketch))) / len(sketch)
-    first = 4 + int(2.0 / max(chance, tuning.hopeless))
-    if chance < tuning.hopeless or 4 * first > gaps.size:
+    if chance < tuning.hopeless:
         return []
-    return [first * times for times in tuning.visits]
+    counts = [1 + int(times / chance) for times in tuning.visits]
+    return [count for count in counts if 4 * count <= gaps.size]
 
 
 def far_heads(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning) -> Indices:

@@ -14,34 +14,37 @@ class Tuning:
     """Word sizes, filter width and the points at which a sampler changes its plan.
 
     Attributes:
-        word: bits of the first look at a uniform number that is compared with a coin.
+        word: bits of the first look at a uniform number that is compared with a chance.
         index_word: bits of the word from which a uniform index is made.
+        key: bits of the keys by which one of several arrivals is chosen.
+        pick: bits from which a steady choice is made.
         tolerance: relative half-width of the band in which a float comparison is not believed;
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: when fewer marks than this are expected, they are looked for one at a time.
+        spare: distances between marks that are drawn beyond the expected number.
         few: so many near candidates are flipped outright.
-        visits: sizes of the rounds of random visits, in multiples of the first.
+        visits: sizes of the rounds of random visits, in multiples of the wait expected for one heads.
         hopeless: no visits are made when the mean coin seems to be below this.
         proposals: how many proposals the exponential mechanism starts with.
+        overdraw: proposals made for each draw still missing, when many are drawn.
         levels: the exponents a at which candidates with coins under 2⁻ᵃ may be thinned.
         inner: the exponent used to thin a long list of near candidates.
     """
 
     word: int = 64
     index_word: int = 32
+    key: int = 46
+    pick: int = 128
     tolerance: float = 2.0**-42
     sparse: float = 2.0**-8
+    spare: int = 16
     few: int = 1024
-    visits: tuple[int, ...] = (1, 2)
-    proposals: int = 1024
+    visits: tuple[float, ...] = (2.0, 4.0)
     hopeless: float = 2.0**-12
+    proposals: int = 1024
+    overdraw: int = 4
     levels: tuple[int, ...] = (32, 20, 14, 10, 8, 6)
     inner: int = 6
-
-    @property
-    def far(self) -> int:
-        """The largest thinning exponent."""
-        return self.levels[0]
 
 
 STANDARD = Tuning()

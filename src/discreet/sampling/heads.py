@@ -20,6 +20,7 @@ from discreet.sampling.tuning import STANDARD, Tuning
 _NOBODY = np.empty(0, dtype=np.int64)
 
 
+@np.errstate(all="ignore")
 def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
     """A candidate drawn as permute-and-flip draws it.
 

@@ -13,14 +13,15 @@ import numpy as np
 from discreet.gaps import Gaps
 from discreet.sampling.bits import Bits
 from discreet.sampling.coins import Heads
+from discreet.sampling.heads import head_or_none
 from discreet.sampling.layers import Layer, shallowest
 from discreet.sampling.thinning import thinned_heads
 from discreet.sampling.tuning import STANDARD, Tuning
-from discreet.sampling.uniform_head import head_or_none
 
 _ABOVE = Heads(halvings=1)
 
 
+@np.errstate(all="ignore")
 def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
     """A candidate drawn as noisy max with Laplace noise draws it.
 

@@ -19,9 +19,9 @@ from discreet.sampling.tuning import STANDARD, Tuning
 
 _COINS = Heads()
 _STRETCH = 1 << 15
-_PICK_BITS = 128
 
 
+@np.errstate(all="ignore")
 def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
     """A candidate drawn as permute-and-flip draws it, with work that does not depend on the scores.
 
@@ -43,10 +43,10 @@ def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
         heads = _flip_all(gaps, start, min(start + _STRETCH, gaps.size), bits, tuning)
         ranks = np.cumsum(heads)
         count = int(ranks[-1])
-        chosen = start + int(np.searchsorted(ranks, _pick(bits, count) + 1))
+        chosen = start + int(np.searchsorted(ranks, _pick(bits, count, tuning.pick) + 1))
         total += count
         # The new stretch wins in proportion to its heads (lemma 12: merging by counts).
-        if _pick(bits, total) < count:
+        if _pick(bits, total, tuning.pick) < count:
             winner = chosen
     return winner
 
@@ -69,12 +69,12 @@ def _flip_all(gaps: Gaps, start: int, stop: int, bits: Bits, tuning: Tuning) -> 
     return heads
 
 
-def _pick(bits: Bits, bound: int) -> int:
-    """A uniform integer in ``range(bound)`` from 128 bits, save with probability bound/2¹²⁸.
+def _pick(bits: Bits, bound: int, width: int) -> int:
+    """A uniform integer in ``range(bound)`` from ``width`` bits, save with chance bound/2^width.
 
     A bound of zero takes the same bits and gives 0.
     """
     while True:
-        product = bits.integer(_PICK_BITS) * bound
-        if product & ((1 << _PICK_BITS) - 1) >= (1 << _PICK_BITS) % max(bound, 1):
-            return product >> _PICK_BITS
+        product = bits.integer(width) * bound
+        if product & ((1 << width) - 1) >= (1 << width) % max(bound, 1):
+            return product >> width

@@ -23,6 +23,7 @@ _COINS = Heads()
 _PROPOSALS_AT_MOST = 1 << 13
 
 
+@np.errstate(all="ignore")
 def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
     """A candidate drawn as the exponential mechanism draws it: r with probability p_r / Σp.
 

@@ -1,0 +1,224 @@
+"""Every sampler on every one of its paths, made small enough to be walked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.gaps import Gaps, Indices
+from discreet.sampling import (
+    Bits,
+    laplace_max,
+    laplace_maxes,
+    proportional,
+    proportionals,
+    steady_head,
+    uniform_head,
+    uniform_heads,
+)
+from discreet.sampling.tuning import Tuning
+from tests.sampling import reference
+
+SMALL = Tuning(
+    word=1,
+    index_word=2,
+    key=1,
+    pick=2,
+    sparse=math.inf,
+    spare=1,
+    visits=(0.0, 0.0),
+    proposals=1,
+    overdraw=1,
+    levels=(1,),
+    inner=1,
+)
+"""One bit at a time, one candidate at a time."""
+
+NO_LIST = replace(SMALL, few=0)
+"""As SMALL, but near candidates are never listed outright: random visits come first."""
+
+NO_VISITS = replace(NO_LIST, hopeless=2.0)
+"""As NO_LIST, but no visits are made either: far candidates are thinned."""
+
+
+def _first(many: Callable[..., Indices]) -> Callable[..., int]:
+    def draw(gaps: Gaps, bits: Bits, *, tuning: Tuning) -> int:
+        return int(many(gaps, 1, bits, tuning=tuning)[0])
+
+    return draw
+
+
+one_of_uniform_heads = _first(uniform_heads)
+one_of_proportionals = _first(proportionals)
+one_of_laplace_maxes = _first(laplace_maxes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A sampler, its scores and how it is made small."""
+
+    name: str
+    draw: Callable[..., int]
+    scores: Sequence[float | int]
+    expected: Callable[[Sequence[Fraction]], list[Any]]
+    tuning: Tuning
+    block: int = 4096
+    largest_is_best: bool = True
+    within: float = 0.45
+    """How much of the tree of tapes may be left unwalked."""
+    faintest: float = 1e-5
+    """How improbable a path of outcomes may be before it is left."""
+
+    def gaps(self) -> Gaps:
+        return Gaps(
+            np.array(self.scores),
+            scale=Fraction(1),
+            block=self.block,
+            largest_is_best=self.largest_is_best,
+        )
+
+    def sampler(self, bits: Bits) -> int:
+        return self.draw(self.gaps(), bits, tuning=self.tuning)
+
+    def masses(self) -> list[Any]:
+        best = max(self.scores) if self.largest_is_best else min(self.scores)
+        return self.expected([abs(Fraction(best) - Fraction(score)) for score in self.scores])
+
+    def bounds(self) -> list[tuple[Fraction, Fraction]]:
+        return [reference.bounds(mass) for mass in self.masses()]
+
+
+HEADS = [
+    Case(
+        name="heads: all near",
+        draw=uniform_head,
+        scores=[0.0, -0.25, -0.5],
+        expected=reference.permute_and_flip,
+        tuning=SMALL,
+    ),
+    Case(
+        name="heads: some far",
+        draw=uniform_head,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.permute_and_flip,
+        tuning=SMALL,
+    ),
+    Case(
+        name="heads: least is best",
+        draw=uniform_head,
+        scores=[1, 0, 2],
+        expected=reference.permute_and_flip,
+        tuning=SMALL,
+        largest_is_best=False,
+    ),
+    Case(
+        name="heads: visits",
+        draw=uniform_head,
+        scores=[0.0, -0.5, -1.0, -1.0],
+        expected=reference.permute_and_flip,
+        tuning=NO_LIST,
+    ),
+    Case(
+        name="heads: thinned twice",
+        draw=uniform_head,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.permute_and_flip,
+        tuning=replace(NO_VISITS, levels=(2, 1)),
+    ),
+    Case(
+        name="heads: thinned in blocks",
+        draw=uniform_head,
+        scores=[-3.0, 0.0, -0.5, -1.5, -8.0, -8.0, -9.0, -9.0],
+        expected=reference.permute_and_flip,
+        tuning=replace(NO_VISITS, levels=(3, 1)),
+        block=1,
+        within=0.75,
+    ),
+    Case(
+        name="steady heads",
+        draw=steady_head,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.permute_and_flip,
+        tuning=SMALL,
+    ),
+    Case(
+        name="many heads",
+        draw=one_of_uniform_heads,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.permute_and_flip,
+        tuning=replace(SMALL, levels=(2,)),
+    ),
+    Case(
+        name="many heads: several windows",
+        draw=one_of_uniform_heads,
+        scores=[0, 0, 0, -1],
+        expected=reference.permute_and_flip,
+        tuning=replace(SMALL, levels=(2,), key=2),
+    ),
+]
+PROPORTIONAL = [
+    Case(
+        name="proportional: inverted",
+        draw=proportional,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.exponential,
+        tuning=SMALL,
+    ),
+    Case(
+        name="proportional: visits",
+        draw=proportional,
+        scores=[0.0, -0.5, -1.5, -1.0],
+        expected=reference.exponential,
+        tuning=NO_LIST,
+    ),
+    Case(
+        name="proportional: two groups",
+        draw=proportional,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.exponential,
+        tuning=NO_VISITS,
+    ),
+    Case(
+        name="many proportional",
+        draw=one_of_proportionals,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.exponential,
+        tuning=replace(SMALL, levels=(2,)),
+    ),
+]
+LAPLACE = [
+    Case(
+        name="Laplace",
+        draw=laplace_max,
+        scores=[0.0, -1.5],
+        expected=reference.laplace,
+        tuning=replace(SMALL, levels=(2,)),
+    ),
+    Case(
+        name="Laplace: thinned",
+        draw=laplace_max,
+        scores=[0.0, -2.5],
+        expected=reference.laplace,
+        tuning=replace(NO_VISITS, levels=(2,)),
+    ),
+    Case(
+        name="many Laplace",
+        draw=one_of_laplace_maxes,
+        scores=[0.0, -0.5],
+        expected=reference.laplace,
+        tuning=replace(SMALL, levels=(2,)),
+    ),
+    Case(
+        name="many Laplace: three",
+        draw=one_of_laplace_maxes,
+        scores=[0, 0, -2],
+        expected=reference.laplace,
+        tuning=replace(SMALL, levels=(2,)),
+    ),
+]
+CASES = [*HEADS, *PROPORTIONAL, *LAPLACE]

@@ -1,0 +1,192 @@
+"""Walk a sampler over the *outcomes* of its primitives, each weighted by its exact probability.
+
+The primitives (coins, marks, uniform integers, the least of several depths) are replaced by oracles
+that branch. What is left is the sampler's own logic, and its output distribution comes out to many
+digits. That the primitives themselves are exact is shown bit by bit elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+
+from discreet.gaps import Gaps, Indices
+from discreet.sampling import heads as heads_module
+from discreet.sampling import laplace, levels, many, proportions, thinning
+from discreet.sampling.bits import Bits, TapeBits
+from tests.sampling import reference
+
+PRECISION = 128
+
+
+class Oracle:
+    """Replays a path of choices and then takes the first option of every new one."""
+
+    def __init__(self, faintest: float) -> None:
+        self.path: list[int] = []
+        self.sizes: list[int] = []
+        self.faintest = faintest
+        self.begin()
+
+    def begin(self) -> None:
+        """Start again at the root."""
+        self.position = 0
+        self.rounds = 0
+        self.weight = arb(1)
+
+    def choose(self, weights: list[Any]) -> int:
+        """One of several options, with these probabilities."""
+        if self.position == len(self.path):
+            self.path.append(0)
+            self.sizes.append(len(weights))
+        chosen = self.path[self.position]
+        self.position += 1
+        self.weight *= weights[chosen]
+        if self.weight < self.faintest:
+            raise Faint
+        return chosen
+
+    def heads(self, chance: Any) -> bool:
+        """Heads with this probability; no branch where it is certain."""
+        assert not bool(chance > 1), "a coin was given a chance above one"
+        if bool(chance == 1):
+            return True
+        return self.choose([chance, 1 - chance]) == 0
+
+    def advance(self) -> bool:
+        """Move to the next unexplored path; False when there is none."""
+        while self.path and self.path[-1] + 1 == self.sizes[-1]:
+            self.path.pop()
+            self.sizes.pop()
+        if not self.path:
+            return False
+        self.path[-1] += 1
+        self.begin()
+        return True
+
+
+class Faint(Exception):  # noqa: N818 - a path not followed, which is no error
+    """The path has become too improbable to matter, or a rejection loop begins again."""
+
+
+def distribution(
+    sampler: Callable[[Bits], int],
+    outcomes: int,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    faintest: float = 1e-9,
+) -> tuple[list[Any], Any]:
+    """The probability of each outcome, and that of the paths not followed to their end."""
+    oracle = Oracle(faintest)
+    _install(oracle, monkeypatch)
+    with ctx.workprec(PRECISION):
+        masses = [arb(0)] * outcomes
+        faint = arb(0)
+        while True:
+            try:
+                outcome = sampler(TapeBits(()))
+            except Faint:
+                faint += oracle.weight
+                del oracle.path[oracle.position :]
+                del oracle.sizes[oracle.position :]
+            else:
+                masses[outcome] += oracle.weight
+            if not oracle.advance():
+                return masses, faint
+
+
+def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flip(gaps: Gaps, candidates: Indices, coins: Any, **options: Any) -> Indices:
+        boost = options.get("boost", 0)
+        powers = np.broadcast_to(boost, len(candidates)).tolist()
+        heads = [
+            place
+            for place, (candidate, power) in enumerate(
+                zip(candidates.tolist(), powers, strict=True)
+            )
+            if oracle.heads(coins.ball(gaps.exact(candidate)) * arb((1, power)))
+        ]
+        return np.array(heads, dtype=np.int64)
+
+    def marks(_: Bits, places: int, exponent: int, **__: Any) -> Indices:
+        marked = [place for place in range(places) if oracle.heads(arb((1, -exponent)))]
+        return np.array(marked, dtype=np.int64)
+
+    def uniform_below(_: Bits, bound: int) -> int:
+        return oracle.choose([arb(fmpq(1, bound))] * bound)
+
+    def some_indices(bits: Bits, bound: int, *, count: int, **_: Any) -> Indices:
+        return np.array([uniform_below(bits, bound) for _ in range(count)], dtype=np.int64)
+
+    def some_words_below(bits: Bits, bound: int, *, count: int) -> Any:
+        # A second round of proposals is the first again: there is nothing to learn from it.
+        oracle.rounds += 1
+        if oracle.rounds > 1:
+            raise Faint
+        return some_indices(bits, bound, count=count).astype(np.uint64)
+
+    def shallowest(
+        gaps: Gaps, layer: Any, groups: Indices, candidates: Indices, **_: Any
+    ) -> tuple[Indices, Indices]:
+        assert len(set(groups.tolist())) == 1
+        offsets = [gaps.exact(candidate) - (layer.number - 1) for candidate in candidates.tolist()]
+        chosen = oracle.choose(reference.least_depth(offsets))
+        return groups[:1], candidates[chosen : chosen + 1]
+
+    def one_per_draw(draw: Indices, bits: Bits, _: int) -> Indices:
+        assert len(set(draw.tolist())) == 1
+        return np.array([uniform_below(bits, len(draw))])
+
+    replaced: list[tuple[ModuleType, str, Any]] = [
+        (heads_module, "flip", flip),
+        (heads_module, "uniform_below", uniform_below),
+        (heads_module, "some_indices", some_indices),
+        (thinning, "flip", flip),
+        (thinning, "marks", marks),
+        (proportions, "flip", flip),
+        (proportions, "some_indices", some_indices),
+        (proportions, "some_words_below", some_words_below),
+        (many, "flip", flip),
+        (many, "some_words_below", some_words_below),
+        (many, "_one_per_draw", one_per_draw),
+        (many, "shallowest", shallowest),
+        (levels, "flip", flip),
+        (levels, "marks", marks),
+        (laplace, "shallowest", shallowest),
+    ]
+    for module, name, oracle_version in replaced:
+        monkeypatch.setattr(module, name, oracle_version)
+
+
+def assert_equals(
+    found: tuple[list[Any], Any], expected: list[Any], *, within: float = 1e-2
+) -> None:
+    """Each probability agrees with the expected one up to the paths not followed."""
+    masses, faint = found
+    if not bool(faint <= within):
+        raise RuntimeError(f"paths of probability {float(faint.mid())} were not followed")
+    _compare([(mass, mass + faint) for mass in masses], expected)
+
+
+def assert_proportional(found: tuple[list[Any], Any], expected: list[Any]) -> None:
+    """The outcomes of one round of rejection sampling have the expected proportions."""
+    masses, _ = found
+    with ctx.workprec(PRECISION):
+        total = sum(masses, arb(0))
+        _compare([(mass / total, mass / total) for mass in masses], expected)
+
+
+def _compare(found: list[tuple[Any, Any]], expected: list[Any]) -> None:
+    for outcome, ((low, high), right) in enumerate(zip(found, expected, strict=True)):
+        least, most = reference.bounds(right)
+        if not (reference.bounds(low)[0] <= most and least <= reference.bounds(high)[1]):
+            pytest.fail(
+                f"outcome {outcome}: {float(low.mid())} to {float(high.mid())} "
+                f"is not {float(Fraction(least))}"
+            )

@@ -1,0 +1,87 @@
+"""Exactness, third way: frequencies over thousands of random score vectors.
+
+The bits are scripted, so these tests never fail by chance. Had they been secure, all of them
+together would raise a false alarm less than once in ten million runs: seventeen tests, each at about
+10⁻⁹. Power: a probability of one half that is off by 0.01 is found by each of the tests of many draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from discreet.gaps import Gaps, Indices
+from discreet.sampling import (
+    ScriptedBits,
+    laplace_max,
+    laplace_maxes,
+    proportional,
+    proportionals,
+    steady_head,
+    uniform_head,
+    uniform_heads,
+)
+from discreet.sampling.tuning import STANDARD, Tuning
+from tests.sampling import reference
+from tests.sampling.fitting import LIMIT, excess, random_vectors
+
+SCALE = Fraction(3, 2)
+BUSY = Tuning(few=1, visits=(0.5, 1.0), levels=(4, 2, 1), inner=1, proposals=4)
+ONE = [
+    (uniform_head, reference.permute_and_flip),
+    (steady_head, reference.permute_and_flip),
+    (proportional, reference.exponential),
+    (laplace_max, reference.laplace),
+]
+MANY = [
+    (uniform_heads, reference.permute_and_flip),
+    (proportionals, reference.exponential),
+    (laplace_maxes, reference.laplace),
+]
+
+
+@pytest.mark.parametrize("tuning", [STANDARD, BUSY], ids=["standard", "busy"])
+@pytest.mark.parametrize(("draw", "law"), ONE, ids=lambda f: f.__name__)
+def test_single_releases(
+    draw: Callable[..., int], law: Callable[..., list[Any]], tuning: Tuning
+) -> None:
+    bits = ScriptedBits("single")
+
+    def draws(values: NDArray[Any]) -> Indices:
+        return np.array(
+            [draw(Gaps(values, scale=SCALE, block=1), bits, tuning=tuning) for _ in range(40)]
+        )
+
+    assert excess(draws, law, random_vectors(250, 1), scale=SCALE) < LIMIT
+
+
+@pytest.mark.parametrize("tuning", [STANDARD, BUSY], ids=["standard", "busy"])
+@pytest.mark.parametrize(("draw", "law"), MANY, ids=lambda f: f.__name__)
+def test_many_draws(
+    draw: Callable[..., Indices], law: Callable[..., list[Any]], tuning: Tuning
+) -> None:
+    bits = ScriptedBits("many")
+
+    def draws(values: NDArray[Any]) -> Indices:
+        return draw(Gaps(values, scale=SCALE), 2_000, bits, tuning=tuning)
+
+    assert excess(draws, law, random_vectors(400, 2), scale=SCALE) < LIMIT
+
+
+@pytest.mark.parametrize(("draw", "law"), MANY, ids=lambda f: f.__name__)
+def test_a_million_draws_from_one_vector(
+    draw: Callable[..., Indices], law: Callable[..., list[Any]]
+) -> None:
+    values = np.array([4.0, 4.0, 3.5, 3.0, 1.0, -2.0])
+    bits = ScriptedBits("million")
+
+    def draws(values: NDArray[Any]) -> Indices:
+        return draw(Gaps(values, scale=SCALE), 1_000_000, bits)
+
+    # Five degrees of freedom: a chi-square variable exceeds 5 + 15·√10 with probability 10⁻⁹.
+    assert excess(draws, law, iter([values]), scale=SCALE) < 15

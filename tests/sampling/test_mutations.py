@@ -1,0 +1,272 @@
+"""Would the exactness checks notice a defect? Each one is planted here, and must be found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.gaps import Flags, Floats, Gaps, Indices
+from discreet.sampling import Bits, ScriptedBits, biased_coins, many, proportions, steady, thinning
+from discreet.sampling import heads as heads_module
+from discreet.sampling.coins import Heads, flip
+from discreet.sampling.integers import uniform_below
+from discreet.sampling.layers import Layer
+from discreet.sampling.levels import Levels
+from discreet.sampling.many import Window, uniform_heads
+from discreet.sampling.marks import marks
+from discreet.sampling.refinement import Ball, Uniform, scaled
+from tests.sampling import oracles, reference
+from tests.sampling.cases import CASES, Case
+from tests.sampling.fitting import LIMIT, excess, random_vectors
+from tests.sampling.test_decision_trees import _assert_coin, _chance
+from tests.sampling.test_decision_trees import (
+    test_the_least_depth_is_found_exactly as _assert_least_depth,
+)
+from tests.sampling.test_forced_fallback import (
+    test_coins_fall_the_same_by_floats_and_by_balls as _assert_coins_agree,
+)
+from tests.sampling.walking import assert_bracketed
+
+Patch = pytest.MonkeyPatch
+FOUND = (AssertionError, pytest.fail.Exception)
+
+
+def _case(name: str) -> Case:
+    return next(case for case in CASES if case.name == name)
+
+
+def _tapes(name: str, most_runs: int = 1_200) -> Callable[[Patch], None]:
+    """Bracket this case's probabilities over all tapes of bits."""
+    case = _case(name)
+    return lambda _: assert_bracketed(case.sampler, case.bounds(), within=0.7, most_runs=most_runs)
+
+
+def _outcomes(name: str) -> Callable[[Patch], None]:
+    """Compute this case's distribution over all outcomes of the primitives."""
+    case = _case(name)
+
+    def check(patch: Patch) -> None:
+        found = oracles.distribution(case.sampler, len(case.scores), patch, faintest=1e-5)
+        if case.expected is reference.exponential:
+            oracles.assert_proportional(found, case.masses())
+        else:
+            oracles.assert_equals(found, case.masses())
+
+    return check
+
+
+def _floats_agree(_: Patch) -> None:
+    _assert_coins_agree(Heads())
+
+
+def _depths_are_exact(_: Patch) -> None:
+    _assert_least_depth((Fraction(0), Fraction(3)))
+
+
+def _coin_is_exact(_: Patch) -> None:
+    gamma = Fraction(1, 3)
+    _assert_coin(Heads(), gamma, 0, _chance(Heads(), gamma), 1)
+
+
+def _frequencies(_: Patch) -> None:
+    scale = Fraction(3, 2)
+    bits = ScriptedBits("mutant")
+
+    def draws(values: Any) -> Indices:
+        return uniform_heads(Gaps(values, scale=scale), 2_000, bits)
+
+    surplus = excess(draws, reference.permute_and_flip, random_vectors(60, 3), scale=scale)
+    assert surplus < LIMIT
+
+
+# The defects.
+
+
+def uniform_draw_off_by_one(patch: Patch) -> None:
+    def off(bits: Bits, bound: int) -> int:
+        return uniform_below(bits, max(1, bound - 1))
+
+    patch.setattr(heads_module, "uniform_below", off)
+
+
+def at_most_for_below(patch: Patch) -> None:
+    def is_below(self: Uniform, target: Callable[[], Ball]) -> bool:
+        return bool(scaled(target(), self.width) >= self.known)
+
+    patch.setattr(Uniform, "is_below", is_below)
+
+
+def coin_a_thousandth_too_large_in_floats(patch: Patch) -> None:
+    right = Heads.chances
+
+    def chances(self: Heads, gammas: Floats) -> tuple[Floats, Floats | float]:
+        found, factor = right(self, gammas)
+        return found * 1.001, factor
+
+    patch.setattr(Heads, "chances", chances)
+
+
+def coin_a_thousandth_too_large_in_balls(patch: Patch) -> None:
+    right = Heads.ball
+    patch.setattr(Heads, "ball", lambda self, gamma: right(self, gamma) * 1001 / 1000)
+
+
+def candidate_visited_twice(patch: Patch) -> None:
+    patch.setattr(heads_module, "_contains", lambda *_: False)
+
+
+def candidate_both_near_and_far(patch: Patch) -> None:
+    def is_far(self: Gaps, indices: Indices, level: int) -> Flags:
+        return np.ones(len(indices), dtype=np.bool_)
+
+    patch.setattr(Gaps, "is_far", is_far)
+
+
+def least_and_largest_swapped(patch: Patch) -> None:
+    right = Gaps.__init__
+
+    def swapped(self: Gaps, values: Any, *, largest_is_best: bool = True, **rest: Any) -> None:
+        right(self, values, largest_is_best=not largest_is_best, **rest)
+
+    patch.setattr(Gaps, "__init__", swapped)
+
+
+def mark_one_place_late(patch: Patch) -> None:
+    def late(bits: Bits, places: int, exponent: int, **options: Any) -> Indices:
+        return np.minimum(marks(bits, places, exponent, **options) + 1, places - 1)
+
+    patch.setattr(thinning, "marks", late)
+
+
+def marked_coin_not_boosted(patch: Patch) -> None:
+    def unboosted(*arguments: Any, boost: int = 0, **options: Any) -> Indices:
+        return flip(*arguments, **options)
+
+    patch.setattr(thinning, "flip", unboosted)
+
+
+def halving_forgotten(patch: Patch) -> None:
+    from discreet.sampling import laplace
+
+    patch.setattr(laplace, "_ABOVE", Heads(0))
+
+
+def window_forgets_the_past(patch: Patch) -> None:
+    patch.setattr(Window, "ball", lambda self, gamma: scaled(Heads().ball(gamma), -self._shift))
+
+
+def window_forgets_the_past_in_floats(patch: Patch) -> None:
+    right = Window.chances
+    patch.setattr(
+        Window,
+        "chances",
+        lambda self, gammas: right(Window(1, cuts=self._shift, halvings=0), gammas),
+    )
+
+
+def layer_counted_from_one(patch: Patch) -> None:
+    right = Layer.ball
+    patch.setattr(Layer, "ball", lambda self, gamma: right(Layer(self.number + 1), gamma))
+
+
+def depth_upside_down(patch: Patch) -> None:
+    right = Layer.depth_bounds
+
+    def turned(self: Layer, gamma: Fraction, uniform: Uniform) -> tuple[Ball, Ball]:
+        low, high = right(self, gamma, uniform)
+        return 1 - high, 1 - low
+
+    patch.setattr(Layer, "depth_bounds", turned)
+
+
+def stretch_wins_too_often(patch: Patch) -> None:
+    right = steady._pick
+    patch.setattr(steady, "_pick", lambda bits, bound, width: right(bits, max(bound - 1, 0), width))
+
+
+def near_proposal_counted_twice(patch: Patch) -> None:
+    candidate_both_near_and_far(patch)
+
+
+def share_of_the_far_forgotten(patch: Patch) -> None:
+    right = proportions._invert_exactly
+
+    def forgetful(gaps: Gaps, near: Indices, others: int, level: int, uniform: Uniform) -> int:
+        return right(gaps, near, 0, level, uniform)
+
+    patch.setattr(proportions, "_invert_exactly", forgetful)
+
+
+def level_size_off_by_one(patch: Patch) -> None:
+    right = Levels
+
+    def wrong(gaps: Gaps, *, last: int) -> Any:
+        levels = right(gaps, last=last)
+        levels.sizes = levels.sizes.copy()
+        levels.sizes[int(levels.sizes.nonzero()[0][-1])] -= 1
+        return levels
+
+    patch.setattr(many, "Levels", wrong)
+
+
+def always_the_first_arrival(patch: Patch) -> None:
+    def first(draw: Indices, bits: Bits, width: int) -> Indices:
+        return np.unique(draw, return_index=True)[1]
+
+    patch.setattr(many, "_one_per_draw", first)
+
+
+MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
+    (uniform_draw_off_by_one, _tapes("heads: all near")),
+    (at_most_for_below, _coin_is_exact),
+    (coin_a_thousandth_too_large_in_floats, _floats_agree),
+    (coin_a_thousandth_too_large_in_balls, _coin_is_exact),
+    (candidate_visited_twice, _outcomes("heads: visits")),
+    (candidate_both_near_and_far, _outcomes("heads: some far")),
+    (least_and_largest_swapped, _tapes("heads: some far")),
+    (least_and_largest_swapped, _tapes("heads: least is best")),
+    (mark_one_place_late, _tapes("heads: some far")),
+    (marked_coin_not_boosted, _tapes("heads: some far")),
+    (halving_forgotten, _outcomes("Laplace")),
+    (window_forgets_the_past, _outcomes("many heads: several windows")),
+    (window_forgets_the_past_in_floats, _frequencies),
+    (layer_counted_from_one, _outcomes("many Laplace")),
+    (depth_upside_down, _depths_are_exact),
+    (stretch_wins_too_often, _tapes("steady heads")),
+    (near_proposal_counted_twice, _outcomes("proportional: two groups")),
+    (share_of_the_far_forgotten, _tapes("proportional: inverted", 400)),
+    (level_size_off_by_one, _outcomes("many proportional")),
+    (always_the_first_arrival, _frequencies),
+]
+
+
+@pytest.mark.parametrize(
+    ("defect", "check"),
+    MUTANTS,
+    ids=[f"{place}-{defect.__name__}" for place, (defect, _) in enumerate(MUTANTS)],
+)
+def test_a_planted_defect_is_found(
+    defect: Callable[[Patch], None], check: Callable[[Patch], None], monkeypatch: Patch
+) -> None:
+    defect(monkeypatch)
+    with pytest.raises(FOUND):
+        check(monkeypatch)
+
+
+@pytest.mark.parametrize("check", [_floats_agree, _coin_is_exact, _depths_are_exact, _frequencies])
+def test_the_checks_pass_without_a_defect(
+    check: Callable[[Patch], None], monkeypatch: Patch
+) -> None:
+    check(monkeypatch)
+
+
+def test_a_biased_coin_with_the_wrong_chance_is_found() -> None:
+    # Fixed bits: a coin of 1/3 + 1/100 lies outside five standard deviations of 1/3.
+    heads = int(
+        biased_coins(ScriptedBits(2), Fraction(1, 3) + Fraction(1, 100), count=100_000).sum()
+    )
+    assert abs(heads - 100_000 / 3) > 5 * (100_000 * 2 / 9) ** 0.5

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError, ScoresError
+from discreet.gap_arithmetic import HOPELESS, PAIR_LIMIT
+from discreet.gaps import Gaps, require_finite
+
+Values = NDArray[Any]
+
+SCALES = [
+    Fraction(2),
+    Fraction(1, 3),
+    Fraction(1, 10**320),
+    Fraction(1, 10**5000),
+    Fraction(10) ** 300,
+    Fraction(10) ** 5000,
+    Fraction(2) ** 905,
+    Fraction(1, 2**905),
+    Fraction(7, 2**1074),
+]
+ARRAYS = [
+    np.array([3.5, -2.0, 1e-300, 0.1]),
+    np.array([1.7e308, -1.7e308, 1.6e308, 0.0]),
+    np.array([-1.7e308, -1.7976931348623157e308]),
+    np.array([5e-324, 0.0, -5e-324, 1e-310]),
+    np.array([1e16, 1e16 + 2, 1.0]),
+    np.array([0.1, 0.2, 65504.0], dtype=np.float16),
+    np.array([0.1, 3e38, -3e38], dtype=np.float32),
+    np.array([2**63 - 1, 2**63 - 2, -(2**63), 0], dtype=np.int64),
+    np.array([2**64 - 1, 2**64 - 2, 0], dtype=np.uint64),
+    np.array([-128, 127, 5], dtype=np.int8),
+    np.array([0, 255], dtype=np.uint8),
+    np.array([-(2**31), 2**31 - 1], dtype=np.int32),
+    np.array([10**400, 10**400 - 1, Fraction(1, 10**400), -5], dtype=object),
+    np.array([7]),
+]
+floats = st.floats(allow_nan=False, allow_infinity=False)
+scales = st.fractions(min_value=Fraction(1, 10**40), max_value=10**40)
+
+
+def _exact(values: Values, scale: Fraction, largest: bool) -> list[Fraction]:
+    numbers = [Fraction(v if values.dtype == object else v.item()) for v in values]
+    best = max(numbers) if largest else min(numbers)
+    return [abs(best - number) / scale for number in numbers]
+
+
+def _check(values: Values, scale: Fraction, largest: bool) -> None:
+    gaps = Gaps(values, scale=scale, largest_is_best=largest)
+    exact = _exact(values, scale, largest)
+    assert [gaps.exact(index) for index in range(len(values))] == exact
+    for found in (gaps.gather(np.arange(len(values))), gaps.stretch(0, len(values))):
+        assert found.dtype == np.float64
+        for gamma, near in zip(exact, found.tolist(), strict=True):
+            if gamma >= 600:
+                assert 599 < near <= 601
+            else:
+                allowed = gamma * Fraction(1, 2**51) + Fraction(1, 2**90)
+                assert abs(Fraction(near) - gamma) <= allowed
+    high, low = gaps.gammas()
+    for gamma, top, rest in zip(exact, high.tolist(), low.tolist(), strict=True):
+        if gamma > Fraction(PAIR_LIMIT):
+            assert top >= PAIR_LIMIT / 4
+        else:
+            allowed = gamma * Fraction(1, 2**98) + Fraction(1, 2**500)
+            assert abs(Fraction(top) + Fraction(rest) - gamma) <= allowed
+    for level in (0, 1, 6, 32, 200):
+        everyone = np.arange(len(values))
+        far = gaps.is_far(everyone, level)
+        near_ones = np.concatenate(list(gaps.near(level)))
+        assert sorted([*near_ones.tolist(), *everyone[far].tolist()]) == everyone.tolist()
+        least = Fraction(level) * Fraction(math.log(2))
+        for index in everyone[far].tolist():
+            assert exact[index] > least
+        for index in near_ones.tolist():
+            # Tight: nobody beyond the level by more than a rounding of the score is kept near.
+            spacing = _spacing(values, index) / scale
+            assert exact[index] <= least * (1 + Fraction(1, 2**40)) + spacing
+
+
+def _spacing(values: Values, index: int) -> Fraction:
+    if values.dtype.kind != "f":
+        return Fraction(1)
+    largest = float(np.abs(values.astype(np.float64)).max())
+    if values.dtype == np.float16 or math.isinf(largest * 4):
+        return Fraction(2) ** (1030 if values.dtype == np.float64 else 6)
+    return Fraction(float(np.spacing(values.dtype.type(largest)))) * 4
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize(
+    "scale", SCALES, ids=lambda s: f"2^{s.numerator.bit_length() - s.denominator.bit_length()}"
+)
+@pytest.mark.parametrize("values", ARRAYS, ids=lambda a: f"{a.dtype}")
+def test_gaps_at_the_ends_of_every_range(values: Values, scale: Fraction, largest: bool) -> None:
+    with np.errstate(all="ignore"):  # as every sampler does
+        _check(values, scale, largest)
+
+
+@given(st.lists(floats, min_size=1, max_size=6), scales, st.booleans())
+def test_gaps_of_any_floats(numbers: list[float], scale: Fraction, largest: bool) -> None:
+    with np.errstate(all="ignore"):
+        _check(np.array(numbers), scale, largest)
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6), scales, st.booleans())
+def test_gaps_of_any_integers(numbers: list[int], scale: Fraction, largest: bool) -> None:
+    _check(np.array(numbers, dtype=np.int64), scale, largest)
+
+
+@given(st.lists(st.fractions() | st.integers(), min_size=1, max_size=5), scales, st.booleans())
+def test_gaps_of_any_rationals(
+    numbers: list[Fraction | int], scale: Fraction, largest: bool
+) -> None:
+    array = np.empty(len(numbers), dtype=object)
+    array[:] = numbers
+    _check(array, scale, largest)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float16, np.float32, np.float64, np.int16, np.int64, np.uint64]
+)
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("size", [1, 7, 8 * 4096, 50_001])
+def test_blocks_find_the_same_candidates(size: int, largest: bool, dtype: type) -> None:
+    values: Values = (np.random.default_rng(size).random(size) * 1000).astype(dtype)
+    for view in (values, values[::-1], np.repeat(values, 2)[::2]):
+        gaps = Gaps(view, scale=Fraction(5), largest_is_best=largest)
+        best = view.max() if largest else view.min()
+        assert gaps.best == best
+        assert type(gaps.best) in (int, float)
+        assert np.concatenate(list(gaps.ties())).tolist() == np.flatnonzero(view == best).tolist()
+        for level in (1, 5, 20, 500):
+            near = np.concatenate(list(gaps.near(level)))
+            expected = np.flatnonzero(~gaps.is_far(np.arange(size), level))
+            assert near.tolist() == expected.tolist()
+            few = gaps.few_near(level, most=100)
+            assert few is None or few.tolist() == expected.tolist()
+            assert gaps.near_reading(level) >= len(near)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", [0, 30_000, -1])
+@pytest.mark.parametrize("size", [30_001, 100_000])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("filler", [1.0, 6e4])
+def test_every_pass_refuses_what_is_not_finite(
+    dtype: type, size: int, place: int, bad: float, filler: float
+) -> None:
+    values: Values = np.full(size, filler, dtype=dtype)
+    values[place] = bad
+    for largest in (True, False):
+        gaps = Gaps(values, scale=Fraction(1), largest_is_best=largest)
+        with (
+            np.errstate(all="ignore"),
+            pytest.raises(ScoresError, match=r"^scores must be finite$"),
+        ):
+            gaps.best  # noqa: B018 - the pass is what is tested
+    with np.errstate(all="raise"), pytest.raises(ScoresError, match=r"^scores must be finite$"):
+        require_finite(values)
+
+
+def test_finite_scores_whose_sum_overflows_pass() -> None:
+    values = np.full(50_000, 1.7e308)
+    values[17] = -1.7e308
+    with np.errstate(all="raise"):
+        require_finite(values)
+        require_finite(values[:1000])
+    with np.errstate(all="ignore"):
+        assert Gaps(values, scale=Fraction(1)).best == 1.7e308
+        assert Gaps(values, scale=Fraction(1), largest_is_best=False).best == -1.7e308
+
+
+def test_a_change_between_two_releases_is_noticed() -> None:
+    values = np.arange(100_000.0)
+    assert Gaps(values, scale=Fraction(1)).best == 99_999.0
+    values[5] = -np.inf
+    with pytest.raises(ScoresError):
+        Gaps(values, scale=Fraction(1)).best  # noqa: B018 - the pass is what is tested
+
+
+def test_what_is_refused_when_gaps_are_made() -> None:
+    with pytest.raises(ParameterError, match="scale must be positive"):
+        Gaps(np.array([1]), scale=Fraction(0))
+    for values in (np.zeros((2, 2)), np.array([True]), np.array(["a"]), np.array([1j])):
+        with pytest.raises(ScoresError, match="one-dimensional"):
+            Gaps(values, scale=Fraction(1))
+    with pytest.raises(ScoresError, match="at least one"):
+        Gaps(np.array([]), scale=Fraction(1))
+
+
+def test_scores_are_borrowed() -> None:
+    values = np.arange(10.0)
+    values.setflags(write=False)
+    gaps = Gaps(values, scale=Fraction(1))
+    assert gaps.gather(np.array([0, 9])).tolist() == [9.0, 0.0]
+    assert gaps._values is values
+    assert HOPELESS == 600
