@@ -5,7 +5,6 @@ What the chain cannot show without such a head is said in ``docs/proofs/ledger.m
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
