@@ -21,7 +21,6 @@ from discreet.analysis import (
     worst_case_tail,
 )
 from discreet.analysis.one_best import laplace_missed, missed_chance, permute_and_flip_missed
-from discreet.mechanisms import Mechanism
 from discreet.errors import ParameterError
 from discreet.mechanisms import LargeGap, Mechanism
 

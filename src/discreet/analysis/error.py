@@ -32,12 +32,16 @@ _LARGE_UNIT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Errors:
+class CandidateErrors:
     """The error of each candidate, in units of 2^power."""
 
     gaps: Gaps
     values: Floats
     power: int
+
+    def mean(self, mass: Floats) -> float:
+        """The expected error under a distribution over the candidates."""
+        return self.in_scores(float(mass @ self.values))
 
     def in_scores(self, value: float) -> float:
         """A figure in these units, as a score difference; ``inf`` beyond float64."""
@@ -46,18 +50,20 @@ class _Errors:
         except OverflowError:
             return math.inf
 
-    def at_least(self, least: Fraction) -> npt.NDArray[np.bool_]:
-        """Which candidates have an error of at least ``least``, compared exactly."""
+    def at_least(self, least: Fraction, *, strictly: bool = False) -> npt.NDArray[np.bool_]:
+        """Which candidates have an error of at least ``least`` (or above it), compared exactly."""
         threshold = float(min(least / Fraction(2) ** self.power, Fraction(PAIR_LIMIT)))
         margin = threshold * _DOUBTFUL
         reached: npt.NDArray[np.bool_] = self.values >= threshold
         doubtful = np.abs(self.values - threshold) <= margin
         for index in np.flatnonzero(doubtful).tolist():
-            reached[index] = self.gaps.exact(index) * Fraction(2) ** self.power >= least
+            error = self.gaps.exact(index) * Fraction(2) ** self.power
+            reached[index] = error > least or (error == least and not strictly)
         return reached
 
 
-def _errors(mechanism: Mechanism, scores: Scores) -> _Errors:
+def candidate_errors(mechanism: Mechanism, scores: Scores) -> CandidateErrors:
+    """The error of each candidate; it depends on the mechanism's direction only, not on its ε."""
     largest = required(mechanism).optimize == "max"
     if not isinstance(scores, Scores):
         raise ParameterError(
@@ -67,9 +73,9 @@ def _errors(mechanism: Mechanism, scores: Scores) -> _Errors:
     gaps = Gaps(scores.values, scale=Fraction(1), largest_is_best=largest)
     values, _ = gaps.gammas()
     if values.max() < PAIR_LIMIT:
-        return _Errors(gaps, values, 0)
+        return CandidateErrors(gaps, values, 0)
     gaps = Gaps(scores.values, scale=Fraction(2) ** _LARGE_UNIT, largest_is_best=largest)
-    return _Errors(gaps, gaps.gammas()[0], _LARGE_UNIT)
+    return CandidateErrors(gaps, gaps.gammas()[0], _LARGE_UNIT)
 
 
 def expected_error(mechanism: Mechanism, scores: Scores) -> float:
@@ -83,8 +89,8 @@ def expected_error(mechanism: Mechanism, scores: Scores) -> float:
         >>> round(expected_error(Exponential(epsilon="0.1"), scores), 4)
         2.7694
     """
-    errors = _errors(mechanism, scores)
-    return errors.in_scores(float(mechanism.probabilities(scores) @ errors.values))
+    errors = candidate_errors(mechanism, scores)
+    return errors.mean(mechanism.probabilities(scores))
 
 
 def error_variance(mechanism: Mechanism, scores: Scores) -> float:
@@ -95,7 +101,7 @@ def error_variance(mechanism: Mechanism, scores: Scores) -> float:
         >>> round(error_variance(PermuteAndFlip(epsilon=1), Scores([1, 0], sensitivity=1)), 4)
         0.2113
     """
-    errors = _errors(mechanism, scores)
+    errors = candidate_errors(mechanism, scores)
     mass = mechanism.probabilities(scores)
     mean = float(mass @ errors.values)
     return errors.in_scores(errors.in_scores(float(mass @ (errors.values - mean) ** 2)))
@@ -115,7 +121,7 @@ def error_tail(mechanism: Mechanism, scores: Scores, t: object) -> float:
         0.067688
     """
     least = score_difference("t", t)
-    errors = _errors(mechanism, scores)
+    errors = candidate_errors(mechanism, scores)
     if least == 0:
         return 1.0
     return min(1.0, float(mechanism.probabilities(scores)[errors.at_least(least)].sum()))
@@ -154,7 +160,7 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
         >>> errors, mass.round(4)
         (array([0., 2.]), array([0.8774, 0.1226]))
     """
-    errors = _errors(mechanism, scores)
+    errors = candidate_errors(mechanism, scores)
     possible = mechanism.log_probabilities(scores) > -math.inf
     distinct, place = np.unique(errors.values[possible], return_inverse=True)
     mass = np.bincount(place, weights=mechanism.probabilities(scores)[possible]).astype(np.float64)

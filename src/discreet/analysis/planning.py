@@ -11,17 +11,24 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
-from discreet.analysis.error import error_distribution, expected_error, score_difference
+from discreet.analysis.error import (
+    CandidateErrors,
+    candidate_errors,
+    expected_error,
+    score_difference,
+)
 from discreet.analysis.family import Family, family_name, member
+from discreet.analysis.roots import least_root
 from discreet.analysis.worst_case import worst_case_error, worst_case_tail
 from discreet.errors import ParameterError, ScoresError
 from discreet.exact_numbers import positive, probability
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, PermuteAndFlip
 from discreet.scores import Scores
 
 _LARGEST_LOG = 600.0
-_PRECISION = 1e-13
 # Noise scales so large and so small that, in float64, the choice is blind and without noise.
 _ENDS = (Fraction(2) ** 1400, Fraction(1, 2**1400))
 
@@ -125,19 +132,29 @@ def budget_ratio(
 
 
 def _goal_on(scores: Scores, mean: object, most: object, chance: object) -> _Goal:
+    @cache
+    def errors(optimize: str) -> CandidateErrors:
+        return candidate_errors(PermuteAndFlip(epsilon=1, optimize=optimize), scores)
+
     if mean is not None:
         target = score_difference("expected_error", mean)
         return _Goal(
-            lambda mechanism: expected_error(mechanism, scores), float(target), f"expected_error={mean}"
+            lambda mechanism: errors(mechanism.optimize).mean(mechanism.probabilities(scores)),
+            float(target),
+            f"expected_error={mean}",
         )
     limit = score_difference("error_at_most", most)
     wanted = probability("with_probability", chance)
 
-    def beyond(mechanism: Mechanism) -> float:
-        errors, mass = error_distribution(mechanism, scores)
-        return float(mass[errors > float(limit)].sum())
+    @cache
+    def beyond(optimize: str) -> Any:
+        return errors(optimize).at_least(limit, strictly=True)
 
-    return _Goal(beyond, float(1 - wanted), f"error_at_most={most} with probability {chance}")
+    return _Goal(
+        lambda mechanism: float(mechanism.probabilities(scores)[beyond(mechanism.optimize)].sum()),
+        float(1 - wanted),
+        f"error_at_most={most} with probability {chance}",
+    )
 
 
 def _public_goal(
@@ -167,9 +184,6 @@ def _public_goal(
 
 
 def _least_epsilon(family: Family, goal: _Goal) -> float:
-    def excess(log_epsilon: float) -> float:
-        return goal.figure(member(family, math.exp(log_epsilon))) - goal.target
-
     blind, noiseless = (goal.figure(_with_scale(family, scale)) for scale in _ENDS)
     if blind <= goal.target:
         return 0.0
@@ -178,46 +192,20 @@ def _least_epsilon(family: Family, goal: _Goal) -> float:
             f"{goal.words} cannot be met by {family_name(family)}: the best reachable, as ε grows, "
             f"approaches {_reachable(goal, noiseless)}"
         )
-    low = high = 0.0
-    if excess(0.0) > 0:
-        while excess(high) > 0:
-            low, high = high, high + 2
-            _refuse_beyond(high, family, goal)
-    else:
-        while excess(low) <= 0:
-            low, high = low - 2, low
-            _refuse_beyond(-low, family, goal)
-    return _refine(excess, low, high)
 
+    def excess(log_epsilon: float) -> float:
+        # Logarithms, because errors fall like e^−ε; the target is above zero here. They steer, and the
+        # comparison itself decides the sign.
+        figure = goal.figure(member(family, math.exp(log_epsilon)))
+        steering = math.log(max(figure, 5e-324)) - math.log(goal.target)
+        return max(steering, 5e-324) if figure > goal.target else min(steering, 0.0)
 
-def _refine(excess: Callable[[float], float], low: float, high: float) -> float:
-    """The least ε found with excess ≤ 0, from a bracket of logarithms: Illinois steps, or halving."""
-    above, below = excess(low), excess(high)
-    widths = [high - low]
-    while high - low > _PRECISION:
-        slow = len(widths) > 3 and widths[-1] > widths[-4] / 2
-        middle = (low + high) / 2 if slow else high - below * (high - low) / (below - above)
-        # Keep off the ends, so that both of them move and the width shrinks to the precision.
-        nudge = max(_PRECISION / 4, (high - low) * 1e-3)
-        middle = min(max(middle, low + nudge), high - nudge)
-        if not low < middle < high:
-            break
-        value = excess(middle)
-        if value > 0:
-            low, above = middle, value
-            below /= 2
-        else:
-            high, below = middle, value
-            above /= 2
-        widths.append(high - low)
-    return math.exp(high)
-
-
-def _refuse_beyond(log_epsilon: float, family: Family, goal: _Goal) -> None:
-    if log_epsilon > _LARGEST_LOG:
+    root = least_root(excess, farthest=_LARGEST_LOG)
+    if root is None:
         raise ParameterError(
             f"{goal.words} cannot be met by {family_name(family)} at any ε between 10^−260 and 10^260"
         )
+    return math.exp(root)
 
 
 def _with_scale(family: Family, scale: object) -> Mechanism:
