@@ -170,6 +170,14 @@ PROPORTIONAL = [
         tuning=SMALL,
     ),
     Case(
+        name="proportional: inverted, one near",
+        draw=proportional,
+        scores=[0.0, -1.0],
+        expected=reference.exponential,
+        tuning=replace(SMALL, index_word=1),
+        within=0.1,
+    ),
+    Case(
         name="proportional: visits",
         draw=proportional,
         scores=[0.0, -0.5, -1.5, -1.0],

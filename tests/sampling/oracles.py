@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from discreet.gaps import Gaps, Indices
+from discreet.gaps import Flags, Gaps, Indices
 from discreet.sampling import heads as heads_module
-from discreet.sampling import laplace, levels, many, proportions, thinning
+from discreet.sampling import laplace, levels, many, proportions, steady, thinning
 from discreet.sampling.bits import Bits, TapeBits
+from discreet.sampling.coins import Heads
 from tests.sampling import reference
 
 PRECISION = 128
@@ -139,6 +140,22 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         chosen = oracle.choose(reference.least_depth(offsets))
         return groups[:1], candidates[chosen : chosen + 1]
 
+    def draw_share(self: proportions.Shares, *_: Any) -> int:
+        chances = [Heads().ball(self._gaps.exact(candidate)) for candidate in self._near.tolist()]
+        weights = [*chances, arb((self._gaps.size, -self._level))]
+        # When nobody is drawn and the proposal that follows fails, everything begins again.
+        oracle.rounds += 1
+        if oracle.rounds > 1:
+            raise Faint
+        return oracle.choose([weight / sum(weights) for weight in weights])
+
+    def flip_all(gaps: Gaps, start: int, stop: int, *_: Any) -> Flags:
+        chances = [Heads().ball(gaps.exact(candidate)) for candidate in range(start, stop)]
+        return np.array([oracle.heads(chance) for chance in chances])
+
+    def pick(bits: Bits, bound: int, _: int) -> int:
+        return uniform_below(bits, bound) if bound else 0
+
     def one_per_draw(draw: Indices, bits: Bits, _: int) -> Indices:
         assert len(set(draw.tolist())) == 1
         return np.array([uniform_below(bits, len(draw))])
@@ -159,7 +176,11 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         (levels, "flip", flip),
         (levels, "marks", marks),
         (laplace, "shallowest", shallowest),
+        (steady, "_flip_all", flip_all),
+        (steady, "_pick", pick),
+        (steady, "_STRETCH", 2),
     ]
+    monkeypatch.setattr(proportions.Shares, "draw", draw_share)
     for module, name, oracle_version in replaced:
         monkeypatch.setattr(module, name, oracle_version)
 

@@ -20,15 +20,13 @@ from tests.sampling import oracles, reference
 from tests.sampling.cases import CASES, SMALL, Case
 from tests.sampling.walking import assert_bracketed, walk
 
-COMPOSED = [case for case in CASES if case.name not in ("steady heads", "proportional: inverted")]
-
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_tape_brackets_the_exact_probabilities(case: Case) -> None:
     assert_bracketed(case.sampler, case.bounds(), within=case.within, most_runs=1_200)
 
 
-@pytest.mark.parametrize("case", COMPOSED, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_exact_primitives_compose_to_the_exact_distribution(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -192,13 +192,25 @@ def near_proposal_counted_twice(patch: Patch) -> None:
     candidate_both_near_and_far(patch)
 
 
-def share_of_the_far_forgotten(patch: Patch) -> None:
-    right = proportions._invert_exactly
+def share_of_nobody_counts_the_far_only(patch: Patch) -> None:
+    right = proportions.Shares._settle
 
-    def forgetful(gaps: Gaps, near: Indices, others: int, level: int, uniform: Uniform) -> int:
-        return right(gaps, near, 0, level, uniform)
+    def smaller(self: proportions.Shares, uniform: Uniform) -> int:
+        size = self._gaps.size
+        self._gaps.size -= len(self._near)
+        try:
+            return right(self, uniform)
+        finally:
+            self._gaps.size = size
 
-    patch.setattr(proportions, "_invert_exactly", forgetful)
+    patch.setattr(proportions.Shares, "_settle", smaller)
+
+
+def proposal_beyond_the_near_not_boosted(patch: Patch) -> None:
+    def unboosted(*arguments: Any, boost: int = 0, **options: Any) -> Indices:
+        return flip(*arguments, **options)
+
+    patch.setattr(proportions, "flip", unboosted)
 
 
 def level_size_off_by_one(patch: Patch) -> None:
@@ -238,7 +250,8 @@ MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
     (depth_upside_down, _depths_are_exact),
     (stretch_wins_too_often, _tapes("steady heads")),
     (near_proposal_counted_twice, _outcomes("proportional: two groups")),
-    (share_of_the_far_forgotten, _tapes("proportional: inverted", 400)),
+    (share_of_nobody_counts_the_far_only, _tapes("proportional: inverted, one near")),
+    (proposal_beyond_the_near_not_boosted, _tapes("proportional: inverted, one near")),
     (level_size_off_by_one, _outcomes("many proportional")),
     (always_the_first_arrival, _frequencies),
 ]

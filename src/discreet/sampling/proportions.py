@@ -47,41 +47,59 @@ def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 
 
 def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tuning) -> int:
-    """Near candidates by their chances; beyond them, a far one by its bound 2^−level and a coin."""
-    # The second group proposes from everyone and refuses the near ones, so its weight counts everyone.
-    others = gaps.size
-    ends = np.cumsum(_COINS.chances(gaps.gather(near))[0])
-    total = float(ends[-1]) + others * 0.5**level
+    """Near candidates by their chances; beyond them, anyone by the bound 2^−level and a coin."""
+    shares = Shares(gaps, near, level=level)
     while True:
-        uniform = Uniform(
-            bits, known=bits.integer(tuning.word), width=tuning.word, step=tuning.word
-        )
-        target = (uniform.known + 0.5) * 0.5**tuning.word * total
-        # Lemma 14: ends, total and target are off by less than this, together.
-        doubt = total * (4 * tuning.tolerance + 2.0 ** (1 - tuning.word))
-        place = int(np.searchsorted(ends, target - doubt))
-        if place < len(near) and ends[place] <= target + doubt:
-            place = _invert_exactly(gaps, near, others, level, uniform)
+        place = shares.draw(bits, tuning)
         if place < len(near):
             return int(near[place])
         drawn = some_indices(bits, gaps.size, count=1, width=tuning.index_word)
+        # A near candidate is refused here: it has its share already.
         far = drawn[gaps.is_far(drawn, level)]
         if len(flip(gaps, far, _COINS, bits=bits, tuning=tuning, boost=level)):
             return int(far[0])
 
 
-def _invert_exactly(gaps: Gaps, near: Indices, others: int, level: int, uniform: Uniform) -> int:
-    """The first place whose share of the total exceeds the uniform number; len(near) if none."""
-    gammas = [gaps.exact(candidate) for candidate in near.tolist()]
+class Shares:
+    """Draws a near candidate in proportion to exp(−γ), or nobody in proportion to size·2^−level.
 
-    def share(place: int) -> Ball:
-        chances = [ball(-gamma).exp() for gamma in gammas]
-        below = sum(chances[: place + 1], ball(0))
-        return below / (below + sum(chances[place + 1 :], scaled(ball(others), -level)))
+    The weight of nobody counts *every* candidate, because the proposal that follows does.
+    """
 
-    return bisect_left(
-        range(len(near)), True, key=lambda place: uniform.is_below(lambda: share(place))
-    )
+    __slots__ = ("_ends", "_gaps", "_level", "_near", "_total")
+
+    def __init__(self, gaps: Gaps, near: Indices, *, level: int) -> None:
+        self._gaps = gaps
+        self._near = near
+        self._level = level
+        self._ends = np.cumsum(_COINS.chances(gaps.gather(near))[0])
+        self._total = float(self._ends[-1]) + gaps.size * 0.5**level
+
+    def draw(self, bits: Bits, tuning: Tuning) -> int:
+        """A place in the list of near candidates, or its length for nobody."""
+        word = tuning.word
+        uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
+        target = (uniform.known + 0.5) * 0.5**word * self._total
+        # Lemma 9: the ends and the target are off by less than this, together.
+        doubt = self._total * (4 * tuning.tolerance + 2.0 ** (1 - word))
+        place = int(np.searchsorted(self._ends, target - doubt))
+        if place < len(self._ends) and self._ends[place] <= target + doubt:
+            return self._settle(uniform)
+        return place
+
+    def _settle(self, uniform: Uniform) -> int:
+        """The first place whose share of the total exceeds the uniform number, by balls."""
+        gammas = [self._gaps.exact(candidate) for candidate in self._near.tolist()]
+
+        def share(place: int) -> Ball:
+            chances = [ball(-gamma).exp() for gamma in gammas]
+            below = sum(chances[: place + 1], ball(0))
+            nobody = scaled(ball(self._gaps.size), -self._level)
+            return below / (below + sum(chances[place + 1 :], nobody))
+
+        return bisect_left(
+            range(len(gammas)), True, key=lambda place: uniform.is_below(lambda: share(place))
+        )
 
 
 def _from_two_groups(gaps: Gaps, level: int, bits: Bits, tuning: Tuning) -> int:
