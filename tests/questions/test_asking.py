@@ -1,0 +1,202 @@
+"""The order of things: check, spend, read, choose; and what errors may say at each step."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+from discreet import Exponential, NoisyMax, PureDP
+from discreet.accounting import Event
+from discreet.errors import (
+    BudgetExceededError,
+    DiscreetError,
+    NotPrivateError,
+    ParameterError,
+    TableError,
+)
+from discreet.guarantees import ApproxDP
+from discreet.ledger import Ledger
+from discreet.questions import median, mode, quantile, quantiles, select_by, top_k
+
+VISITS = pl.DataFrame(
+    {"person": range(300), "code": ["a"] * 200 + ["b"] * 100, "age": [i % 90 for i in range(300)]}
+)
+OPTIONS: dict[str, Any] = {"column": "code", "candidates": ["a", "b", "c"], "user": "person"}
+
+
+class Notebook:
+    """A ledger that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.spends: list[tuple[str, Event, str]] = []
+        self.failures: list[int] = []
+
+    def spend(self, dataset: str, event: Event, *, purpose: str) -> int:
+        self.spends.append((dataset, event, purpose))
+        return len(self.spends)
+
+    def fail(self, entry: int) -> None:
+        self.failures.append(entry)
+
+
+def test_a_spend_comes_before_the_data_is_read() -> None:
+    ledger = Notebook()
+    release = mode(VISITS, epsilon=1, ledger=ledger, dataset="visits", where="age > 3", **OPTIONS)
+    ((dataset, event, purpose),) = ledger.spends
+    assert (dataset, purpose, release.entry) == ("visits", "mode of code, where age > 3", 1)
+    assert event.guarantee.to(PureDP) == PureDP(1)
+    assert (event.mechanism, event.neighbours, event.count) == ("permute-and-flip", "add-remove", 1)
+    assert not ledger.failures
+
+
+def test_the_events_of_every_question() -> None:
+    def event_of(ask: Any, *data: Any, **options: Any) -> Event:
+        ledger = Notebook()
+        ask(*(data or (VISITS,)), ledger=ledger, dataset="visits", **options)
+        return ledger.spends[0][1]
+
+    numeric = {"column": "age", "bounds": "0:100", "user": "person"}
+    peeled = event_of(top_k, k=2, epsilon=3, **OPTIONS)
+    assert peeled.count == 2
+    assert peeled.guarantee.to(PureDP) == PureDP("1.5")
+    once = event_of(top_k, k=2, epsilon=3, method="one-shot", **OPTIONS)
+    assert (once.count, once.guarantee) == (1, PureDP(3))
+    bounded = event_of(mode, epsilon=1, mechanism=Exponential, **OPTIONS)
+    assert type(bounded.guarantee).__name__ == "BoundedRange"
+    for ask, options in (
+        (mode, {**OPTIONS, "with_count": True}),
+        (mode, {**OPTIONS, "with_gap": True}),
+        (mode, {**OPTIONS, "by": "age", "groups": [1, 2], "groups_per_person": 2}),
+        (mode, {**OPTIONS, "by": "age", "groups": [1, 2], "neighbours": "replace"}),
+        (median, numeric),
+        (quantiles, {**numeric, "at": [0.1, 0.5]}),
+        (quantile, {**numeric, "at": 0.1, "neighbours": "replace"}),
+    ):
+        event = event_of(ask, epsilon=2, **options)
+        assert event.guarantee.to(PureDP) == PureDP(2)
+        assert event.count == 1
+        assert event.neighbours == options.get("neighbours", "add-remove")
+    unknown = {name: value for name, value in OPTIONS.items() if name != "candidates"}
+    event = event_of(mode, epsilon=1, delta="1e-6", **unknown)
+    assert event.guarantee == ApproxDP(1, "1e-6")
+    own = event_of(
+        select_by, [1, 2], candidates=[1], score=lambda _d, _c: 0, sensitivity=1, epsilon=1
+    )
+    assert own.guarantee.to(PureDP) == PureDP(1)
+
+
+def test_wrong_parameters_spend_nothing() -> None:
+    ledger = Notebook()
+    numeric: dict[str, Any] = {"column": "age", "bounds": "0:100", "user": "person"}
+    wrong: list[tuple[Any, dict[str, Any], str]] = [
+        (mode, {**OPTIONS, "epsilon": float("inf")}, "epsilon=inf"),
+        (mode, {**OPTIONS, "epsilon": 0}, "epsilon=0"),
+        (mode, {**OPTIONS, "column": "nope"}, "'nope'"),
+        (mode, {**OPTIONS, "user": "nope"}, "'nope'"),
+        (mode, {**OPTIONS, "user": None}, "whose a row is"),
+        (mode, {**OPTIONS, "one_row_per_user": True}, "whose a row is"),
+        (mode, {**OPTIONS, "one_row_per_user": 1}, "True or False"),
+        (mode, {**OPTIONS, "candidates": None}, "unknown domains"),
+        (mode, {**OPTIONS, "neighbours": "twins"}, "twins"),
+        (mode, {**OPTIONS, "mechanism": "guess"}, "guess"),
+        (mode, {**OPTIONS, "mechanism": 3}, "mechanism=3"),
+        (mode, {**OPTIONS, "mechanism": Exponential(epsilon=1, optimize="min")}, "optimize"),
+        (mode, {**OPTIONS, "by": "age"}, "go together"),
+        (mode, {**OPTIONS, "groups": ["a"]}, "go together"),
+        (mode, {**OPTIONS, "by": "age", "groups": ["x"]}, "groups has 'x'"),
+        (mode, {**OPTIONS, "groups_per_person": 2}, "goes with by"),
+        (mode, {**OPTIONS, "where": "age >"}, "where="),
+        (mode, {**OPTIONS, "with_count": True, "count_share": 1}, "count_share=1"),
+        (mode, {**OPTIONS, "with_gap": True, "mechanism": "exponential"}, "with_gap"),
+        (mode, {**OPTIONS, "with_gap": True, "candidates": ["a"]}, "two candidates"),
+        (median, {**numeric, "column": "code"}, "needs numbers"),
+        (median, {**numeric, "per_person": "any"}, "per_person='any'"),
+        (median, {**numeric, "bounds": "9:1"}, "bounds=9:1"),
+        (quantile, {**numeric, "at": 1}, "at=1"),
+        (quantile, {**numeric, "at": "0.12345678"}, "six"),
+        (quantiles, {**numeric, "at": "0.5"}, "list of levels"),
+        (quantiles, {**numeric, "at": [0.5, 0.1]}, "increase"),
+        (quantiles, {**numeric, "at": ["1/999983", "1/2"]}, "denominator"),
+    ]
+    for ask, options, words in wrong:
+        with pytest.raises(ParameterError, match=words):
+            ask(VISITS, ledger=ledger, dataset="visits", **{"epsilon": 1, **options})
+    with pytest.raises(NotPrivateError):
+        mode(
+            VISITS,
+            ledger=ledger,
+            dataset="visits",
+            epsilon=1,
+            mechanism="exponential-randomized-response",
+            **OPTIONS,
+        )
+    with pytest.raises(ParameterError, match="go together"):
+        mode(VISITS, ledger=ledger, epsilon=1, **OPTIONS)
+    assert not ledger.spends
+
+
+def test_a_failure_after_the_spend_keeps_it_and_says_nothing() -> None:
+    relation = duckdb.connect().sql(
+        "SELECT CASE WHEN i = 7 THEN error('secret ' || i) ELSE 'a' END AS code, "
+        "i AS person FROM range(9) t(i)"
+    )
+    ledger = Notebook()
+    with pytest.raises(TableError) as caught:
+        mode(relation, epsilon=1, ledger=ledger, dataset="visits", **OPTIONS)
+    assert ledger.failures == [1]
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert "secret" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_real_ledger_refuses_what_does_not_fit(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("visits", PureDP(2))
+        first = mode(VISITS, epsilon=1, ledger=ledger, dataset="visits", **OPTIONS)
+        assert first.entry is not None
+        assert "Ledger: visits #2" in str(first)
+        with pytest.raises(BudgetExceededError):
+            mode(VISITS, epsilon=2, ledger=ledger, dataset="visits", **OPTIONS)
+        # A pure budget has no δ to give.
+        with pytest.raises(DiscreetError):
+            mode(
+                VISITS,
+                column="code",
+                user="person",
+                epsilon="0.5",
+                delta="1e-6",
+                ledger=ledger,
+                dataset="visits",
+            )
+        assert ledger.show("visits").left == "ε = 1"
+
+
+def test_every_mechanism_answers() -> None:
+    for mechanism in (
+        None,
+        "exponential",
+        "noisy-max-laplace",
+        NoisyMax(epsilon=7, noise="gumbel"),
+        Exponential,
+    ):
+        release = mode(VISITS, epsilon=2, mechanism=mechanism, **OPTIONS)
+        assert release.answer == "a"
+        assert release.guarantee == PureDP(2)
+        assert release.mechanism in (
+            "permute-and-flip",
+            "exponential",
+            "noisy-max-laplace",
+            "noisy-max-gumbel",
+        )
+
+
+def test_a_release_holds_no_score() -> None:
+    release = mode(VISITS, epsilon=1, **OPTIONS)
+    assert "200" not in repr(release)
+    assert release.count is None
+    assert release.gap is None

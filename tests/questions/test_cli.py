@@ -1,0 +1,155 @@
+"""The commands: parse, call, print; statuses, JSON, and one line for an error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from discreet import PureDP
+from discreet.cli import app
+from discreet.demo_data import clinic, write_clinic
+from discreet.ledger import Ledger
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("clinic")
+    write_clinic(target, people=3000)
+    write_clinic(target, people=3000, form="parquet")
+    with Ledger.open(target / "budget.db") as ledger:
+        ledger.create("clinic", PureDP(100))
+    return target
+
+
+def _run(*arguments: object) -> Any:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_the_examples_of_the_documentation(folder: Path) -> None:
+    counted = ("--dataset", "clinic", "--ledger", folder / "budget.db")
+    mode = _run(
+        "mode", folder / "visits.parquet", *counted, "--column", "diagnosis", "--user", "patient_id",
+        "--candidates", folder / "icd10.txt", "--epsilon", 1,
+    )  # fmt: skip
+    assert mode.output.split("\n")[0] in ("J00", "I10", "E11", "M54", "J11", "J20")
+    assert "Ledger: clinic #2" in mode.output
+    assert "factor of at most" in mode.output
+    median = _run(
+        "median", folder / "people.csv", *counted, "--column", "age", "--user", "person_id",
+        "--bounds", "0:120", "--epsilon", 0.5,
+    )  # fmt: skip
+    assert 35 < int(median.output.split("\n")[0]) < 60
+    quantiles = _run(
+        "quantiles", folder / "pay.parquet", *counted, "--column", "salary", "--user", "person_id",
+        "--at", "0.1,0.5,0.9", "--bounds", "0:500000", "--step", 1000, "--epsilon", 5, "--json",
+    )  # fmt: skip
+    low, middle, high = json.loads(quantiles.output)["answer"]
+    assert 20_000 < low < middle < high < 150_000
+    top = _run(
+        "top", folder / "visits.parquet", *counted, "--column", "page", "--user", "patient_id", "-k", 3,
+        "--candidates", folder / "pages.csv", "--epsilon", 2, "--json",
+    )  # fmt: skip
+    assert json.loads(top.output)["answer"] == [
+        "appointments",
+        "test results",
+        "repeat prescription",
+    ]
+    select = _run(
+        "select", folder / "scores.csv", *counted, "--sensitivity", 1, "--monotonic", "--epsilon", 1
+    )
+    assert select.exit_code == 0
+    grouped = _run(
+        "mode", folder / "visits.csv", *counted, "--column", "page", "--user", "patient_id", "--by", "clinic",
+        "--groups", folder / "clinics.txt", "--candidates", folder / "pages.csv", "--epsilon", 2,
+        "--with-count", "--where", "diagnosis is not null", "--json",
+    )  # fmt: skip
+    assert set(json.loads(grouped.output)["answer"]) == {"east", "harbour", "north", "south"}
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "words"),
+    [
+        (["--epsilon", "1"], 2, "candidates= must be given"),
+        (["--epsilon", "inf", "--candidates", "{folder}/icd10.txt"], 2, "epsilon='inf'"),
+        (["--epsilon", "1", "--candidates", "{folder}/none.txt"], 2, "no such file"),
+        (
+            ["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--dataset", "x"],
+            2,
+            "leave --dataset",
+        ),
+        (["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--where", "1=1"], 2, "where="),
+    ],
+)
+def test_errors_are_one_line(folder: Path, options: list[str], status: int, words: str) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from discreet.cli import main; main()",
+        "mode",
+        str(folder / "visits.csv"),
+    ]
+    common = ["--no-ledger", "--column", "diagnosis", "--user", "patient_id"]
+    told = [option.format(folder=folder) for option in options]
+    source = str(Path(__file__).parents[2] / "src")
+    done = subprocess.run(
+        [*command, *common, *told],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": source},
+    )
+    assert done.returncode == status
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
+
+
+def test_somebody_must_count(folder: Path) -> None:
+    with pytest.raises(Exception, match="say who counts"):
+        _run(
+            "mode",
+            folder / "visits.csv",
+            "--column",
+            "page",
+            "--user",
+            "patient_id",
+            "--epsilon",
+            1,
+        )
+
+
+def test_demo_data(tmp_path: Path) -> None:
+    written = json.loads(_run("demo-data", tmp_path / "out", "--people", 50, "--json").output)
+    assert all(Path(name).is_file() for name in written)
+    again = _run("demo-data", tmp_path / "again", "--people", 50)
+    assert (tmp_path / "again" / "visits.csv").read_text() == (
+        tmp_path / "out" / "visits.csv"
+    ).read_text()
+    assert str(tmp_path / "again" / "people.csv") in again.output
+
+
+def test_the_clinic_is_like_life() -> None:
+    tables = clinic(3000)
+    visits, people = tables["visits"], tables["people"]
+    assert {None, "unknown"} < set(people["age"])
+    assert None in visits["diagnosis"]
+    patients = set(visits["patient_id"])
+    assert len(patients) < len(visits["patient_id"])
+    pairs = set(zip(visits["patient_id"], visits["clinic"], strict=True))
+    assert len(pairs) > len(patients)  # some people are in two clinics
+    assert tables == clinic(3000)
+    assert tables != clinic(3000, seed=1)
+
+
+def test_every_command_shows_an_example() -> None:
+    for command in ("mode", "median", "quantiles", "top", "select", "demo-data"):
+        assert "Example:" in _run(command, "--help").output

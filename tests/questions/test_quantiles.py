@@ -1,0 +1,174 @@
+"""One quantile and several: near the truth, ties told apart, and private at every depth by exact laws."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet import PermuteAndFlip, PureDP
+from discreet.questions import median, quantile, quantiles
+from discreet.questions.neighbours import ADD_REMOVE, REPLACE
+from discreet.questions.quantiles import recursive, spread_out
+from discreet.questions.scoring import quantile_scores
+from discreet.tables.counts import Counts
+from discreet.testing import scripted
+
+AGES = pl.DataFrame({"person": range(3000), "age": [i % 100 for i in range(3000)]})
+
+
+@pytest.mark.parametrize("neighbours", [ADD_REMOVE, REPLACE])
+def test_near_the_truth(neighbours: str) -> None:
+    options: dict[str, Any] = {
+        "column": "age",
+        "bounds": (0, 120),
+        "epsilon": 6,
+        "user": "person",
+        "neighbours": neighbours,
+    }
+    assert abs(median(AGES, **options).answer - 50) <= 2
+    assert abs(quantile(AGES, at="0.9", **options).answer - 90) <= 2
+    release = quantiles(AGES, at=[0.1, 0.25, 0.5, 0.75, 0.9], **options)
+    assert np.abs(np.array(release.answer) - [10, 25, 50, 75, 90]).max() <= 4
+    assert release.guarantee == PureDP(6)
+    assert "3 depths" in release.mechanism
+    assert quantiles(AGES, at=[0.5], **options).mechanism == "permute-and-flip"
+
+
+def test_people_who_share_a_value() -> None:
+    options: dict[str, Any] = {
+        "column": "v",
+        "bounds": "0:100",
+        "epsilon": 10,
+        "one_row_per_user": True,
+    }
+    same = pl.DataFrame({"v": [7] * 2000})
+    assert quantiles(same, at=[0.1, 0.5, 0.9], **options).answer == (7, 7, 7)
+    half = pl.DataFrame({"v": [0] * 1000 + [i % 101 for i in range(1000)]})
+    low, middle, high = quantiles(half, at=[0.25, 0.49, 0.75], **options).answer
+    assert (low, middle) == (0, 0)
+    assert abs(high - 50) <= 4
+
+
+def test_values_that_count_and_values_that_do_not() -> None:
+    frame = pl.DataFrame(
+        {"u": [1, 1, 2, 3, 4, 5], "v": [5.0, 90.0, None, float("nan"), float("inf"), 1e9]}
+    )
+    options: dict[str, Any] = {"column": "v", "bounds": "0:100", "epsilon": 200, "user": "u"}
+    assert median(frame, **options).answer == 5
+    assert median(frame, per_person="largest", **options).answer == 90
+    assert 0 <= median(frame.head(0), **options).answer <= 100
+
+
+def test_answers_by_group() -> None:
+    frame = AGES.with_columns(
+        clinic=pl.when(pl.col("age") < 50).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    release = quantiles(
+        frame,
+        column="age",
+        at=[0.25, 0.75],
+        bounds="0:100",
+        epsilon=9,
+        user="person",
+        by="clinic",
+        groups=["a", "b"],
+    )
+    assert np.abs(np.array(release.answer["a"]) - [12.5, 37.5]).max() <= 4
+    assert np.abs(np.array(release.answer["b"]) - [62.5, 87.5]).max() <= 4
+
+
+Law = dict[tuple[int, ...], float]
+
+
+def _law(line: tuple[int, ...], levels: list[Fraction], chooser: PermuteAndFlip) -> Law:
+    """The exact law of the recursion on a line on which no one is moved by coins."""
+
+    def follow(
+        part: Counts, offset: int, low: Fraction, high: Fraction, asked: list[Fraction]
+    ) -> Law:
+        if not asked:
+            return {(): 1.0}
+        middle = len(asked) // 2
+        level = asked[middle]
+        scores = quantile_scores(part, (level - low) / (high - low), neighbours=ADD_REMOVE)
+        law: Law = {}
+        for place, chance in enumerate(chooser.probabilities(scores).tolist()):
+            upper = part[place:].copy()
+            upper[0] = 0
+            below = follow(part[: place + 1], offset, low, level, asked[:middle])
+            above = follow(upper, offset + place, level, high, asked[middle + 1 :])
+            for (first, p), (second, q) in itertools.product(below.items(), above.items()):
+                law[*first, offset + place, *second] = chance * p * q
+        return law
+
+    return follow(np.array(line), 0, Fraction(0), Fraction(1), levels)
+
+
+def test_the_sampler_follows_the_law() -> None:
+    levels = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
+    line, chooser = (2, 0, 1, 2), PermuteAndFlip(epsilon=1)
+    law = _law(line, levels, chooser)
+    assert math.isclose(sum(law.values()), 1)
+    # One level is never spread out, so its law is that of the scores; the recursion is checked by its law.
+    draws = 1500
+    seen = np.bincount(
+        [
+            recursive(np.array(line), [Fraction(1, 2)], chooser, neighbours=ADD_REMOVE)[0]
+            for _ in range(draws)
+        ],
+        minlength=4,
+    )
+    single = _law(line, [Fraction(1, 2)], chooser)
+    for place in range(4):
+        chance = single[place,]
+        assert abs(seen[place] / draws - chance) < 5.5 * math.sqrt(chance * (1 - chance) / draws)
+
+
+@pytest.mark.parametrize(("neighbours", "steps"), [(ADD_REMOVE, 1), (REPLACE, 2)])
+def test_privacy_over_all_small_histograms(neighbours: str, steps: int) -> None:
+    """Three quantiles at two depths: the exact loss never exceeds what the question charges."""
+    levels = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
+    epsilon = Fraction(1)
+    chooser = PermuteAndFlip(epsilon=epsilon / (2 * steps))
+    laws = {line: _law(line, levels, chooser) for line in itertools.product(range(3), repeat=3)}
+    worst = 0.0
+    for line, law in laws.items():
+        for one, other in itertools.product(range(3), repeat=2):
+            changed = list(line)
+            changed[one] += 1
+            if neighbours == REPLACE:
+                changed[other] -= 1
+            if tuple(changed) in laws:
+                after = laws[tuple(changed)]
+                worst = max(worst, *(abs(math.log(law[key] / after[key])) for key in law))
+    assert worst <= float(epsilon) + 1e-9
+    assert worst > float(epsilon) / 4
+
+
+def test_spreading_out_keeps_everyone() -> None:
+    people = np.array([0, 5, 1000, 1])
+    line = spread_out(people, 4, scripted("spread"))
+    assert line.reshape(4, 16).sum(axis=1).tolist() == people.tolist()
+    assert (line >= 0).all()
+    # A thousand people over sixteen places: each has 62.5 ± 7.7.
+    assert np.abs(line[32:48] - 62.5).max() < 45
+
+
+def test_answers_never_decrease() -> None:
+    levels = [Fraction(i, 10) for i in range(1, 10)]
+    for seed in range(20):
+        people = np.array([3, 0, 1, 2, 0, 0, 4])
+        found = recursive(
+            people,
+            levels,
+            PermuteAndFlip(epsilon="0.1"),
+            neighbours=ADD_REMOVE,
+            bits=scripted(seed),
+        )
+        assert found == sorted(found)
