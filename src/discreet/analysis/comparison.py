@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.analysis.error import error_distribution, quantile_of
+from discreet.analysis.error import candidate_errors, quantile_of
 from discreet.analysis.family import Family, family_list, member
 from discreet.errors import ParameterError
 from discreet.exact_numbers import positive, refuse
@@ -118,18 +118,22 @@ def compare(
     amounts = epsilon_list(epsilons)
     rows: list[ComparisonRow] = []
     for family in families:
+        # Which errors there are does not depend on ε: they are sorted once.
+        errors = candidate_errors(member(family, 1), scores)
+        distinct, group = np.unique(errors.values, return_inverse=True)
         for place, epsilon in enumerate(amounts):
             mechanism = member(family, epsilon)
-            errors, mass = error_distribution(mechanism, scores)
-            mean = float(mass @ errors)
+            mass = np.bincount(group, weights=mechanism.probabilities(scores)).astype(np.float64)
+            center = float(mass @ distinct)
+            mean = errors.in_scores(center)
             first = rows[place].expected_error if len(rows) >= len(amounts) else mean
             rows.append(
                 ComparisonRow(
                     mechanism=mechanism.name,
                     epsilon=float(epsilon),
                     expected_error=mean,
-                    error_deviation=math.sqrt(mass @ (errors - mean) ** 2),
-                    error_95=quantile_of(errors, mass, Fraction(95, 100)),
+                    error_deviation=errors.in_scores(math.sqrt(mass @ (distinct - center) ** 2)),
+                    error_95=errors.in_scores(quantile_of(distinct, mass, Fraction(95, 100))),
                     best_probability=float(mass[0]),
                     ratio=mean / first if first else math.nan,
                     private=mechanism.private,

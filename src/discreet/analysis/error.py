@@ -161,11 +161,13 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
         (array([0., 2.]), array([0.8774, 0.1226]))
     """
     errors = candidate_errors(mechanism, scores)
-    possible = mechanism.log_probabilities(scores) > -math.inf
+    mass = mechanism.probabilities(scores)
+    # A probability may have underflowed; only its logarithm says whether the error can occur.
+    possible = mass > 0 if mass.all() else mechanism.log_probabilities(scores) > -math.inf
     distinct, place = np.unique(errors.values[possible], return_inverse=True)
-    mass = np.bincount(place, weights=mechanism.probabilities(scores)[possible]).astype(np.float64)
+    together = np.bincount(place, weights=mass[possible]).astype(np.float64)
     with np.errstate(over="ignore"):
-        return np.ldexp(distinct, errors.power), mass
+        return np.ldexp(distinct, errors.power), together
 
 
 def score_difference(name: str, value: object) -> Fraction:
