@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from discreet import ZCDP, ApproxDP, PermuteAndFlip, PureDP, Release, Scores
 from discreet.analysis import compare, recommend
-from discreet.displays import guarantee_html, release_html, scores_html, verdict_html
+from discreet.displays import guarantee_html, release_html, scores_html
 
 SCORES = Scores({"flu <b>": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
 
@@ -41,14 +40,11 @@ def test_scores_warn_that_they_are_the_data() -> None:
     assert scores_html(Scores([-5, -5], sensitivity=1)).count("<tr>") == 2
 
 
-def test_verdicts() -> None:
-    witness = SimpleNamespace(
-        scores=(1, 0), neighbour=(0, 1), outcome=0, probability=0.25, neighbour_probability=0.5
-    )
-    verdict = SimpleNamespace(status="refuted", measured=1.66, witness=witness)
-    assert "(0, 1)" in verdict_html(verdict)
-    verdict = SimpleNamespace(status="not refuted", measured=0.9, witness=None)
-    assert "not refuted" in verdict_html(verdict)
+def test_objects_show_themselves() -> None:
+    release = PermuteAndFlip(epsilon=50).release(SCORES)
+    assert release._repr_html_() == release_html(release)
+    assert PureDP(1)._repr_html_() == guarantee_html(PureDP(1))
+    assert SCORES._repr_html_() == scores_html(SCORES)
 
 
 def test_comparisons_and_recommendations() -> None:

@@ -100,18 +100,3 @@ def scores_html(scores: Scores) -> str:
         f'<table style="border-collapse:collapse;margin-top:6px">{bars}</table>',
         note=f"{note}Not private: these are the data, and a notebook keeps what it shows.",
     )
-
-
-def verdict_html(verdict: Any) -> str:
-    """An audit's verdict: its status, what was measured, and the witness if there is one."""
-    rows: list[tuple[str, Any]] = [("status", verdict.status), ("measured", verdict.measured)]
-    witness = verdict.witness
-    if witness is not None:
-        rows += [
-            ("scores", witness.scores),
-            ("neighbour", witness.neighbour),
-            ("outcome", witness.outcome),
-            ("probability", witness.probability),
-            ("in the neighbour", witness.neighbour_probability),
-        ]
-    return card(f"Verdict: {verdict.status}", table(("", ""), rows))

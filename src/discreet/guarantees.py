@@ -62,6 +62,11 @@ class Guarantee(ABC):
     def __str__(self) -> str:
         return self.in_words()
 
+    def _repr_html_(self) -> str:
+        from discreet.displays import guarantee_html
+
+        return guarantee_html(self)
+
 
 def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
     # Any other class, a subclass even, would be given a number that means something else.

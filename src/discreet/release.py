@@ -37,6 +37,11 @@ class Release:
     neighbours: str
     entry: Any = None
 
+    def _repr_html_(self) -> str:
+        from discreet.displays import release_html
+
+        return release_html(self)
+
     def __str__(self) -> str:
         counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"
         return (

@@ -2,7 +2,7 @@
 
 Scores are exactly the numbers given: integers of any size, floats as the binary numbers they are,
 fractions, decimals. A NumPy array is borrowed, not copied. Scores are private data: neither ``repr``
-nor any error shows one.
+nor any error shows one. (A notebook does, and says that it must not be published.)
 """
 
 from __future__ import annotations
@@ -160,6 +160,11 @@ class Scores:
             sensitivity=self._sensitivity,
             monotonic=self._monotonic,
         )
+
+    def _repr_html_(self) -> str:
+        from discreet.displays import scores_html
+
+        return scores_html(self)
 
     def __len__(self) -> int:
         return len(self._values)
