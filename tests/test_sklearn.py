@@ -1,0 +1,183 @@
+"""The transformer passes scikit-learn's estimator checks, keeps no scores, and its score is 1-sensitive."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+from unittest import SkipTest
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from discreet import PureDP
+from discreet.errors import ParameterError, TableError
+from discreet.sklearn import PrivateSelectKBest, rows_told_right
+
+ESTIMATORS = (
+    PrivateSelectKBest(),
+    PrivateSelectKBest(k=1),
+    PrivateSelectKBest(k=2, method="one-shot", neighbours="replace"),
+)
+
+FRESH_NOISE = {"check_fit_idempotent"}
+"""Left out where fewer features are chosen than there are: a second fit draws other noise."""
+
+SKIPPED_BY_TAG = {
+    "check_estimators_nan_inf",  # allow_nan: a NaN that raised would tell about a row
+    "check_methods_sample_order_invariance",  # non_deterministic, as all that follow
+    "check_methods_subset_invariance",
+    "check_pipeline_consistency",
+    "check_transformer_data_not_an_array",
+    "check_transformer_general",
+}
+"""What scikit-learn itself leaves out for the tags that are stated."""
+
+
+def _name(check: Any) -> str:
+    return str(getattr(check, "func", check).__name__)
+
+
+def _checks() -> list[Any]:
+    return [
+        pytest.param(estimator, check, id=f"{estimator}-{_name(check)}")
+        for estimator in ESTIMATORS
+        for estimator, check in estimator_checks_generator(estimator)
+        if estimator.k >= 10 or _name(check) not in FRESH_NOISE
+    ]
+
+
+@pytest.mark.parametrize(("estimator", "check"), _checks())
+def test_estimator_checks(estimator: Any, check: Any) -> None:
+    try:
+        check(estimator)
+    except SkipTest as skipped:
+        assert _name(check) in SKIPPED_BY_TAG or "ARRAY_API" in str(skipped)  # noqa: PT017 - it is no error
+
+
+def test_the_list_of_skipped_checks_is_not_too_long() -> None:
+    ours = {_name(check): check for _, check in estimator_checks_generator(PrivateSelectKBest(k=1))}
+    for name in SKIPPED_BY_TAG & set(ours):
+        with pytest.raises(SkipTest):
+            ours[name](PrivateSelectKBest(k=1))
+
+
+def test_the_usual_score_over_all_small_tables() -> None:
+    """Adding a row raises every score by 0 or 1; replacing one moves each by at most 1, both ways."""
+    kinds = [
+        (bits, label) for bits in itertools.product((False, True), repeat=2) for label in "abc"
+    ]
+
+    def scores(rows: tuple[Any, ...]) -> Any:
+        features = np.array([bits for bits, _ in rows], dtype=bool).reshape(-1, 2)
+        return rows_told_right(features, np.array([label for _, label in rows], dtype=object))
+
+    reached = set()
+    for size in range(4):
+        for rows in itertools.combinations_with_replacement(kinds, size):
+            before = scores(rows)
+            for row in kinds:
+                change = tuple((scores((*rows, row)) - before).tolist())
+                assert set(change) <= {0, 1}
+                reached.add(change)
+    assert len(reached) == 4
+
+
+def _informative(rows: int = 600) -> tuple[Any, Any]:
+    generator = np.random.default_rng(1)
+    target = generator.integers(0, 3, rows)
+    noise = generator.normal(size=(rows, 20))
+    noise[:, 4] = target == 1
+    noise[:, 11] = (target == 2) - 0.5
+    return noise, target
+
+
+@pytest.mark.parametrize("method", ["peeling", "one-shot"])
+def test_it_finds_what_matters(method: str) -> None:
+    X, y = _informative()  # noqa: N806 - scikit-learn's own name
+    selector = PrivateSelectKBest(k=2, epsilon=3, method=method).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [4, 11]
+    assert selector.transform(X).shape == (600, 2)
+    assert selector.guarantee_ == PureDP(3)
+    pipeline = make_pipeline(clone(selector), DecisionTreeClassifier(max_depth=2)).fit(X, y)
+    assert pipeline.score(X, y) > 0.9
+
+
+def test_nothing_about_the_rows_is_kept() -> None:
+    X, y = _informative()  # noqa: N806 - scikit-learn's own name
+    fitted = PrivateSelectKBest(k=2).fit(X, y)
+    learned = {name for name in vars(fitted) if name not in fitted.get_params()}
+    assert learned == {"guarantee_", "entry_", "_support", "n_features_in_"}
+
+
+def test_all_features_cost_nothing() -> None:
+    X, y = _informative()  # noqa: N806 - scikit-learn's own name
+
+    class Never:
+        def spend(self, *_: Any, **__: Any) -> None:
+            raise AssertionError("spent")
+
+        def fail(self, _: Any) -> None: ...
+
+    fitted = PrivateSelectKBest(k=20, ledger=Never(), dataset="x").fit(X, y)
+    assert fitted.guarantee_ == PureDP(0)
+    assert fitted.get_support().all()
+
+
+def test_a_score_of_ones_own() -> None:
+    X, y = _informative()  # noqa: N806 - scikit-learn's own name
+
+    def agreeing(X: Any, y: Any) -> Any:  # noqa: N803 - scikit-learn's own name
+        return ((X > 0) == (y == 1)[:, None]).sum(axis=0)
+
+    spends: list[Any] = []
+
+    class Notebook:
+        def spend(self, dataset: str, event: Any, *, purpose: str) -> str:
+            spends.append((dataset, event, purpose))
+            return "entry 1"
+
+        def fail(self, entry: Any) -> None:
+            spends.append(entry)
+
+    options: dict[str, Any] = {
+        "sensitivity": 1,
+        "monotonic": True,
+        "ledger": Notebook(),
+        "dataset": "d",
+    }
+    fitted = PrivateSelectKBest(k=1, epsilon=2, score_func=agreeing, **options).fit(X, y)
+    assert fitted.get_support(indices=True).tolist() == [4]
+    assert fitted.entry_ == "entry 1"
+    assert spends[0][1].guarantee.to(PureDP) == PureDP(2)
+
+    def fails(X: Any, _: Any) -> Any:  # noqa: N803 - scikit-learn's own name
+        raise ValueError(f"secret {X[0, 0]}")
+
+    with pytest.raises(TableError) as caught:
+        PrivateSelectKBest(k=1, score_func=fails, **options).fit(X, y)
+    assert "secret" not in str(caught.value)
+    assert spends[-1] == "entry 1"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"k": 0}, "k=0"),
+        ({"epsilon": float("inf")}, "epsilon=inf"),
+        ({"threshold": [1, 2]}, "threshold"),
+        ({"method": "x"}, "method='x'"),
+        ({"sensitivity": 1}, "go with score_func"),
+        ({"score_func": max}, "needs sensitivity"),
+        ({"score_func": lambda *_: [1, 2], "sensitivity": 1}, "one score for each"),
+        ({"dataset": "x"}, "go together"),
+        ({"neighbours": "x"}, "neighbours"),
+    ],
+)
+def test_refusals(options: dict[str, Any], words: str) -> None:
+    X, y = _informative(30)  # noqa: N806 - scikit-learn's own name
+    with pytest.raises(ParameterError, match=words):
+        PrivateSelectKBest(**{"k": 1, **options}).fit(X, y)
