@@ -80,7 +80,7 @@ class Shares:
         word = tuning.word
         uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
         target = (uniform.known + 0.5) * 0.5**word * self._total
-        # Lemma 9: the ends and the target are off by less than this, together.
+        # Lemma 14: the ends and the target are off by less than this, together.
         doubt = self._total * (4 * tuning.tolerance + 2.0 ** (1 - word))
         place = int(np.searchsorted(self._ends, target - doubt))
         if place < len(self._ends) and self._ends[place] <= target + doubt:

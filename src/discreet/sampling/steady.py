@@ -56,13 +56,10 @@ def _flip_all(gaps: Gaps, start: int, stop: int, bits: Bits, tuning: Tuning) -> 
     chances, _ = _COINS.chances(gaps.stretch(start, stop))
     chances *= 2.0**tuning.word
     words = bits.words(stop - start, width=tuning.word)
-    excess = words.astype(np.float64)
-    excess -= chances
-    chances *= tuning.tolerance
-    chances += 2.0
-    heads: Flags = excess < -chances
-    doubtful = np.abs(excess, out=excess) <= chances
-    if doubtful.any():
+    drawn = words.astype(np.float64)
+    heads: Flags = drawn < chances * (1.0 - tuning.tolerance) - 2.0
+    doubtful = (drawn <= chances * (1.0 + tuning.tolerance) + 2.0) & ~heads
+    if np.count_nonzero(doubtful):
         for place in doubtful.nonzero()[0].tolist():
             uniform = Uniform(bits, known=int(words[place]), width=tuning.word, step=tuning.word)
             heads[place] = falls_heads(uniform, _COINS, gaps.exact(start + place), boost=0)
