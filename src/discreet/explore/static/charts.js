@@ -22,12 +22,14 @@ export function chartFigure(name, title, columns) {
   const save = (kind) => make("button", { type: "button", class: "small", onclick: () => saveChart(name, kind), "aria-label": `Save “${title}” as ${kind.toUpperCase()}` }, kind.toUpperCase());
   const table = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, as a table` });
   const details = make("details", { ontoggle: () => showTable(name) }, make("summary", {}, "Show as a table"), table);
-  const canvas = make("div", { class: "canvas", role: "img", "aria-labelledby": `${name}-text` }, make("p", { class: "waiting" }, "Drawing…"));
+  // Vega gives its own container a role of its own; to a reader the chart is one picture with a text.
+  const canvas = make("div", {}, make("p", { class: "waiting" }, "Drawing…"));
+  const picture = make("div", { class: "canvas", role: "img", "aria-labelledby": `${name}-text` }, canvas);
   const text = make("p", { class: "alternative", id: `${name}-text` });
   const extra = make("div", { class: "extra" });
   const element = make("figure", { class: "chart", id: `chart-${name}` },
     make("figcaption", {}, make("h3", {}, title), make("span", { class: "saves" }, save("png"), save("svg"))),
-    canvas, text, extra, details);
+    picture, text, extra, details);
   drawn.set(name, { element, canvas, text, details, table, columns, view: null, key: null, rows: [], data: {} });
   return element;
 }

@@ -62,6 +62,7 @@ export function showControls(from) {
 
 // One request at a time; whatever changed meanwhile is asked for when the answer is there.
 export async function update() {
+  $("#results").setAttribute("aria-busy", "true");
   if (asking) {
     again = true;
     return;
@@ -77,11 +78,9 @@ export async function update() {
     await show(figures);
     $("#results").classList.remove("stale");
     $("#results").dataset.milliseconds = String(Math.round(performance.now() - began));
-    $("#results").setAttribute("aria-busy", String(!figures.complete));
     if (!figures.complete) again = true;
   } catch (error) {
     $("#results").classList.add("stale");
-    $("#results").setAttribute("aria-busy", "false");
     const atControl = error instanceof Refused && showWrong(error.message);
     if (!atControl) notify("figures", error.message, error instanceof Refused ? {} : { again: update });
     else clear("figures");
@@ -92,7 +91,7 @@ export async function update() {
   if (again) {
     again = false;
     await update();
-  }
+  } else $("#results").setAttribute("aria-busy", "false");
 }
 
 export const redraw = () => (latest ? show(latest) : null);

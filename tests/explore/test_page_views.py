@@ -1,0 +1,207 @@
+"""Audit, claims, accessibility, small and large screens, and a server that dies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from discreet.explore.server import PageServer
+
+from .conftest import Visit
+
+pytestmark = pytest.mark.xdist_group("browser")
+Go = Callable[..., Visit]
+
+
+def _audit(here: Visit, preset: str) -> Page:
+    page = here.page
+    page.locator("nav [data-view=audit]").click()
+    page.get_by_role("button", name=preset).click()
+    expect(page.locator("#audit-result .verdict")).to_be_visible(timeout=30_000)
+    return page
+
+
+def test_the_published_bounded_range_claim_falls_live(visit: Go) -> None:
+    page = _audit(visit().open(), "Permute-and-flip has bounded range ε (as published)")
+    expect(page.locator(".verdict")).to_contain_text("is not BoundedRange(1): refuted")
+    expect(page.locator(".verdict")).to_contain_text("Largest ε found 1.664; claimed 1")
+    expect(page.locator(".worlds canvas")).to_have_count(2)
+    expect(page.locator("#witness-first-text")).to_contain_text("answer 1")
+
+
+def test_exponential_randomized_response_is_one_click_away(visit: Go) -> None:
+    page = _audit(visit().open(), "Exponential randomized response is ε-DP (as published)")
+    expect(page.locator(".verdict")).to_have_class("verdict refuted")
+    expect(page.locator(".worlds canvas")).to_have_count(2)
+
+
+def test_a_true_claim_is_proved(visit: Go) -> None:
+    page = _audit(visit().open(), "Permute-and-flip is ε-DP")
+    expect(page.locator(".verdict")).to_contain_text("proved")
+
+
+def test_an_audit_can_be_cancelled_and_the_page_stays_quick(visit: Go) -> None:
+    here = visit().open()
+    page = here.page
+    page.locator("nav [data-view=audit]").click()
+    page.locator("#audit-mechanism").select_option("noisy-max-laplace")
+    page.locator("#audit-n").select_option("6")
+    page.get_by_role("button", name="Audit", exact=True).last.click()
+    expect(page.locator("#audit-cancel")).to_be_visible()
+    expect(page.locator("#audit-progress")).to_be_visible()
+    page.locator("#audit-cancel").click()
+    expect(page.locator("#audit-progress")).to_be_hidden()
+    page.locator("nav [data-view=decide]").click()
+    page.locator("#epsilon").fill("0.9")
+    here.settled()
+    expect(page.locator("#error-text")).to_contain_text("ε = 0.9")
+
+
+def test_a_wrong_audit_is_a_message(visit: Go) -> None:
+    page = visit().open().page
+    page.locator("nav [data-view=audit]").click()
+    page.locator("#audit-epsilon").fill("0")
+    page.get_by_role("button", name="Audit", exact=True).last.click()
+    expect(page.locator("#notices")).to_contain_text("epsilon='0' is not allowed")
+
+
+def test_an_audit_is_copied_as_a_command(visit: Go) -> None:
+    page = _audit(visit().open(), "Exponential has bounded range ε")
+    page.locator("#view-audit").get_by_role("button", name="Copy as command").click()
+    command = page.evaluate("navigator.clipboard.readText()")
+    assert command.startswith("discreet audit exponential --epsilon 1 --claim bounded-range:1")
+
+
+def test_claims_with_filters_and_one_check(visit: Go) -> None:
+    page = visit().open("#view=claims").page
+    expect(page.locator("#claims tbody tr").nth(44)).to_be_attached(timeout=30_000)
+    page.locator("#claims-paper").select_option("noisy-max")
+    page.locator("#claims-words").fill("proposition 8")
+    expect(page.locator("#claims tbody tr")).to_have_count(1)
+    page.locator("#claims-run").click()
+    expect(page.locator("#claims .state")).to_have_text("refuted", timeout=30_000)
+    expect(page.locator("#claims-run")).to_be_visible(timeout=30_000)
+    page.locator("#claims-words").fill("")
+    page.locator("#claims-verdict").select_option("refuted")
+    expect(page.locator("#claims tbody tr")).to_have_count(1)
+    page.locator("#claims-words").fill("no such words")
+    expect(page.locator("#claims tbody tr")).to_have_count(0)
+    expect(page.locator("#claims-run")).to_be_disabled()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_accessible_and_fitting_in_both_themes_and_sizes(
+    visit: Go, pictures: Path, scheme: str, width: int, height: int
+) -> None:
+    here = visit(scheme=scheme, width=width, height=height).open()
+    page = here.page
+
+    def look(name: str) -> None:
+        page.wait_for_timeout(150)
+        page.screenshot(path=pictures / f"{name}-{scheme}-{width}.png", full_page=True)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is too wide"
+
+    for box in page.locator("#mechanisms input").all():
+        box.check()
+    here.settled()
+    page.locator("#chart-error summary").click()
+    page.get_by_text("Your own scores").click()
+    page.locator("#declared").check()
+    look("decide")
+    page.locator("#epsilon").fill("0")
+    expect(page.locator("#epsilon-wrong")).to_be_visible()
+    page.locator("#pasted").fill("nothing")
+    page.locator("#use-pasted").click()
+    expect(page.locator("#notices .notice")).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
+    look("wrong")
+    page.locator("#epsilon").fill("1")
+    _audit(here, "Permute-and-flip has bounded range ε (as published)")
+    expect(page.locator(".worlds canvas")).to_have_count(2)
+    look("audit")
+    page.locator("nav [data-view=claims]").click()
+    expect(page.locator("#claims tbody tr").first).to_be_visible(timeout=30_000)
+    page.locator("#claims-paper").select_option("opendp-proof")
+    look("claims")
+
+
+def test_the_keyboard_reaches_everything_and_the_focus_shows(visit: Go) -> None:
+    page = visit().open().page
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    reached: set[str] = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        told: dict[str, Any] = page.evaluate(
+            """() => { const e = document.activeElement; const s = getComputedStyle(e);
+            return { id: e.id || e.getAttribute("aria-label") || e.textContent.trim().slice(0, 30),
+                     outline: s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2 }; }"""
+        )
+        reached.add(told["id"])
+        assert told["outline"], f"no visible focus on {told['id']}"
+    for wanted in (
+        "source",
+        "epsilon",
+        "epsilon-slider",
+        "monotonic",
+        "releases",
+        "delta",
+        "choice",
+        "level",
+    ):
+        assert wanted in reached
+    assert "Score of influenza, slider" in reached
+
+
+def test_on_a_small_screen_epsilon_stays_within_reach(visit: Go) -> None:
+    here = visit(width=390, height=844).open()
+    page = here.page
+    page.locator("#chart-error").scroll_into_view_if_needed()
+    quick = page.get_by_label("ε of one release, slider")
+    expect(quick).to_be_in_viewport()
+    quick.focus()
+    page.keyboard.press("PageUp")
+    here.settled()
+    assert float(page.locator("#epsilon").input_value()) > 0.25
+
+
+def test_a_dead_server_is_said_and_the_page_survives(visit: Go) -> None:
+    with PageServer().in_background() as mortal:
+        here = visit(url=mortal.url).open()
+        before = here.figures()
+    page = here.page
+    page.locator("#epsilon").fill("0.5")
+    expect(page.locator("#notices")).to_contain_text("The server does not answer")
+    assert here.figures() == before
+    page.locator("nav [data-view=audit]").click()
+    page.get_by_role("button", name="Permute-and-flip is ε-DP").click()
+    expect(page.locator("#notices")).to_contain_text("The audit did not run")
+    page.locator("nav [data-view=claims]").click()
+    page.locator("nav [data-view=decide]").click()
+    page.get_by_role("button", name="Try again").first.click()
+    expect(page.locator("#charts canvas")).to_have_count(5)
+    here.complaints = [text for text in here.complaints if "ERR_CONNECTION" not in text]
+
+
+def test_another_page_cannot_use_the_server(browser: Browser, server: PageServer) -> None:
+    with PageServer().in_background() as stranger:
+        # Without its own policy, which would stop it first.
+        context = browser.new_context(bypass_csp=True)
+        page = context.new_page()
+        page.goto(stranger.url)
+        asked: list[int] = []
+        page.on("response", lambda answer: asked.append(answer.status))
+        outcome = page.evaluate(
+            "(url) => fetch(url).then((answer) => answer.status, () => 'blocked')", server.url
+        )
+        context.close()
+    assert outcome == "blocked"
+    assert asked[-1] == 403
