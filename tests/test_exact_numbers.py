@@ -125,7 +125,7 @@ def test_every_accepted_type_means_its_rational(written: object, meant: Fraction
         "-1/2",
         Decimal(-1),
     ],
-    ids=repr,
+    ids=lambda value: "object" if type(value) is object else repr(value),
 )
 def test_garbage_is_refused(parse: Callable[[str, object], object], garbage: object) -> None:
     with pytest.raises(ParameterError, match="is not allowed"):
