@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"\s+# exit (\d)$")
 
 
@@ -34,6 +35,8 @@ def test_commands_run_as_pasted(page: Path, tmp_path: Path) -> None:
         "PATH": os.pathsep.join([scripts, os.environ["PATH"]]),
     }
     environment.pop("DISCREET_LEDGER", None)
+    for name, program in FILE.findall(page.read_text(encoding="utf-8")):
+        (tmp_path / name).write_text(program, encoding="utf-8")
     for line in _commands(page):
         wanted = EXIT.search(line)
         words = shlex.split(EXIT.sub("", line))

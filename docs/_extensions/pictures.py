@@ -1,0 +1,164 @@
+"""Draw the site's pictures into ``docs/_static`` from what the library computes: ``make pictures``."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+
+from discreet import BoundedRange, ExponentialRandomizedResponse, PermuteAndFlip, Scores, demo
+from discreet.analysis.charts.style import DASHES, SHADES
+from discreet.audit import audit
+from discreet.distribution import permute_and_flip
+from discreet.distribution.reference import dynamic_program_in_floats
+
+FOLDER = Path(__file__).parent.parent / "_static"
+PAPER = TerminalTheme(
+    (255, 255, 255),
+    (32, 32, 32),
+    [(32, 32, 32), (160, 40, 40), (20, 110, 60), (150, 100, 0), (30, 70, 150), (110, 40, 110),
+     (20, 90, 120), (90, 90, 90)],
+)  # fmt: skip
+# Rich's own frame asks a server for its font; this one asks nobody.
+FRAME = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width; }}
+{styles}
+</style>
+<defs><clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/></clipPath>{lines}</defs>
+<rect width="{width}" height="{height}" fill="#ffffff" stroke="#bbbbbb" rx="8"/>
+<g transform="translate({terminal_x}, 12)" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
+</svg>
+"""
+
+
+def draw_demo() -> None:
+    """What ``make demo`` prints."""
+    recorder = Console(
+        record=True, width=82, file=io.StringIO(), force_terminal=True, highlight=False
+    )
+    demo.Console = lambda **_options: recorder  # type: ignore[assignment,misc]  # the same words, kept
+    demo.show("0.25")
+    recorder.save_svg(str(FOLDER / "demo.svg"), theme=PAPER, code_format=FRAME, unique_id="demo")
+
+
+def draw_bounded_range() -> None:
+    """The range that the auditor finds for permute-and-flip, and the range that was published."""
+    grid = [step / 4 for step in range(1, 17)]
+    found = [audit(PermuteAndFlip(epsilon=e), BoundedRange(e), n=2).measured for e in grid]
+    _plot(
+        "bounded-range-refuted.svg",
+        "Range of the privacy loss of permute-and-flip, by its ε",
+        [
+            ("what pure ε promises: 2ε", [(e, 2 * e) for e in grid]),
+            ("found, and proved exact", list(zip(grid, found, strict=True))),
+            ("published claim: ε", [(e, e) for e in grid]),
+        ],
+        x=(0, 4, [(e, str(e)) for e in range(5)]),
+        y=(0, 8, [(e, str(e)) for e in range(0, 9, 2)]),
+    )
+
+
+def draw_randomized_response() -> None:
+    """The loss of exponential randomized response on the staircase, as the candidates grow."""
+    losses = []
+    for n in range(10, 101, 10):
+        mechanism = ExponentialRandomizedResponse(epsilon=1, truth="0.5")
+        first, second = (
+            mechanism.log_probabilities(Scores([top, *range(n - 1, 0, -1)], sensitivity=1))[-1]
+            for top in (n + 1, n)
+        )
+        losses.append((n, abs(float(first - second))))
+    _plot(
+        "exponential-randomized-response.svg",
+        "Privacy loss between two neighbours, by the number of candidates",
+        [
+            ("what the staircase shows", losses),
+            ("published claim: ε = 1", [(n, 1) for n, _ in losses]),
+        ],
+        x=(0, 100, [(n, str(n)) for n in range(0, 101, 20)]),
+        y=(0, 50, [(loss, str(loss)) for loss in range(0, 51, 10)]),
+    )
+
+
+def draw_recurrence() -> None:
+    """How far from one the probabilities sum: the published recurrence in floats, and ours."""
+    theirs, ours = [], []
+    for n in range(20, 201, 20):
+        gaps = np.linspace(0, 1.5, n)
+        for curve, total in (
+            (theirs, dynamic_program_in_floats(np.exp(-gaps)).sum()),
+            (ours, permute_and_flip(gaps).sum()),
+        ):
+            curve.append((n, math.log10(max(abs(float(total) - 1), 1e-17))))
+    _plot(
+        "recurrence.svg",
+        "How far from 1 the probabilities sum, by the number of candidates",
+        [("Appendix E in float64", theirs), ("discreet", ours)],
+        x=(0, 200, [(n, str(n)) for n in range(0, 201, 40)]),
+        y=(-18, 20, [(power, f"10{_raised(power)}") for power in range(-15, 16, 5)]),
+    )
+
+
+def _raised(power: int) -> str:
+    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+Ends = tuple[float, float, list[tuple[float, str]]]
+
+
+def _plot(
+    name: str,
+    title: str,
+    curves: list[tuple[str, list[tuple[float, float]]]],
+    *,
+    x: Ends,
+    y: Ends,
+) -> None:
+    """Lines that differ in dash and shade, each labelled where it ends: no legend, no colour needed."""
+    left, right, top, bottom = 60, 470, 45, 285
+
+    def across(value: float) -> float:
+        return round(left + (right - left) * (value - x[0]) / (x[1] - x[0]), 1)
+
+    def down(value: float) -> float:
+        return round(bottom - (bottom - top) * (value - y[0]) / (y[1] - y[0]), 1)
+
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 690 320" font-size="14" role="img"',
+        ' font-family="Helvetica, Arial, sans-serif">',
+        f'<title>{title}</title><rect width="690" height="320" fill="#ffffff"/>',
+        f'<text x="12" y="24" font-weight="bold" font-size="15">{title}</text>',
+    ]
+    for value, label in x[2]:
+        parts.append(
+            f'<path d="M{across(value)} {top}V{bottom}" stroke="#e6e6e6"/>'
+            f'<text x="{across(value)}" y="{bottom + 20}" text-anchor="middle">{label}</text>'
+        )
+    for value, label in y[2]:
+        parts.append(
+            f'<path d="M{left} {down(value)}H{right}" stroke="#e6e6e6"/>'
+            f'<text x="{left - 8}" y="{down(value) + 5}" text-anchor="end">{label}</text>'
+        )
+    for (label, points), shade, dash in zip(curves, SHADES, DASHES, strict=False):
+        path = "L".join(f"{across(a)} {down(b)}" for a, b in points)
+        parts.append(
+            f'<path d="M{path}" fill="none" stroke="{shade}" stroke-width="2.4" '
+            f'stroke-dasharray="{" ".join(map(str, dash))}"/>'
+            f'<text x="{right + 10}" y="{down(points[-1][1]) + 5}" fill="{shade}">{label}</text>'
+        )
+    (FOLDER / name).write_text("\n".join([*parts, "</svg>", ""]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    draw_demo()
+    draw_bounded_range()
+    draw_randomized_response()
+    draw_recurrence()
