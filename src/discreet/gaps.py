@@ -91,6 +91,7 @@ class Gaps:
         "_best",
         "_block_bests",
         "_block_size",
+        "_is_near",
         "_largest_is_best",
         "_sketch",
         "_values",
@@ -116,6 +117,7 @@ class Gaps:
         self.scale = scale
         self.size = len(values)
         self._largest_is_best = largest_is_best
+        self._is_near: np.ufunc = np.greater_equal if largest_is_best else np.less_equal
         self._block_size = block
         self._arithmetic = arithmetic_for(
             values.dtype, scale.numerator, scale.denominator, largest_is_best
@@ -202,21 +204,14 @@ class Gaps:
 
     # Thresholds: whoever is far at a level has exp(−γ) < 2^−level.
 
-    def _worse(self, values: Values, threshold: Scalar) -> Flags:
-        flags: Flags = values < threshold if self._largest_is_best else values > threshold
-        return flags
-
-    def _near(self, values: Values, threshold: Scalar) -> Flags:
-        flags: Flags = values >= threshold if self._largest_is_best else values <= threshold
-        return flags
-
     def threshold(self, level: int) -> Scalar:
         """A score such that every worse one has exp(−γ) < 2^−level."""
         return self._arithmetic.threshold(self.best, level)
 
     def is_far(self, indices: Indices, level: int) -> Flags:
         """Which of these candidates are far at this level."""
-        return self._worse(self._values[indices], self.threshold(level))
+        worse = np.less if self._largest_is_best else np.greater
+        return worse(self._values[indices], self.threshold(level))
 
     def near_reading(self, level: int) -> int:
         """How many scores must be read to list the candidates that are near at this level."""
@@ -224,23 +219,23 @@ class Gaps:
         bests = self._block_bests
         if bests is None:
             return self.size
-        return int(np.count_nonzero(self._near(bests, threshold))) * self._block_size
+        return int(np.count_nonzero(self._is_near(bests, threshold))) * self._block_size
 
     def few_near(self, level: int, *, most: int) -> Indices | None:
         """The candidates that are not far at this level, if they are few and quickly found."""
         bests, threshold = self._block_bests, self.threshold(level)
         if bests is None:
-            flags = self._near(self._values, threshold)
+            flags = self._is_near(self._values, threshold)
             return flags.nonzero()[0] if np.count_nonzero(flags) <= most else None
-        blocks = self._near(bests, threshold).nonzero()[0]
+        blocks = self._is_near(bests, threshold).nonzero()[0]
         if len(blocks) > _FEW_BLOCKS:
             return None
-        found = self._listed(blocks.tolist(), threshold, self._near)
+        found = self._listed(blocks.tolist(), threshold, self._is_near)
         return found if len(found) <= most else None
 
     def near(self, level: int) -> Iterator[Indices]:
         """The candidates that are not far at this level, in several arrays of bounded length."""
-        return self._matching(self.threshold(level), self._near)
+        return self._matching(self.threshold(level), self._is_near)
 
     def ties(self) -> Iterator[Indices]:
         """The candidates whose score is the best, in several arrays of bounded length."""
@@ -258,12 +253,16 @@ class Gaps:
     def _listed(self, blocks: list[int], threshold: Scalar, test: Any) -> Indices:
         """The candidates in these blocks that pass the test."""
         size = self._block_size
-        if blocks[-1] - blocks[0] < 4 * len(blocks):
+        first, last = blocks[0] * size, (blocks[-1] + 1) * size
+        if last - first < 4 * len(blocks) * size:
             # Close together: reading the blocks between them costs less than stopping.
-            parts = [(blocks[0] * size, (blocks[-1] + 1) * size)]
-        else:
-            parts = [(block * size, (block + 1) * size) for block in blocks]
-        found = [
-            test(self._values[start:stop], threshold).nonzero()[0] + start for start, stop in parts
-        ]
-        return found[0] if len(found) == 1 else np.concatenate(found)
+            found: Indices = test(self._values[first:last], threshold).nonzero()[0]
+            found += first
+            return found
+        flags = np.zeros((len(blocks), size), dtype=np.bool_)
+        for row, block in zip(flags, blocks, strict=True):
+            part = self._values[block * size : (block + 1) * size]
+            test(part, threshold, out=row[: len(part)])
+        rows, places = flags.nonzero()
+        places += np.array(blocks)[rows] * size
+        return places

@@ -31,7 +31,8 @@ SMALL = Tuning(
     pick=2,
     sparse=math.inf,
     spare=1,
-    visits=(0.0, 0.0),
+    first_visits=1,
+    visits=(0.0,),
     proposals=1,
     overdraw=1,
     levels=(1,),
@@ -42,7 +43,7 @@ SMALL = Tuning(
 NO_LIST = replace(SMALL, few=0)
 """As SMALL, but near candidates are never listed outright: random visits come first."""
 
-NO_VISITS = replace(NO_LIST, hopeless=2.0)
+NO_VISITS = replace(NO_LIST, first_visits=1 << 60, hopeless=2.0)
 """As NO_LIST, but no visits are made either: far candidates are thinned."""
 
 

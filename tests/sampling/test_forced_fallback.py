@@ -33,7 +33,9 @@ from discreet.sampling.many import Window
 from discreet.sampling.refinement import Uniform
 from discreet.sampling.tuning import STANDARD, Tuning
 
-BUSY = Tuning(few=4, visits=(0.5, 1.0), levels=(6, 4, 3, 2), inner=1, sparse=0.0, spare=2)
+BUSY = Tuning(
+    few=4, first_visits=2, visits=(0.5, 1.0), levels=(6, 4, 3, 2), inner=1, sparse=0.0, spare=2
+)
 """Small enough that a few dozen candidates take every path."""
 
 ONE = [uniform_head, proportional, laplace_max, steady_head]

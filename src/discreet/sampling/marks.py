@@ -18,6 +18,7 @@ from discreet.sampling.tuning import Tuning
 LARGEST_RANGE = 1 << 46
 _DRAWS_AT_ONCE = 1 << 15
 _MOST_EXACT_BITS = 1 << 12
+_SMALLEST = 24
 _LN2 = math.log(2)
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -61,20 +62,24 @@ def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) ->
     """Independent geometric distances, those of at least ``limit`` reported as ``limit``."""
     word = tuning.word
     words = bits.words(count, width=word)
-    middle = words.astype(np.float64)
-    middle += 0.5
-    chance = math.ldexp(1.0, -exponent)
-    distance = np.log(middle)
+    distance = words.astype(np.float64)
+    distance += 0.5
+    np.log(distance, out=distance)
     distance -= word * _LN2
-    distance /= math.log1p(-chance)
+    mean = math.ldexp(1.0, exponent)
+    distance /= math.log1p(-1.0 / mean)
+    np.minimum(distance, limit + 0.5, out=distance)
     floor = np.floor(distance)
-    # What the float may be off by, and what the unknown lower bits of u may move it by.
-    doubt = (np.abs(distance) + 1.0 / chance) * tuning.tolerance + (2.0 / chance) / middle
-    part = distance - floor
-    unclear = (part <= doubt) | (part >= 1.0 - doubt) | (words == 0)
-    np.minimum(floor, limit, out=floor)
     steps: Indices = floor.astype(np.int64)
-    for place in (unclear & (distance - doubt < limit)).nonzero()[0].tolist():
+    # What the float may be off by, and what the unknown lower bits of u may move it by: the smallest
+    # words, for which that is much, are not believed at all.
+    doubt = (limit + mean) * tuning.tolerance + math.ldexp(mean, _SMALLEST - word + 1)
+    distance -= floor
+    distance -= 0.5
+    np.abs(distance, out=distance)
+    unclear = distance >= 0.5 - doubt
+    unclear |= words < max(1, 1 << max(word - _SMALLEST, 0))
+    for place in unclear.nonzero()[0].tolist():
         uniform = Uniform(bits, known=int(words[place]), width=word, step=word)
         steps[place] = exact_skip(uniform, exponent, limit=limit)
     return steps

@@ -49,17 +49,21 @@ def cheapest_level(gaps: Gaps, coins: Coins, tuning: Tuning) -> int:
     return min((level + coins.spread for level in tuning.levels), key=cost)
 
 
-def visit_counts(gaps: Gaps, tuning: Tuning) -> list[int]:
+def visit_counts(gaps: Gaps, tuning: Tuning) -> Iterator[int]:
     """How many random visits to make in each round, before the coins are thinned instead.
 
-    In multiples of the wait for one heads that a sketch of the scores suggests; none if it is long.
+    First a few; then multiples of the wait for one heads that a sketch of the scores suggests, unless
+    that is long.
     """
+    if 4 * tuning.first_visits <= gaps.size:
+        yield tuning.first_visits
     sketch = gaps.sketch()
     chance = float(np.add.reduce(np.exp(-sketch))) / len(sketch)
-    if chance < tuning.hopeless:
-        return []
-    counts = [1 + int(times / chance) for times in tuning.visits]
-    return [count for count in counts if 4 * count <= gaps.size]
+    if chance >= tuning.hopeless:
+        for times in tuning.visits:
+            count = 1 + int(times / chance)
+            if 4 * count <= gaps.size:
+                yield count
 
 
 def far_heads(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning) -> Indices:
@@ -91,7 +95,7 @@ def _near_heads(
 ) -> Iterator[Indices]:
     """The heads among some candidates that are not far at ``level``."""
     inner = tuning.inner + coins.spread
-    if len(near) > tuning.few and inner < level:
+    if len(near) > 4 * tuning.few and inner < level:
         far = gaps.is_far(near, inner)
         exponent = coins.exponent(inner)
         outer = near[far]

@@ -23,7 +23,8 @@ class Tuning:
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         spare: distances between marks that are drawn beyond the expected number.
         few: so many near candidates are flipped outright.
-        visits: sizes of the rounds of random visits, in multiples of the wait expected for one heads.
+        first_visits: size of the first round of random visits.
+        visits: sizes of further rounds, in multiples of the wait expected for one heads.
         hopeless: no visits are made when the mean coin seems to be below this.
         proposals: how many proposals the exponential mechanism starts with.
         overdraw: proposals made for each draw still missing, when many are drawn.
@@ -39,6 +40,7 @@ class Tuning:
     sparse: float = 2.0**-8
     spare: int = 16
     few: int = 1024
+    first_visits: int = 64
     visits: tuple[float, ...] = (2.0, 4.0)
     hopeless: float = 2.0**-12
     proposals: int = 1024
