@@ -38,6 +38,12 @@ class Composition:
         count: how many releases.
         neighbours: the relation it holds for.
         bounds: every bound that was valid, with its name.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> total = compose([PureDP("0.1"), PureDP("0.2")], delta="1e-6")
+        >>> total.pure, total.count
+        (PureDP(0.3), 2)
     """
 
     pure: PureDP

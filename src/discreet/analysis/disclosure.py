@@ -53,6 +53,13 @@ class DisclosureRisk:
         steps: the largest distance between two worlds, in multiples of the range distance.
         warning: why the figures cannot be relied on, or None.
         posterior: one row per world, one column per candidate: the belief after that answer.
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> worlds = [Scores(q, sensitivity=1, monotonic=True) for q in ([3, 2], [2, 2])]
+        >>> risk = disclosure_risk(PermuteAndFlip(epsilon=1), worlds)
+        >>> risk.blind, round(risk.risk, 3), risk.risk <= risk.bound
+        (0.5, 0.731, True)
     """
 
     risk: float

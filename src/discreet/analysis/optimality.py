@@ -50,6 +50,11 @@ class OptimalMechanism:
         dual_error: what the dual proves that no mechanism can undercut; equal to ``error`` up to rounding.
         chances: for each class of vectors and each level in it, the probability of one candidate there.
         dual: for each pair of places the price of its privacy constraint, where that is not zero.
+
+    Example:
+        >>> best = optimal_mechanism(epsilon=1, n=2, k=3)
+        >>> best.n, best.k, best.error - best.dual_error < 1e-9
+        (2, 3, True)
     """
 
     epsilon: float

@@ -60,6 +60,11 @@ class Recommendation:
             permute-and-flip under this budget, composed adaptively; None if it never has.
         basis: what the errors are: of the scores given, or the worst for any data.
         reasons: why, one sentence each.
+
+    Example:
+        >>> advice = recommend(n=100, budget=PureDP(1))
+        >>> advice.options[0].mechanism, advice.releases
+        ('permute-and-flip', 1)
     """
 
     mechanism: Mechanism

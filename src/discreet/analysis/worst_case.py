@@ -41,6 +41,12 @@ class WorstCase:
         p: exp(−gap/s), the maximiser of equations 7 and 8 of the permute-and-flip paper.
         proved: whether no scores at all can do worse; otherwise the worst of the shapes searched.
         shape: ``"others tied"`` or ``"staircase"``.
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> worst = worst_case(PermuteAndFlip(epsilon=1), 10)
+        >>> worst.shape, worst.proved, worst.error < 5
+        ('others tied', True, True)
     """
 
     error: float

@@ -28,6 +28,12 @@ class Fidelity:
         expected: that event's stated probability.
         observed: its share among the draws.
         seconds: how long it took.
+
+    Example:
+        >>> from discreet import PermuteAndFlip, Scores
+        >>> test = fidelity_test(PermuteAndFlip(epsilon=1), Scores([3, 2], sensitivity=1), size=1000)
+        >>> test.faithful, test.size, test.p_value > test.false_alarm
+        (True, 1000, True)
     """
 
     faithful: bool

@@ -30,6 +30,14 @@ class Regular:
     Symmetric: exchanging two candidates exchanges their probabilities. Shift-invariant: adding the same
     number to all scores changes nothing. Monotonic: raising a candidate, or lowering another, never
     makes it less likely.
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> from discreet.audit import audit
+        >>> audit(PermuteAndFlip(epsilon=1), Regular(), n=3).holds
+        True
+        >>> Regular(monotonic=False)
+        Regular(symmetric, shift_invariant only)
     """
 
     symmetric: bool = True

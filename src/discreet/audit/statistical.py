@@ -31,6 +31,12 @@ class StatisticalVerdict(Verdict):
 
     ``measured`` is a lower confidence bound: the true loss is larger, but for a chance of at most
     ``false_alarm`` over the whole audit. ``estimate`` is what the same draws suggest.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> verdict = statistical_audit(lambda scores: int(scores.argmax()), PureDP(1), n=2, samples=2000)
+        >>> verdict.holds, verdict.false_alarm
+        (False, 1e-09)
     """
 
     draws: int = 0

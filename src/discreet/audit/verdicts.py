@@ -33,6 +33,13 @@ class Witness:
         other: for a range, the answer at the other end.
         order: for zCDP, the order α (1 is the limit of Kullback and Leibler).
         event: for (ε, δ), the set of answers.
+
+    Example:
+        >>> from discreet import BoundedRange, PermuteAndFlip
+        >>> from discreet.audit import audit
+        >>> witness = audit(PermuteAndFlip(epsilon=1), BoundedRange(1), n=2).witness
+        >>> len(witness.scores), witness.value > 1
+        (2, True)
     """
 
     scores: tuple[Number, ...]
@@ -63,7 +70,12 @@ class Witness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One part of the search and how much it covered."""
+    """One part of the search and how much it covered.
+
+    Example:
+        >>> Stage(name="lattice", relation="general", size=2, pairs=9, largest=0.5).pairs
+        9
+    """
 
     name: str
     relation: str
@@ -91,6 +103,13 @@ class Verdict:
         evaluations: how many score vectors were evaluated.
         seconds: how long it took.
         seed: what makes the search reproducible.
+
+    Example:
+        >>> from discreet import BoundedRange, PermuteAndFlip
+        >>> from discreet.audit import audit
+        >>> verdict = audit(PermuteAndFlip(epsilon=1), BoundedRange(1), n=2)
+        >>> verdict.holds, verdict.status, round(verdict.measured, 3), verdict.claimed
+        (False, 'refuted', 1.664, 1.0)
     """
 
     subject: str

@@ -46,7 +46,12 @@ _MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """Where claims come from."""
+    """Where claims come from.
+
+    Example:
+        >>> PAPERS["noisy-max"].key
+        'noisy-max'
+    """
 
     key: str
     title: str
@@ -85,7 +90,12 @@ PAPERS: dict[str, Paper] = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How much to check: ``quick`` takes small ranges; ``data`` is a folder of DPBench histograms."""
+    """How much to check: ``quick`` takes small ranges; ``data`` is a folder of DPBench histograms.
+
+    Example:
+        >>> Settings(quick=True).size(full=7, quick=4)
+        4
+    """
 
     quick: bool = False
     data: Path | None = None
@@ -97,7 +107,12 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found."""
+    """What a check found.
+
+    Example:
+        >>> Finding(verdict=CONSISTENT, covered="n = 3", evidence="nothing found").verdict
+        'consistent with a search'
+    """
 
     verdict: str
     covered: str
@@ -111,7 +126,12 @@ Check: TypeAlias = Callable[[Settings], Finding]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One numbered statement of a paper, and its check."""
+    """One numbered statement of a paper, and its check.
+
+    Example:
+        >>> chosen(only=["noisy-max/proposition-8"])[0].id
+        'noisy-max/proposition-8'
+    """
 
     paper: str
     number: str
@@ -126,7 +146,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A claim with what was found, and how long that took."""
+    """A claim with what was found, and how long that took.
+
+    Example:
+        >>> result = next(run(chosen(only=["noisy-max/proposition-8"]), Settings(quick=True)))
+        >>> result.as_json()["id"], result.finding.verdict
+        ('noisy-max/proposition-8', 'refuted')
+    """
 
     claim: Claim
     finding: Finding
@@ -202,7 +228,13 @@ def chosen(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Cla
 
 
 def run(claims: Iterable[Claim], settings: Settings) -> Iterator[Result]:
-    """Check claims one after the other. A check that breaks is reported as failed, not hidden."""
+    """Check claims one after the other. A check that breaks is reported as failed, not hidden.
+
+    Example:
+        >>> for result in run(chosen(only=["noisy-max/proposition-8"]), Settings(quick=True)):
+        ...     print(result.claim.number, result.finding.verdict)
+        Proposition 8 refuted
+    """
     for entry in claims:
         start = time.perf_counter()
         try:

@@ -58,6 +58,16 @@ class Entry:
         details: what belongs to the kind: purpose, mechanism, parameters, guarantee, count, cost, ...
         previous: the hash of the entry before.
         hash: the hash of this entry.
+
+    Example:
+        >>> import tempfile
+        >>> from discreet import PureDP
+        >>> from discreet.ledger import Ledger
+        >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     budget = ledger.create("visits", PureDP(1))
+        ...     entry = ledger.spend("visits", PureDP("0.3"), purpose="mode of diagnosis")
+        >>> entry.sequence, entry.kind, entry.details["purpose"]
+        (2, 'spend', 'mode of diagnosis')
     """
 
     sequence: int

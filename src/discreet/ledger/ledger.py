@@ -29,6 +29,15 @@ class Ledger(LedgerOwner):
 
     A spend is durable before ``spend`` returns, so a mechanism that runs afterwards is always counted.
     Spending takes no randomness: nothing scripted can be counted as a release.
+
+    Example:
+        >>> import tempfile
+        >>> from discreet import PureDP
+        >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     budget = ledger.create("visits", PureDP(1))
+        ...     entry = ledger.spend("visits", PureDP("0.3"), purpose="mode of diagnosis")
+        ...     print(entry, "spent;", ledger.show("visits").left, "is left")
+        visits #2 spent; ε = 0.7 is left
     """
 
     @classmethod

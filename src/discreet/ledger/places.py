@@ -96,7 +96,12 @@ class Place:
 
 
 def default_place() -> Path:
-    """The ledger in the user's data directory; ``DISCREET_LEDGER`` overrides it (a path or a URL)."""
+    """The ledger in the user's data directory; ``DISCREET_LEDGER`` overrides it (a path or a URL).
+
+    Example:
+        >>> default_place().name
+        'ledger.db'
+    """
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":

@@ -30,6 +30,15 @@ class Budget:
         revoked: whether nothing more can be spent.
         parts: the names of the parts handed out.
         head: where the data set's history stands.
+
+    Example:
+        >>> import tempfile
+        >>> from discreet import PureDP
+        >>> from discreet.ledger import Ledger
+        >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     budget = ledger.create("visits", PureDP(3))
+        >>> budget.name, budget.left, budget.revoked
+        ('visits', 'ε = 3', False)
     """
 
     name: str
@@ -89,6 +98,16 @@ class Plan:
         left: what is left now.
         fits: whether all of them fit.
         most: how many such releases fit.
+
+    Example:
+        >>> import tempfile
+        >>> from discreet import PureDP
+        >>> from discreet.ledger import Ledger
+        >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     budget = ledger.create("visits", PureDP(1))
+        ...     plan = ledger.plan("visits", PureDP("0.3"), count=4)
+        >>> plan.fits, plan.most
+        (False, 3)
     """
 
     budget: str

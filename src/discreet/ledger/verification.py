@@ -28,6 +28,16 @@ class Verification:
         head: where it stands.
         problems: what is wrong, in words; empty if nothing is.
         compared: whether it was compared with a head kept elsewhere.
+
+    Example:
+        >>> import tempfile
+        >>> from discreet import PureDP
+        >>> from discreet.ledger import Ledger
+        >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     budget = ledger.create("visits", PureDP(1))
+        ...     verification = ledger.verify("visits")
+        >>> verification.entries, verification.problems
+        (1, ())
     """
 
     dataset: str

@@ -32,10 +32,10 @@ class ExponentialRandomizedResponse(Mechanism):
     ``variant="naive"``: T is the set of best candidates. ``variant="complete"``: T is the chain of the
     paper's Algorithm 3: from the best candidate down, while consecutive scores differ by at most Δ.
 
-    Distribution: Pr[r] = (1 − π)·p_r/Σp + (π/|T| if r ∈ T else 0), π = ``truth``.
+    Distribution: Pr[r] = (1 − π)·p_r/Σp + (π/m if r ∈ T else 0), π = ``truth``, m = the size of T.
 
     Guarantee: **none**, ε = ∞. One person can change T, and then a probability of nearly zero becomes
-    π/|T|; see ``docs/proofs/exponential-randomized-response.md``. ``select`` and ``release`` refuse, and
+    π/m; see ``docs/proofs/exponential-randomized-response.md``. ``select`` and ``release`` refuse, and
     there is no switch to change that. ``probabilities`` and ``sample`` are for study.
 
     Example:

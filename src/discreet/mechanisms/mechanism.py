@@ -43,6 +43,12 @@ class Mechanism(ABC):
         scale: the noise scale s itself, in place of ``epsilon``; zero returns a best candidate and
             promises nothing.
         optimize: ``"max"`` to look for the largest score, ``"min"`` for the smallest.
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> mechanism = PermuteAndFlip(epsilon=1)
+        >>> isinstance(mechanism, Mechanism), mechanism.name, mechanism.private
+        (True, 'permute-and-flip', True)
     """
 
     __slots__ = ("_epsilon", "_optimize", "_scale")

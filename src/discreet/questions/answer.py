@@ -24,6 +24,13 @@ class TableRelease(Release):
             figure, which follows from ε alone.
         gap: with ``with_gap``, by how many people at least the noisy winner led.
         ordered: for several answers, whether their order was released.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> release = TableRelease(answer="flu", guarantee=PureDP(1), mechanism="permute-and-flip",
+        ...                        neighbours="add-remove", count=412, count_within=12)
+        >>> release.answer, release.count
+        ('flu', 412)
     """
 
     count: Any = None

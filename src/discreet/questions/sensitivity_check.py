@@ -47,6 +47,14 @@ class SensitivityCheck:
         monotonic: whether all scores always moved the same way.
         data_sets: how many data sets were tried.
         witness: for what does not hold, the neighbours that show it.
+
+    Example:
+        >>> def people(data, diagnosis):
+        ...     return sum(row["diagnosis"] == diagnosis for row in data)
+        >>> rows = [{"diagnosis": "flu"}, {"diagnosis": "cold"}]
+        >>> check = check_sensitivity(people, candidates=["flu", "cold"], rows=rows, sensitivity=1)
+        >>> check.holds, check.measured, check.monotonic
+        (True, Fraction(1, 1), True)
     """
 
     holds: bool
