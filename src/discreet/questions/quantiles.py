@@ -27,8 +27,8 @@ from discreet.sampling.halving import halved
 from discreet.tables import Grid, people_per_grid_point
 from discreet.tables.counts import Counts
 
-LARGEST_LINE = 1 << 24
-"""Places on the line at most, after people who share a value were spread out."""
+LARGEST_LINE = 1 << 22
+"""Places on the line at most, unless the grid itself has more."""
 
 FINEST = 6
 """People who share a value are spread over at most 2⁶ places."""

@@ -1,0 +1,208 @@
+"""Asking tables: against DuckDB's own query, with memory, and (``--large``) on a local Spark.
+
+Small sizes by default; ``--large`` runs 50 million rows, 10 million rows on a million grid points, and on
+Spark 10 million candidates and 100 million rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from benchmarks.timing import medians, record
+from discreet.questions import mode, quantiles
+
+CANDIDATES = 1000
+PEOPLE = 200_000
+_PEAK = "\nimport resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+
+
+def _visits(folder: Path, rows: int) -> Path:
+    """A Parquet file of visits: skewed codes, and as many people whatever the number of rows."""
+    path = folder / f"visits{rows}.parquet"
+    if not path.exists():
+        duckdb.sql(
+            f"COPY (SELECT hash(i) % {PEOPLE} AS person, 'code ' || CAST(floor({CANDIDATES} * "  # noqa: S608
+            f"power((hash(i + 7) % 1000003) / 1000003.0, 3)) AS INTEGER) AS code FROM range({rows}) t(i)) "
+            f"TO '{path}' (FORMAT parquet)"
+        )
+    return path
+
+
+def _candidates(folder: Path) -> Path:
+    path = folder / "codes.txt"
+    path.write_text("".join(f"code {i}\n" for i in range(CANDIDATES)))
+    return path
+
+
+def _mode_against_group_by(folder: Path, rows: int) -> list[str]:
+    path, listed = _visits(folder, rows), _candidates(folder)
+    plain = f"SELECT code, count(DISTINCT person) FROM '{path}' GROUP BY code"  # noqa: S608 - our own path
+    ask = {"column": "code", "candidates": str(listed), "epsilon": 1}
+    spent = medians(
+        {
+            "group by": lambda: duckdb.execute(plain).fetchall(),
+            "mode": lambda: mode(str(path), user="person", **ask),  # type: ignore[arg-type]  # options
+            "group by, rows": lambda: duckdb.execute(
+                plain.replace("DISTINCT person", "*")
+            ).fetchall(),
+            "mode, rows": lambda: mode(str(path), one_row_per_user=True, **ask),  # type: ignore[arg-type]  # as above
+        },
+        seconds=min(60.0, rows / 1e6 + 2),
+        most=5,
+    )
+    starts = sorted(_command_time(_visits(folder, 1000), listed) for _ in range(5))
+    people = f"`mode` of people, {rows:,} rows, {CANDIDATES} candidates"
+    return [
+        _line(people, spent["mode"], "`GROUP BY` with distinct count", spent["group by"]),
+        _line(
+            f"`mode` of rows, {rows:,} rows",
+            spent["mode, rows"],
+            "`GROUP BY`",
+            spent["group by, rows"],
+        ),
+        f"| the command `discreet mode`, {rows:,} rows | {_command_time(path, listed):.2f} s | | |",
+        f"| the same on 1,000 rows: start-up | {starts[2]:.2f} s | | |",
+    ]
+
+
+def _line(what: str, ours: float, other: str, theirs: float) -> str:
+    return f"| {what} | {ours:.2f} s | DuckDB {other}: {theirs:.2f} s | {ours / theirs:.2f} × |"
+
+
+def _command_time(path: Path, listed: Path) -> float:
+    told = f"mode {path} --no-ledger --column code --user person --candidates {listed} --epsilon 1".split()
+    program = [sys.executable, "-c", "from discreet.cli import main; main()", *told]
+    start = time.perf_counter()
+    subprocess.run(program, check=True, capture_output=True)  # noqa: S603 - our own command
+    return time.perf_counter() - start
+
+
+def _quantiles_against_sort(rows: int) -> list[str]:
+    connection = duckdb.connect()
+    connection.execute(
+        f"CREATE TABLE pay AS SELECT 500000 + 100000 * sqrt(-2 * ln((hash(i) % 1000003 + 1) / 1000004.0)) * "  # noqa: S608
+        f"cos(2 * pi() * (hash(i + 5) % 1000033) / 1000033.0) AS salary FROM range({rows}) t(i)"
+    )
+    relation = connection.sql("SELECT salary FROM pay")
+    spent = medians(
+        {
+            "sort": lambda: connection.execute(
+                "CREATE OR REPLACE TABLE sorted AS SELECT * FROM pay ORDER BY salary"
+            ),
+            "quantiles": lambda: quantiles(
+                relation,
+                column="salary",
+                at=[0.1, 0.5, 0.9],
+                bounds="0:1000000",
+                epsilon=1,
+                one_row_per_user=True,
+            ),
+        },
+        seconds=10,
+        most=3,
+    )
+    what = f"three `quantiles`, {rows:,} rows, 1,000,001 grid points"
+    return [_line(what, spent["quantiles"], "sort of the column", spent["sort"])]
+
+
+def _memory(folder: Path, sizes: Sequence[int]) -> list[str]:
+    lines = []
+    for rows in sizes:
+        path = _visits(folder, rows)
+        work = (
+            "from discreet.questions import mode\n"
+            f"mode({str(path)!r}, column='code', candidates={str(_candidates(folder))!r}, epsilon=1, "
+            "user='person')"
+        )
+        done = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-c", work + _PEAK],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        lines.append(
+            f"| peak memory of `mode`, {rows:,} rows, {PEOPLE:,} people | {int(done.stdout)} MB | | |"
+        )
+    return lines
+
+
+def _spark() -> Any:
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "6g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "16",
+        "spark.log.level": "ERROR",
+    }.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _in_spark(folder: Path, *, candidates: int, rows: int) -> list[str]:
+    spark = _spark()
+    try:
+        few = spark.read.parquet(str(_visits(folder, 1_000_000)))
+        many = spark.range(candidates).selectExpr("concat('code ', id) AS code")
+        start = time.perf_counter()
+        mode(few, column="code", candidates=many, epsilon=1, user="person")
+        selecting = time.perf_counter() - start
+        large = spark.read.parquet(str(_visits(folder, rows)))
+        start = time.perf_counter()
+        mode(large, column="code", candidates=str(_candidates(folder)), epsilon=1, user="person")
+        counting = time.perf_counter() - start
+    finally:
+        spark.stop()
+    where = "Spark (local, 2 cores)"
+    return [
+        f"| {where}: `mode`, {candidates:,} candidates in the cluster | {selecting:.0f} s | | |",
+        f"| {where}: `mode` of people, {rows:,} rows | {counting:.0f} s | | |",
+    ]
+
+
+PARTS = ("mode", "quantiles", "memory", "spark")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--only", choices=PARTS, action="append")
+    chosen = parser.parse_args(arguments)
+    parts = chosen.only or PARTS
+    lines = ["| what | discreet | against | ratio |", "|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if "mode" in parts:
+            lines += _mode_against_group_by(folder, 50_000_000 if chosen.large else 2_000_000)
+        if "quantiles" in parts:
+            lines += _quantiles_against_sort(10_000_000 if chosen.large else 1_000_000)
+        if "memory" in parts:
+            lines += _memory(
+                folder, (10_000_000, 50_000_000) if chosen.large else (500_000, 2_000_000)
+            )
+        if "spark" in parts and chosen.large:
+            lines += _in_spark(folder, candidates=10_000_000, rows=100_000_000)
+    table = "\n".join(lines)
+    print(table)
+    if chosen.record:
+        record("tables", "Asking tables", table)
+
+
+if __name__ == "__main__":
+    main()
