@@ -30,7 +30,7 @@ def test_every_chart_compiles_and_waits_for_its_data(
         "budget": {"budget": found["budget"]["rows"], "releases": found["budget"]["chosen"]},
         "risk": {"risk": found["risk"]["rows"], "chosen": found["risk"]["chosen"]},
         "witness": {
-            "witness": [{"answer": "1", "score": 1, "probability": 1, "telling": "other answers"}]
+            "witness": [{"answer": "1", "score": 1, "probability": 1, "telling": "others"}]
         },
     }
     charts = specifications(names)

@@ -22,6 +22,10 @@ from discreet.scores import Scores
 
 _DRAWN = {"usermeta", "title", "config", "padding", "datasets", "$schema"}
 _POINT_SIZE = 22
+_TICKS = {
+    "epsilon": [m * 10.0**e for e in range(-4, 3) for m in (1, 3)],
+    "releases": [m * 10**e for e in range(7) for m in (1, 2, 5)],
+}
 _EPSILON = ("epsilon", "ε of one release")
 
 
@@ -108,7 +112,7 @@ def _risk() -> Any:
 
 def _witness() -> Any:
     """The probability of each answer in one of two neighbouring worlds; the telling one stands out."""
-    kinds = ["the telling answer", "other answers"]
+    kinds = ["telling answer", "others"]
     bars = alt.Chart(alt.NamedData(name="witness")).mark_bar()
     return bars.encode(
         x=alt.X("answer:N", title="answer", sort=None, axis=alt.Axis(labelAngle=0)),
@@ -138,6 +142,7 @@ def _marked(chart: Any, data: str, chosen: str, field: str) -> dict[str, Any]:
     inherited = page.pop("data", None)
     for layer in page["layer"]:
         layer.setdefault("data", inherited)
+        layer["encoding"]["x"]["axis"] |= {"values": _TICKS[field]}
     return {**page, "layer": [*page["layer"], rule], "height": 240}
 
 

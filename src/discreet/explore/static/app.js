@@ -10,11 +10,16 @@ import { showSource, startSources } from "./sources.js";
 import { change, link, onChange, request, restore, state } from "./state.js";
 import { startTheme } from "./theme.js";
 
+let shownView = null;
+
 function showView() {
   for (const view of ["decide", "audit", "claims"]) $(`#view-${view}`).hidden = state.view !== view;
   for (const button of $$("nav [data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === state.view));
   $("#quick").hidden = state.view !== "decide";
+  if (state.view === shownView) return;
+  shownView = state.view;
   if (state.view === "claims") openClaims();
+  if (state.view === "audit") showVerdict();
 }
 
 function showAll(from = null) {
@@ -33,9 +38,13 @@ async function saveScores() {
   }
 }
 
-async function begin() {
+function readAddress() {
   const ignored = restore(location.hash);
   if (ignored.length) notify("link", `Not understood in the link, and left as it was: ${ignored.join(", ")}.`);
+}
+
+async function begin() {
+  readAddress();
   let start;
   try {
     start = await get("api/start");
@@ -54,7 +63,7 @@ async function begin() {
   for (const button of $$("[data-copy]")) button.addEventListener("click", () => copy($(`#${button.dataset.copy}`).textContent, button.dataset.copy === "python" ? "The Python" : "The command"));
   $("#save-scores").addEventListener("click", saveScores);
   $("#print").addEventListener("click", () => print());
-  addEventListener("hashchange", () => { restore(location.hash); showAll(); });
+  addEventListener("hashchange", () => { readAddress(); showAll(); });
   showAll();
 }
 

@@ -1,5 +1,5 @@
 // A claim about a mechanism, searched for a pair of neighbours that refutes it, live.
-import { chartFigure, drawChart } from "./charts.js";
+import { chartFigure, drawChart, forgetChart } from "./charts.js";
 import { copy } from "./copying.js";
 import { specification } from "./decide.js";
 import { $, figure, make } from "./dom.js";
@@ -135,7 +135,7 @@ function searching(yes) {
 }
 
 export async function show() {
-  if (!verdict) return;
+  if (!verdict || $("#view-audit").hidden) return;
   const { subject, claim, status, measured, claimed, symbol, coverage, seconds, proof } = verdict;
   const words = { refuted: `is not ${claim}: refuted`, proved: `is ${claim}: proved`, "not refuted": `may be ${claim}: not refuted` }[status];
   const pair = verdict.witness ?? verdict.worst;
@@ -153,9 +153,10 @@ export async function show() {
   const grid = make("div", { class: "worlds" });
   $("#audit-result").append(grid);
   for (const [name, title, scores, chances] of worlds) {
+    forgetChart(name);
     grid.append(chartFigure(name, `${title} (${scores.map(figure).join(", ")})`, COLUMNS));
-    const rows = chances.map((probability, index) => ({ answer: String(index + 1), score: scores[index], probability, telling: index === pair.outcome ? "the telling answer" : "other answers" }));
+    const rows = chances.map((probability, index) => ({ answer: String(index + 1), score: scores[index], probability, telling: index === pair.outcome ? "telling answer" : "others" }));
     const text = `${title}: ${chances.map((chance, index) => `answer ${index + 1} ${figure(chance)}`).join(", ")}.`;
-    await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, colours: (kind) => (kind === "the telling answer" ? "m5" : "m0") });
+    await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, colours: (kind) => (kind === "telling answer" ? "m5" : "m0") });
   }
 }

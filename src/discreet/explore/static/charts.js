@@ -44,14 +44,15 @@ export async function drawChart(name, { specification, key, data, rows, text, co
     await chart.view.runAsync();
     return;
   }
-  if (!specification || chart.pending === key) return;
+  // A hidden chart has no width; it is drawn when its view is opened.
+  if (!specification || chart.pending === key || !chart.canvas.offsetParent) return;
   chart.pending = key;
   try {
     const embed = await loadLibrary();
     if (chart.pending !== key) return;
     const whole = { ...specification, config: undefined, autosize: { type: "fit-x", contains: "padding" }, datasets: structuredClone(chart.data) };
     const result = await embed(chart.canvas, whole, {
-      ast: true, actions: false, defaultStyle: false, renderer: "canvas", config: chartConfig(specification.usermeta.order.map(colours)), tooltip: showTip,
+      ast: true, actions: false, defaultStyle: false, renderer: "canvas", logLevel: 1, config: chartConfig(specification.usermeta.order.map(colours)), tooltip: showTip,
     });
     chart.view?.finalize();
     Object.assign(chart, { view: result.view, key });
@@ -66,7 +67,10 @@ export async function drawChart(name, { specification, key, data, rows, text, co
   }
 }
 
-export const forgetChart = (name) => drawn.get(name)?.view?.finalize();
+export function forgetChart(name) {
+  drawn.get(name)?.view?.finalize();
+  drawn.delete(name);
+}
 
 function showTable(name) {
   const { details, table, columns, rows } = drawn.get(name);

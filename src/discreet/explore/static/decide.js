@@ -137,7 +137,7 @@ const swatch = (name) => make("span", { class: "swatch", "data-colour": offered.
 
 function realRisk({ real }) {
   if (!real) return "";
-  const sure = ` Here, one person of “${real.answer}” more or less: really ${percent(real.risk)} after one release.`;
+  const sure = ` Really, for one supporter of the best candidate more or less: ${percent(real.risk)} of 50% before, by the answer “${real.answer}”.`;
   return real.warning ? `${sure} Nothing bounds it for other data.` : sure;
 }
 

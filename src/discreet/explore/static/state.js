@@ -18,11 +18,14 @@ export const state = {
 };
 
 const listeners = [];
+let writing = null;
 export const onChange = (listener) => listeners.push(listener);
 
 export function change(parts, { from = null } = {}) {
   Object.assign(state, parts);
-  history.replaceState(null, "", link());
+  // Browsers ignore a page that rewrites its address too often, as a slider would.
+  clearTimeout(writing);
+  writing = setTimeout(() => history.replaceState(null, "", link()), 200);
   for (const listener of listeners) listener(from);
 }
 
