@@ -7,6 +7,9 @@ would show as a difference between the two runs.
 from __future__ import annotations
 
 import math
+import os
+import signal
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -30,7 +33,7 @@ from discreet.sampling import (
 from discreet.sampling.coins import Coins, Heads, flip
 from discreet.sampling.layers import Layer
 from discreet.sampling.many import Window
-from discreet.sampling.refinement import Uniform
+from discreet.sampling.refinement import Uniform, precision
 from discreet.sampling.tuning import STANDARD, Tuning
 
 BUSY = Tuning(
@@ -146,3 +149,27 @@ def _assert_close(found: Any, points: Any, formula: Callable[[Any], Any]) -> Non
             exact = formula(arb(fmpq(*Fraction(point).as_integer_ratio())))
             error = abs(arb(fmpq(*Fraction(value).as_integer_ratio())) - exact)
             assert bool(error <= abs(exact) * arb((1, -49)))
+
+
+def test_a_child_forked_while_balls_are_in_use_can_use_them() -> None:
+    """The parent holds the lock on the precision in another thread when the child is born."""
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with precision(100):
+            held.set()
+            release.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # a child that waits for the lock is ended
+        gaps = Gaps(np.arange(5.0), scale=Fraction(2))
+        uniform_head(gaps, ScriptedBits(1), tuning=replace(STANDARD, tolerance=math.inf))
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    release.set()
+    holder.join()
+    assert status == 0

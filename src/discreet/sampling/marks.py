@@ -73,7 +73,8 @@ def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) ->
     steps: Indices = floor.astype(np.int64)
     # What the float may be off by, and what the unknown lower bits of u may move it by: the smallest
     # words, for which that is much, are not believed at all.
-    doubt = (limit + mean) * tuning.tolerance + math.ldexp(mean, _SMALLEST - word + 1)
+    farthest = min(limit, word * mean)
+    doubt = (farthest + mean) * tuning.tolerance + math.ldexp(mean, _SMALLEST - word + 1)
     distance -= floor
     distance -= 0.5
     np.abs(distance, out=distance)

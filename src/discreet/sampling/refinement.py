@@ -7,6 +7,7 @@ separate, which happens with probability one (lemma 3 of the proof page).
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,9 +21,24 @@ Ball: TypeAlias = Any
 
 GUARD_BITS = 64
 
-# flint keeps one precision for the whole process. A change by another thread could never make a
-# comparison wrong (a ball is an enclosure at any precision), only slower.
-_PRECISION = threading.Lock()
+
+class _Precision:
+    """The lock under which flint's precision, one for the whole process, is set.
+
+    A change by code that does not take it could never make a comparison wrong (a ball is an enclosure
+    at any precision), only slower.
+    """
+
+    lock = threading.RLock()
+
+    @classmethod
+    def renew(cls) -> None:
+        """In a forked child the old lock may be held by a thread that does not exist there."""
+        cls.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Precision.renew)
 
 
 @contextmanager
@@ -30,7 +46,7 @@ def precision(bits: int) -> Iterator[None]:
     """Run ball arithmetic at this many bits, alone."""
     from flint import ctx
 
-    with _PRECISION, ctx.workprec(bits):
+    with _Precision.lock, ctx.workprec(bits):
         yield
 
 
