@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint types docs bench bench-large clean
+.PHONY: help demo test lint types docs pages bench bench-large clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
 	@echo "make test         set up, then run every test, lint and type check"
 	@echo "make lint types   only the linter, only the type checker"
 	@echo "make docs         build the documentation site into docs/_build/html"
+	@echo "make pages        check every claim again and redraw the pictures of the documentation"
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
 	@echo "make bench-large  the benchmarks at full size"
 	@echo "make clean        remove the virtual environment and what was built"
@@ -44,6 +45,10 @@ types: $(VENV)/.test
 docs: $(VENV)/.test
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+pages: $(VENV)/.test
+	$(BIN)/python docs/_extensions/claims_page.py
+	$(BIN)/python docs/_extensions/pictures.py
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

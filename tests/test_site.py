@@ -1,0 +1,106 @@
+"""The documentation site builds without a warning, and asks nobody for anything when it is read."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from discreet.claims import VERDICTS, all_claims
+
+ROOT = Path(__file__).parents[1]
+FETCHED = {
+    "img": "src",
+    "script": "src",
+    "link": "href",
+    "iframe": "src",
+    "source": "src",
+    "use": "href",
+}
+"""What a browser fetches by itself, without a click."""
+
+
+class _Page(HTMLParser):
+    """The addresses on a page: those that are fetched, those that wait for a click, and what they may hit."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.links: list[str] = []
+        self.targets: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if values.get("id"):
+            self.targets.add(str(values["id"]))
+        wanted = values.get(FETCHED.get(tag, ""))
+        if wanted and values.get("rel") != "canonical":
+            self.fetched.append(wanted)
+        if tag == "a" and values.get("href"):
+            self.links.append(str(values["href"]))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole site, with warnings (a broken reference is one) as errors."""
+    out = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+    done = subprocess.run(
+        [*command, "-d", str(out / "doctrees"), str(ROOT / "docs"), str(out / "html")],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return out / "html"
+
+
+def _pages(site: Path) -> dict[Path, _Page]:
+    return {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+
+
+def test_no_page_asks_a_server(site: Path) -> None:
+    pages = _pages(site)
+    assert len(pages) > 30
+    for path, page in pages.items():
+        for address in page.fetched:
+            assert not re.match(r"(https?:)?//", address), f"{path.name} fetches {address}"
+    for sheet in [*site.rglob("*.css"), *site.rglob("*.svg")]:
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", text), sheet.name
+
+
+def test_links_within_the_site_arrive(site: Path) -> None:
+    pages = _pages(site)
+    missing = []
+    for path, page in pages.items():
+        for link in page.links + page.fetched:
+            if re.match(r"[a-z]+:", link):
+                continue
+            file, _, fragment = link.partition("#")
+            target = (path.parent / file.partition("?")[0]).resolve() if file else path
+            lost = fragment and target in pages and fragment not in pages[target].targets
+            if lost or not target.exists():
+                missing.append(f"{path.name} -> {link}")
+    assert not missing, missing[:10]
+
+
+def test_formulas_are_rendered_in_the_page(site: Path) -> None:
+    page = (site / "proofs" / "permute-and-flip.html").read_text(encoding="utf-8")
+    assert "<math" in page
+    assert "mathjax.js" not in page.lower()
+
+
+def test_the_page_of_claims_is_the_list_of_claims() -> None:
+    text = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^`([\w.-]+/[\w.-]+)`$", text, re.MULTILINE)
+    assert listed == [entry.id for entry in all_claims()], "make pages writes it anew"
+    told = re.findall(r"^\*\*([\w ]+)\*\*$", text, re.MULTILINE)
+    assert len(told) == len(listed)
+    assert set(told) <= set(VERDICTS)
