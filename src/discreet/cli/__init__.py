@@ -28,6 +28,7 @@ COMMANDS = (
     "budget",
     "audit",
     "claims",
+    "reproduce",
     "explore",
     "man_page",
 )
