@@ -21,7 +21,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Values: TypeAlias = NDArray[Any]
+from discreet.finite import Values
+
 Floats: TypeAlias = NDArray[np.float64]
 Scalar: TypeAlias = Any
 

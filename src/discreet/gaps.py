@@ -7,7 +7,6 @@ the best of every block), and afterwards computes only the gaps that a sampler a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -16,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, ScoresError
-from discreet.gap_arithmetic import HOPELESS, Floats, Scalar, Values, arithmetic_for
+from discreet.finite import ROWS_AT_ONCE, Values, best_of_rows, require_finite
+from discreet.gap_arithmetic import HOPELESS, Floats, Scalar, arithmetic_for
 
 __all__ = ["HOPELESS", "Flags", "Floats", "Gaps", "Indices", "Values", "require_finite"]
 
@@ -26,48 +26,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 BLOCK = 4096
 """Candidates in a block; a sampler skips the blocks whose best score is hopeless."""
 
-_BLOCKS_READ_AT_ONCE = 256
 _BLOCKS_AT_ONCE = 64
 _FEW_BLOCKS = 24
 _SKETCH = 128
-
-
-_ONES = np.ones(BLOCK)
-
-
-@np.errstate(all="ignore")
-def require_finite(values: Values) -> None:
-    """Refuse NaN and infinities among scores of any native type, in one quick pass.
-
-    Example:
-        >>> require_finite(np.array([1.0, 2.0]))
-    """
-    whole = len(values) // BLOCK * BLOCK
-    blocks = values[:whole].reshape(-1, BLOCK)
-    for start in range(0, len(blocks), _BLOCKS_READ_AT_ONCE):
-        _refuse_infinite(blocks[start : start + _BLOCKS_READ_AT_ONCE])
-    if whole < len(values):
-        _refuse_infinite(values[whole:])
-
-
-def _refuse_infinite(values: Values) -> None:
-    """Refuse NaN and infinities in one or two dimensions.
-
-    A sum in any order is finite only if every term is: infinities and NaN never leave a sum. The
-    converse fails when finite terms overflow, so a sum that is not finite is looked into.
-    """
-    if values.dtype.kind != "f":
-        return
-    if values.dtype.itemsize >= 4:
-        # Both are quicker than `sum`. BLAS takes the short arrays only: for long ones it starts
-        # threads, and waits for them even where no core is free.
-        if values.ndim == 1 and len(values) <= len(_ONES):
-            if math.isfinite(np.dot(values, _ONES[: len(values)].astype(values.dtype, copy=False))):
-                return
-        elif np.isfinite(np.einsum("...i->...", values)).all():
-            return
-    if not np.isfinite(values).all():
-        raise ScoresError("scores must be finite")
 
 
 class Gaps:
@@ -141,27 +102,23 @@ class Gaps:
     # One pass over the scores.
 
     def _scan(self) -> None:
-        reduce = np.maximum.reduce if self._largest_is_best else np.minimum.reduce
         values, size = self._values, self._block_size
+        largest = self._largest_is_best
         whole = self.size // size
-        best: Scalar
         if whole < 8:
-            best = reduce(values)
-            _refuse_infinite(values)
+            bests = best_of_rows(values[None, :], largest_is_best=largest)
+            best: Scalar = bests[0]
         else:
-            bests = np.empty(-(-self.size // size), dtype=values.dtype)
             blocks = values[: whole * size].reshape(whole, size)
-            for start in range(0, whole, _BLOCKS_READ_AT_ONCE):
-                # Both readings of these blocks are made while they are in the cache.
-                some = blocks[start : start + _BLOCKS_READ_AT_ONCE]
-                reduce(some, axis=1, out=bests[start : start + len(some)])
-                _refuse_infinite(some)
+            parts = [
+                best_of_rows(blocks[start : start + ROWS_AT_ONCE], largest_is_best=largest)
+                for start in range(0, whole, ROWS_AT_ONCE)
+            ]
             if whole * size < self.size:
-                tail = values[whole * size :]
-                bests[-1] = reduce(tail)
-                _refuse_infinite(tail)
-            best = reduce(bests)
-            self._block_bests = bests
+                parts.append(best_of_rows(values[None, whole * size :], largest_is_best=largest))
+            self._block_bests = np.concatenate(parts)
+            reduce = np.maximum.reduce if largest else np.minimum.reduce
+            best = reduce(self._block_bests)
         self._best = best.item() if self.native else best
 
     # Single gaps.
