@@ -21,7 +21,7 @@ from discreet.sampling.tuning import Tuning
 _LN2 = math.log(2)
 # Measured costs in nanoseconds: reading a score, listing and handling a near candidate, and marking
 # and flipping a far one. They steer the plan and nothing else.
-_READ, _LIST, _MARK = 0.5, 20.0, 50.0
+_READ, _LIST, _MARK = 0.4, 30.0, 50.0
 _ARMFUL = 1 << 14
 
 
