@@ -49,6 +49,8 @@ docs: $(VENV)/.test
 pages: $(VENV)/.test
 	$(BIN)/python docs/_extensions/claims_page.py
 	$(BIN)/python docs/_extensions/pictures.py
+	$(BIN)/discreet reproduce --quick --only pf-fig1b --only err-fig8 --out build/report
+	cp build/report/figures/*.svg docs/_static/figures/
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

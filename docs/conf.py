@@ -38,7 +38,7 @@ autodoc_member_order = "bysource"
 exclude_patterns = ["_build", "_extensions", "man", "proofs/README.md"]
 
 # Napoleon would read a property's "The scores: a list" as a type and its explanation.
-GoogleDocstring._parse_attribute_docstring = lambda _self: []
+GoogleDocstring._parse_attribute_docstring = GoogleDocstring._consume_to_end
 
 
 def _link_proofs(
