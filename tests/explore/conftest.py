@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from discreet.explore.server import PageServer
 
@@ -28,6 +28,9 @@ STATE: dict[str, Any] = {
     "worlds": 2,
     "missing": False,
 }
+PATIENCE = 60_000.0
+"""Milliseconds that a busy machine is given; that sliders are quick is tested on its own."""
+expect.set_options(timeout=PATIENCE)
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
 
@@ -85,10 +88,10 @@ class Visit:
     def settled(self, charts: int = 5) -> Visit:
         """Wait until every figure is there and every chart is drawn."""
         done = self.page.locator("#results[aria-busy=false]:not(.stale)")
-        done.wait_for(state="attached", timeout=30_000)
+        done.wait_for(state="attached", timeout=PATIENCE)
         if charts:
             last = self.page.locator("#charts canvas").nth(charts - 1)
-            last.wait_for(state="attached", timeout=30_000)
+            last.wait_for(state="attached", timeout=PATIENCE)
         return self
 
     def figures(self) -> dict[str, str]:
@@ -107,6 +110,7 @@ def visit(server: PageServer, browser: Browser) -> Iterator[Callable[..., Visit]
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
         context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(PATIENCE)
         visits.append(Visit(context.new_page(), url or server.url))
         return visits[-1]
 

@@ -205,6 +205,7 @@ def test_pasted_scores_travel_in_the_link(visit: Go) -> None:
     here.page.locator("#use-pasted").click()
     expect(here.page.locator("#editor .bar")).to_have_count(2)
     here.settled()
+    expect(here.page).to_have_url(re.compile("inline="))
     other = visit()
     other.page.goto(here.page.url)
     other.settled()
@@ -272,7 +273,7 @@ def test_every_chart_has_a_text_and_a_table(visit: Go) -> None:
         assert chart.locator(".canvas").get_attribute("role") == "img"
         assert len(here.page.locator(f"#{named}").inner_text()) > 30
         chart.locator("summary").click()
-        assert chart.locator("tbody tr").count() >= 8
+        expect(chart.locator("tbody tr").nth(7)).to_be_attached()
 
 
 def test_the_record_is_what_is_printed(visit: Go) -> None:
@@ -332,7 +333,7 @@ def test_a_slider_is_quick_on_the_screen(visit: Go) -> None:
         took.append(
             int(json.loads(here.page.locator("#results").get_attribute("data-milliseconds") or "0"))
         )
-    assert min(took) < 200, took
+    assert min(took) < 300, took
 
 
 def test_figures_survive_a_missing_chart_library(visit: Go) -> None:

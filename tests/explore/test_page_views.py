@@ -105,7 +105,7 @@ def test_claims_with_filters_and_one_check(visit: Go) -> None:
     page.locator("#claims-words").fill("proposition 8")
     expect(page.locator("#claims tbody tr")).to_have_count(1)
     page.locator("#claims-run").click()
-    expect(page.locator("#claims .state")).to_have_text("refuted", timeout=30_000)
+    expect(page.locator("#claims .state")).to_have_text("refuted")
     expect(page.locator("#claims-run")).to_be_visible(timeout=30_000)
     page.locator("#claims-words").fill("")
     page.locator("#claims-verdict").select_option("refuted")

@@ -43,7 +43,7 @@ class PageServer:
         self._server = uvicorn.Server(
             uvicorn.Config(
                 guarded,
-                log_level="critical",
+                log_level="error",
                 access_log=False,
                 server_header=False,
                 lifespan="on",
