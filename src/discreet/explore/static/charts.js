@@ -52,7 +52,7 @@ export async function drawChart(name, { specification, key, data, rows, text, co
     if (chart.pending !== key) return;
     const whole = { ...specification, config: undefined, autosize: { type: "fit-x", contains: "padding" }, datasets: structuredClone(chart.data) };
     const result = await embed(chart.canvas, whole, {
-      ast: true, actions: false, defaultStyle: false, renderer: "canvas", logLevel: 1, config: chartConfig(specification.usermeta.order.map(colours)), tooltip: showTip,
+      ast: true, actions: false, defaultStyle: false, renderer: "canvas", logLevel: 1, config: chartConfig(specification.usermeta.order.map(colours), columnsFor(specification.usermeta.order)), tooltip: showTip,
     });
     chart.view?.finalize();
     Object.assign(chart, { view: result.view, key });
@@ -66,6 +66,9 @@ export async function drawChart(name, { specification, key, data, rows, text, co
     if (chart.pending === key) chart.pending = null;
   }
 }
+
+// Two columns of a legend need short names and room.
+const columnsFor = (names) => (innerWidth < 700 || names.some((name) => name.length > 32) ? 1 : 2);
 
 export function forgetChart(name) {
   drawn.get(name)?.view?.finalize();

@@ -137,7 +137,7 @@ const swatch = (name) => make("span", { class: "swatch", "data-colour": offered.
 
 function realRisk({ real }) {
   if (!real) return "";
-  const sure = ` Really, for one supporter of the best candidate more or less: ${percent(real.risk)} of 50% before, by the answer “${real.answer}”.`;
+  const sure = ` Computed for two equally likely worlds that differ in one supporter of the best candidate: ${percent(real.risk)}, after the answer “${real.answer}”.`;
   return real.warning ? `${sure} Nothing bounds it for other data.` : sure;
 }
 
