@@ -24,7 +24,9 @@ def test_a_release_shows_only_what_was_released() -> None:
     )
 
 
-@pytest.mark.parametrize("guarantee", [PureDP(1), ZCDP("0.5"), ApproxDP(1, "1e-6"), PureDP(float("inf"))])
+@pytest.mark.parametrize(
+    "guarantee", [PureDP(1), ZCDP("0.5"), ApproxDP(1, "1e-6"), PureDP(float("inf"))]
+)
 def test_guarantees_in_words_and_measures(guarantee: Any) -> None:
     html = guarantee_html(guarantee)
     assert repr(guarantee) in html

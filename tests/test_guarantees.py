@@ -16,6 +16,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from discreet.conversions import epsilon_of_zcdp
 from discreet.errors import DiscreetError, ParameterError
 from discreet.guarantees import (
     ZCDP,
@@ -25,7 +26,6 @@ from discreet.guarantees import (
     Guarantee,
     LaplaceDominated,
     PureDP,
-    epsilon_of_zcdp,
 )
 
 ONE_NUMBER: list[type[Any]] = [PureDP, BoundedRange, LaplaceDominated, FlippedCoins, ZCDP]

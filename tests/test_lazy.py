@@ -54,7 +54,9 @@ def test_evaluations_are_as_many_as_foretold() -> None:
     foretold = mechanism.expected_evaluations(Scores(values, sensitivity=1))
     assert len(calls) / rounds == pytest.approx(foretold, abs=0.1)
     joint = answer_and_visits(1, Scores(values, sensitivity=1), bound=0)
-    assert sum(chance * visits for (_, visits), chance in joint.items()) == pytest.approx(foretold, rel=1e-9)
+    assert sum(chance * visits for (_, visits), chance in joint.items()) == pytest.approx(
+        foretold, rel=1e-9
+    )
     assert sum(joint.values()) == pytest.approx(1)
 
 
@@ -76,7 +78,8 @@ def test_scores_beyond_the_bound_count_as_the_bound() -> None:
 def _neighbours(values: tuple[int, ...], monotonic: bool) -> list[tuple[int, ...]]:
     moves = (0, 1) if monotonic else (-1, 0, 1)
     return [
-        tuple(np.add(values, step).tolist()) for step in itertools.product(moves, repeat=len(values))
+        tuple(np.add(values, step).tolist())
+        for step in itertools.product(moves, repeat=len(values))
     ]
 
 
@@ -134,7 +137,9 @@ def test_a_release_shows_the_answer_and_its_price_only() -> None:
     assert release.guarantee == PureDP(2)
     assert release.mechanism == "lazy-permute-and-flip"
     assert release.answer in ("x", "y", None)
-    assert lazy(2).guarantee(ZCDP) == PermuteAndFlip(epsilon=2).guarantee(Scores([1], sensitivity=1), ZCDP)
+    assert lazy(2).guarantee(ZCDP) == PermuteAndFlip(epsilon=2).guarantee(
+        Scores([1], sensitivity=1), ZCDP
+    )
 
 
 def test_random_order_is_a_permutation_and_lazy() -> None:

@@ -81,7 +81,9 @@ class LazyPermuteAndFlip:
         optimize: str = "max",
     ) -> None:
         if not isinstance(monotonic, bool):
-            raise ParameterError(f"monotonic={monotonic!r} is not allowed: it must be True or False")
+            raise ParameterError(
+                f"monotonic={monotonic!r} is not allowed: it must be True or False"
+            )
         if optimize not in ("max", "min"):
             raise refuse("optimize", optimize, '"max" or "min"')
         self._epsilon = positive("epsilon", epsilon)
@@ -144,7 +146,9 @@ class LazyPermuteAndFlip:
 
     def _gap(self, value: Fraction) -> Fraction:
         """How far a score lies from the bound; clamping to the bound keeps Δ and monotonicity."""
-        return max(Fraction(0), self._bound - value if self._optimize == "max" else value - self._bound)
+        return max(
+            Fraction(0), self._bound - value if self._optimize == "max" else value - self._bound
+        )
 
     # ---- study: reads scores without spending budget; the results are not private ----------------
 
@@ -189,7 +193,11 @@ def _exact(value: object) -> Fraction:
 
 
 def _checked(candidates: Sequence[Any]) -> Sequence[Any]:
-    if isinstance(candidates, str | bytes) or not isinstance(candidates, Sequence) or not len(candidates):
+    if (
+        isinstance(candidates, str | bytes)
+        or not isinstance(candidates, Sequence)
+        or not len(candidates)
+    ):
         raise ParameterError("candidates must be a sequence of at least one label")
     if not isinstance(candidates, range):
         try:
@@ -197,7 +205,9 @@ def _checked(candidates: Sequence[Any]) -> Sequence[Any]:
         except TypeError:
             raise ParameterError("candidates must be hashable labels") from None
         if len(different) != len(candidates) or None in different:
-            raise ParameterError("candidates must all be different, and None is the answer 'none of them'")
+            raise ParameterError(
+                "candidates must all be different, and None is the answer 'none of them'"
+            )
     return candidates
 
 
@@ -223,7 +233,11 @@ def _random_order(count: int, bits: Bits) -> Iterator[int]:
 def _panels(rate: float) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
     """Gauss–Legendre nodes on [0, 1], dense near zero where e^(−rate·u) has its mass."""
     nodes, weights = np.polynomial.legendre.leggauss(24)
-    edges = [0.0, *(edge for edge in (2.0**power / rate for power in range(-1, 60)) if edge < 1), 1.0]
+    edges = [
+        0.0,
+        *(edge for edge in (2.0**power / rate for power in range(-1, 60)) if edge < 1),
+        1.0,
+    ]
     for left, right in pairwise(edges):
         width = right - left
         yield left + width * (nodes + 1) / 2, weights * width / 2

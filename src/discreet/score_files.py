@@ -57,7 +57,9 @@ def scores_from_file(
     file = Path(path)
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
-        raise ParameterError(f"file={str(path)!r} is not allowed: it must end in {', '.join(SUFFIXES)}")
+        raise ParameterError(
+            f"file={str(path)!r} is not allowed: it must end in {', '.join(SUFFIXES)}"
+        )
     columns = (candidate_column, score_column)
     if suffix == ".parquet":
         labels, values = _from_parquet(_existing(file), columns)
@@ -98,7 +100,11 @@ def _from_text(text: str, separator: str, columns: Columns) -> Read:
         lines = list(csv.reader(io.StringIO(text), delimiter=separator, strict=True))
     except csv.Error:
         raise ScoresError("the file is not well-formed CSV") from None
-    rows = [(number, [cell.strip() for cell in line]) for number, line in enumerate(lines, 1) if any(line)]
+    rows = [
+        (number, [cell.strip() for cell in line])
+        for number, line in enumerate(lines, 1)
+        if any(line)
+    ]
     if not rows:
         raise ScoresError("the file is empty")
     header = rows[0][1]
@@ -109,7 +115,9 @@ def _from_text(text: str, separator: str, columns: Columns) -> Read:
     values: list[Any] = []
     for number, cells in rows[1:]:
         if len(cells) != len(header):
-            raise ScoresError(f"line {number} has {len(cells)} cells where the first has {len(header)}")
+            raise ScoresError(
+                f"line {number} has {len(cells)} cells where the first has {len(header)}"
+            )
         values.append(_number(cells[score_place], number))
         if label_place is not None:
             labels.append(cells[label_place])
@@ -198,7 +206,9 @@ def _from_parquet(file: Path, columns: Columns) -> Read:
     try:
         from pyarrow import ArrowException, parquet, types
     except ImportError as error:
-        raise MissingExtraError("reading Parquet needs PyArrow: pip install discreet[spark]") from error
+        raise MissingExtraError(
+            "reading Parquet needs PyArrow: pip install discreet[spark]"
+        ) from error
     try:
         header = parquet.read_schema(file).names
         label_place, score_place = _places(header, columns)

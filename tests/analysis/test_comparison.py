@@ -32,7 +32,11 @@ def test_rows_are_the_figures_of_the_single_functions() -> None:
 
 def test_defaults_and_frames() -> None:
     table = compare(SCORES)
-    assert {row.mechanism for row in table} == {"permute-and-flip", "exponential", "noisy-max-laplace"}
+    assert {row.mechanism for row in table} == {
+        "permute-and-flip",
+        "exponential",
+        "noisy-max-laplace",
+    }
     frame = table.frame()
     assert len(frame) == len(table)
     assert list(frame.columns)[:3] == ["mechanism", "epsilon", "expected_error"]
@@ -50,7 +54,9 @@ def test_ties_have_no_ratio() -> None:
 
 
 def test_ranges() -> None:
-    assert [float(e) for e in epsilon_list("0.1:10:5")] == pytest.approx([0.1, 0.3162, 1, 3.162, 10])
+    assert [float(e) for e in epsilon_list("0.1:10:5")] == pytest.approx(
+        [0.1, 0.3162, 1, 3.162, 10]
+    )
     assert len(epsilon_list("0.1:2")) == 16
     assert [float(e) for e in epsilon_list("0.5, 1")] == [0.5, 1.0]
     assert [float(e) for e in epsilon_list((1, 2))] == [1.0, 2.0]
@@ -58,8 +64,22 @@ def test_ranges() -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    ["2:0.1", "1:1", "0:1", "-1:1", "", "a:b", "1:2:0", "1:2:x", "1:2:3:4", [],
-    [1, 1], float("nan"), 0, "1:inf"],
+    [
+        "2:0.1",
+        "1:1",
+        "0:1",
+        "-1:1",
+        "",
+        "a:b",
+        "1:2:0",
+        "1:2:x",
+        "1:2:3:4",
+        [],
+        [1, 1],
+        float("nan"),
+        0,
+        "1:inf",
+    ],
 )
 def test_bad_ranges_are_refused(bad: Any) -> None:
     with pytest.raises(ParameterError, match="epsilon"):

@@ -22,7 +22,9 @@ def test_posterior_is_bayes_rule() -> None:
     prior = ["0.5", "0.3", "0.2"]
     mechanism = PermuteAndFlip(epsilon=1)
     result = disclosure_risk(mechanism, worlds, prior=prior)
-    joint = np.array([float(p) * mechanism.probabilities(w) for p, w in zip(prior, worlds, strict=True)])
+    joint = np.array(
+        [float(p) * mechanism.probabilities(w) for p, w in zip(prior, worlds, strict=True)]
+    )
     expected = joint / joint.sum(axis=0)
     assert result.posterior == pytest.approx(expected, rel=1e-12)
     assert float(result) == pytest.approx(expected.max())
@@ -40,7 +42,9 @@ def test_the_bound_at_the_real_distances_holds(values: list[int], monotonic: Any
         assert result.blind - 1e-12 <= result.guess <= result.risk + 1e-12
         assert result.risk <= result.bound + 1e-12
         if result.steps > 0:
-            assert result.bound <= disclosure_bound(1, worlds=len(worlds), steps=result.steps) + 1e-12
+            assert (
+                result.bound <= disclosure_bound(1, worlds=len(worlds), steps=result.steps) + 1e-12
+            )
 
 
 def test_the_published_bound_is_too_small_for_worlds_two_steps_apart() -> None:

@@ -98,7 +98,9 @@ def test_permute_and_flip_is_optimal_from_the_threshold_on() -> None:
     assert pytest.approx(0.962424, abs=1e-6) == THRESHOLD
     for epsilon in (THRESHOLD, 1.5, 3.0):
         for n, k in ((2, 5), (3, 8), (4, 6)):
-            assert optimality_ratio(PermuteAndFlip, epsilon=epsilon, n=n, k=k) == pytest.approx(1, abs=1e-8)
+            assert optimality_ratio(PermuteAndFlip, epsilon=epsilon, n=n, k=k) == pytest.approx(
+                1, abs=1e-8
+            )
 
 
 def test_the_dual_changes_sign_at_the_threshold() -> None:
@@ -122,7 +124,9 @@ def test_the_sharp_threshold_is_where_the_ratio_leaves_one(n: int, k: int, neigh
         ratio = optimality_ratio(PermuteAndFlip, epsilon=epsilon, n=n, k=k, neighbours=neighbours)
         assert ratio == pytest.approx(1, abs=1e-8)
     if threshold:
-        below = optimality_ratio(PermuteAndFlip, epsilon=threshold - 0.05, n=n, k=k, neighbours=neighbours)
+        below = optimality_ratio(
+            PermuteAndFlip, epsilon=threshold - 0.05, n=n, k=k, neighbours=neighbours
+        )
         assert below > 1 + 1e-5
 
 
@@ -160,13 +164,17 @@ def test_the_exponential_mechanism_is_up_to_twice_as_bad() -> None:
 
 
 def test_six_candidates_and_eight_steps() -> None:
-    assert optimality_ratio(PermuteAndFlip, epsilon="0.3", n=6, k=8) == pytest.approx(1.0084, abs=2e-4)
+    assert optimality_ratio(PermuteAndFlip, epsilon="0.3", n=6, k=8) == pytest.approx(
+        1.0084, abs=2e-4
+    )
 
 
 def test_probabilities_of_the_optimal_mechanism() -> None:
     best = optimal_mechanism(epsilon=2, n=3, k=4)
     scores = Scores([10, 4, 8], sensitivity=1)
-    assert best.probabilities(scores) == pytest.approx(PermuteAndFlip(epsilon=2).probabilities(scores))
+    assert best.probabilities(scores) == pytest.approx(
+        PermuteAndFlip(epsilon=2).probabilities(scores)
+    )
     assert best.probabilities(scores).sum() == pytest.approx(1)
     for off in ([10, 5, 8], [10, 8], [10, 0, 0]):
         with pytest.raises(ScoresError, match="whole multiples"):

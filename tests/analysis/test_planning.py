@@ -26,14 +26,18 @@ SCORES = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotoni
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("target", [100, 5, "0.01", 1e-12, 1e-200])
-def test_the_least_epsilon_meets_the_target_and_a_smaller_one_does_not(family: Family, target: Any) -> None:
+def test_the_least_epsilon_meets_the_target_and_a_smaller_one_does_not(
+    family: Family, target: Any
+) -> None:
     epsilon = epsilon_for(family, SCORES, expected_error=target)
     assert expected_error(member(family, epsilon), SCORES) <= float(target)
     assert expected_error(member(family, epsilon * (1 - 1e-11)), SCORES) > float(target)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(("most", "chance"), [(0, "0.9"), (14, "0.999999"), (13.999, 0.95), (20, "0.5")])
+@pytest.mark.parametrize(
+    ("most", "chance"), [(0, "0.9"), (14, "0.999999"), (13.999, 0.95), (20, "0.5")]
+)
 def test_tail_targets(family: Family, most: Any, chance: Any) -> None:
     epsilon = epsilon_for(family, SCORES, error_at_most=most, with_probability=chance)
     beyond = math.nextafter(most, math.inf)
@@ -47,7 +51,9 @@ def test_tail_targets(family: Family, most: Any, chance: Any) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_without_data(family: Family) -> None:
     for gap in (0, 3, 500):
-        epsilon = epsilon_for(family, n=200, expected_error=2, gap=gap, sensitivity=2, monotonic=True)
+        epsilon = epsilon_for(
+            family, n=200, expected_error=2, gap=gap, sensitivity=2, monotonic=True
+        )
         assert worst_case_error(member(family, epsilon), 200, 2, True, gap=gap) <= 2
         assert worst_case_error(member(family, epsilon * (1 - 1e-9)), 200, 2, True, gap=gap) > 2
     epsilon = epsilon_for(family, n=200, error_at_most=7, with_probability="0.95")
@@ -72,7 +78,9 @@ def test_the_published_budget_ratios(hepth_mode: Scores, hepth_median: Scores) -
 
 
 def test_budget_ratio_is_one_for_the_same_mechanism_and_never_below_for_the_exponential() -> None:
-    assert budget_ratio(PermuteAndFlip, PermuteAndFlip(epsilon=2), SCORES) == pytest.approx(1, rel=1e-10)
+    assert budget_ratio(PermuteAndFlip, PermuteAndFlip(epsilon=2), SCORES) == pytest.approx(
+        1, rel=1e-10
+    )
     for epsilon in ("0.01", "0.1", "1"):
         assert budget_ratio(Exponential, PermuteAndFlip, SCORES, epsilon=epsilon) >= 1 - 1e-12
 
@@ -89,7 +97,9 @@ def test_targets_out_of_reach_name_the_best_reachable() -> None:
     with pytest.raises(ParameterError, match=r"approaches 0\.5$"):
         epsilon_for(response, Scores([3, 2, 1], sensitivity=1), expected_error="0.4")
     with pytest.raises(ParameterError, match=r"approaches probability 0\.66"):
-        epsilon_for(response, Scores([3, 2, 1], sensitivity=1), error_at_most=0, with_probability="0.9")
+        epsilon_for(
+            response, Scores([3, 2, 1], sensitivity=1), error_at_most=0, with_probability="0.9"
+        )
     with pytest.raises(ParameterError, match=r"approaches 4\.75"):
         epsilon_for(response, n=20, expected_error=1)
     with pytest.raises(ParameterError, match="cannot be met"):

@@ -57,8 +57,10 @@ def test_the_budget_is_kept_and_used(budget: Any, releases: int) -> None:
             [Event(Exponential(epsilon=epsilon).promise_at(Fraction(1)), count=releases)],
             delta=budget.exact[1] if isinstance(budget, ApproxDP) else None,
         )
-        return composed.approx if isinstance(budget, ApproxDP) else (
-            composed.zcdp if isinstance(budget, ZCDP) else composed.pure
+        return (
+            composed.approx
+            if isinstance(budget, ApproxDP)
+            else (composed.zcdp if isinstance(budget, ZCDP) else composed.pure)
         )
 
     assert advice.mechanism.epsilon is not None
@@ -71,7 +73,9 @@ def test_the_crossover_is_where_the_errors_cross() -> None:
     crossover = recommend(n=100, budget=budget).crossover
     assert crossover is not None
     for releases, winner in ((crossover - 1, "permute-and-flip"), (crossover, "exponential")):
-        pair = recommend(n=100, budget=budget, releases=releases, mechanisms=[PermuteAndFlip, Exponential])
+        pair = recommend(
+            n=100, budget=budget, releases=releases, mechanisms=[PermuteAndFlip, Exponential]
+        )
         assert pair.options[0].mechanism == winner
 
 

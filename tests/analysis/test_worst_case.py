@@ -36,9 +36,12 @@ TWINS = [
 @pytest.mark.parametrize("mechanism", ALL, ids=lambda m: m.name)
 @pytest.mark.parametrize("n", [2, 3, 17, 400])
 @pytest.mark.parametrize("gamma", [0.0, 1e-6, 0.4, 3.0, 30.0, 600.0])
-def test_closed_forms_agree_with_the_probabilities(mechanism: Mechanism, n: int, gamma: float) -> None:
+def test_closed_forms_agree_with_the_probabilities(
+    mechanism: Mechanism, n: int, gamma: float
+) -> None:
     unit = type(mechanism)(
-        scale=1, **{k: v for k, v in mechanism.parameters().items() if k not in ("epsilon", "optimize")}
+        scale=1,
+        **{k: v for k, v in mechanism.parameters().items() if k not in ("epsilon", "optimize")},
     )
     scores = Scores(np.array([0.0] + [-gamma] * (n - 1)), sensitivity=1)
     expected = unit.probabilities(scores)[1:].sum()
@@ -61,7 +64,9 @@ def test_the_worst_scores_have_the_worst_error(mechanism: Mechanism, n: int) -> 
         if worst.shape == "staircase"
         else [0.0] + [-worst.gap] * (n - 1)
     )
-    assert expected_error(mechanism, Scores(values, sensitivity=1)) == pytest.approx(worst.error, rel=1e-12)
+    assert expected_error(mechanism, Scores(values, sensitivity=1)) == pytest.approx(
+        worst.error, rel=1e-12
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -69,7 +74,9 @@ def test_the_worst_scores_have_the_worst_error(mechanism: Mechanism, n: int) -> 
 def test_no_scores_do_worse(gaps: list[float]) -> None:
     scores = Scores([0.0, *(-gap for gap in gaps)], sensitivity=1)
     for mechanism in ALL[:3]:
-        assert expected_error(mechanism, scores) <= worst_case_error(mechanism, len(scores)) * (1 + 1e-12)
+        assert expected_error(mechanism, scores) <= worst_case_error(mechanism, len(scores)) * (
+            1 + 1e-12
+        )
 
 
 @settings(max_examples=100, deadline=None)
@@ -90,7 +97,9 @@ def test_averaging_two_coins_never_lowers_permute_and_flips_error(coins: list[fl
 def test_no_scores_have_a_heavier_tail(gaps: list[float], t: int) -> None:
     scores = Scores([0, *(-gap for gap in gaps)], sensitivity=1)
     for mechanism in ALL[:3]:
-        assert error_tail(mechanism, scores, t) <= worst_case_tail(mechanism, len(scores), t) + 1e-13
+        assert (
+            error_tail(mechanism, scores, t) <= worst_case_tail(mechanism, len(scores), t) + 1e-13
+        )
 
 
 def test_the_exponential_mechanism_in_closed_form() -> None:
@@ -121,8 +130,12 @@ def test_twins_agree(one: Any, other: Any) -> None:
 
 def test_units_sensitivity_and_scale() -> None:
     base = worst_case_error(PermuteAndFlip(epsilon=1), 100)
-    assert worst_case_error(PermuteAndFlip(epsilon=1), 100, sensitivity=3) == pytest.approx(3 * base)
-    assert worst_case_error(PermuteAndFlip(epsilon=1), 100, monotonic=True) == pytest.approx(base / 2)
+    assert worst_case_error(PermuteAndFlip(epsilon=1), 100, sensitivity=3) == pytest.approx(
+        3 * base
+    )
+    assert worst_case_error(PermuteAndFlip(epsilon=1), 100, monotonic=True) == pytest.approx(
+        base / 2
+    )
     assert worst_case_error(PermuteAndFlip(epsilon=4), 100) == pytest.approx(base / 4)
     assert worst_case_error(PermuteAndFlip(scale=2), 100) == pytest.approx(base)
     assert worst_case_error(PermuteAndFlip(scale=0), 100) == 0
@@ -131,7 +144,9 @@ def test_units_sensitivity_and_scale() -> None:
 
 def test_a_gap_helps_only_when_it_is_wide() -> None:
     free = worst_case(PermuteAndFlip(epsilon=1), 100)
-    assert worst_case(PermuteAndFlip(epsilon=1), 100, gap=free.gap / 2).error == pytest.approx(free.error)
+    assert worst_case(PermuteAndFlip(epsilon=1), 100, gap=free.gap / 2).error == pytest.approx(
+        free.error
+    )
     wide = worst_case(PermuteAndFlip(epsilon=1), 100, gap=2 * free.gap)
     assert wide.gap == pytest.approx(2 * free.gap)
     assert wide.error < free.error
@@ -146,7 +161,9 @@ def test_randomized_response_has_no_logarithmic_bound() -> None:
         assert worst.error > 0.24 * n
         assert not worst.proved
     naive = ExponentialRandomizedResponse(epsilon=1, truth="0.5", variant="naive")
-    assert worst_case_error(naive, 64) == pytest.approx(worst_case_error(Exponential(epsilon=1), 64) / 2)
+    assert worst_case_error(naive, 64) == pytest.approx(
+        worst_case_error(Exponential(epsilon=1), 64) / 2
+    )
     assert worst_case(RESPONSE, 64, gap=2).proved
     assert worst_case_error(ExponentialRandomizedResponse(scale=0, truth="0.5"), 11) == 2.5
 

@@ -32,7 +32,8 @@ class Mine:
 
 def test_a_refuted_claim_exits_with_one() -> None:
     result = RUNNER.invoke(
-        app, ["audit", "permute-and-flip", "--epsilon", "1", "--claim", "bounded-range:1", "-n", "2"]
+        app,
+        ["audit", "permute-and-flip", "--epsilon", "1", "--claim", "bounded-range:1", "-n", "2"],
     )
     assert result.exit_code == 1
     assert "is not BoundedRange(1): refuted" in result.stdout
@@ -43,7 +44,17 @@ def test_a_refuted_claim_exits_with_one() -> None:
 def test_json() -> None:
     result = RUNNER.invoke(
         app,
-        ["audit", "permute-and-flip", "--epsilon", "1", "--claim", "zcdp:0.125", "-n", "2", "--json"],
+        [
+            "audit",
+            "permute-and-flip",
+            "--epsilon",
+            "1",
+            "--claim",
+            "zcdp:0.125",
+            "-n",
+            "2",
+            "--json",
+        ],
     )
     assert result.exit_code == 1
     told = json.loads(result.stdout)
@@ -61,7 +72,9 @@ def test_a_proved_claim_exits_with_zero() -> None:
 def test_a_mechanism_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "own_mechanism.py"
     path.write_text(OWN)
-    good = RUNNER.invoke(app, ["audit", f"{path}:Mine", "--epsilon", "1", "-n", "3", "--starts", "0"])
+    good = RUNNER.invoke(
+        app, ["audit", f"{path}:Mine", "--epsilon", "1", "-n", "3", "--starts", "0"]
+    )
     assert good.exit_code == 0, good.output
     bad = RUNNER.invoke(app, ["audit", f"{path}:probabilities", "--claim", "pure:1", "-n", "3"])
     assert bad.exit_code == 1

@@ -103,14 +103,17 @@ def test_exponential_randomized_response_is_refuted(variant: str, epsilon: str) 
 def test_the_loss_of_the_chain_grows_with_the_number_of_candidates() -> None:
     mechanism = ExponentialRandomizedResponse(epsilon=1, truth="0.5")
     losses = [
-        audit(mechanism, PureDP(1), n=n, starts=1, monotonic=False).measured for n in (5, 10, 20, 50)
+        audit(mechanism, PureDP(1), n=n, starts=1, monotonic=False).measured
+        for n in (5, 10, 20, 50)
     ]
     assert losses == sorted(losses)
     assert losses[-1] > 21.6
 
 
 def test_the_same_seed_gives_the_same_verdict() -> None:
-    first, second = (audit(PermuteAndFlip(epsilon=1), ZCDP("0.3"), n=(2, 3), seed=7) for _ in range(2))
+    first, second = (
+        audit(PermuteAndFlip(epsilon=1), ZCDP("0.3"), n=(2, 3), seed=7) for _ in range(2)
+    )
     assert first.witness == second.witness
     assert first.stages == second.stages
     assert first.evaluations == second.evaluations
@@ -134,7 +137,9 @@ def test_a_class_is_built_with_the_claimed_epsilon() -> None:
 def test_fractions_are_taken_as_exact() -> None:
     def flipped(scores: Any) -> list[Fraction]:
         best = int(np.argmax(scores))
-        return [Fraction(2 if place == best else 1, len(scores) + 1) for place in range(len(scores))]
+        return [
+            Fraction(2 if place == best else 1, len(scores) + 1) for place in range(len(scores))
+        ]
 
     verdict = audit(flipped, PureDP("0.6931"), n=3, starts=0)
     assert verdict.status == "refuted"
@@ -157,7 +162,10 @@ def test_neighbours_of_ones_own() -> None:
     assert {stage.relation for stage in verdict.stages} == {"custom"}
     assert audit(written_by_hand, PureDP("0.49"), n=3, neighbours=one_candidate).status == "refuted"
     # A proof page speaks of the library's own relations only.
-    assert audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2, neighbours=one_candidate).status == "not refuted"
+    assert (
+        audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2, neighbours=one_candidate).status
+        == "not refuted"
+    )
 
 
 @pytest.mark.parametrize("sensitivity", ["1/3", 0.1, 3, Fraction(7, 2)])

@@ -129,7 +129,9 @@ def test_wrong_mechanisms_are_refuted(name: str, epsilon: float) -> None:
 def test_right_mechanisms_are_not_refuted(name: str, epsilon: float) -> None:
     subject = RIGHT[name](epsilon)
     verdict = audit(subject, PureDP(epsilon), n=(2, 3), starts=1)
-    assert verdict.status == ("not refuted" if name in ("written by hand", "half uniform") else "proved")
+    assert verdict.status == (
+        "not refuted" if name in ("written by hand", "half uniform") else "proved"
+    )
     assert verdict.witness is None
     assert verdict.measured <= epsilon * (1 + 1e-12)
     assert verdict.worst is not None

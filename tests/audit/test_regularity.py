@@ -45,7 +45,9 @@ def proportional(scores: Any) -> Any:
     return weights / weights.sum()
 
 
-@pytest.mark.parametrize(("function", "rule"), [(favourite, "symmetry"), (proportional, "shift invariance")])
+@pytest.mark.parametrize(
+    ("function", "rule"), [(favourite, "symmetry"), (proportional, "shift invariance")]
+)
 def test_each_rule_is_checked(function: Any, rule: str) -> None:
     verdict = audit(function, Regular(), n=3)
     assert verdict.status == "refuted"

@@ -57,7 +57,9 @@ def forgets_factor_two(epsilon: str) -> Sampler:
     generator = np.random.default_rng(12)
 
     def sample(scores: Any, size: int) -> Any:
-        noise = generator.laplace(scale=float(scores.sensitivity) / float(epsilon), size=(size, len(scores)))
+        noise = generator.laplace(
+            scale=float(scores.sensitivity) / float(epsilon), size=(size, len(scores))
+        )
         return np.argmax(scores.values + noise, axis=1)
 
     return sample
@@ -151,11 +153,18 @@ def test_confidence_bounds_are_those_of_clopper_and_pearson() -> None:
 
     for successes, trials in [(0, 10), (3, 10), (10, 10), (500, 1000), (3, 100_000)]:
         for error in (1e-3, 1e-10):
-            low, high = lower_confidence(successes, trials, error), upper_confidence(successes, trials, error)
+            low, high = (
+                lower_confidence(successes, trials, error),
+                upper_confidence(successes, trials, error),
+            )
             if successes:
-                assert low == pytest.approx(beta.ppf(error, successes, trials - successes + 1), rel=1e-6)
+                assert low == pytest.approx(
+                    beta.ppf(error, successes, trials - successes + 1), rel=1e-6
+                )
             if successes < trials:
-                assert high == pytest.approx(beta.isf(error, successes + 1, trials - successes), rel=1e-6)
+                assert high == pytest.approx(
+                    beta.isf(error, successes + 1, trials - successes), rel=1e-6
+                )
     assert upper_tail(30, 100, 0.2) == pytest.approx(binom.sf(29, 100, 0.2), rel=1e-9)
     assert lower_tail(12, 100, 0.2) == pytest.approx(binom.cdf(12, 100, 0.2), rel=1e-9)
     assert (lower_confidence(0, 5, 0.1), upper_confidence(5, 5, 0.1)) == (0.0, 1.0)
@@ -184,10 +193,14 @@ def test_an_unfaithful_sampler_is_found() -> None:
     outcome = fidelity_test(sampler_of(Exponential(epsilon=1)), scores, other, size=50_000)
     assert not outcome.faithful
     assert outcome.p_value < 1e-9
-    certain = fidelity_test(lambda scores, size: np.zeros(size, dtype=int), scores, [1, 0, 0, 0], size=1000)
+    certain = fidelity_test(
+        lambda scores, size: np.zeros(size, dtype=int), scores, [1, 0, 0, 0], size=1000
+    )
     assert certain.faithful
     assert math.isclose(certain.p_value, 1.0)
-    never = fidelity_test(lambda scores, size: np.ones(size, dtype=int), scores, [1, 0, 0, 0], size=1000)
+    never = fidelity_test(
+        lambda scores, size: np.ones(size, dtype=int), scores, [1, 0, 0, 0], size=1000
+    )
     assert never.p_value == 0.0
 
 

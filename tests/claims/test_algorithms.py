@@ -57,7 +57,10 @@ def test_the_draws_would_show_a_wrong_law() -> None:
     bits = scripted("power")
     seen = Counter(ALGORITHMS[0].draw(problem, bits) for _ in range(DRAWS))
     wrong = [float(chance) for chance in ALGORITHMS[1].distribution(problem)]
-    assert sum((seen[r] - DRAWS * p) ** 2 / (DRAWS * p) for r, p in enumerate(wrong)) > CHI_SQUARE_BOUND
+    assert (
+        sum((seen[r] - DRAWS * p) ** 2 / (DRAWS * p) for r, p in enumerate(wrong))
+        > CHI_SQUARE_BOUND
+    )
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=NAMES)
@@ -84,7 +87,9 @@ def test_rational_and_ball_forms_agree() -> None:
     """Exp(−ε/2) just around 1/2 brackets the exact distribution at 1/2."""
     scores = (3, 1, 0)
     exact = ALGORITHMS[0].distribution(Problem(scores, unit_coin=rational("1/2")))
-    near = ALGORITHMS[0].distribution(Problem(scores, epsilon=Fraction("1.386294361119890618834464")))
+    near = ALGORITHMS[0].distribution(
+        Problem(scores, epsilon=Fraction("1.386294361119890618834464"))
+    )
     for one, other in zip(exact, near, strict=True):
         assert abs(float(Fraction(int(one.p), int(one.q))) - float(other)) < 1e-15
 
@@ -98,7 +103,9 @@ def test_rational_and_ball_forms_agree() -> None:
         ((5, 5, 1), {"naive": (0, 1), "chain": (0, 1), "interval": (0, 1), "prose": (0,)}),
     ],
 )
-def test_readings_of_the_top_set(scores: tuple[int, ...], expected: dict[str, tuple[int, ...]]) -> None:
+def test_readings_of_the_top_set(
+    scores: tuple[int, ...], expected: dict[str, tuple[int, ...]]
+) -> None:
     problem = Problem(scores, epsilon=Fraction(1))
     found = {"naive": naive(problem), "chain": chain(problem)}
     found |= {"interval": interval(problem), "prose": prose(problem)}
@@ -107,7 +114,9 @@ def test_readings_of_the_top_set(scores: tuple[int, ...], expected: dict[str, tu
 
 
 def test_the_chance_of_the_largest_noise_is_uniform() -> None:
-    assert [chance_of_largest(count) for count in range(1, 9)] == [Fraction(1, k) for k in range(1, 9)]
+    assert [chance_of_largest(count) for count in range(1, 9)] == [
+        Fraction(1, k) for k in range(1, 9)
+    ]
 
 
 def test_largest_noisy_prefers_the_larger_offset() -> None:

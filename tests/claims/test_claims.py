@@ -27,7 +27,9 @@ from discreet.claims import (
 from discreet.errors import DiscreetError, ParameterError
 
 DPBENCH = Path(__file__).parents[3] / "shared" / "data" / "dpbench"
-needs_data = pytest.mark.skipif(not DPBENCH.is_dir(), reason="the DPBench files are not part of the project")
+needs_data = pytest.mark.skipif(
+    not DPBENCH.is_dir(), reason="the DPBench files are not part of the project"
+)
 
 # Every numbered statement of the papers, and what checking it must find.
 EXPECTED: dict[str, dict[str, str]] = {
@@ -168,7 +170,9 @@ def outcome(entry: Claim, *, data: Path | None = None) -> Result:
 
 
 def test_the_catalogue_is_the_table() -> None:
-    found = {paper: {entry.number for entry in all_claims() if entry.paper == paper} for paper in PAPERS}
+    found = {
+        paper: {entry.number for entry in all_claims() if entry.paper == paper} for paper in PAPERS
+    }
     assert found == {paper: set(numbers) for paper, numbers in EXPECTED.items()}
 
 

@@ -31,7 +31,9 @@ def test_json_is_a_list_of_objects_and_nothing_else_is_on_stdout() -> None:
     result = runner.invoke(app, ["claims", "--quick", "--paper", "noisy-max", "--json"])
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert [entry["id"] for entry in found] == [e.id for e in all_claims() if e.paper == "noisy-max"]
+    assert [entry["id"] for entry in found] == [
+        e.id for e in all_claims() if e.paper == "noisy-max"
+    ]
     for entry in found:
         assert set(entry) == set(FIELDS)
         for name, kind in FIELDS.items():
@@ -49,7 +51,16 @@ def test_the_table_names_claims_and_verdicts() -> None:
 
 def test_reports_are_written(tmp_path: Path) -> None:
     page, text = tmp_path / "claims.html", tmp_path / "claims.md"
-    arguments = ["claims", "--quick", "--only", "theorem-5", "--html", str(page), "--markdown", str(text)]
+    arguments = [
+        "claims",
+        "--quick",
+        "--only",
+        "theorem-5",
+        "--html",
+        str(page),
+        "--markdown",
+        str(text),
+    ]
     assert runner.invoke(app, arguments).exit_code == 0
     assert "Theorem 5" in page.read_text(encoding="utf-8")
     assert "Theorem 5" in text.read_text(encoding="utf-8")

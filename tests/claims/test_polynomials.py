@@ -16,7 +16,11 @@ from discreet.errors import DiscreetError
 
 def test_a_negative_value_is_found() -> None:
     x = unknown()
-    for polynomial in (x - rational("1/2"), (x - rational("1/2")) ** 2 - rational("1/1000"), 0 * x - 1):
+    for polynomial in (
+        x - rational("1/2"),
+        (x - rational("1/2")) ** 2 - rational("1/1000"),
+        0 * x - 1,
+    ):
         point = negative_point(polynomial)
         assert point is not None
         assert polynomial(point) < 0
@@ -25,7 +29,13 @@ def test_a_negative_value_is_found() -> None:
 @pytest.mark.parametrize("power", range(1, 7))
 def test_non_negative_polynomials_are_certified(power: int) -> None:
     x = unknown()
-    for polynomial in (x**power, (1 - x) ** power, 1 - x**power, x**power - x ** (power + 1), 0 * x):
+    for polynomial in (
+        x**power,
+        (1 - x) ** power,
+        1 - x**power,
+        x**power - x ** (power + 1),
+        0 * x,
+    ):
         assert negative_point(polynomial) is None
 
 

@@ -21,7 +21,9 @@ def made_up_results() -> list[Result]:
             Finding(REFUTED, "all n", "see <script>", {"pairs": 3}, {"scores": [1, 0]}),
             1.25,
         ),
-        Result(Claim("discreet", "Ours", "It holds.", never), Finding(PROVED, "n ≤ 3", "exactly"), 0.5),
+        Result(
+            Claim("discreet", "Ours", "It holds.", never), Finding(PROVED, "n ≤ 3", "exactly"), 0.5
+        ),
     ]
 
 

@@ -62,8 +62,16 @@ def test_half_the_noise_is_not_private(
         (noisy_max_equivalence, "distribution_noisy_max", "noisy-max/theorem-5"),
         (noisy_max_equivalence, "distribution_capped", "noisy-max/lemma-3"),
         (opendp_proof, "distribution_noisy_max", "opendp-proof/lemma-2.2"),
-        (permute_and_flip_privacy, "distribution_without_replacement", "permute-and-flip/algorithm-3"),
-        (permute_and_flip_supplement, "distribution_by_permutation", "permute-and-flip-supplement/lemma-2"),
+        (
+            permute_and_flip_privacy,
+            "distribution_without_replacement",
+            "permute-and-flip/algorithm-3",
+        ),
+        (
+            permute_and_flip_supplement,
+            "distribution_by_permutation",
+            "permute-and-flip-supplement/lemma-2",
+        ),
         (permute_and_flip_supplement, "distribution_by_permutation", "appendix-e"),
         (permute_and_flip_privacy, "distribution_by_permutation", "permute-and-flip/proposition-3"),
         (permute_and_flip_optimality, "distribution_noisy_max", "permute-and-flip/theorem-3"),
@@ -90,7 +98,9 @@ def test_a_wrong_range_a_wrong_dominance_and_a_wrong_set_are_refuted(
         assert verdict("discreet/laplace-dominance") == REFUTED
         assert verdict("discreet/exact-range") == REFUTED
     with monkeypatch.context() as patch:
-        patch.setattr(instead, "_good", lambda _name, _one_way, size, gap, _spread: size == 1 and gap > 2)
+        patch.setattr(
+            instead, "_good", lambda _name, _one_way, size, gap, _spread: size == 1 and gap > 2
+        )
         assert verdict("discreet/where-randomized-response-holds") == REFUTED
 
 
@@ -104,7 +114,9 @@ def test_wrong_formulas_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
         )
         assert verdict("permute-and-flip/proposition-1") == REFUTED
     with monkeypatch.context() as patch:
-        patch.setattr(permute_and_flip_worst_case, "wrong_permute_and_flip", lambda count, coin: coin / count)
+        patch.setattr(
+            permute_and_flip_worst_case, "wrong_permute_and_flip", lambda count, coin: coin / count
+        )
         assert verdict("permute-and-flip/proposition-4") == REFUTED
         assert verdict("permute-and-flip/proposition-5") == REFUTED
 

@@ -18,7 +18,9 @@ from discreet.testing import scripted
 VALUES = st.lists(st.integers(min_value=-40, max_value=40), min_size=1, max_size=6)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("1", "0.05"), ("0.1", "0.01"), ("5", "0.2")])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [("1", "1e-6"), ("1", "0.05"), ("0.1", "0.01"), ("5", "0.2")]
+)
 def test_the_audit_reaches_the_claim_and_never_passes_it(epsilon: str, delta: str) -> None:
     mechanism = LargeGap(epsilon=epsilon, delta=delta)
     verdict = audit(mechanism, ApproxDP(epsilon, delta), n=(2, 3), starts=2)
@@ -52,7 +54,11 @@ def test_two_candidates_have_the_least_error_that_is_possible() -> None:
         assert mechanism.probabilities(scores)[1] == pytest.approx(least, abs=1e-15)
 
 
-@given(values=VALUES, epsilon=st.sampled_from(["0.1", "1", "4"]), delta=st.sampled_from(["1e-9", "0.1"]))
+@given(
+    values=VALUES,
+    epsilon=st.sampled_from(["0.1", "1", "4"]),
+    delta=st.sampled_from(["1e-9", "0.1"]),
+)
 @settings(max_examples=60)
 def test_never_worse_than_permute_and_flip(values: list[int], epsilon: str, delta: str) -> None:
     scores = Scores(values, sensitivity=1)
@@ -63,7 +69,11 @@ def test_never_worse_than_permute_and_flip(values: list[int], epsilon: str, delt
     assert math.fsum(ours) == pytest.approx(1, abs=1e-13)
 
 
-@given(values=VALUES, epsilon=st.sampled_from(["0.1", "1", "4"]), delta=st.sampled_from(["1e-9", "0.1"]))
+@given(
+    values=VALUES,
+    epsilon=st.sampled_from(["0.1", "1", "4"]),
+    delta=st.sampled_from(["1e-9", "0.1"]),
+)
 @settings(max_examples=40)
 def test_floats_agree_with_balls(values: list[int], epsilon: str, delta: str) -> None:
     scores = Scores(values, sensitivity=1)
@@ -100,7 +110,9 @@ def test_a_coin_on_the_edge_is_decided_in_balls() -> None:
     from flint import ctx
 
     with ctx.workprec(200):
-        word = int(float((mechanism._coin_ball(gammas, Fraction(1)) * 2**64).floor().mid()) // 4096 * 4096)
+        word = int(
+            float((mechanism._coin_ball(gammas, Fraction(1)) * 2**64).floor().mid()) // 4096 * 4096
+        )
     assert 0 < float(with_precision) < 1
     for first, more, turned in ((word - 2**20, 0, True), (word + 2**20, 0, False)):
         source = _Tape([first], [more] * 4)

@@ -13,7 +13,9 @@ from discreet.exact_numbers import positive_distance, probability, refuse, whole
 
 def _scale(epsilon: object, sensitivity: object, monotonic: bool) -> float:
     delta = positive_distance("sensitivity", sensitivity)
-    return float((delta if monotonic else 2 * delta) / Fraction(positive_distance("epsilon", epsilon)))
+    return float(
+        (delta if monotonic else 2 * delta) / Fraction(positive_distance("epsilon", epsilon))
+    )
 
 
 def expected_error_bound(

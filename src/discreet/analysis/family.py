@@ -81,5 +81,7 @@ def noise_scale(mechanism: Mechanism, range_distance: Fraction) -> Fraction:
 def required(mechanism: object) -> Mechanism:
     """The mechanism itself; a class is refused because its ε is not known."""
     if not isinstance(mechanism, Mechanism):
-        raise refuse("mechanism", mechanism, "a mechanism with its ε, such as PermuteAndFlip(epsilon=1)")
+        raise refuse(
+            "mechanism", mechanism, "a mechanism with its ε, such as PermuteAndFlip(epsilon=1)"
+        )
     return mechanism

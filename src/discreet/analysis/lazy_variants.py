@@ -86,7 +86,11 @@ def answer_and_visits(
     for visits in range(n + 1):
         # Given the set of those visited in vain before, every order of them is alike.
         for before in combinations(range(n), visits):
-            vain = math.prod(1 - coins[t] for t in before) / math.comb(n + 1, visits) / (n + 1 - visits)
+            vain = (
+                math.prod(1 - coins[t] for t in before)
+                / math.comb(n + 1, visits)
+                / (n + 1 - visits)
+            )
             joint[None, visits] = joint.get((None, visits), 0.0) + vain
             for r in set(range(n)) - set(before):
                 joint[r, visits + 1] = joint.get((r, visits + 1), 0.0) + vain * coins[r]

@@ -122,14 +122,20 @@ def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact)
 def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance:
     """Any other mechanism, through its probability mass function at unit scale."""
     if n > _LARGEST_GENERAL:
-        raise refuse("n", n, f"at most {_LARGEST_GENERAL} for {mechanism.name}, which has no closed form")
-    rest = {k: v for k, v in mechanism.parameters().items() if k not in ("epsilon", "scale", "optimize")}
+        raise refuse(
+            "n", n, f"at most {_LARGEST_GENERAL} for {mechanism.name}, which has no closed form"
+        )
+    rest = {
+        k: v for k, v in mechanism.parameters().items() if k not in ("epsilon", "scale", "optimize")
+    }
     unit = type(mechanism)(scale=1, **rest)
 
     def missed(gamma: float) -> float:
         # Beyond this nothing is left of any probability, and infinity is no score.
         values = np.full(n, -min(gamma, 1e300))
         values[0] = 0.0
-        return float(unit.probabilities(Scores(values, range_distance=min(distance, _FAR)))[1:].sum())
+        return float(
+            unit.probabilities(Scores(values, range_distance=min(distance, _FAR)))[1:].sum()
+        )
 
     return missed

@@ -69,7 +69,9 @@ class OptimalMechanism:
     def probabilities(self, scores: Scores) -> npt.NDArray[np.float64]:
         """The probability of each candidate, for scores on the lattice. **Not private**."""
         best = max(Fraction(value) for value in scores.values.tolist())
-        steps = [(best - Fraction(value)) / scores.range_distance for value in scores.values.tolist()]
+        steps = [
+            (best - Fraction(value)) / scores.range_distance for value in scores.values.tolist()
+        ]
         if len(steps) != self.n or any(step.denominator != 1 or step > self.k for step in steps):
             raise ScoresError(
                 f"the optimal mechanism is known only for {self.n} scores whose gaps are whole multiples "

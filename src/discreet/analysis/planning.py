@@ -127,7 +127,9 @@ def budget_ratio(
     spent = positive("epsilon", epsilon)
     error = expected_error(member(reference, spent), scores)
     if error == 0:
-        raise ScoresError("the reference's error vanishes on these scores: there is nothing to equal")
+        raise ScoresError(
+            "the reference's error vanishes on these scores: there is nothing to equal"
+        )
     return epsilon_for(mechanism, scores, expected_error=error) / float(spent)
 
 

@@ -190,7 +190,9 @@ def recommend(
         ranked.append((option, best))
     ranked.sort(key=lambda pair: pair[0].error)
     crossover = _crossover(replace(setting, adaptive=True))
-    basis = "on these scores" if scores is not None else f"at worst, for any data with {n} candidates"
+    basis = (
+        "on these scores" if scores is not None else f"at worst, for any data with {n} candidates"
+    )
     return Recommendation(
         mechanism=ranked[0][1],
         options=tuple(option for option, _ in ranked),
@@ -290,7 +292,9 @@ def _reasons(
             "exponential mechanism at the same ε."
         )
     elif crossover is None:
-        reasons.append("Permute-and-flip stays ahead of the exponential mechanism up to a million releases.")
+        reasons.append(
+            "Permute-and-flip stays ahead of the exponential mechanism up to a million releases."
+        )
     elif crossover > 1:
         reasons.append(
             f"The exponential mechanism composes more cheaply: it overtakes permute-and-flip at "

@@ -60,7 +60,12 @@ class WorstCase:
 
 
 def worst_case_error(
-    mechanism: Mechanism, n: int, sensitivity: object = 1, monotonic: bool = False, *, gap: object = 0
+    mechanism: Mechanism,
+    n: int,
+    sensitivity: object = 1,
+    monotonic: bool = False,
+    *,
+    gap: object = 0,
 ) -> float:
     """The largest expected error that n candidates can have: no data needed.
 
@@ -75,7 +80,12 @@ def worst_case_error(
 
 
 def worst_case(
-    mechanism: Mechanism, n: int, sensitivity: object = 1, monotonic: bool = False, *, gap: object = 0
+    mechanism: Mechanism,
+    n: int,
+    sensitivity: object = 1,
+    monotonic: bool = False,
+    *,
+    gap: object = 0,
 ) -> WorstCase:
     """``worst_case_error`` with the scores at which it occurs.
 
@@ -173,7 +183,9 @@ def _peak(height: Callable[[float], float], low: float, high: float) -> float:
 
 def _noiseless(mechanism: Mechanism, n: int, delta: Fraction, least: Fraction) -> WorstCase:
     """Without noise only a chain of exponential randomized response is ever wrong."""
-    chained = isinstance(mechanism, ExponentialRandomizedResponse) and mechanism.variant == "complete"
+    chained = (
+        isinstance(mechanism, ExponentialRandomizedResponse) and mechanism.variant == "complete"
+    )
     if not chained or least > delta:
         return WorstCase(0.0, 0.0, 1.0, True)
     assert isinstance(mechanism, ExponentialRandomizedResponse)
@@ -205,7 +217,11 @@ def _worst_response(
         return (1 - truth) * gamma * missed if missed else 0.0
 
     alone = _peak(kept, low if naive else max(low, step), math.log(n) + 20)
-    found = [WorstCase(noise * kept(alone) if kept(alone) else 0.0, noise * alone, math.exp(-alone), naive)]
+    found = [
+        WorstCase(
+            noise * kept(alone) if kept(alone) else 0.0, noise * alone, math.exp(-alone), naive
+        )
+    ]
     if naive:
         return found[0]
     if low > step:

@@ -53,7 +53,9 @@ def _sets(first: Counts, second: Counts) -> list[Event]:
 
 
 def _log_ratio(first: float, second: float) -> tuple[float, float]:
-    return math.log((first + 0.5) / (second + 0.5)), math.sqrt(1 / (first + 0.5) + 1 / (second + 0.5))
+    return math.log((first + 0.5) / (second + 0.5)), math.sqrt(
+        1 / (first + 0.5) + 1 / (second + 0.5)
+    )
 
 
 def _chosen(counts: Counts, event: Event) -> int:
@@ -129,7 +131,9 @@ class _Divergence:
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
         q = (_chosen(second, event) + 0.5) / (second.sum() + 1)
         slope = abs(math.log(p * (1 - q) / (q * (1 - p))))
-        return _bernoulli(p, q), slope * math.sqrt(p * (1 - p) / first.sum() + q * (1 - q) / second.sum())
+        return _bernoulli(p, q), slope * math.sqrt(
+            p * (1 - p) / first.sum() + q * (1 - q) / second.sum()
+        )
 
     def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
         low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
@@ -154,7 +158,9 @@ def bound_for(claim: Guarantee) -> tuple[Bound, float]:
         return _Excess(claim.epsilon), claim.delta
     if isinstance(claim, ZCDP):
         return _Divergence(), claim.rho
-    raise ParameterError(f"claim={claim!r} is not allowed: give PureDP, BoundedRange, ZCDP or ApproxDP")
+    raise ParameterError(
+        f"claim={claim!r} is not allowed: give PureDP, BoundedRange, ZCDP or ApproxDP"
+    )
 
 
 def frequencies(counts: Counts) -> Floats:

@@ -80,7 +80,10 @@ def text_card(verdict: Verdict) -> str:
         lines.append(f"  {'witness' if verdict.witness else 'worst pair'}: {pair}")
         for label, first, second in bars(pair):
             lines += [f"    {label:<12} {first}", f"    {'':<12} {second}"]
-    lines += [f"  {explanation(verdict)}", f"  Searched: {verdict.coverage}; {verdict.seconds:.1f} s."]
+    lines += [
+        f"  {explanation(verdict)}",
+        f"  Searched: {verdict.coverage}; {verdict.seconds:.1f} s.",
+    ]
     return "\n".join(lines)
 
 

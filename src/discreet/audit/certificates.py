@@ -105,7 +105,9 @@ def _ball_of_float(value: float) -> Any:
 def _ball_of_log(value: float) -> Any:
     from flint import arb
 
-    return arb(0) if value == -math.inf else arb(value, TOLERANCE * max(1.0, abs(value) / 1000)).exp()
+    return (
+        arb(0) if value == -math.inf else arb(value, TOLERANCE * max(1.0, abs(value) / 1000)).exp()
+    )
 
 
 def least_loss(loss: Loss, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:

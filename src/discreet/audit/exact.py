@@ -125,7 +125,9 @@ def relations_for(monotonic: bool | None, neighbours: Neighbours | None) -> list
     if monotonic not in (None, True, False):
         raise refuse("monotonic", monotonic, "True, False or None (both)")
     if neighbours is None:
-        return [Relation(flag) for flag in ((False, True) if monotonic is None else (bool(monotonic),))]
+        return [
+            Relation(flag) for flag in ((False, True) if monotonic is None else (bool(monotonic),))
+        ]
     if not callable(neighbours):
         raise ParameterError(
             "neighbours must be a function from a score vector to the neighbouring vectors to try"
@@ -156,7 +158,9 @@ def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> floa
 
 def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
     """About the noise scale that the claim asks for: gaps beyond a few of these are all alike."""
-    cost = float(claim.exact[0]) if isinstance(claim, ApproxDP) else float(getattr(claim, "exact", 1))
+    cost = (
+        float(claim.exact[0]) if isinstance(claim, ApproxDP) else float(getattr(claim, "exact", 1))
+    )
     if isinstance(claim, ZCDP):
         cost = math.sqrt(2 * cost)
     distance = float(sensitivity) * (1 if relation.monotonic else 2)
@@ -204,7 +208,8 @@ def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tup
     detail = loss.detail(logs[0], logs[1])
     with ctx.workprec(BITS):
         balls = [
-            probability_balls(subject, subject.scores(row, monotonic=relation.monotonic)) for row in rows
+            probability_balls(subject, subject.scores(row, monotonic=relation.monotonic))
+            for row in rows
         ]
         value = least_loss(loss, balls[0][0], balls[1][0], detail)
         refutes = exceeds(value, loss.claimed)

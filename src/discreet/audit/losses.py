@@ -191,7 +191,9 @@ class RenyiLoss:
             low, high = (low, right) if value(left) >= value(right) else (left, high)
         middle = (low + high) / 2
         # Near order 1 the sum cancels; the limit has its own formula.
-        return max((at_one, 1.0), (value(middle) if middle > math.log(2e-3) else 0.0, 1 + math.exp(middle)))
+        return max(
+            (at_one, 1.0), (value(middle) if middle > math.log(2e-3) else 0.0, 1 + math.exp(middle))
+        )
 
 
 def renyi(first: Floats, second: Floats, order: float) -> Floats:
@@ -201,8 +203,12 @@ def renyi(first: Floats, second: Floats, order: float) -> Floats:
     exponents = np.where(first == -np.inf, -np.inf, exponents)
     top = exponents.max(axis=-1, keepdims=True)
     safe = np.where(np.isfinite(top), top, 0.0)
-    sums = np.exp(exponents - safe).sum(axis=-1) if np.isfinite(top).all() else np.where(
-        top[..., 0] == np.inf, np.inf, np.exp(np.minimum(exponents - safe, 700.0)).sum(axis=-1)
+    sums = (
+        np.exp(exponents - safe).sum(axis=-1)
+        if np.isfinite(top).all()
+        else np.where(
+            top[..., 0] == np.inf, np.inf, np.exp(np.minimum(exponents - safe, 700.0)).sum(axis=-1)
+        )
     )
     return np.asarray((np.log(sums) + safe[..., 0]) / (order - 1))
 
@@ -224,7 +230,9 @@ class LaplaceLoss:
 
     def values(self, first: Floats, second: Floats) -> Floats:
         """The loss of each pair of rows."""
-        return np.asarray(np.maximum(self._one_way(first, second)[0], self._one_way(second, first)[0]))
+        return np.asarray(
+            np.maximum(self._one_way(first, second)[0], self._one_way(second, first)[0])
+        )
 
     @staticmethod
     def _one_way(first: Floats, second: Floats) -> tuple[Floats, Floats]:
@@ -278,7 +286,9 @@ def loss_for(claim: Guarantee) -> Loss:
     if isinstance(claim, ApproxDP):
         epsilon, delta = claim.exact
         if epsilon == math.inf:
-            raise ParameterError("a claim of infinite epsilon says nothing: there is nothing to audit")
+            raise ParameterError(
+                "a claim of infinite epsilon says nothing: there is nothing to audit"
+            )
         return HockeyStickLoss(epsilon, delta)
     raise ParameterError(
         f"claim={claim!r} is not allowed: give PureDP, BoundedRange, ZCDP, ApproxDP or Regular()"

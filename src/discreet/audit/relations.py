@@ -92,7 +92,9 @@ class Relation:
         low = scores if self.monotonic else scores - delta
         return np.clip(neighbours, low, scores + delta)
 
-    def contains(self, scores: Sequence[float], neighbour: Sequence[float], bound: Fraction) -> bool:
+    def contains(
+        self, scores: Sequence[float], neighbour: Sequence[float], bound: Fraction
+    ) -> bool:
         """Whether the two are neighbours, in exact arithmetic."""
         if self.custom is not None:
             return True

@@ -67,7 +67,9 @@ def counted(answers: Any, candidates: int, expected: int) -> Counts:
     """Counts of each candidate among answers given as positions."""
     array = np.asarray(answers)
     if array.shape != (expected,) or array.dtype.kind not in "iu":
-        raise ParameterError("a sampler must return the positions of its answers, one whole number per draw")
+        raise ParameterError(
+            "a sampler must return the positions of its answers, one whole number per draw"
+        )
     if len(array) and (int(array.min()) < 0 or int(array.max()) >= candidates):
         raise ParameterError("a sampler's answers must be positions of candidates")
     return np.bincount(array.astype(np.int64), minlength=candidates)
@@ -94,7 +96,9 @@ def _takes_size(function: Any) -> bool:
     except (TypeError, ValueError):
         return True
     positional = [
-        part for part in parameters if part.kind in (part.POSITIONAL_ONLY, part.POSITIONAL_OR_KEYWORD)
+        part
+        for part in parameters
+        if part.kind in (part.POSITIONAL_ONLY, part.POSITIONAL_OR_KEYWORD)
     ]
     required = [part for part in positional if part.default is part.empty]
     return len(required) >= 2 or any(part.name == "size" for part in positional)

@@ -49,7 +49,11 @@ class Search:
                 yield f"lattice, {size} candidates, {self.relation.name} neighbours"
                 self._lattice(size)
             # Our own mechanisms see sorted gaps only; the lattice does for their middle sizes.
-            if not self.subject.canonical or size in (sizes[0], sizes[-1]) or lattice_shape(size) is None:
+            if (
+                not self.subject.canonical
+                or size in (sizes[0], sizes[-1])
+                or lattice_shape(size) is None
+            ):
                 yield f"structured vectors, {size} candidates, {self.relation.name} neighbours"
                 self._structured(size)
         begin = sorted(self.found, key=lambda pair: -pair.value)[: max(1, starts // 2)]
@@ -101,7 +105,9 @@ class Search:
 
     def _structured(self, size: int) -> None:
         rows = shapes(size, self.grid, self.noise_scale, both_ways=not self.subject.canonical)
-        self._against_neighbours("structured vectors", rows if self.subject.largest_is_best else -rows)
+        self._against_neighbours(
+            "structured vectors", rows if self.subject.largest_is_best else -rows
+        )
 
     def _against_neighbours(self, name: str, rows: Floats) -> None:
         """Rows against the neighbours that the relation proposes."""
@@ -170,4 +176,6 @@ class Search:
     def _pairs(self, here: Floats, there: Floats) -> list[Pair]:
         values = self.loss.values(self._masses(here), self._masses(there))
         place = int(np.argmax(values))
-        return [Pair(float(values[place]), tuple(here[place].tolist()), tuple(there[place].tolist()))]
+        return [
+            Pair(float(values[place]), tuple(here[place].tolist()), tuple(there[place].tolist()))
+        ]

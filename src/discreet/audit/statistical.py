@@ -47,7 +47,12 @@ class StatisticalVerdict(Verdict):
         """The verdict as plain values, ready for JSON."""
         # The zero-argument super() does not survive the rebuilding of a class with slots.
         told = Verdict.as_dict(self)
-        return {**told, "draws": self.draws, "false_alarm": self.false_alarm, "estimate": self.estimate}
+        return {
+            **told,
+            "draws": self.draws,
+            "false_alarm": self.false_alarm,
+            "estimate": self.estimate,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,13 @@ def statistical_audit(
             rows = shapes(size, grid, claimed_noise_scale(claim, relation, distance))
             found = _pairs(rows, relation, grid)
             stages.append(
-                Stage(name="explored", relation=relation.name, size=size, pairs=len(found), largest=0.0)
+                Stage(
+                    name="explored",
+                    relation=relation.name,
+                    size=size,
+                    pairs=len(found),
+                    largest=0.0,
+                )
             )
             suspects += _most_telling(
                 sampler, bound, found, claimed=claimed, size=explore, keep=_KEPT[0]
@@ -136,7 +147,9 @@ def statistical_audit(
         if best is not None and best[0] > claimed:
             break
     tell("done", 1.0)
-    witness, estimate = (None, 0.0) if best is None else _witness(sampler, bound, best, size, false_alarm)
+    witness, estimate = (
+        (None, 0.0) if best is None else _witness(sampler, bound, best, size, false_alarm)
+    )
     refuted = best is not None and best[0] > claimed
     return StatisticalVerdict(
         subject=sampler.name,
@@ -231,7 +244,9 @@ def _witness(
     first = sampler.tally(suspect.scores, size, monotonic=suspect.relation.monotonic)
     second = sampler.tally(suspect.neighbour, size, monotonic=suspect.relation.monotonic)
     shares = frequencies(first), frequencies(second)
-    outcome = max(suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place]))
+    outcome = max(
+        suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place])
+    )
     witness = Witness(
         scores=plain(suspect.scores),
         neighbour=plain(suspect.neighbour),

@@ -163,7 +163,9 @@ def raw_function(audited: Any) -> Callable[[AuditedScores], Any]:
 def _logs(given: Any, size: int) -> Floats:
     mass = np.array([float(part) for part in given], dtype=np.float64)
     if mass.shape != (size,) or not np.isfinite(mass).all() or (mass < 0).any():
-        raise ParameterError("the subject must return one finite probability, 0 or above, per candidate")
+        raise ParameterError(
+            "the subject must return one finite probability, 0 or above, per candidate"
+        )
     if abs(float(mass.sum()) - 1) > 1e-6:
         raise ParameterError("the subject's probabilities must sum to one")
     # Unknown digits below the floor are read in the subject's favour, so that no underflow can look
@@ -174,7 +176,9 @@ def _logs(given: Any, size: int) -> Floats:
 def _checked_logs(given: Any, size: int) -> Floats:
     logs = np.array(given, dtype=np.float64)
     if logs.shape != (size,) or np.isnan(logs).any() or (logs > 1e-6).any():
-        raise ParameterError("the subject must return one log-probability, 0 or below, per candidate")
+        raise ParameterError(
+            "the subject must return one log-probability, 0 or below, per candidate"
+        )
     if abs(float(np.exp(logs).sum()) - 1) > 1e-6:
         raise ParameterError("the subject's probabilities must sum to one")
     return logs

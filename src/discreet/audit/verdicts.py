@@ -163,7 +163,8 @@ class Verdict:
             "proof": self.proof,
             "coverage": self.coverage,
             "stages": [
-                {name: _jsonable(getattr(stage, name)) for name in Stage.__slots__} for stage in self.stages
+                {name: _jsonable(getattr(stage, name)) for name in Stage.__slots__}
+                for stage in self.stages
             ],
             "evaluations": self.evaluations,
             "pairs": self.pairs,
@@ -196,7 +197,13 @@ def _row(values: tuple[Number, ...]) -> str:
 
 def _some(sizes: list[int]) -> str:
     words = [str(size) for size in sizes]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else "no"
+    return (
+        words[0]
+        if len(words) == 1
+        else ", ".join(words[:-1]) + " and " + words[-1]
+        if words
+        else "no"
+    )
 
 
 def _jsonable(value: Any) -> Any:

@@ -219,7 +219,9 @@ def chosen(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Cla
     found = []
     for name in only:
         matching = [
-            entry for entry in entries if name in (entry.id, entry.id.partition("/")[2], entry.number)
+            entry
+            for entry in entries
+            if name in (entry.id, entry.id.partition("/")[2], entry.number)
         ]
         if not matching:
             raise refuse("only", name, "a claim's id; `discreet claims --list` shows them")
@@ -240,7 +242,9 @@ def run(claims: Iterable[Claim], settings: Settings) -> Iterator[Result]:
         try:
             finding = entry.check(settings)
         except (DiscreetError, ArithmeticError, AssertionError, OSError, ValueError) as error:
-            finding = Finding(FAILED, "", f"the check itself failed: {type(error).__name__}: {error}")
+            finding = Finding(
+                FAILED, "", f"the check itself failed: {type(error).__name__}: {error}"
+            )
         yield Result(entry, finding, time.perf_counter() - start)
 
 

@@ -45,7 +45,9 @@ def _path(folder: Path, name: str) -> Path:
 def _counts(folder: Path, name: str) -> Counts:
     values = np.load(_path(folder, name), allow_pickle=False)
     if values.ndim != 1 or len(values) % _BINS or values.dtype.kind not in "iuf":
-        raise ParameterError(f"{name}: expected one row of counts whose number is a multiple of {_BINS}")
+        raise ParameterError(
+            f"{name}: expected one row of counts whose number is a multiple of {_BINS}"
+        )
     counts: Counts = values.astype(np.int64).reshape(_BINS, -1).sum(axis=1)
     return counts
 

@@ -82,12 +82,20 @@ def _laplace_dominance(settings: Settings) -> Finding:
         factor = root**2
         for members in product((0, 1), repeat=len(before)):
             events += 1
-            chance = sum((p for p, inside in zip(before, members, strict=True) if inside), rational(0))
-            neighbour = sum((p for p, inside in zip(after, members, strict=True) if inside), rational(0))
+            chance = sum(
+                (p for p, inside in zip(before, members, strict=True) if inside), rational(0)
+            )
+            neighbour = sum(
+                (p for p, inside in zip(after, members, strict=True) if inside), rational(0)
+            )
             slack = neighbour - _least_by_laplace(chance, factor)
             least = slack if least is None else min(least, slack)
             if slack < 0:
-                broken = {"event": list(members), "chance": str(chance), "neighbour": str(neighbour)}
+                broken = {
+                    "event": list(members),
+                    "chance": str(chance),
+                    "neighbour": str(neighbour),
+                }
     return unless(
         broken,
         _range(settings),
@@ -162,18 +170,25 @@ def _concentrated(settings: Settings) -> Finding:
     )
 
 
-def _divergences(first: list[Number], second: list[Number], orders: list[Fraction]) -> Iterator[Number]:
+def _divergences(
+    first: list[Number], second: list[Number], orders: list[Fraction]
+) -> Iterator[Number]:
     yield sum((x * (x / y).log() for x, y in zip(first, second, strict=True)), ball(Fraction(0)))
     for order in orders:
         alpha = ball(order)
         total = sum(
-            ((alpha * x.log() + (1 - alpha) * y.log()).exp() for x, y in zip(first, second, strict=True)),
+            (
+                (alpha * x.log() + (1 - alpha) * y.log()).exp()
+                for x, y in zip(first, second, strict=True)
+            ),
             ball(Fraction(0)),
         )
         yield total.log() / (alpha - 1) / alpha
 
 
-def _gap_and_spread(scores: tuple[Fraction, ...], top: tuple[int, ...]) -> tuple[Fraction, Fraction]:
+def _gap_and_spread(
+    scores: tuple[Fraction, ...], top: tuple[int, ...]
+) -> tuple[Fraction, Fraction]:
     """From the lowest of T to the best outside (a large number if nobody is), and the spread within T."""
     inside = [scores[r] for r in top]
     outside = [score for r, score in enumerate(scores) if r not in top]
@@ -210,7 +225,11 @@ def _where_it_holds(settings: Settings) -> Finding:
             for monotonic in (False, True):
                 vectors += 1
                 # Monotonic neighbours go up or down together.
-                choices = [[m for m in half if m >= 0], [m for m in half if m <= 0]] if monotonic else [half]
+                choices = (
+                    [[m for m in half if m >= 0], [m for m in half if m <= 0]]
+                    if monotonic
+                    else [half]
+                )
                 kept = all(
                     reading(
                         Problem(
@@ -226,7 +245,11 @@ def _where_it_holds(settings: Settings) -> Finding:
                 good[name] += stated
                 exact = name != "interval"
                 if (kept != stated) if exact else (stated and not kept):
-                    broken = {"reading": name, "scores": list(map(str, scores)), "monotonic": monotonic}
+                    broken = {
+                        "reading": name,
+                        "scores": list(map(str, scores)),
+                        "monotonic": monotonic,
+                    }
     broken = broken or _loss_where_kept()
     return unless(
         broken,

@@ -95,8 +95,10 @@ def _theorem_5(settings: Settings) -> Finding:
 def _equation_3(settings: Settings) -> Finding:
     # Rigorous integration of f(y − γ) Π F over a bounded range; the density is at most exp(γ − y) above
     # it, and below −L at most exp(L + γ)·exp(−exp(L)), decreasing downwards.
-    vectors = ((0, -1), (0, -3, -3), (0, -2, -5)) if settings.quick else (
-        (0, 0), (0, -1), (0, -3, -3), (0, -2, -5), (0, -1, -4, -9)
+    vectors = (
+        ((0, -1), (0, -3, -3), (0, -2, -5))
+        if settings.quick
+        else ((0, 0), (0, -1), (0, -3, -3), (0, -2, -5), (0, -1, -4, -9))
     )
     broken, widest = None, 0.0
     for scores in vectors:

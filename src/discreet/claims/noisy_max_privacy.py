@@ -104,7 +104,9 @@ def _proposition_8(settings: Settings) -> Finding:
             if not (bool(width > ball(epsilon)) and width.overlaps(closed)):
                 return consistent("the pair (Δ, 0), (0, Δ)", "the pair does not refute it")
             ranges[f"range at ε = {float(epsilon):g}"] = round(float(width), 5)
-    verdict = audit(PermuteAndFlip(epsilon=1), BoundedRange(1), n=2 if settings.quick else (2, 3, 4))
+    verdict = audit(
+        PermuteAndFlip(epsilon=1), BoundedRange(1), n=2 if settings.quick else (2, 3, 4)
+    )
     assert verdict.witness is not None
     # The bound for a single outcome fails too, with three candidates: a weaker rival helps the first.
     weaker = distribution_noisy_max(Problem((0, 0, -1), unit_coin=rational("1/2")))[0]

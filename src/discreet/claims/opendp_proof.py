@@ -58,7 +58,9 @@ def _primitive_2(settings: Settings) -> Finding:
             gamma = Fraction(step, 20)
             low, high = bernoulli_exponential_bounds(gamma, rounds)
             widest = max(widest, high - low)
-            if not (bool(ball(low) <= ball(-gamma).exp()) and bool(ball(-gamma).exp() <= ball(high))):
+            if not (
+                bool(ball(low) <= ball(-gamma).exp()) and bool(ball(-gamma).exp() <= ball(high))
+            ):
                 broken = {"gamma": str(gamma)}
     # A gap beyond one is a product: exp(−1) for each whole unit, times exp(−rest).
     return unless(
@@ -169,7 +171,10 @@ def _theorem_2_4(settings: Settings) -> Finding:
                 after = permute_and_flip_polynomials(
                     tuple(score + move for score, move in zip(scores, moves, strict=True))
                 )
-                for one, other in (*zip(before, after, strict=True), *zip(after, before, strict=True)):
+                for one, other in (
+                    *zip(before, after, strict=True),
+                    *zip(after, before, strict=True),
+                ):
                     if negative_point(one - x * other) is not None:
                         broken = {"scores": list(scores), "moves": list(moves)}
     verdict = audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2 if settings.quick else (2, 3, 4))

@@ -98,7 +98,9 @@ def utility(settings: Settings, *, exponential: bool) -> Finding:
     most, depth = settings.size(full=5, quick=3), settings.size(full=4, quick=2)
     law = distribution_with_replacement if exponential else distribution_noisy_max
     wrong = wrong_exponential if exponential else wrong_permute_and_flip
-    counts = (2, 3, 5, 10, 100, 1000) if settings.quick else (2, 3, 4, 5, 7, 10, 30, 100, 1000, 10**6)
+    counts = (
+        (2, 3, 5, 10, 100, 1000) if settings.quick else (2, 3, 4, 5, 7, 10, 30, 100, 1000, 10**6)
+    )
     cells = settings.size(full=400, quick=150)
     worst = next((n for n in counts if _above_bound(n, wrong, cells) is not None), None)
     return unless(

@@ -55,7 +55,8 @@ def _quoted(
     }
     off = [name for name, figure in quoted.items() if abs(ours[name] / figure - 1) > _TOLERANCE]
     numbers = {
-        f"{name}, ours (quoted)": f"{ours[name]:.4g} ({figure:g})" for name, figure in quoted.items()
+        f"{name}, ours (quoted)": f"{ours[name]:.4g} ({figure:g})"
+        for name, figure in quoted.items()
     }
     covered = f"HEPTH in 1024 bins at ε = {epsilon}, expected errors computed from probabilities"
     if not off:
@@ -143,7 +144,9 @@ def _figure_3c(settings: Settings) -> Finding:
             ratios[f"{name}, {problem}"] = _ratio(scores, epsilon_for(Exponential, scores, 50.0))
     low = {case: ratio for case, ratio in ratios.items() if ratio < 1.8}
     numbers = {case: round(ratio, 3) for case, ratio in ratios.items()}
-    covered = "mode and median on five data sets, at the ε where the exponential mechanism errs by 50"
+    covered = (
+        "mode and median on five data sets, at the ε where the exponential mechanism errs by 50"
+    )
     if low:
         return refuted(
             covered,
@@ -172,7 +175,8 @@ def _figures_5_to_7(settings: Settings) -> Finding:
             scores = scores_of(settings, name)
             reasonable = epsilon_for(Exponential, scores, 10.0)
             curve = [
-                _ratio(scores, reasonable * 10 ** (2 * (step / steps - 0.75))) for step in range(steps + 1)
+                _ratio(scores, reasonable * 10 ** (2 * (step / steps - 0.75)))
+                for step in range(steps + 1)
             ]
             useful[f"{name}, {problem}"] = round(_ratio(scores, reasonable), 3)
             for earlier, later in pairwise(curve):

@@ -256,7 +256,9 @@ def _figure_2ab(settings: Settings) -> Finding:
 
     few, many = ("0.05", "0.32", "1"), ("0.05", "0.1", "0.2", "0.32", "0.5", "0.7", "1", "2")
     epsilons = few if settings.quick else many
-    shapes = ((3, 4), (4, 4)) if settings.quick else ((3, 4), (4, 4), (5, 4), (4, 2), (4, 6), (4, 8))
+    shapes = (
+        ((3, 4), (4, 4)) if settings.quick else ((3, 4), (4, 4), (5, 4), (4, 2), (4, 6), (4, 8))
+    )
     try:
         ratios = {
             (n, k, epsilon): _optimality(PermuteAndFlip, epsilon=epsilon, n=n, k=k)

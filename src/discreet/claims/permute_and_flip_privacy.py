@@ -288,6 +288,8 @@ def falling_when_others_rise(most: int) -> dict[str, object] | None:
     for count in range(1, most):
         for corner in vertices(count - 1):
             rest = [rational(coin) for coin in corner]
-            if integral_of_products([*rest, rational(1)]) > integral_of_products([*rest, rational(0)]):
+            if integral_of_products([*rest, rational(1)]) > integral_of_products(
+                [*rest, rational(0)]
+            ):
                 return {"coins": list(corner)}
     return None

@@ -159,7 +159,10 @@ def _remark_1(settings: Settings) -> Finding:
             for neighbour in neighbours(scores, monotonic=True):
                 pairs += 1
                 after = permute_and_flip_polynomials(neighbour)
-                for one, other in (*zip(before, after, strict=True), *zip(after, before, strict=True)):
+                for one, other in (
+                    *zip(before, after, strict=True),
+                    *zip(after, before, strict=True),
+                ):
                     # A factor exp(−ε/2) = x, where general neighbours need x².
                     if negative_point(one - x * other) is not None:
                         broken = {"scores": list(scores), "neighbour": list(neighbour)}

@@ -37,7 +37,8 @@ def bernstein_coefficients(values: Number, degree: int) -> list[Number]:
     coefficients = values.coeffs()
     assert len(coefficients) <= degree + 1
     weights = [
-        coefficient * rational(1) / math.comb(degree, i) for i, coefficient in enumerate(coefficients)
+        coefficient * rational(1) / math.comb(degree, i)
+        for i, coefficient in enumerate(coefficients)
     ]
     return [
         sum((math.comb(j, i) * weight for i, weight in enumerate(weights[: j + 1])), rational(0))

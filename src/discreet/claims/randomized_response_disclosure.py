@@ -48,7 +48,9 @@ def _theorem_2(settings: Settings) -> Finding:
         too_high = bool(posterior > _bound(2, one))
         established(posterior <= _bound(2, one, steps=2), "two steps suffice")
         response = [
-            lemma_1(Problem(scores, epsilon=Fraction(1, 10)), truth=Fraction(3, 4), reading=chain)[1]
+            lemma_1(Problem(scores, epsilon=Fraction(1, 10)), truth=Fraction(3, 4), reading=chain)[
+                1
+            ]
             for scores in ((5, 3, 1), (5, 4, 1))
         ]
         own = response[1] / (response[0] + response[1])
@@ -104,7 +106,11 @@ def _lemma_3(_settings: Settings) -> Finding:
         ):
             chances = [law(Problem(scores, epsilon=epsilon)) for scores in worlds]
             risks[name] = max(
-                (pair[k] / (pair[0] + pair[1]) for pair in zip(*chances, strict=True) for k in (0, 1)),
+                (
+                    pair[k] / (pair[0] + pair[1])
+                    for pair in zip(*chances, strict=True)
+                    for k in (0, 1)
+                ),
                 key=float,
             )
         worse = bool(risks["randomized response"] > risks["exponential"])

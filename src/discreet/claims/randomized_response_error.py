@@ -25,7 +25,9 @@ _TRUTHS = tuple(map(Fraction, ("0", "1/4", "1/2", "3/4", "9/10")))
 
 def _mean(scores: tuple[int, ...], law: list[Number]) -> Number:
     best = max(scores)
-    return sum((chance * (best - score) for score, chance in zip(scores, law, strict=True)), rational(0))
+    return sum(
+        (chance * (best - score) for score, chance in zip(scores, law, strict=True)), rational(0)
+    )
 
 
 def _alone(scores: tuple[int, ...]) -> bool:
@@ -70,7 +72,9 @@ def _lemma_4(settings: Settings) -> Finding:
     broken = None
     for length in range(2, most + 1):
         for low in range(1, length):
-            partial = [min(k, low) * (low - length) + max(0, k - low) * low for k in range(1, length + 1)]
+            partial = [
+                min(k, low) * (low - length) + max(0, k - low) * low for k in range(1, length + 1)
+            ]
             if partial[-1] != 0 or max(partial) > 0:
                 broken = {"length": length, "step after": low}
     return unless(

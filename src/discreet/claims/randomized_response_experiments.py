@@ -57,7 +57,9 @@ def _sizes(settings: Settings) -> tuple[int, ...]:
     exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25.""",
 )
 def _figure_6a(settings: Settings) -> Finding:
-    rows = {n: _errors([n, *range(n - 2, -1, -1)], ("0.25", "0.5", "0.75")) for n in _sizes(settings)}
+    rows = {
+        n: _errors([n, *range(n - 2, -1, -1)], ("0.25", "0.5", "0.75")) for n in _sizes(settings)
+    }
     broken = None
     for n, row in rows.items():
         if any(row[truth] >= min(row["EM"], row["PF"]) for truth in ("0.25", "0.5", "0.75")):
@@ -151,7 +153,9 @@ def _figure_7(settings: Settings) -> Finding:
                     key = f"largest EM/ERR beyond Δ, π = {truth}"
                     beyond[key] = max(beyond.get(key, 0.0), plain / mixed)
                     if mixed >= plain or (truth != "0.25" and mixed > other * (1 + 1e-12)):
-                        return refuted("v < −Δ", "not better", witness={"v": f"-{behind}", "n": count})
+                        return refuted(
+                            "v < −Δ", "not better", witness={"v": f"-{behind}", "n": count}
+                        )
     for percent in range(1, 101):
         scores = Scores([Fraction(0), *[Fraction(-percent, 100)] * 9], sensitivity=1)
         ratio = mean_error(_response("0.75"), scores, _EPSILON) / mean_error(
@@ -181,7 +185,9 @@ def _figure_8(settings: Settings) -> Finding:
     for n in _sizes(settings):
         exponential, _ = largest_mean_errors(n)
         within = mean_errors(n)[0](0.05)  # v = −Δ at scale 20: the edge of T = everyone
-        family[n] = max(20 * (1 - truth) * exponential, 20 * (1 - truth) * within + truth * (n - 1) / n)
+        family[n] = max(
+            20 * (1 - truth) * exponential, 20 * (1 - truth) * within + truth * (n - 1) / n
+        )
         stairs[n] = _errors(list(range(n, 0, -1)), ("0.75",))["0.75"]
     beaten = [n for n in family if stairs[n] > family[n]]
     if not beaten:
@@ -198,7 +204,10 @@ def _figure_8(settings: Settings) -> Finding:
             "worst case according to the figure": round(family[last], 2),
             "lower bound for the others": round(5 * float(np.log(last)), 2),
         },
-        **{f"n = {n}: figure, staircase": [round(family[n], 2), round(stairs[n], 2)] for n in family},
+        **{
+            f"n = {n}: figure, staircase": [round(family[n], 2), round(stairs[n], 2)]
+            for n in family
+        },
     )
 
 
@@ -226,7 +235,10 @@ def _section_6(settings: Settings) -> Finding:
                 if plain / mixed > limit * (1 + 1e-9) or other / mixed < limit / 2 * (1 - 1e-9):
                     broken = {"data": name, "problem": problem, "truth": truth}
                 if truth == "0.75":
-                    ratios[f"{name}, {problem}"] = [round(plain / mixed, 3), round(other / mixed, 3)]
+                    ratios[f"{name}, {problem}"] = [
+                        round(plain / mixed, 3),
+                        round(other / mixed, 3),
+                    ]
     return unless_found(
         broken,
         "five data sets, mode and median, π = 0.5, 0.75, 0.9, at the ε where the exponential mechanism errs "

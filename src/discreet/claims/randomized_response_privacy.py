@@ -122,11 +122,18 @@ def _lemma_2(_settings: Settings) -> Finding:
     ):
         with balls():
             first, second = (
-                lemma_1(Problem(q, epsilon=Fraction(1)), truth=Fraction(1, 2), reading=READINGS[name])[2]
+                lemma_1(
+                    Problem(q, epsilon=Fraction(1)), truth=Fraction(1, 2), reading=READINGS[name]
+                )[2]
                 for q in (before, after)
             )
             if bool(second < first):
-                falls[name] = [list(before), list(after), round(float(first), 4), round(float(second), 4)]
+                falls[name] = [
+                    list(before),
+                    list(after),
+                    round(float(first), 4),
+                    round(float(second), 4),
+                ]
     if not falls:
         return consistent("three pairs", "none shows a fall")
     sought = audit(ExponentialRandomizedResponse(epsilon=1, truth="0.5"), Regular(), n=3)
@@ -182,7 +189,8 @@ def _theorem_1(settings: Settings) -> Finding:
     if None in found.values() or algorithm is None:
         return consistent("one pair for each reading", "not every reading is refuted")
     established(
-        all(row == sorted(row) and row[-1] > 40 for row in growth.values()), "the real ε grows with n"
+        all(row == sorted(row) and row[-1] > 40 for row in growth.values()),
+        "the real ε grows with n",
     )
     sought = audit(
         ExponentialRandomizedResponse(epsilon=_EPSILON, truth=_TRUTH),

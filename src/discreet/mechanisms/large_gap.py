@@ -91,7 +91,10 @@ class LargeGap(Mechanism):
         """Choose one candidate and return it with its (ε, δ) guarantee."""
         guarantee = self.guarantee(scores, ApproxDP, delta=self._delta)
         return Release(
-            answer=self.select(scores), guarantee=guarantee, mechanism=self.name, neighbours=neighbours
+            answer=self.select(scores),
+            guarantee=guarantee,
+            mechanism=self.name,
+            neighbours=neighbours,
         )
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
@@ -188,7 +191,9 @@ class LargeGap(Mechanism):
         best = (gammas == 0).nonzero()[0]
         if len(best) > 1 or len(gammas) == 1:
             return self._distribution(gammas, correction, log=log)
-        keep = self._kept(_weight(gammas + correction, int(best[0])), self._cost(scores.range_distance))
+        keep = self._kept(
+            _weight(gammas + correction, int(best[0])), self._cost(scores.range_distance)
+        )
         others = np.arange(len(gammas)) != best[0]
         if log:
             logs = self._distribution(gammas, correction, log=True)
@@ -210,7 +215,9 @@ class LargeGap(Mechanism):
         # In logarithms: e^ε overflows long before δ(e^ε − 1)^−1 loses its meaning.
         epsilon = float(min(cost, Fraction(10**300)))
         growth = math.log(math.expm1(epsilon)) if epsilon < 30 else epsilon
-        logarithm = math.log(2 * float(self._delta)) - growth + math.log1p(-weight) - math.log(weight)
+        logarithm = (
+            math.log(2 * float(self._delta)) - growth + math.log1p(-weight) - math.log(weight)
+        )
         return -math.expm1(logarithm) if logarithm < 0 else 0.0
 
     def _draw(self, gaps: Gaps, bits: Bits) -> int:

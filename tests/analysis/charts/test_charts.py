@@ -30,7 +30,9 @@ def made(name: str) -> Any:
         "crossover": lambda: charts.crossover_chart(ApproxDP(1, "1e-6"), n=50, releases=(1, 20)),
         "scores": lambda: charts.scores_chart(SCORES),
         "probabilities": lambda: charts.probabilities_chart(SCORES, epsilon="0.1"),
-        "posterior": lambda: charts.posterior_chart(disclosure_risk(Exponential(epsilon=1), WORLDS)),
+        "posterior": lambda: charts.posterior_chart(
+            disclosure_risk(Exponential(epsilon=1), WORLDS)
+        ),
     }[name]()
 
 
@@ -63,7 +65,9 @@ def test_formats(tmp_path: Path) -> None:
 
 
 def test_html_needs_no_network(tmp_path: Path) -> None:
-    page = charts.save_chart(made("comparison"), tmp_path / "chart.html").read_text(encoding="utf-8")
+    page = charts.save_chart(made("comparison"), tmp_path / "chart.html").read_text(
+        encoding="utf-8"
+    )
     # What the scripts themselves contain is text until they run; what they run on is the inline spec.
     bare = re.sub(r"(<script\b[^>]*>).*?</script>", r"\1", page, flags=re.DOTALL)
     tags = re.findall(r"<(?:script|link|img|iframe)\b[^>]*>", bare)

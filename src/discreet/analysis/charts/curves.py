@@ -104,7 +104,11 @@ def worst_case_chart(
         "lower bound (d/4ε) ln n": worst_case_lower_bound,
     }
     records += [
-        {"curve": name, "n": n, "error": bound(amount, n, sensitivity=sensitivity, monotonic=monotonic)}
+        {
+            "curve": name,
+            "n": n,
+            "error": bound(amount, n, sensitivity=sensitivity, monotonic=monotonic),
+        }
         for name, bound in bounds.items()
         for n in counts
     ]

@@ -21,7 +21,8 @@ def scores_chart(scores: Scores, *, most: int = 20) -> Any:
     alt = altair()
     chosen = _largest(scores, most)
     records = [
-        {"candidate": _label(scores, index), "score": float(scores.values[index])} for index in chosen
+        {"candidate": _label(scores, index), "score": float(scores.values[index])}
+        for index in chosen
     ]
     bars = (
         alt.Chart(alt.Data(values=records))
@@ -69,7 +70,9 @@ def probabilities_chart(
         .encode(
             y=alt.Y("candidate:N", sort=[_label(scores, index) for index in chosen], title=None),
             yOffset=alt.YOffset("mechanism:N", sort=names),
-            x=alt.X("probability:Q", title="probability of being chosen", axis=alt.Axis(format="~%")),
+            x=alt.X(
+                "probability:Q", title="probability of being chosen", axis=alt.Axis(format="~%")
+            ),
             color=alt.Color(
                 "mechanism:N", sort=names, scale=alt.Scale(domain=names, range=_shades(len(names)))
             ),

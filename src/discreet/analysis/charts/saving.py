@@ -35,7 +35,9 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     """The path, if its suffix says a format that we write and its folder exists."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
-        raise ParameterError(f"chart={str(path)!r} is not allowed: it must end in {', '.join(SUFFIXES)}")
+        raise ParameterError(
+            f"chart={str(path)!r} is not allowed: it must end in {', '.join(SUFFIXES)}"
+        )
     if not target.absolute().parent.is_dir():
         raise ParameterError(f"chart={str(path)!r} is not allowed: its folder does not exist")
     return target
@@ -45,7 +47,9 @@ def to_html(chart: Any) -> str:
     """A whole page with the chart and every script it needs."""
     _require_converter()
     buffer = io.StringIO()
-    chart.save(buffer, format="html", inline=True, embed_options={"renderer": "svg", "actions": False})
+    chart.save(
+        buffer, format="html", inline=True, embed_options={"renderer": "svg", "actions": False}
+    )
     return buffer.getvalue()
 
 
@@ -53,4 +57,6 @@ def _require_converter() -> None:
     try:
         import vl_convert  # noqa: F401 - only asked whether it is there
     except ImportError as error:
-        raise MissingExtraError("saving charts needs vl-convert: pip install discreet[charts]") from error
+        raise MissingExtraError(
+            "saving charts needs vl-convert: pip install discreet[charts]"
+        ) from error

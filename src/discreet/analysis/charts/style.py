@@ -9,10 +9,23 @@ from discreet.errors import MissingExtraError
 
 # Ordered by lightness, so that they stay apart in greyscale.
 SHADES = ("#12263f", "#b3430f", "#3d7f9c", "#c98a1b", "#7d8791", "#a9a9a9", "#5b2a86")
-DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (5, 5), (1, 3), (12, 4))
+DASHES: tuple[tuple[int, ...], ...] = (
+    (1, 0),
+    (7, 3),
+    (2, 2),
+    (10, 3, 2, 3),
+    (5, 5),
+    (1, 3),
+    (12, 4),
+)
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 FONT = "Helvetica, Arial, sans-serif"
-_RANKED = ("permute-and-flip", "exponential", "noisy-max-laplace", "exponential-randomized-response")
+_RANKED = (
+    "permute-and-flip",
+    "exponential",
+    "noisy-max-laplace",
+    "exponential-randomized-response",
+)
 NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
@@ -87,7 +100,9 @@ def line_chart(
     # With markers the legend shows these; without, it has to show the dashes as strokes.
     legend = alt.Legend(symbolStrokeWidth=0 if points else 2)
     color = alt.Color(f"{series}:N", scale=_marks(alt, names, SHADES), sort=names, legend=legend)
-    dash = alt.StrokeDash(f"{series}:N", scale=_marks(alt, names, DASHES), sort=names, legend=legend)
+    dash = alt.StrokeDash(
+        f"{series}:N", scale=_marks(alt, names, DASHES), sort=names, legend=legend
+    )
     shape = alt.Shape(f"{series}:N", scale=_marks(alt, names, SHAPES), sort=names, legend=legend)
     base = alt.Chart(alt.Data(values=records)).encode(
         x=alt.X(f"{x[0]}:Q", title=x[1], scale=_scale(alt, log_x), axis=_axis(alt, log_x)),
@@ -112,7 +127,11 @@ def line_chart(
 
 def _rank(name: str) -> int:
     """The same mechanism has the same look in every chart; whatever else there is comes after."""
-    known = [place for place, start in enumerate(_RANKED) if name == start or name.startswith(start + " ")]
+    known = [
+        place
+        for place, start in enumerate(_RANKED)
+        if name == start or name.startswith(start + " ")
+    ]
     return known[0] if known else len(_RANKED)
 
 
@@ -123,7 +142,9 @@ def _marks(alt: Any, names: Sequence[str], looks: Sequence[Any]) -> Any:
         looks[(place if place < len(_RANKED) else next(free, position)) % len(looks)]
         for position, place in enumerate(places)
     ]
-    return alt.Scale(domain=list(names), range=[list(c) if isinstance(c, tuple) else c for c in chosen])
+    return alt.Scale(
+        domain=list(names), range=[list(c) if isinstance(c, tuple) else c for c in chosen]
+    )
 
 
 def _scale(alt: Any, log: bool) -> Any:
