@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 def audit_command(
     mechanism: Annotated[
         str,
-        typer.Argument(help="A mechanism's name, or your own as file.py:name or package.module:name."),
+        typer.Argument(
+            help="A mechanism's name, or your own as file.py:name or package.module:name."
+        ),
     ],
     *,
     claim: Annotated[
@@ -56,7 +58,13 @@ def audit_command(
     """
     from discreet.audit import audit
 
-    given = {"epsilon": epsilon, "scale": scale, "delta": delta, "truth": truth, "optimize": optimize}
+    given = {
+        "epsilon": epsilon,
+        "scale": scale,
+        "delta": delta,
+        "truth": truth,
+        "optimize": optimize,
+    }
     parameters = {name: value for name, value in given.items() if value is not None}
     claimed = _claim(claim, epsilon)
     subject = _subject(mechanism, parameters)
@@ -128,13 +136,17 @@ def _subject(name: str, parameters: dict[str, str]) -> Any:
     place, _, attribute = name.rpartition(":")
     found = getattr(_module(place), attribute, None)
     if found is None:
-        raise ParameterError(f"mechanism={name!r} is not allowed: there is no {attribute} in {place}")
+        raise ParameterError(
+            f"mechanism={name!r} is not allowed: there is no {attribute} in {place}"
+        )
     if not isinstance(found, type):
         return found
     try:
         return found(**{key: _number(value) for key, value in parameters.items()})
     except TypeError:
-        raise ParameterError(f"{name} does not take: {', '.join(parameters) or 'nothing'}") from None
+        raise ParameterError(
+            f"{name} does not take: {', '.join(parameters) or 'nothing'}"
+        ) from None
 
 
 def _module(place: str) -> Any:
@@ -158,7 +170,9 @@ def _module(place: str) -> Any:
     try:
         return importlib.import_module(place)
     except ImportError:
-        raise ParameterError(f"mechanism={place!r} is not allowed: no module of this name") from None
+        raise ParameterError(
+            f"mechanism={place!r} is not allowed: no module of this name"
+        ) from None
 
 
 def _number(text: str) -> float | str:
@@ -218,5 +232,7 @@ def show(verdict: Verdict) -> None:
             table.add_row(label, first, second, style="bold" if "◀" in label else "")
         parts.append(table)
     parts.append(Text("\n" + explanation(verdict)))
-    parts.append(Text(f"Searched {verdict.coverage}; {verdict.seconds:.1f} s, seed {verdict.seed}.", "dim"))
+    parts.append(
+        Text(f"Searched {verdict.coverage}; {verdict.seconds:.1f} s, seed {verdict.seed}.", "dim")
+    )
     Console().print(Panel(Group(*parts), title=verdict.status, border_style=style.split()[-1]))

@@ -37,16 +37,22 @@ def claims_command(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Only this claim, by its id or number, as --list shows it. May be repeated."),
+        typer.Option(
+            help="Only this claim, by its id or number, as --list shows it. May be repeated."
+        ),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="A folder with the DPBench histograms (NAME.n4096.npy).")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller ranges, a few seconds.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print a list, one object per claim.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print a list, one object per claim.")
+    ] = False,
     markdown: Annotated[Path | None, typer.Option(help="Write the report as Markdown.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report as one HTML file.")] = None,
-    list_only: Annotated[bool, typer.Option("--list", help="List the claims without checking.")] = False,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="List the claims without checking.")
+    ] = False,
 ) -> None:
     """Check every numbered claim of the five papers, and say which hold, on what range, and which do not.
 
@@ -59,7 +65,9 @@ def claims_command(
     from discreet.errors import ParameterError
 
     if data is not None and not data.is_dir():
-        raise ParameterError(f"data={str(data)!r} is not allowed: data must be a folder that exists")
+        raise ParameterError(
+            f"data={str(data)!r} is not allowed: data must be a folder that exists"
+        )
     claims = chosen(papers=paper or (), only=only or ())
     if list_only:
         _list(claims, as_json=json)
@@ -94,7 +102,12 @@ def _run(claims: Sequence[Claim], settings: Settings) -> list[Result]:
 
     from discreet.claims import run
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
     results = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=len(claims))

@@ -16,12 +16,17 @@ def register(app: typer.Typer) -> None:
 
 def optimality(
     *,
-    epsilon: Annotated[str, typer.Option(help="One ε, several with commas, or a range: 0.1:2.")] = "0.32",
+    epsilon: Annotated[
+        str, typer.Option(help="One ε, several with commas, or a range: 0.1:2.")
+    ] = "0.32",
     n: Annotated[int, typer.Option("--n", help="How many candidates.")] = 4,
-    k: Annotated[int, typer.Option("--k", help="The largest gap, in steps of the range distance.")] = 8,
+    k: Annotated[
+        int, typer.Option("--k", help="The largest gap, in steps of the range distance.")
+    ] = 8,
     mechanism: study.Mechanisms = None,
     neighbours: Annotated[
-        str, typer.Option(help="worst: the published program; all: private towards every neighbour.")
+        str,
+        typer.Option(help="worst: the published program; all: private towards every neighbour."),
     ] = "worst",
     chart: study.Chart = None,
     json: study.Json = False,
@@ -47,7 +52,9 @@ def optimality(
     if chart is not None:
         from discreet.analysis.charts import optimality_chart
 
-        study.draw(optimality_chart(families, n=n, k=k, epsilons=epsilon, neighbours=neighbours), chart)
+        study.draw(
+            optimality_chart(families, n=n, k=k, epsilons=epsilon, neighbours=neighbours), chart
+        )
     if json:
         study.print_json(rows)
         return

@@ -49,7 +49,9 @@ def plan(
         if n is None:
             raise ParameterError("give a file of scores, or --n to plan without data")
         if range_distance is not None:
-            raise ParameterError("--range-distance goes with a file; without data say --sensitivity")
+            raise ParameterError(
+                "--range-distance goes with a file; without data say --sensitivity"
+            )
         where = {"n": n, "sensitivity": sensitivity or "1", "monotonic": monotonic, "gap": gap}
     else:
         if n is not None or gap is not None:
@@ -76,7 +78,9 @@ def plan(
         )
         for family in families
     ]
-    least = min((e for family, e in zip(families, needed, strict=True) if family.private), default=0.0)
+    least = min(
+        (e for family, e in zip(families, needed, strict=True) if family.private), default=0.0
+    )
     found = [
         {
             "mechanism": family.name,

@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 def recommend(
     scores: study.MaybeFile = None,
     *,
-    epsilon: Annotated[str | None, typer.Option(help="The budget's ε; with --delta, (ε, δ).")] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="The budget's ε; with --delta, (ε, δ).")
+    ] = None,
     delta: Annotated[str | None, typer.Option(help="The budget's δ, with --epsilon.")] = None,
     rho: Annotated[str | None, typer.Option(help="The budget's ρ, in place of --epsilon.")] = None,
     releases: Annotated[int, typer.Option(help="How many releases share the budget.")] = 1,
@@ -59,11 +61,15 @@ def recommend(
         if n is None:
             raise ParameterError("give a file of scores, or --n for advice without data")
         if range_distance is not None:
-            raise ParameterError("--range-distance goes with a file; without data say --sensitivity")
+            raise ParameterError(
+                "--range-distance goes with a file; without data say --sensitivity"
+            )
         where = {"n": n, "sensitivity": sensitivity or "1", "monotonic": monotonic, "gap": gap}
     else:
         if n is not None or gap is not None or chart is not None:
-            raise ParameterError("--n, --gap and --chart are for advice without data: leave the file out")
+            raise ParameterError(
+                "--n, --gap and --chart are for advice without data: leave the file out"
+            )
         where = {
             "scores": study.scores_of(
                 scores,
@@ -77,7 +83,11 @@ def recommend(
             )
         }
     advice = recommended(
-        budget=budget, releases=releases, mechanisms=families, adaptive=not fixed_in_advance, **where
+        budget=budget,
+        releases=releases,
+        mechanisms=families,
+        adaptive=not fixed_in_advance,
+        **where,
     )
     if chart is not None:
         from discreet.analysis.charts import crossover_chart
@@ -97,7 +107,9 @@ def recommend(
             }
         )
         return
-    typer.echo(f"Use {advice.mechanism.name} with ε = {advice.options[0].epsilon:.6g} for each release.\n")
+    typer.echo(
+        f"Use {advice.mechanism.name} with ε = {advice.options[0].epsilon:.6g} for each release.\n"
+    )
     study.print_table(
         ["mechanism", "ε each", "expected error", "cost of all"],
         [[o.mechanism, o.epsilon, o.error, o.composed] for o in advice.options],

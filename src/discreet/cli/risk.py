@@ -20,10 +20,12 @@ def risk(
     worlds: Annotated[int, typer.Option(help="How many data sets the attacker thinks possible.")],
     epsilon: Annotated[str | None, typer.Option(help="ε of the answer.")] = None,
     tolerated: Annotated[
-        str | None, typer.Option(help="In place of --epsilon: the belief that no answer may exceed.")
+        str | None,
+        typer.Option(help="In place of --epsilon: the belief that no answer may exceed."),
     ] = None,
     steps: Annotated[
-        str, typer.Option(help="How many people apart two of the worlds are; 2 for 'who is missing'.")
+        str,
+        typer.Option(help="How many people apart two of the worlds are; 2 for 'who is missing'."),
     ] = "2",
     json: study.Json = False,
 ) -> None:

@@ -16,12 +16,19 @@ if TYPE_CHECKING:
 
 File = Annotated[str, typer.Argument(help="Scores: a CSV, TSV, JSON or Parquet file.")]
 MaybeFile = Annotated[
-    str | None, typer.Argument(help="Scores: a CSV, TSV, JSON or Parquet file; or leave it out and say --n.")
+    str | None,
+    typer.Argument(help="Scores: a CSV, TSV, JSON or Parquet file; or leave it out and say --n."),
 ]
-Sensitivity = Annotated[str | None, typer.Option(help="The most one person changes a score; 1 unless told.")]
+Sensitivity = Annotated[
+    str | None, typer.Option(help="The most one person changes a score; 1 unless told.")
+]
 RangeDistance = Annotated[str | None, typer.Option(help="In place of --sensitivity.")]
-Monotonic = Annotated[bool, typer.Option("--monotonic", help="One person moves all scores one way.")]
-CandidateColumn = Annotated[str | None, typer.Option(help="By default 'candidate', or the first column.")]
+Monotonic = Annotated[
+    bool, typer.Option("--monotonic", help="One person moves all scores one way.")
+]
+CandidateColumn = Annotated[
+    str | None, typer.Option(help="By default 'candidate', or the first column.")
+]
 ScoreColumn = Annotated[str | None, typer.Option(help="By default 'score', or the second column.")]
 Optimize = Annotated[str, typer.Option(help="max, or min where small scores are good.")]
 Mechanisms = Annotated[
@@ -31,9 +38,13 @@ NotPrivate = Annotated[
     bool, typer.Option("--not-private", help="Say that you know: the output is not private.")
 ]
 Public = Annotated[bool, typer.Option("--public", help="Say that the data is public.")]
-Chart = Annotated[str | None, typer.Option(help="Draw to this file: .png, .svg or .html (offline).")]
+Chart = Annotated[
+    str | None, typer.Option(help="Draw to this file: .png, .svg or .html (offline).")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Candidates = Annotated[int | None, typer.Option("--n", help="In place of a file: how many candidates.")]
+Candidates = Annotated[
+    int | None, typer.Option("--n", help="In place of a file: how many candidates.")
+]
 Gap = Annotated[str | None, typer.Option(help="With --n: how far ahead the best is hoped to be.")]
 
 
