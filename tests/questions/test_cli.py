@@ -63,6 +63,11 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
         "test results",
         "repeat prescription",
     ]
+    binned = _run(
+        "mode", folder / "people.csv", *counted, "--column", "age", "--user", "person_id",
+        "--bounds", "0:120", "--step", 20, "--epsilon", 2, "--json",
+    )  # fmt: skip
+    assert json.loads(binned.output)["answer"] in (20, 40)
     select = _run(
         "select", folder / "scores.csv", *counted, "--sensitivity", 1, "--monotonic", "--epsilon", 1
     )

@@ -19,7 +19,14 @@ from discreet import PermuteAndFlip, PureDP, Scores
 from discreet.errors import ParameterError
 from discreet.questions import mode
 from discreet.sampling.keyed_coins import KeyedCoins
-from discreet.tables import spark_selection
+from discreet.tables import (
+    Grid,
+    Rows,
+    open_table,
+    people_per_candidate,
+    people_per_grid_point,
+    spark_selection,
+)
 from discreet.tables.spark_selection import ReportHeads, select_in_cluster
 
 KEY = bytes(range(64))
@@ -155,6 +162,30 @@ def test_nothing_of_it_is_logged(scored: Any, event_logs: Path, spark: Any) -> N
     ):
         assert secret not in logs
     assert "secret" in repr(ReportHeads(KeyedCoins(KEY), 1, Fraction(1)))
+
+
+def test_files_read_by_spark(spark: Any, tmp_path: Path) -> None:
+    """The same malformed rows are dropped as DuckDB drops, and the same numbers are numbers."""
+    (tmp_path / "t.csv").write_bytes(
+        b'code,age\na,1\n"a, b",2\nb\na, 3 \na,x,y\n"b\nc",4\n,5\na,1e1\na,inf\n'
+    )
+    lines = b'{"code":"a","age":1}\nnot json\n{"code":["a"]}\n"a"\n\n{"code":"b","age":"2"}\n{"age":3}\n'
+    (tmp_path / "t.jsonl").write_bytes(lines)
+    pl.DataFrame({"code": ["a", None, "b"], "age": [1.0, 2.0, None]}).write_parquet(
+        tmp_path / "t.parquet"
+    )
+    for name in ("t.csv", "t.jsonl", "t.parquet"):
+        found = []
+        for engine in ("duckdb", "spark"):
+            table = open_table(tmp_path / name, needed=["code", "age"], engine=engine)
+            counts = people_per_candidate(
+                table, Rows(), column="code", keys=["a", "b", "a, b", "b\nc"]
+            )
+            grid = Grid.between("0:20")
+            ages = people_per_grid_point(table, Rows(), column="age", grid=grid, per_person="least")
+            found.append((counts.tolist(), ages.tolist()))
+        assert found[0] == found[1]
+        assert sum(found[0][0][0]) > 1
 
 
 def test_whole_numbers_and_texts_of_any_kind(spark: Any) -> None:

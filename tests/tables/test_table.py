@@ -85,6 +85,13 @@ def test_what_is_no_table(data: Any) -> None:
         open_table(data, needed=[])
 
 
+def test_people_known_by_other_plain_values() -> None:
+    ids = duckdb.sql("SELECT 'a' AS c, uuid() AS u FROM range(3)")
+    assert _count(ids, ["a"], user="u") == [3]
+    times = pl.DataFrame({"c": ["a", "a"], "u": [datetime.datetime(2024, 1, 1), None]})
+    assert _count(times, ["a"], user="u") == [1]
+
+
 def test_an_engine_goes_with_a_path() -> None:
     with pytest.raises(ParameterError, match="goes with a path"):
         open_table(pl.DataFrame({"c": [1]}), needed=[], engine="polars")
@@ -98,6 +105,20 @@ def test_an_engine_that_fails_is_not_heard() -> None:
         people_per_candidate(table, Rows(), column="c", keys=[1])
     assert "secret" not in "".join(traceback.format_exception(caught.value))
     assert caught.value.__context__ is None
+
+
+def test_a_panic_is_not_heard_either() -> None:
+    class Panic(BaseException):
+        pass
+
+    def fail() -> None:
+        raise Panic("secret")
+
+    with pytest.raises(TableError) as caught:
+        quietly(fail, doing="anything")
+    assert caught.value.__context__ is None
+    with pytest.raises(KeyboardInterrupt):
+        quietly(lambda: (_ for _ in ()).throw(KeyboardInterrupt()), doing="anything")
 
 
 def test_our_own_errors_pass() -> None:

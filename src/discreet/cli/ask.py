@@ -69,6 +69,10 @@ def mode(
     column: Column,
     epsilon: Epsilon,
     candidates: CandidatesFile = None,
+    bounds: Annotated[
+        str | None, typer.Option(help="In place of --candidates: lower:upper.")
+    ] = None,
+    step: Step = "1",
     user: User = None,
     one_row_per_user: OneRow = False,
     dataset: Dataset = None,
@@ -97,7 +101,10 @@ def mode(
     """
     from discreet import questions
     from discreet.cli.asking import answer, groups_of
+    from discreet.errors import ParameterError
 
+    if bounds is not None and candidates is not None:
+        raise ParameterError("give --candidates or --bounds, not both")
     answer(
         questions.mode,
         data,
@@ -107,7 +114,7 @@ def mode(
         no_ledger=no_ledger,
         column=column,
         epsilon=epsilon,
-        candidates=candidates,
+        candidates=candidates if bounds is None else questions.Grid.between(bounds, step=step),
         user=user,
         one_row_per_user=one_row_per_user,
         neighbours=neighbours,

@@ -54,12 +54,12 @@ class Asker:
         entry = None
         if self.ledger is not None and self.dataset is not None:
             entry = self.ledger.spend(self.dataset, event, purpose=purpose)
-        failure: DiscreetError
+        failure: BaseException
         try:
             return work(), entry
-        except DiscreetError as error:
+        except (DiscreetError, KeyboardInterrupt, SystemExit) as error:
             failure = error
-        except Exception:
+        except BaseException:
             # Whatever it says may quote the data.
             failure = TableError(
                 "the question failed after its budget was spent; nothing is released"
@@ -154,8 +154,8 @@ def prepare(
     if condition is not None:
         used += [comparison.column for comparison in comparisons(condition)]
     table = open_table(data, needed=used, engine=engine)
-    if user is not None and table.kind(user, name="user") == "other":
-        raise refuse("user", user, "a column of texts, numbers, dates or categories")
+    if user is not None and table.kind(user, name="user") == "opaque":
+        raise refuse("user", user, "a column of texts, numbers, dates or other plain values")
     if condition is not None:
         table.require_condition(condition)
     labels: tuple[Any, ...] = ()

@@ -129,7 +129,7 @@ def unknown_top(
         raise ParameterError(
             f"considered={considered} is not allowed: at least k = {rounds} are needed"
         )
-    if asking.table.kind(column) == "other":
+    if asking.table.kind(column) in ("other", "opaque"):
         raise ParameterError(
             f"column={column!r} is not allowed: values must be texts, numbers or dates"
         )

@@ -51,7 +51,7 @@ class Rows:
 def people_per_candidate(table: Table, rows: Rows, *, column: str, keys: Sequence[Any]) -> Counts:
     """How many people have a row with each value; a person counts once for each."""
     counts = np.zeros((rows.number_of_groups, len(keys)), dtype=np.int64)
-    possible = [key for key in keys if _fits(table, column, key)]
+    possible = _that_fit(table, column, keys)
     if not possible:
         return counts
 
@@ -272,12 +272,13 @@ def _identity(value: Any) -> Any:
 _LIMITS = {f"{sign}Int{size}": size for sign in ("", "U") for size in (8, 16, 32, 64, 128)}
 
 
-def _fits(table: Table, column: str, key: Any) -> bool:
-    """Whether the column's declared type can hold the key; if not, nobody has it."""
+def _that_fit(table: Table, column: str, keys: Sequence[Any]) -> list[Any]:
+    """The keys that the column's declared type can hold; nobody has the others."""
     if table.kinds[column] != "integer":
-        return True
+        return list(keys)
     dtype = str(table.frame().collect_schema()[column])
     bits = min(_LIMITS[dtype], 64)
-    if dtype.startswith("U"):
-        return 0 <= int(key) < 1 << min(bits, 63)
-    return -(1 << (bits - 1)) <= int(key) < 1 << (bits - 1)
+    least, most = (
+        (0, 1 << min(bits, 63)) if dtype.startswith("U") else (-(1 << (bits - 1)), 1 << (bits - 1))
+    )
+    return [key for key in keys if least <= int(key) < most]

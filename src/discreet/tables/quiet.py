@@ -28,9 +28,10 @@ def quietly(work: Callable[[], T], *, doing: str) -> T:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return work()
-    except DiscreetError:
+    except (DiscreetError, KeyboardInterrupt, SystemExit):
         raise
-    except Exception:  # noqa: S110 - replaced below, outside the handler
+    except BaseException:  # noqa: S110 - replaced below, outside the handler
+        # Not only Exception: a panic in Polars is none, and quotes what it tripped over.
         pass
     raise TableError(
         f"the engine failed while {doing}; what it said is withheld, because it may quote the data"

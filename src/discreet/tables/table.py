@@ -30,8 +30,8 @@ class Table:
     Attributes:
         native: the engine's own frame or relation.
         engine: ``duckdb``, ``polars``, ``pandas`` or ``pyspark``.
-        kinds: column name to ``text``, ``integer``, ``float``, ``boolean``, ``date``, ``object`` or
-            ``other``.
+        kinds: column name to ``text``, ``integer``, ``float``, ``boolean``, ``date``, ``object`` (pandas),
+            ``opaque`` (Python objects that an engine cannot compare) or ``other``.
         is_text: whether the table comes from a text file, in which every column is text.
     """
 
@@ -243,7 +243,7 @@ def _kinds(native: Any, frame: Any, engine: str) -> dict[str, str]:
         kinds = {name: "object" for name, dtype in declared.items() if dtype == "object"}
         import narwhals as nw
 
-        frame = nw.from_native(native[plain])
+        frame = quietly(lambda: nw.from_native(native[plain]), doing="reading the columns' names")
     schema = quietly(frame.collect_schema, doing="reading the columns' types")
     return {**kinds, **{name: _kind(dtype) for name, dtype in schema.items()}}
 
@@ -259,4 +259,6 @@ def _kind(dtype: Any) -> str:
         return "float"
     if dtype == nw.Boolean:
         return "boolean"
+    if dtype == nw.Object:
+        return "opaque"
     return "date" if dtype == nw.Date else "other"
