@@ -125,6 +125,14 @@ HEADS = [
         tuning=NO_LIST,
     ),
     Case(
+        name="heads: visits, then a list",
+        draw=uniform_head,
+        scores=[0.0, -0.5, -1.0, -1.0],
+        expected=reference.permute_and_flip,
+        tuning=replace(SMALL, very_few=0),
+        within=0.6,
+    ),
+    Case(
         name="heads: thinned twice",
         draw=uniform_head,
         scores=[0.0, -0.5, -1.5],

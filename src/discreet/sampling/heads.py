@@ -8,6 +8,9 @@ proof page).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+
 import numpy as np
 
 from discreet.gaps import Gaps, Indices
@@ -42,19 +45,26 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
     level = tuning.levels[0]
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
     near = gaps.few_near(level, most=tuning.few)
-    if near is not None:
+    visited = _NOBODY
+    if near is None or len(near) > tuning.very_few:
+        rounds = visit_counts(gaps, tuning)
+        # Flipping a few hundred near ones costs little more than a second round of visits.
+        some = rounds if near is None else islice(rounds, 1)
+        chosen, visited = _visit(gaps, coins, some, bits=bits, tuning=tuning)
+        if chosen is not None:
+            return chosen
+    if near is None:
+        heads = thinned_heads(gaps, coins, bits=bits, tuning=tuning)
+    else:
         # A single near candidate is the best one, and its coin exp(−0) needs no flip.
         if len(near) > 1 or coins.halvings:
             near = near[flip(gaps, near, coins, bits=bits, tuning=tuning)]
         far = far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)
-        return _one_of(np.concatenate([near, far]) if len(far) else near, bits)
-    chosen, visited = _visit(gaps, coins, bits, tuning)
-    if chosen is not None:
-        return chosen
-    return _one_of(thinned_heads(gaps, coins, bits=bits, tuning=tuning), bits, tails=visited)
+        heads = np.concatenate([near, far]) if len(far) else near
+    return _one_of(heads, bits, tails=visited)
 
 
-def _one_of(heads: Indices, bits: Bits, tails: Indices = _NOBODY) -> int | None:
+def _one_of(heads: Indices, bits: Bits, *, tails: Indices) -> int | None:
     """A uniform choice among ``heads``, ignoring whoever is known to be tails."""
     while len(heads):
         place = uniform_below(bits, len(heads))
@@ -65,14 +75,16 @@ def _one_of(heads: Indices, bits: Bits, tails: Indices = _NOBODY) -> int | None:
     return None
 
 
-def _visit(gaps: Gaps, coins: Heads, bits: Bits, tuning: Tuning) -> tuple[int | None, Indices]:
+def _visit(
+    gaps: Gaps, coins: Heads, rounds: Iterable[int], *, bits: Bits, tuning: Tuning
+) -> tuple[int | None, Indices]:
     """Visit candidates in random order until a coin is heads or enough have been seen.
 
     Returns the head, or None and the candidates visited, whose coins were all tails. Candidates are
     drawn with replacement and repeats skipped, which is a uniformly random order.
     """
     visited = _NOBODY
-    for count in visit_counts(gaps, tuning):
+    for count in rounds:
         order = some_indices(bits, gaps.size, count=count, width=tuning.index_word)
         for position in flip(gaps, order, coins, bits=bits, tuning=tuning).tolist():
             # A candidate met before was tails then, and a coin is flipped once.

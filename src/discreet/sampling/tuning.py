@@ -22,7 +22,8 @@ class Tuning:
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         spare: distances between marks that are drawn beyond the expected number.
-        few: so many near candidates are flipped outright.
+        few: so many near candidates are flipped outright, if the first visits find no heads.
+        very_few: so many near candidates are flipped without any visits.
         first_visits: size of the first round of random visits.
         visits: sizes of further rounds, in multiples of the wait expected for one heads.
         hopeless: no visits are made when the mean coin seems to be below this.
@@ -40,6 +41,7 @@ class Tuning:
     sparse: float = 2.0**-8
     spare: int = 16
     few: int = 1024
+    very_few: int = 128
     first_visits: int = 64
     visits: tuple[float, ...] = (2.0, 4.0)
     hopeless: float = 2.0**-12
