@@ -22,7 +22,7 @@ def _audit(here: Visit, preset: str) -> Page:
     page = here.page
     page.locator("nav [data-view=audit]").click()
     page.get_by_role("button", name=preset).click()
-    expect(page.locator("#audit-result .verdict")).to_be_visible(timeout=30_000)
+    expect(page.locator("#audit-result .verdict")).to_be_visible()
     return page
 
 
@@ -100,13 +100,13 @@ def test_charts_are_drawn_when_their_view_is_opened(visit: Go) -> None:
 
 def test_claims_with_filters_and_one_check(visit: Go) -> None:
     page = visit().open("#view=claims").page
-    expect(page.locator("#claims tbody tr").nth(44)).to_be_attached(timeout=30_000)
+    expect(page.locator("#claims tbody tr").nth(44)).to_be_attached()
     page.locator("#claims-paper").select_option("noisy-max")
     page.locator("#claims-words").fill("proposition 8")
     expect(page.locator("#claims tbody tr")).to_have_count(1)
     page.locator("#claims-run").click()
     expect(page.locator("#claims .state")).to_have_text("refuted")
-    expect(page.locator("#claims-run")).to_be_visible(timeout=30_000)
+    expect(page.locator("#claims-run")).to_be_visible()
     page.locator("#claims-words").fill("")
     page.locator("#claims-verdict").select_option("refuted")
     expect(page.locator("#claims tbody tr")).to_have_count(1)
@@ -149,7 +149,7 @@ def test_accessible_and_fitting_in_both_themes_and_sizes(
     expect(page.locator(".worlds canvas")).to_have_count(2)
     look("audit", "#view-audit")
     page.locator("nav [data-view=claims]").click()
-    expect(page.locator("#claims tbody tr").first).to_be_visible(timeout=30_000)
+    expect(page.locator("#claims tbody tr").first).to_be_visible()
     page.locator("#claims-paper").select_option("opendp-proof")
     look("claims", "#view-claims")
 
