@@ -37,7 +37,14 @@ from discreet.sampling.refinement import Uniform, precision
 from discreet.sampling.tuning import STANDARD, Tuning
 
 BUSY = Tuning(
-    few=4, first_visits=2, visits=(0.5, 1.0), levels=(6, 4, 3, 2), inner=1, sparse=0.0, spare=2
+    few=4,
+    very_few=2,
+    first_visits=2,
+    visits=(0.5, 1.0),
+    levels=(6, 4, 3, 2),
+    inner=1,
+    sparse=0.0,
+    spare=2,
 )
 """Small enough that a few dozen candidates take every path."""
 
