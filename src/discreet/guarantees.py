@@ -31,6 +31,7 @@ from discreet.conversions import (
     zcdp_of_laplace,
     zcdp_of_pure,
 )
+from discreet.displays import card, paragraph, table
 from discreet.errors import ParameterError
 from discreet.exact_numbers import Exact, cost, float_up, probability, refuse, shown, whole
 from discreet.plain_words import figure, odds, subject, times
@@ -63,9 +64,10 @@ class Guarantee(ABC):
         return self.in_words()
 
     def _repr_html_(self) -> str:
-        from discreet.displays import guarantee_html
-
-        return guarantee_html(self)
+        rows = [(measure.__name__, repr(self.to(measure))) for measure in (PureDP, ZCDP)]
+        rows.append(("ApproxDP at δ = 10⁻⁶", repr(self.to(ApproxDP, delta=Fraction(1, 10**6)))))
+        rows.append(("a household of four", repr(self.for_people(4))))
+        return card(repr(self), paragraph(self.in_words()), table(("", ""), rows))
 
 
 def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:

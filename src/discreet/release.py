@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.displays import card, paragraph, table
 from discreet.guarantees import Guarantee
 
 
@@ -38,9 +39,15 @@ class Release:
     entry: Any = None
 
     def _repr_html_(self) -> str:
-        from discreet.displays import release_html
-
-        return release_html(self)
+        counted = "nobody (no ledger)" if self.entry is None else str(self.entry)
+        rows = (
+            ("guarantee", repr(self.guarantee)),
+            ("mechanism", self.mechanism),
+            ("neighbours", self.neighbours),
+            ("counted by", counted),
+        )
+        words = paragraph(self.guarantee.in_words())
+        return card(str(self.answer), words, table(("", ""), rows))
 
     def __str__(self) -> str:
         counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"

@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.displays import bars, card
 from discreet.errors import ParameterError, ScoresError
 from discreet.exact_numbers import fraction_of_decimal, positive, positive_distance, refuse
 from discreet.gaps import require_finite
 
 _EXACT_IN_FLOAT64 = 1 << 53
+_MOST_BARS = 12
 _FLOATS = {float, np.float64, np.float32, np.float16}
 
 
@@ -162,9 +164,20 @@ class Scores:
         )
 
     def _repr_html_(self) -> str:
-        from discreet.displays import scores_html
-
-        return scores_html(self)
+        order = np.argsort(self._values, kind="stable")[::-1][:_MOST_BARS].tolist()
+        top, bottom = float(self._values[order[0]]), min(0.0, float(self._values[order[-1]]))
+        span = (top - bottom) or 1.0
+        rows = [
+            (
+                str(self._candidates[place]),
+                str(self._values[place]),
+                (float(self._values[place]) - bottom) / span,
+            )
+            for place in order
+        ]
+        more = f"and {len(self) - len(order)} more. " if len(self) > len(order) else ""
+        warning = "Not private: these are the data, and a notebook keeps what it shows."
+        return card(repr(self), bars(rows), note=more + warning)
 
     def __len__(self) -> int:
         return len(self._values)
