@@ -58,7 +58,7 @@ def people_per_candidate(table: Table, rows: Rows, *, column: str, keys: Sequenc
     def query() -> dict[str, Any]:
         frame, ready = _selected(table, rows, column)
         frame = _only(frame, ready, possible)
-        return _people_in(frame, rows, "value")
+        return collected(_people_in(frame, rows, *_groups_of(rows), "value"))
 
     found = quietly(query, doing="counting people per candidate")
     place = {_identity(key): index for index, key in enumerate(keys)}
@@ -81,9 +81,8 @@ def people_per_grid_point(
         frame = frame.filter(grid.contains(nw.col("value")))
         if rows.user is not None:
             value = nw.col("value").min() if per_person == "least" else nw.col("value").max()
-            person = ["user", "group"] if rows.by is not None else ["user"]
-            frame = frame.group_by(*person).agg(value.alias("value"))
-        kept = ["group"] if rows.by is not None else []
+            frame = frame.group_by("user", *_groups_of(rows)).agg(value.alias("value"))
+        kept = _groups_of(rows)
         index = grid.index_above(nw.col("value")).cast(nw.Int64)
         frame = frame.select(*kept, index.alias("value"))
         return collected(frame.group_by(*kept, "value").agg(nw.len().alias("people")))
@@ -112,7 +111,8 @@ def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) ->
             name for name, used in (("user", rows.user), ("group", rows.by)) if used is not None
         ]
         index = grid.index_below(nw.col("value")).cast(nw.Int64)
-        return _people_in(frame.select(*kept, index.alias("value")), rows, "value")
+        frame = frame.select(*kept, index.alias("value"))
+        return collected(_people_in(frame, rows, *_groups_of(rows), "value"))
 
     found = quietly(query, doing="counting people per interval")
     counts = np.zeros((rows.number_of_groups, len(grid)), dtype=np.int64)
@@ -126,11 +126,8 @@ def counted_values(table: Table, rows: Rows, *, column: str) -> Any:
     **The values come from the data**: they are for joining with public candidates, or for a mechanism that
     is made for unknown domains.
     """
-    import narwhals as nw
-
     frame, _ = _selected(table, rows, column)
-    people = nw.len() if rows.user is None else nw.col("user").n_unique()
-    return frame.group_by("value").agg(people.alias("people"))
+    return _people_in(frame, rows, "value")
 
 
 def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
@@ -203,6 +200,10 @@ def _few_groups(frame: Any, most: int) -> Any:
     return ranked.filter(nw.col("rank") <= most).drop("rank")
 
 
+def _groups_of(rows: Rows) -> list[str]:
+    return [] if rows.by is None else ["group"]
+
+
 def _plain_value(table: Table, column: str) -> Any:
     import narwhals as nw
 
@@ -237,12 +238,17 @@ def _only(frame: Any, table: Table, keys: Sequence[Any]) -> Any:
     return keys_beside(frame, table.engine, keys)
 
 
-def _people_in(frame: Any, rows: Rows, column: str) -> dict[str, Any]:
+def _people_in(frame: Any, rows: Rows, *kept: str) -> Any:
+    """People for each combination of the columns kept, as a lazy frame with the column ``people``.
+
+    Two groupings are quicker in every engine than one with a distinct count, and mean the same: there is one
+    group for each combination and person.
+    """
     import narwhals as nw
 
-    people = nw.len() if rows.user is None else nw.col("user").n_unique()
-    kept = ["group"] if rows.by is not None else []
-    return collected(frame.group_by(*kept, column).agg(people.alias("people")))
+    if rows.user is not None:
+        frame = frame.group_by(*kept, "user").agg(nw.len().alias("rows"))
+    return frame.group_by(*kept).agg(nw.len().alias("people"))
 
 
 def _fill(counts: Counts, found: dict[str, Any], rows: Rows, place: Any) -> None:
