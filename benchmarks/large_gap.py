@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -59,13 +60,22 @@ def error(mechanism: Any, counts: npt.NDArray[np.int64]) -> float:
     return float(chances @ (counts.max() - counts))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path)
+def main(given: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--large", action="store_true", help="the same: it is quick")
+    parser.add_argument("--record", action="store_true", help="print only; the proof page has it")
     parser.add_argument("--delta", default="1e-6")
     parser.add_argument("--truth", default="0.75")
-    arguments = parser.parse_args()
-    print("| data | lead | ε | permute-and-flip | large gap | saved | gate, ε/2 + ε/2 | ERR (not private) |")
+    arguments = parser.parse_args(given)
+    if arguments.folder is None:
+        print("needs the DPBench histograms: python -m benchmarks.large_gap FOLDER")
+        return
+    print(
+        "| data | lead | ε | permute-and-flip | large gap | saved | gate, ε/2 + ε/2 | ERR (not private) |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for name in NAMES:
         counts = histogram(arguments.folder, name)

@@ -13,9 +13,11 @@ import statistics
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.timing import record
 from discreet import PureDP
 from discreet.errors import BudgetExceededError
 from discreet.ledger import Ledger
@@ -90,14 +92,19 @@ def measure(address: str, spends: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--large", action="store_true", help="20,000 spends")
+    parser.add_argument("--record", action="store_true", help="write benchmarks/results/ledger.md")
     parser.add_argument("--ledger", help="an empty database; a temporary SQLite file if not given")
     parser.add_argument("--spends", type=int, default=3200)
-    arguments = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        address = arguments.ledger or str(Path(folder) / "budget.db")
-        print(json.dumps(measure(address, arguments.spends)))
+        address = chosen.ledger or str(Path(folder) / "budget.db")
+        found = json.dumps(measure(address, 20_000 if chosen.large else chosen.spends), indent=2)
+    print(found)
+    if chosen.record:
+        record("ledger", "A crowd of spenders on one budget", f"```json\n{found}\n```")
 
 
 if __name__ == "__main__":

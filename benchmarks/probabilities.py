@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -104,8 +104,12 @@ def print_recurrence() -> None:
         print(f"  {size:>5} {theirs:25.15g} {permute_and_flip(gaps).sum():22.17g}")
 
 
-if __name__ == "__main__":
+def main(_arguments: Sequence[str] = ()) -> None:
     print_times()
     print_sums()
     print_errors()
     print_recurrence()
+
+
+if __name__ == "__main__":
+    main()
