@@ -116,10 +116,13 @@ def _run(
 
 
 def _finish(results: Sequence[Result], settings: Settings, out: Path, *, as_json: bool) -> None:
+    from discreet.reproduce import figures, finished
     from discreet.reproduce.histograms import SOURCE
     from discreet.reproduce.report import summary, write_report
 
-    written = write_report(results, settings, out)
+    # The page shows whatever the folder holds, also when only a few figures were asked for.
+    page = {result.id: result for result in (*finished(settings, out), *results)}
+    written = write_report([page[name] for name in figures() if name in page], settings, out)
     if as_json:
         _print_json([result.as_json() for result in results])
     else:

@@ -5,6 +5,16 @@ needs Altair and vl-convert (``discreet[charts]``), Figure 2 needs SciPy (``disc
 """
 
 from discreet.reproduce.figures import PAPERS, Drawn, Figure, Settings, chosen, figures
-from discreet.reproduce.runner import Result, run
+from discreet.reproduce.runner import Result, finished, run
 
-__all__ = ["PAPERS", "Drawn", "Figure", "Result", "Settings", "chosen", "figures", "run"]
+__all__ = [
+    "PAPERS",
+    "Drawn",
+    "Figure",
+    "Result",
+    "Settings",
+    "chosen",
+    "figures",
+    "finished",
+    "run",
+]

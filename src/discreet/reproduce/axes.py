@@ -9,8 +9,8 @@ from typing import Any
 from discreet.reproduce.panels import Axis, Floats
 
 _POWERS = (
-    "datum.value >= 1e5 || datum.value < 1e-3 ? "
-    "replace(replace(format(datum.value, '~e'), '+', ''), '-', '−') : format(datum.value, '~g')"
+    "datum.value >= 1e5 || datum.value < 1e-3 ? replace(replace(format(datum.value, '~e'), '+', ''), "
+    "'-', '−') : format(datum.value, '~g')"
 )
 
 
@@ -55,16 +55,16 @@ def axis_of(
 
 
 def log_ticks(low: float, high: float, *, most: int) -> list[float]:
-    """Round numbers for a logarithmic axis: 1, 2, 5 over a decade or two, powers of ten over more.
+    """Round numbers for a logarithmic axis: all over a short way, then 1, 2, 5, then powers of ten.
 
     Example:
         >>> log_ticks(1.0, 60.0, most=6)
         [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]
         >>> log_ticks(1e-9, 1e3, most=4)
-        [1e-08, 0.0001, 1.0]
+        [1e-09, 1e-05, 0.1, 1000.0]
     """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    for steps in ((1, 2, 5), (1, 3), (1,)):
+    for steps in (range(1, 10), (1, 2, 5), (1, 3), (1,)):
         ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
         ticks = [tick for tick in ticks if low <= tick <= high]
         if len(ticks) <= most:

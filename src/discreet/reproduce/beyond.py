@@ -43,9 +43,8 @@ CONTENDERS: dict[str, tuple[Family, str]] = {
 """The private mechanisms with distributions of their own, by the name at their curve."""
 
 _KEY = (
-    "PF: permute-and-flip, which is noisy max with exponential noise. EM: exponential mechanism, which is "
-    "noisy "
-    "max with Gumbel noise.",
+    "PF: permute-and-flip, which is noisy max with exponential noise. EM: exponential mechanism, "
+    "which is noisy max with Gumbel noise.",
     f"NM: noisy max with Laplace noise. gap: the large-gap mechanism, (ε, δ = {_DELTA}).",
 )
 
@@ -96,8 +95,8 @@ def _at_ten(each: Histogram, scores: Scores) -> Comparison:
     return added(
         f"ε for an expected error of 10, {each.title}",
         ours=words,
-        remark=f"EM needs ×{needed['EM'] / needed['PF']:.2f} and NM ×{needed['NM'] / needed['PF']:.2f} of "
-        "PF's",
+        remark=f"EM needs ×{needed['EM'] / needed['PF']:.2f} and NM ×{needed['NM'] / needed['PF']:.2f} "
+        "of PF's",
     )
 
 
@@ -180,8 +179,8 @@ def _tails(settings: Settings) -> Drawn:
                 )
             )
     remark = (
-        "Permute-and-flip is below the exponential mechanism at every t, not only on average "
-        "(Theorem 2 of its paper)."
+        "Permute-and-flip is below the exponential mechanism at every t, not only on average (Theorem "
+        "2 of its paper)."
     )
     return Drawn([panels], comparisons, [remark], made_up([found]), troubles)
 

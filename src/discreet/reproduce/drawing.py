@@ -58,7 +58,7 @@ def draw(figure: Figure, drawn: Drawn) -> dict[str, Any]:
     return {
         "$schema": canvas.alt.SCHEMA_URL,
         "title": {
-            "text": f"{figure.label}. {figure.title}" if figure.label else figure.title,
+            "text": figure.heading,
             "subtitle": subtitle,
             "anchor": "start",
             "fontSize": 15,
@@ -84,16 +84,17 @@ def _panel(canvas: Canvas, panel: Lines | Bars, usual: tuple[int, int]) -> dict[
         if isinstance(panel, Bars)
         else line_layers(canvas, panel, width, height)
     )
-    if panel.note:
+    title = (
+        f"{panel.title} ({panel.note})" if isinstance(panel, Bars) and panel.note else panel.title
+    )
+    if panel.note and isinstance(panel, Lines):
         note = canvas.layer([{}]).mark_text(
             text=panel.note, align="right", color="#777777", fontSize=12, fontStyle="italic"
         )
         layers.append(note.encode(x=alt.value(width - 6), y=alt.value(14)))
     chart = alt.layer(*layers).properties(width=width, height=height)
-    if panel.title:
-        heading = alt.TitleParams(
-            panel.title, anchor="start", fontSize=12, fontWeight="bold", offset=6
-        )
+    if title:
+        heading = alt.TitleParams(title, anchor="start", fontSize=12, fontWeight="bold", offset=6)
         chart = chart.properties(title=heading)
     spec: dict[str, Any] = chart.to_dict(validate=False)
     return {key: part for key, part in spec.items() if key not in ("$schema", "config")}

@@ -13,8 +13,8 @@ from discreet.reproduce.comparisons import Comparison
 from discreet.reproduce.panels import Bars, Lines
 
 PAPERS = {
-    "pf": "Permute-and-flip (McKenna and Sheldon, 2020)",
-    "err": "Exponential randomized response (Munilla Garrido and Matthes, 2022)",
+    "pf": "PF: the permute-and-flip paper (McKenna and Sheldon, 2020)",
+    "err": "ERR: the exponential randomized response paper (Munilla Garrido and Matthes, 2022)",
     "beyond": "Beyond the papers",
 }
 """The parts of the report, by the prefix of their figures' ids."""
@@ -83,9 +83,14 @@ class Figure:
 
     @property
     def label(self) -> str:
-        """Its name in the report: ``Figure 3a``, or nothing for one of our own."""
+        """Its name in the report: ``PF Figure 3a``, or nothing for one of our own."""
         match = re.search(r"-fig(\w+)$", self.id)
-        return f"Figure {match.group(1)}" if match else ""
+        return f"{self.paper.upper()} Figure {match.group(1)}" if match else ""
+
+    @property
+    def heading(self) -> str:
+        """Label and title."""
+        return f"{self.label}. {self.title}" if self.label else self.title
 
 
 _FIGURES: dict[str, Figure] = {}

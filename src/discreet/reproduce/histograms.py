@@ -24,8 +24,9 @@ NAMES = ("HEPTH", "ADULTFRANK", "MEDCOST", "SEARCHLOGS", "PATENT")
 """The five data sets of both papers."""
 
 SOURCE = (
-    "The histograms come from the DPBench study (Hay, Machanavajjhala, Miklau, Chen and Zhang, SIGMOD 2016): "
-    "see github.com/dpcomp-org/dpcomp_core. Save each as NAME.n4096.npy and give the folder with --data."
+    "The histograms come from the DPBench study (Hay, Machanavajjhala, Miklau, Chen and Zhang, SIGMOD "
+    "2016): see github.com/dpcomp-org/dpcomp_core. Save each as NAME.n4096.npy and give the folder "
+    "with --data."
 )
 
 _FINE = 4096

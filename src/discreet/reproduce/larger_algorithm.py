@@ -62,7 +62,7 @@ def epsilon_for_rho(mechanism: type[Mechanism], rho: float) -> float:
 
     Example:
         >>> round(epsilon_for_rho(Exponential, 0.005), 3), round(epsilon_for_rho(PermuteAndFlip, 0.005), 3)
-        (0.2, 0.102)
+        (0.2, 0.103)
     """
     low, high = math.sqrt(rho) / 4, 8 * math.sqrt(rho) + 8 * rho
     for _ in range(50):
@@ -253,8 +253,9 @@ def _interval(ratio: float, low: float, high: float) -> str:
 
 
 _SETTING = (
-    f"{_BINS} bins, random range queries, {_ROUNDS} rounds; half of the budget selects and half measures. "
-    "Neighbours: one person's record replaced."
+    f"{_BINS} bins, random range queries, {_ROUNDS} rounds; half of the budget selects and half "
+    "measures. Neighbours: one person's record replaced. Selecting the worst query outright (grey, not "
+    "private) is a yardstick, not a bound: with much budget some randomness in the choice even helps."
 )
 
 
@@ -271,20 +272,18 @@ def _conclusion(kind: str, ratio: float, low: float, high: float) -> str:
         )
     elif high < 1:
         finding = (
-            "the exponential mechanism is the better selection step: with it the whole algorithm "
-            f"errs {1 - ratio:.0%} less"
+            "the exponential mechanism is the better selection step: with it the whole algorithm errs "
+            f"{1 - ratio:.0%} less"
         )
     else:
         finding = "it makes no difference that shows which of the two selects"
     why = (
-        "Both run at the same ε, where one selection of permute-and-flip is never worse; but where noise "
-        "matters "
-        "many queries are nearly as bad as the worst and the two select alike, and where they differ either "
-        "selects well enough."
+        "Both run at the same ε, where one selection of permute-and-flip is never worse; but where "
+        "noise matters many queries are nearly as bad as the worst and the two select alike, and "
+        "where they differ either selects well enough."
         if kind == "pure"
         else "At the same ρ the exponential mechanism may run at about twice the ε of permute-and-flip, "
-        "which "
-        "outweighs the factor of at most two between them at equal ε."
+        "which outweighs the factor of at most two between them at equal ε."
     )
     return (
         f"Conclusion. {where} {finding} (95% interval of the ratio: {low:.3f} to {high:.3f}). {why}"

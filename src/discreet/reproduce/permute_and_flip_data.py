@@ -31,10 +31,9 @@ _ERROR = Axis("expected error", log=True)
 _AS_RUN = "scores 2·count, as the authors' notebook runs it"
 _AS_PRINTED = "scores = count, as the text says"
 _TWO_DEFINITIONS = (
-    "The paper's text scores a bin by its count, with noise for a range of 2Δ; its notebook doubles the "
-    "count, "
-    "which halves the noise and doubles the unit of the error. The printed numbers are the notebook's. The "
-    "curve of the text is the notebook's at ε/2, with half the error."
+    "The paper's text scores a bin by its count, with noise for a range of 2Δ; its notebook doubles "
+    "the count, which halves the noise and doubles the unit of the error. The printed numbers are the "
+    "notebook's. The curve of the text is the notebook's at ε/2, with half the error."
 )
 
 
@@ -148,9 +147,9 @@ def _figure_3b(settings: Settings) -> Drawn:
             ),
         ],
         [
-            "Ratio and budget agree with the paper; the error itself is larger at the stated ε. The curve is "
-            "steep there: the paper's error is reached at a slightly larger ε, within the width of a plotted "
-            "point. We report the difference as it is."
+            "Ratio and budget agree with the paper; the error itself is larger at the stated ε. The "
+            "curve is steep there: the paper's error is reached at a slightly larger ε, within the "
+            "width of a plotted point. We report the difference as it is."
         ]
         if not found.synthetic
         else [],
@@ -245,8 +244,8 @@ def _five(settings: Settings, kinds: list[tuple[str, ScoresOf]], remarks: tuple[
 @figure(
     "pf-fig5",
     "Mode of five data sets: expected error against ε",
-    subtitle="Upper row: scores 2·count, as the notebook runs it. Lower row: scores = count, as the text "
-    "says.",
+    subtitle="Upper row: scores 2·count, as the notebook runs it. Lower row: scores = count, as the "
+    "text says.",
     needs=NAMES,
     weight=3,
 )

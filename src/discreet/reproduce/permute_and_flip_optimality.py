@@ -30,8 +30,8 @@ def _grid(settings: Settings, last: float) -> Floats:
 _SAID_ONE = "equal to 1 from ε = 0.96 on"
 _PROGRAM = (
     "The ratio compares with the paper's linear program, which asks for privacy towards the worst "
-    "neighbour of "
-    "each vector only; its optimum need not be a private mechanism, so the ratio can only be overstated."
+    "neighbour of each vector only; its optimum need not be a private mechanism, so the ratio can "
+    "only be overstated."
 )
 
 

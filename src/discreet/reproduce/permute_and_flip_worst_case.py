@@ -126,8 +126,8 @@ def _figure_1b(settings: Settings) -> Drawn:
             statement(
                 "with more candidates",
                 paper="the p needed for a given ratio falls; the ratio tends to 1 for every p > 0",
-                ours=f"at p = 0.1: {_ratio_at(2, 0.1):.3f} (n = 2), {_ratio_at(100, 0.1):.3f} (n = 100), "
-                f"{_ratio_at(10**6, 0.1):.6f} (n = 10⁶)",
+                ours=f"at p = 0.1: {_ratio_at(2, 0.1):.3f} (n = 2), {_ratio_at(100, 0.1):.3f} (n = "
+                f"100), {_ratio_at(10**6, 0.1):.6f} (n = 10⁶)",
                 holds=_ratio_at(2, 0.1) > _ratio_at(100, 0.1) > _ratio_at(10**6, 0.1) >= 1,
             ),
         ],

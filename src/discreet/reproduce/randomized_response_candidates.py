@@ -22,8 +22,9 @@ from discreet.scores import Scores
 from discreet.testing import scripted
 
 _NOT_PRIVATE = (
-    "The claimed ε is not what is spent: one person can change the top set. The right panel shows the loss "
-    "between the scores drawn and their worst neighbour; the left one also has permute-and-flip at that ε."
+    "The claimed ε is not what is spent: one person can change the top set. The right panel shows the "
+    "loss between the scores drawn and their worst neighbour; the left one also has permute-and-flip "
+    "at that ε."
 )
 
 
@@ -171,8 +172,7 @@ def _figure_6b(settings: Settings) -> Drawn:
                 ours=f"on average PF errs {flip / quarter:.2f} times as much; EM {plain / quarter:.2f} times",
                 holds=abs(flip / quarter - 1) < 0.1,
                 remark="at this ε permute-and-flip stays close to the exponential mechanism; with one "
-                "candidate "
-                "in the top set ERR keeps exactly 1 − π of the latter's error",
+                "candidate in the top set ERR keeps exactly 1 − π of the latter's error",
             ),
             along.cost(),
         ],
@@ -199,8 +199,8 @@ def _figure_6c(settings: Settings) -> Drawn:
             statement(
                 "ERR against both others",
                 paper="its error keeps growing, above both",
-                ours=f"{'above' if above else 'not above'} at every n; "
-                f"{along.errors['0.5'][-1]:.1f} against {along.errors['EM'][-1]:.1f} at n = 200 (coin ½)",
+                ours=f"{'above' if above else 'not above'} at every n; {along.errors['0.5'][-1]:.1f} "
+                f"against {along.errors['EM'][-1]:.1f} at n = 200 (coin ½)",
                 holds=above and grows,
                 remark="it grows like πnΔ/2",
             ),

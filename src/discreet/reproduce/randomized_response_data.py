@@ -37,9 +37,8 @@ ScoresOf = Callable[[Counts], Scores]
 _ERROR = Axis("expected error", log=True)
 _WHOLE_COST = (
     "The real ε is the largest loss over data with as many bins, not over these five histograms: "
-    "differential "
-    "privacy is a promise about all data. It does not fall with the claimed ε, because one person can move "
-    "the coin's whole share π between candidates: no choice of ε makes ERR private."
+    "differential privacy is a promise about all data. A smaller claimed ε does not help, because one "
+    "person can move the coin's whole share π between candidates: no choice of ε makes ERR private."
 )
 
 
@@ -134,9 +133,8 @@ def _five(settings: Settings, scores_of: ScoresOf) -> Drawn:
             added(
                 "loss at these five histograms themselves",
                 ours="at most the claimed ε" if safe else "above the claimed ε on some",
-                remark="the best bin is more than 3Δ ahead, so that no neighbour changes the top set; but "
-                "whether "
-                "that is so is itself private"
+                remark="the best bin is more than 3Δ ahead, so that no neighbour changes the top set; "
+                "but whether that is so is itself private"
                 if safe
                 else "on some the runner-up is within 3Δ of the best bin",
             ),
@@ -161,10 +159,10 @@ def _cost(curves: list[_Curves]) -> Comparison:
     "err-fig9",
     "Mode of five data sets: expected error against ε",
     subtitle=(
-        "Upper row: against the ε that ERR claims, as printed. Lower row: against the ε that it really "
-        "spends.",
-        "PF: permute-and-flip. EM: exponential mechanism. ERR: exponential randomized response, coin ¼, "
-        "½, ¾.",
+        "Upper row: against the ε that ERR claims, as printed. Lower row: against the ε that it "
+        "really spends.",
+        "PF: permute-and-flip. EM: exponential mechanism. ERR: exponential randomized response, coin "
+        "¼, ½, ¾.",
     ),
     needs=NAMES,
     weight=8,
@@ -177,10 +175,10 @@ def _figure_9(settings: Settings) -> Drawn:
     "err-fig10",
     "Median of five data sets: expected error against ε",
     subtitle=(
-        "Upper row: against the ε that ERR claims, as printed. Lower row: against the ε that it really "
-        "spends.",
-        "PF: permute-and-flip. EM: exponential mechanism. ERR: exponential randomized response, coin ¼, "
-        "½, ¾.",
+        "Upper row: against the ε that ERR claims, as printed. Lower row: against the ε that it "
+        "really spends.",
+        "PF: permute-and-flip. EM: exponential mechanism. ERR: exponential randomized response, coin "
+        "¼, ½, ¾.",
     ),
     needs=NAMES,
     weight=8,
@@ -239,8 +237,8 @@ def _bars(settings: Settings, scores_of: ScoresOf, what: str) -> Drawn:
             statement(
                 "ERR ¾ against EM, and against PF",
                 paper="4 times, and at least 2 times more accurate",
-                ours=f"EM/ERR {100 / max(mixed['0.75']):.3g} to {100 / min(mixed['0.75']):.3g}; PF/ERR at "
-                f"least {worst:.3g}",
+                ours=f"EM/ERR {100 / max(mixed['0.75']):.3g} to {100 / min(mixed['0.75']):.3g}; PF/ERR "
+                f"at least {worst:.3g}",
                 holds=abs(100 / max(mixed["0.75"]) - 4) < 1e-3 and worst > 2 - 1e-6,
                 synthetic=bool(note),
             ),

@@ -73,8 +73,8 @@ def _figure_5(settings: Settings) -> Drawn:
                 paper="risk at most 20%",
                 ours=f"an attacker can become {at_four:.1%} sure",
                 holds=at_four <= 0.21,
-                remark="scores 101, 99, 98, …: the last candidate is an answer that practically only one "
-                "world gives",
+                remark="scores 101, 99, 98, …: the last candidate is an answer that practically only "
+                "one world gives",
             ),
         ],
         ["The theorem behind this figure rests on the privacy of ERR, and falls with it."],

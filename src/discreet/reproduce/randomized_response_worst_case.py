@@ -140,18 +140,15 @@ def _figure_7(settings: Settings) -> Drawn:
                 "real ε of ERR ¾ with 10 candidates",
                 ours=f"at least {spent:.3g} instead of 0.1",
                 remark=f"at that ε the largest error of permute-and-flip here is {matched.max():.2f}, "
-                "that of ERR ¾ "
-                f"{mixed['0.75'].max():.2f}",
+                f"that of ERR ¾ {mixed['0.75'].max():.2f}",
             ),
         ],
         [
             "The paper does not say which curves its two upper panels hold; ours compare with one "
             "mechanism each.",
             "Where v < −2Δ no neighbour of these scores changes the top set, and the loss *at* these "
-            "scores stays "
-            "below 0.1; near v = 0, and for other scores with as many candidates, it does not. A "
-            "guarantee has to "
-            "hold for all of them.",
+            "scores stays below 0.1; near v = 0, and for other scores with as many candidates, it "
+            "does not. A guarantee has to hold for all of them.",
         ],
     )
 
@@ -165,7 +162,14 @@ def _spent_panels(settings: Settings, spent: float) -> list[Lines]:
             loss_at(response, Scores([0.0, *[-gap] * 9], sensitivity=1)) for gap in gaps.tolist()
         ]
         lines.append(
-            Line(response_label(truth), -gaps, np.array(losses), response_look(truth), at=-0.4)
+            Line(
+                response_label(truth),
+                -gaps,
+                np.array(losses),
+                response_look(truth),
+                at=-1.9,
+                shift=(-54.0, 0.0),
+            )
         )
     flat = np.array([-6.0, 0.0])
     lines.append(Line("claimed: 0.1", flat, np.full(2, 0.1), "bound", at=-6.0))

@@ -22,12 +22,11 @@ from discreet.reproduce.runner import Result, write_file
 _MARKS = {AGREES: "✓", CLOSE: "≈", DIFFERS: "✗", NEW: "+", NOT_COMPARED: "–"}
 _LEGEND = (
     "✓ agrees: equal in the digits printed, or the statement holds. ≈ close: within two percent. ✗ "
-    "differs: see the "
-    "remark. + new: not in the paper. – not compared: synthetic data."
+    "differs: see the remark. + new: not in the paper. – not compared: synthetic data."
 )
 _ABOUT = (
-    "Expected errors are computed from the mechanisms' probabilities, not sampled. Nothing here is "
-    "private: the "
+    "Expected errors are computed from the mechanisms' probabilities, not sampled (only the larger "
+    "algorithm at the end, MWEM, is repeated with scripted randomness). Nothing here is private: the "
     "histograms are read without spending any budget."
 )
 _HEADINGS = ("quantity", "paper", "ours", "difference", "", "remark")
@@ -77,10 +76,6 @@ def _grouped(results: Sequence[Result]) -> list[tuple[str, list[tuple[Figure, Re
     return groups
 
 
-def _name(figure: Figure) -> str:
-    return f"{figure.label}. {figure.title}" if figure.label else figure.title
-
-
 def _cells(row: Comparison) -> tuple[str, ...]:
     return row.quantity, row.paper, row.ours, row.difference, _MARKS[row.verdict], row.remark
 
@@ -96,6 +91,11 @@ def _anomalies(results: Sequence[Result]) -> list[tuple[Figure, Comparison]]:
     ]
 
 
+def _difference(row: Comparison) -> str:
+    words = f"{row.quantity}: the paper has {row.paper}, ours {row.ours}"
+    return words + (f" ({row.remark})." if row.remark else ".")
+
+
 def markdown(results: Sequence[Result], settings: Settings) -> str:
     """The report as Markdown, with the images as files beside it."""
     lines = ["# The papers, reproduced", "", f"discreet {__version__}", ""]
@@ -104,20 +104,16 @@ def markdown(results: Sequence[Result], settings: Settings) -> str:
     differing = _anomalies(results)
     if differing:
         lines += ["## What differs", ""]
-        lines += [
-            f"- {_name(figure)}: {row.quantity}: the paper has {row.paper}, ours {row.ours}. "
-            f"{row.remark}".rstrip()
-            for figure, row in differing
-        ]
+        lines += [f"- {figure.heading}: {_difference(row)}" for figure, row in differing]
         lines.append("")
     for title, own in _grouped(results):
         lines += [f"## {title}", ""]
         for figure, result in own:
-            lines += [f"### {_name(figure)}", ""]
+            lines += [f"### {figure.heading}", ""]
             if result.error is not None:
                 lines += [f"**Not drawn**: {result.error}", ""]
                 continue
-            lines += [f"![{_name(figure)}](figures/{figure.id}.png)", ""]
+            lines += [f"![{figure.heading}](figures/{figure.id}.png)", ""]
             lines += [f"**Trouble**: {trouble}\n" for trouble in result.troubles]
             if result.comparisons:
                 lines.append("| " + " | ".join(_HEADINGS) + " |")
@@ -170,8 +166,7 @@ def html(results: Sequence[Result], settings: Settings, folder: Path) -> str:
     if differing:
         body.append("<h2>What differs</h2><ul>")
         body += [
-            f'<li><a href="#{figure.id}">{escape(_name(figure))}</a>: {escape(row.quantity)}: the paper has '
-            f"{escape(row.paper)}, ours {escape(row.ours)}. {escape(row.remark)}</li>"
+            f'<li><a href="#{figure.id}">{escape(figure.heading)}</a>: {escape(_difference(row))}</li>'
             for figure, row in differing
         ]
         body.append("</ul>")
@@ -189,11 +184,11 @@ def html(results: Sequence[Result], settings: Settings, folder: Path) -> str:
 
 
 def _section(figure: Figure, result: Result, folder: Path) -> list[str]:
-    lines = [f'<h3 id="{figure.id}">{escape(_name(figure))}</h3>']
+    lines = [f'<h3 id="{figure.id}">{escape(figure.heading)}</h3>']
     if result.error is not None:
         return [*lines, f'<p class="trouble">Not drawn: {escape(result.error)}</p>']
     image = base64.b64encode((folder / f"{figure.id}.svg").read_bytes()).decode()
-    alt = escape(f"{_name(figure)}. {' '.join(figure.subtitle)}", quote=True)
+    alt = escape(f"{figure.heading}. {' '.join(figure.subtitle)}", quote=True)
     # As an image of its own, so that the names inside one drawing cannot clash with another's.
     lines.append(f'<img alt="{alt}" src="data:image/svg+xml;base64,{image}">')
     lines += [f'<p class="trouble">{escape(trouble)}</p>' for trouble in result.troubles]

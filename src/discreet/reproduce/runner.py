@@ -1,7 +1,7 @@
 """Compute and draw the figures, several at a time; what is finished is not done again.
 
-A finished figure leaves ``figures/ID.json`` with a hash of everything that went into it: this package's
-sources, the settings, and the data files it reads. A run finds it and moves on.
+A finished figure leaves ``figures/ID.json`` with a hash of everything that went into it: the sources
+it rests on, the settings, and the data files it reads. A run finds it and moves on.
 """
 
 from __future__ import annotations
@@ -27,6 +27,17 @@ from discreet.reproduce.figures import Drawn, Figure, Settings, figures
 from discreet.reproduce.histograms import path_of
 
 _PACKAGE = Path(__file__).parents[1]
+# Rooms that no figure enters: a change there leaves finished figures as they are.
+_ELSEWHERE = {
+    "cli",
+    "explore",
+    "ledger",
+    "questions",
+    "tables",
+    "claims",
+    "sklearn.py",
+    "opendp.py",
+}
 SUFFIXES = ("svg", "png", "csv")
 """What each figure is written as."""
 
@@ -93,12 +104,12 @@ def run(
     results: dict[str, Result] = {}
     waiting = []
     for figure in chosen:
-        finished = _finished(figure, settings, folder)
-        if finished is None:
+        earlier = _finished(figure, settings, folder)
+        if earlier is None:
             waiting.append(figure)
         else:
-            results[figure.id] = finished
-            tell(figure.id, finished)
+            results[figure.id] = earlier
+            tell(figure.id, earlier)
     # The longest first, so that the last to finish is a short one.
     waiting.sort(key=lambda figure: -figure.weight)
     count = min(workers or os.cpu_count() or 1, len(waiting))
@@ -151,8 +162,8 @@ def _side_by_side(
                 figure = left.pop(0)
                 tell(figure.id, None)
                 running[pool.submit(make, figure.id, settings, folder)] = figure.id
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
+            ended, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in ended:
                 identifier = running.pop(future)
                 try:
                     result = future.result()
@@ -193,6 +204,8 @@ def make(identifier: str, settings: Settings, folder: Path) -> Result:
             )
     except DiscreetError as error:
         return Result(identifier, error=str(error))
+    except Exception as error:  # whatever is wrong with one figure, the others are drawn
+        return Result(identifier, error=f"{type(error).__name__}: {error}")
     return result
 
 
@@ -253,8 +266,15 @@ def fingerprint(figure: Figure, settings: Settings) -> str:
 def _sources() -> str:
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.read_bytes())
+        if path.relative_to(_PACKAGE).parts[0] not in _ELSEWHERE:
+            digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def finished(settings: Settings, out: Path) -> list[Result]:
+    """All figures in the folder that fit these settings, whenever they were drawn."""
+    found = (_finished(figure, settings, out / "figures") for figure in figures().values())
+    return [result for result in found if result is not None]
 
 
 def _finished(figure: Figure, settings: Settings, folder: Path) -> Result | None:
