@@ -7,10 +7,14 @@ fields are dropped. What a *row* is, is what an RFC 4180 reader sees.
 
 from __future__ import annotations
 
+import atexit
 import csv
 import glob
 import gzip
+import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +96,14 @@ def _header(path: str, delimiter: str) -> list[str]:
     return names
 
 
+@cache
+def _spill_folder() -> str:
+    """Where DuckDB puts what does not fit in memory: rows, so nobody else may look, and nothing stays."""
+    folder = tempfile.mkdtemp(prefix="discreet-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
@@ -103,7 +115,7 @@ def _duckdb(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
         raise MissingExtraError(
             "reading files needs DuckDB: pip install 'discreet[tables]'"
         ) from None
-    connection = duckdb.connect(config=_QUIET_DUCKDB)
+    connection = duckdb.connect(config={**_QUIET_DUCKDB, "temp_directory": _spill_folder()})
     connection.execute("SET enable_progress_bar = false")
     files = "[" + ", ".join(map(_literal, paths)) + "]"
     if suffix in _PARQUET:
