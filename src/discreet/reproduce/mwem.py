@@ -87,9 +87,11 @@ def mwem(
             for place, answer in measured:
                 inside = slice(int(queries.starts[place]), int(queries.ends[place]))
                 # The multiplicative-weights step, with the learning rate of the paper.
-                off = (answer - float(estimate[inside].sum())) / (2 * people)
-                estimate[inside] *= math.exp(off)
-                estimate *= people / estimate.sum()
+                before = float(estimate[inside].sum())
+                factor = math.exp((answer - before) / (2 * people))
+                estimate[inside] *= factor
+                estimate *= people / (people + (factor - 1) * before)
+        estimate *= people / estimate.sum()
     return estimate
 
 

@@ -52,9 +52,19 @@ def summary(results: Sequence[Result]) -> str:
         '1 of 2 figures drawn; nothing compared.'
     """
     verdicts = Counter(row.verdict for result in results for row in result.comparisons)
-    counted = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _MARKS if verdicts[verdict])
+    words = {
+        AGREES: "agree",
+        CLOSE: "are close",
+        DIFFERS: "differ",
+        NEW: "are new",
+        NOT_COMPARED: NOT_COMPARED,
+    }
+    counted = ", ".join(
+        f"{verdicts[verdict]} {said}" for verdict, said in words.items() if verdicts[verdict]
+    )
     drawn = sum(result.error is None for result in results)
-    return f"{drawn} of {len(results)} figures drawn; {counted or 'nothing compared'}."
+    told = f"of the numbers {counted}" if counted else "nothing compared"
+    return f"{drawn} of {len(results)} figures drawn; {told}."
 
 
 def _introduction(results: Sequence[Result], settings: Settings) -> list[str]:
