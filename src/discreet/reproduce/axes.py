@@ -16,7 +16,8 @@ _POWERS = (
 
 def extent(axis: Axis, values: Sequence[Floats]) -> tuple[float, float]:
     """From where to where the axis must run to show all values, with a little room."""
-    filled = [part for part in values if part.size]
+    filled = [part[part > 0] if axis.log else part for part in values]
+    filled = [part for part in filled if part.size]
     low = min(float(part.min()) for part in filled)
     high = max(float(part.max()) for part in filled)
     if axis.log:

@@ -39,7 +39,9 @@ def line_layers(canvas: Canvas, panel: Lines, width: int, height: int) -> list[A
     kept = [(line, *_visible(panel, line)) for line in panel.lines]
     kept = [(line, xs, ys) for line, xs, ys in kept if xs.size]
     x_domain = panel.x.domain or extent(panel.x, [xs for _, xs, _ in kept])
-    y_domain = panel.y.domain or extent(panel.y, [ys for _, _, ys in kept])
+    heights = [ys for _, _, ys in kept]
+    heights += [ends for line in panel.lines for ends in (line.low, line.high) if ends is not None]
+    y_domain = panel.y.domain or extent(panel.y, heights)
     x = alt.X("x:Q", title=panel.x.title, scale=scale(alt, panel.x, x_domain))
     y = alt.Y("y:Q", title=panel.y.title, scale=scale(alt, panel.y, y_domain))
     x.axis = axis_of(alt, panel.x, x_domain, width, room=58)
@@ -79,7 +81,7 @@ def line_layers(canvas: Canvas, panel: Lines, width: int, height: int) -> list[A
         drawn = canvas.layer(marks, x, y).mark_point(size=34, filled=True, opacity=1)
         layers.append(drawn.encode(color=shade, shape=alt.Shape("shape:N", scale=None)))
     if bars:
-        drawn = canvas.layer(bars, x, y).mark_rule(strokeWidth=1.4)
+        drawn = canvas.layer(bars, x, y).mark_rule(strokeWidth=1.4, clip=True)
         layers.append(drawn.encode(color=shade, y2=alt.Y2("high:Q")))
     for position, words in panel.rules:
         drawn = canvas.layer([{"x": position}], x).mark_rule(strokeDash=[2, 3], color="#555555")
