@@ -7,6 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, TableError
 from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
@@ -33,6 +35,31 @@ def test_malformed_csv_rows_are_dropped(tmp_path: Path) -> None:
     ]
     file.write_bytes(HEADER + b"\n".join(rows))
     assert _counts(file) == [2, 2]
+
+
+def test_line_breaks_inside_fields(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_bytes(HEADER + b'a,1,"2\n3"\nb,short\n"a",2,"x""y"\n' * 50_000)
+    assert _counts(file) == [100_000, 50_000]
+
+
+_AWKWARD = st.text(alphabet='",\n\r\x00 ab1{}[]:\\é\u2028', max_size=200)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    content=_AWKWARD, damage=st.binary(max_size=8), suffix=st.sampled_from(["csv", "tsv", "jsonl"])
+)
+def test_no_bytes_raise(
+    tmp_path_factory: pytest.TempPathFactory, content: str, damage: bytes, suffix: str
+) -> None:
+    file = tmp_path_factory.getbasetemp() / f"fuzzed.{suffix}"
+    header = b"" if suffix == "jsonl" else HEADER.replace(b",", b"\t" if suffix == "tsv" else b",")
+    file.write_bytes(header + content.encode() + damage + b"\n" + content.encode() + b"\na,1,2\n")
+    table = open_table(file, needed=["code", "person", "age"])
+    counts = people_per_candidate(table, Rows(user="person"), column="code", keys=["a", "b"])
+    assert counts.sum() <= 20 * len(content) + 20
+    people_per_grid_point(table, Rows(), column="age", grid=Grid.between("0:9"), per_person="least")
 
 
 def test_numbers_are_parsed_by_our_rule(tmp_path: Path) -> None:
