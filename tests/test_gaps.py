@@ -144,7 +144,8 @@ def test_blocks_find_the_same_candidates(size: int, largest: bool, dtype: type) 
             assert near.tolist() == expected.tolist()
             few = gaps.few_near(level, most=100)
             assert few is None or few.tolist() == expected.tolist()
-            assert gaps.near_reading(level) >= len(near)
+            reading = gaps.near_reading(np.array([level * math.log(2) * (1 + 1e-9)]))
+            assert reading[0] >= len(near)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -159,11 +160,15 @@ def test_every_pass_refuses_what_is_not_finite(
     values[place] = bad
     for largest in (True, False):
         gaps = Gaps(values, scale=Fraction(1), largest_is_best=largest)
-        with (
-            np.errstate(all="ignore"),
-            pytest.raises(ScoresError, match=r"^scores must be finite$"),
-        ):
-            gaps.best  # noqa: B018 - the pass is what is tested
+        with np.errstate(all="ignore"):
+            if bad == (-math.inf if largest else math.inf):
+                assert gaps.best == values[5]  # the worst of scores, which nobody chooses
+                assert gaps.gamma(place % size) >= HOPELESS - 2
+            else:
+                with pytest.raises(ScoresError, match=r"^scores must be finite$"):
+                    gaps.best  # noqa: B018 - the pass is what is tested
+            with pytest.raises(ScoresError, match=r"^scores must be finite$"):
+                gaps.exact(place % size)
     with np.errstate(all="raise"), pytest.raises(ScoresError, match=r"^scores must be finite$"):
         require_finite(values)
 
@@ -182,7 +187,7 @@ def test_finite_scores_whose_sum_overflows_pass() -> None:
 def test_a_change_between_two_releases_is_noticed() -> None:
     values = np.arange(100_000.0)
     assert Gaps(values, scale=Fraction(1)).best == 99_999.0
-    values[5] = -np.inf
+    values[5] = np.nan
     with pytest.raises(ScoresError):
         Gaps(values, scale=Fraction(1)).best  # noqa: B018 - the pass is what is tested
 

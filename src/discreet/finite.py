@@ -1,10 +1,4 @@
-"""The best of each row of scores, and the refusal of floats that are not finite, in few passes.
-
-Read as unsigned integers, floats of one sign are ordered by their size, and every negative float lies
-above every other one; infinities and NaN lie above all finite floats of their sign. So the largest word
-of a row tells whether a number with its sign bit set is there, and whether that is −∞ or a NaN. If none
-is there, it is also the word of the largest float, and nothing more needs to be read.
-"""
+"""The best of each row of scores, and the refusal of floats that are not finite, in few passes."""
 
 from __future__ import annotations
 
@@ -17,52 +11,24 @@ from discreet.errors import ScoresError
 
 Values: TypeAlias = NDArray[Any]
 
-ROWS_AT_ONCE = 256
-"""Rows read together: what is read twice is still in the cache the second time."""
 _ROW = 4096
-
-# For each size in bytes: the type of the words, the sign bit, and the word of +∞.
-_WORDS: dict[int, tuple[Any, Any, Any]] = {
-    size: (word, word(1 << (8 * size - 1)), word(np.array(np.inf, dtype=number).view(word)))
-    for size, word, number in (
-        (2, np.uint16, np.float16),
-        (4, np.uint32, np.float32),
-        (8, np.uint64, np.float64),
-    )
-}
+_ROWS_AT_ONCE = 256
 
 
 def best_of_rows(rows: Values, *, largest_is_best: bool) -> Values:
-    """The best number of each row of a two-dimensional array; floats must be finite.
+    """The best number of each row of a two-dimensional array; a NaN or an infinite best is refused.
+
+    An infinity on the losing side is for ``require_finite``, when the scores are handed over: here it is
+    only the worst of scores, and nobody chooses it.
 
     Example:
         >>> best_of_rows(np.array([[1.0, 3.0], [-2.0, -1.0]]), largest_is_best=True)
         array([ 3., -1.])
     """
-    if rows.dtype.kind == "f":
-        if largest_is_best:
-            return _largest_of_rows(rows)
-        _refuse_infinite(rows)
+    # A NaN in a row is the row's maximum and minimum.
     bests: Values = (np.maximum if largest_is_best else np.minimum).reduce(rows, axis=1)
-    return bests
-
-
-def _largest_of_rows(rows: Values) -> Values:
-    word, sign, infinity = _WORDS[rows.dtype.itemsize]
-    top = np.maximum.reduce(rows.view(word), axis=1)
-    if np.count_nonzero((top & ~sign) >= infinity):
+    if rows.dtype.kind == "f" and np.count_nonzero(np.isfinite(bests)) < len(bests):
         raise ScoresError("scores must be finite")
-    bests: Values = top.view(rows.dtype)
-    signed = (top >= sign).nonzero()[0]
-    if len(signed):
-        # Here the largest word belonged to the number farthest below zero.
-        some = rows if 2 * len(signed) > len(rows) else rows[signed]
-        largest: Values = np.maximum.reduce(some, axis=1)
-        if np.count_nonzero(np.isfinite(largest)) < len(largest):
-            raise ScoresError("scores must be finite")
-        if some is rows:
-            return largest
-        bests[signed] = largest
     return bests
 
 
@@ -77,8 +43,8 @@ def require_finite(values: Values) -> None:
         return
     whole = len(values) // _ROW * _ROW
     rows = values[:whole].reshape(-1, _ROW)
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        _refuse_infinite(rows[start : start + ROWS_AT_ONCE])
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        _refuse_infinite(rows[start : start + _ROWS_AT_ONCE])
     if whole < len(values):
         _refuse_infinite(values[None, whole:])
 

@@ -46,6 +46,10 @@ class Arithmetic(Protocol):
         """γ as float64, in a new array."""
         ...
 
+    def gamma(self, value: Scalar, best: Scalar) -> float:
+        """γ of one score, given as a Python number, as ``gammas`` computes it."""
+        ...
+
     def pairs(self, values: Values, best: Scalar) -> tuple[Floats, Floats]:
         """γ as the sum of two float64."""
         ...
@@ -147,6 +151,13 @@ class FloatArithmetic:
         gaps *= self._factor
         return gaps
 
+    def gamma(self, value: float, best: float) -> float:
+        """γ of one score."""
+        if self._reach is None or abs(best) > _NO_OVERFLOW:
+            return float(self._careful_gammas(np.array([value]), best)[0])
+        gap = best - value if self._direction > 0 else value - best
+        return min(gap, self._limit) * self._factor
+
     def _careful_gammas(self, values: Values, best: float) -> Floats:
         """The same at the ends of float64's range."""
         with np.errstate(all="ignore"):
@@ -235,6 +246,11 @@ class IntegerArithmetic:
         np.minimum(gaps, HOPELESS, out=gaps)
         return gaps
 
+    def gamma(self, value: int, best: int) -> float:
+        """γ of one score."""
+        gap = best - value if self._largest_is_best else value - best
+        return min(float(gap) * self._factor, HOPELESS)
+
     def _differences(self, values: Values, best: int) -> NDArray[np.uint64]:
         # In arithmetic modulo 2⁶⁴ the difference of two 64-bit integers is right when it is not
         # negative, signed or not.
@@ -277,10 +293,11 @@ class ExactArithmetic:
 
     def gammas(self, values: Values, best: int | Fraction) -> Floats:
         """γ as float64, in a new array."""
-        return np.array(
-            [float(min(gap, Fraction(HOPELESS))) for gap in self._exact(values, best)],
-            dtype=np.float64,
-        )
+        return np.array([self.gamma(value, best) for value in values.tolist()], dtype=np.float64)
+
+    def gamma(self, value: int | Fraction, best: int | Fraction) -> float:
+        """γ of one score."""
+        return float(min((best - value) / self._scale, Fraction(HOPELESS)))
 
     def pairs(self, values: Values, best: int | Fraction) -> tuple[Floats, Floats]:
         """γ as the sum of two float64."""

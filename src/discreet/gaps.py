@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, ScoresError
-from discreet.finite import ROWS_AT_ONCE, Values, best_of_rows, require_finite
+from discreet.finite import Values, best_of_rows, require_finite
 from discreet.gap_arithmetic import HOPELESS, Floats, Scalar, arithmetic_for
 
 __all__ = ["HOPELESS", "Flags", "Floats", "Gaps", "Indices", "Values", "require_finite"]
@@ -23,11 +23,12 @@ __all__ = ["HOPELESS", "Flags", "Floats", "Gaps", "Indices", "Values", "require_
 Indices: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-BLOCK = 4096
+BLOCK = 2048
 """Candidates in a block; a sampler skips the blocks whose best score is hopeless."""
 
-_BLOCKS_AT_ONCE = 64
-_FEW_BLOCKS = 24
+_BLOCKS_AT_ONCE = 256
+_FEW_BLOCKS = 48
+_CLOSE = 2
 _SKETCH = 128
 
 
@@ -106,28 +107,30 @@ class Gaps:
         largest = self._largest_is_best
         whole = self.size // size
         if whole < 8:
-            bests = best_of_rows(values[None, :], largest_is_best=largest)
-            best: Scalar = bests[0]
+            best: Scalar = best_of_rows(values[None, :], largest_is_best=largest)[0]
         else:
             blocks = values[: whole * size].reshape(whole, size)
-            parts = [
-                best_of_rows(blocks[start : start + ROWS_AT_ONCE], largest_is_best=largest)
-                for start in range(0, whole, ROWS_AT_ONCE)
-            ]
+            bests = best_of_rows(blocks, largest_is_best=largest)
             if whole * size < self.size:
-                parts.append(best_of_rows(values[None, whole * size :], largest_is_best=largest))
-            self._block_bests = np.concatenate(parts)
-            reduce = np.maximum.reduce if largest else np.minimum.reduce
-            best = reduce(self._block_bests)
+                last = best_of_rows(values[None, whole * size :], largest_is_best=largest)
+                bests = np.concatenate([bests, last])
+            self._block_bests = bests
+            best = (np.maximum if largest else np.minimum).reduce(bests)
         self._best = best.item() if self.native else best
 
     # Single gaps.
 
     def exact(self, index: int) -> Fraction:
         """γ of one candidate, exactly."""
-        value = self._values[index]
-        difference = Fraction(self.best) - Fraction(value.item() if self.native else value)
+        try:
+            difference = Fraction(self.best) - Fraction(self._values.item(index))
+        except (OverflowError, ValueError):
+            raise ScoresError("scores must be finite") from None
         return (difference if self._largest_is_best else -difference) / self.scale
+
+    def gamma(self, index: int) -> float:
+        """As ``gather``, for one candidate."""
+        return self._arithmetic.gamma(self._values.item(index), self.best)
 
     def gather(self, indices: Indices) -> Floats:
         """γ of some candidates as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰, and at most ``HOPELESS``."""
@@ -170,13 +173,14 @@ class Gaps:
         worse = np.less if self._largest_is_best else np.greater
         return worse(self._values[indices], self.threshold(level))
 
-    def near_reading(self, level: int) -> int:
-        """How many scores must be read to list the candidates that are near at this level."""
-        threshold = self.threshold(level)
+    def near_reading(self, cuts: Floats) -> list[int]:
+        """About how many scores must be read to list the candidates with gaps up to each cut."""
         bests = self._block_bests
         if bests is None:
-            return self.size
-        return int(np.count_nonzero(self._is_near(bests, threshold))) * self._block_size
+            return [self.size] * len(cuts)
+        gammas = np.sort(self._arithmetic.gammas(bests, self.best))
+        blocks = np.searchsorted(gammas, cuts, side="right").tolist()
+        return [count * self._block_size for count in blocks]
 
     def few_near(self, level: int, *, most: int) -> Indices | None:
         """The candidates that are not far at this level, if they are few and quickly found."""
@@ -187,7 +191,7 @@ class Gaps:
         blocks = self._is_near(bests, threshold).nonzero()[0]
         if len(blocks) > _FEW_BLOCKS:
             return None
-        found = self._listed(blocks.tolist(), threshold, self._is_near)
+        found = self._listed(blocks, threshold, self._is_near)
         return found if len(found) <= most else None
 
     def near(self, level: int) -> Iterator[Indices]:
@@ -203,23 +207,26 @@ class Gaps:
         if bests is None:
             yield test(self._values, threshold).nonzero()[0]
             return
-        wanted = test(bests, threshold).nonzero()[0].tolist()
+        wanted = test(bests, threshold).nonzero()[0]
         for start in range(0, len(wanted), _BLOCKS_AT_ONCE):
             yield self._listed(wanted[start : start + _BLOCKS_AT_ONCE], threshold, test)
 
-    def _listed(self, blocks: list[int], threshold: Scalar, test: Any) -> Indices:
+    def _listed(self, blocks: Indices, threshold: Scalar, test: Any) -> Indices:
         """The candidates in these blocks that pass the test."""
         size = self._block_size
-        first, last = blocks[0] * size, (blocks[-1] + 1) * size
-        if last - first < 4 * len(blocks) * size:
-            # Close together: reading the blocks between them costs less than stopping.
-            found: Indices = test(self._values[first:last], threshold).nonzero()[0]
-            found += first
+        first, last = int(blocks[0]), int(blocks[-1]) + 1
+        if last - first <= _CLOSE * len(blocks):
+            # Close together: reading the blocks between them costs less than leaving them out.
+            found: Indices = test(self._values[first * size : last * size], threshold).nonzero()[0]
+            found += first * size
             return found
-        flags = np.zeros((len(blocks), size), dtype=np.bool_)
-        for row, block in zip(flags, blocks, strict=True):
-            part = self._values[block * size : (block + 1) * size]
-            test(part, threshold, out=row[: len(part)])
-        rows, places = flags.nonzero()
-        places += np.array(blocks)[rows] * size
-        return places
+        whole = self.size // size
+        if last > whole:
+            # The last block is a short one.
+            rest = self._listed(blocks[-1:], threshold, test)
+            return np.concatenate([self._listed(blocks[:-1], threshold, test), rest])
+        rows = self._values[: whole * size].reshape(whole, size)[blocks]
+        found = test(rows, threshold).ravel().nonzero()[0]
+        row = found // size
+        found += (blocks[row] - row) * size
+        return found

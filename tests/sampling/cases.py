@@ -31,7 +31,7 @@ SMALL = Tuning(
     pick=2,
     sparse=math.inf,
     spare=1,
-    first_visits=1,
+    stroll=(),
     visits=(0.0,),
     proposals=1,
     overdraw=1,
@@ -43,7 +43,7 @@ SMALL = Tuning(
 NO_LIST = replace(SMALL, few=0)
 """As SMALL, but near candidates are never listed outright: random visits come first."""
 
-NO_VISITS = replace(NO_LIST, first_visits=1 << 60, hopeless=2.0)
+NO_VISITS = replace(NO_LIST, hopeless=2.0)
 """As NO_LIST, but no visits are made either: far candidates are thinned."""
 
 
@@ -125,12 +125,20 @@ HEADS = [
         tuning=NO_LIST,
     ),
     Case(
-        name="heads: visits, then a list",
+        name="heads: a stroll, then a list",
+        draw=uniform_head,
+        scores=[0.0, -0.5],
+        expected=reference.permute_and_flip,
+        tuning=replace(SMALL, very_few=0, stroll=(1, 1)),
+        within=0.6,
+    ),
+    Case(
+        name="heads: a stroll that is given up, then visits",
         draw=uniform_head,
         scores=[0.0, -0.5, -1.0, -1.0],
         expected=reference.permute_and_flip,
-        tuning=replace(SMALL, very_few=0),
-        within=0.6,
+        tuning=replace(NO_LIST, stroll=(1, 1), promising=0.75, word=2),
+        within=0.8,
     ),
     Case(
         name="heads: thinned twice",

@@ -115,6 +115,12 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         return np.array(heads, dtype=np.int64)
 
+    def first_heads(gaps: Gaps, candidates: list[int], coins: Any, **_: Any) -> int | None:
+        for place, candidate in enumerate(candidates):
+            if oracle.heads(coins.ball(gaps.exact(candidate))):
+                return place
+        return None
+
     def marks(_: Bits, places: int, exponent: int, **__: Any) -> Indices:
         marked = [place for place in range(places) if oracle.heads(arb((1, -exponent)))]
         return np.array(marked, dtype=np.int64)
@@ -124,6 +130,9 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def some_indices(bits: Bits, bound: int, *, count: int, **_: Any) -> Indices:
         return np.array([uniform_below(bits, bound) for _ in range(count)], dtype=np.int64)
+
+    def few_indices(bits: Bits, bound: int, *, count: int, **_: Any) -> list[int]:
+        return [uniform_below(bits, bound) for _ in range(count)]
 
     def some_words_below(bits: Bits, bound: int, *, count: int) -> Any:
         # A second round of proposals is the first again: there is nothing to learn from it.
@@ -164,6 +173,8 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         (heads_module, "flip", flip),
         (heads_module, "uniform_below", uniform_below),
         (heads_module, "some_indices", some_indices),
+        (heads_module, "few_indices", few_indices),
+        (heads_module, "first_heads", first_heads),
         (thinning, "flip", flip),
         (thinning, "marks", marks),
         (proportions, "flip", flip),

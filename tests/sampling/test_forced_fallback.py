@@ -30,7 +30,7 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
-from discreet.sampling.coins import Coins, Heads, flip
+from discreet.sampling.coins import Coins, Heads, first_heads, flip
 from discreet.sampling.layers import Layer
 from discreet.sampling.many import Window
 from discreet.sampling.refinement import Uniform, precision
@@ -39,7 +39,8 @@ from discreet.sampling.tuning import STANDARD, Tuning
 BUSY = Tuning(
     few=4,
     very_few=2,
-    first_visits=2,
+    stroll=(2, 3),
+    promising=2.0,
     visits=(0.5, 1.0),
     levels=(6, 4, 3, 2),
     inner=1,
@@ -120,6 +121,19 @@ def test_coins_fall_the_same_by_floats_and_by_balls(coins: Coins) -> None:
     assert by_floats == by_balls
 
 
+def test_a_handful_of_coins_falls_the_same_by_floats_and_by_balls() -> None:
+    """Of the same power as the test before, for the coins flipped one at a time."""
+    gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 12_000), scale=Fraction(2))
+    by_floats, by_balls = (
+        [
+            first_heads(gaps, [candidate], Heads(), bits=ScriptedBits(candidate), tuning=tuning)
+            for candidate in range(gaps.size)
+        ]
+        for tuning in (STANDARD, replace(STANDARD, tolerance=math.inf))
+    )
+    assert by_floats == by_balls
+
+
 def test_balls_are_asked_about_every_coin_when_forced(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = 0
     settle = Uniform.is_below
@@ -143,7 +157,8 @@ def test_the_assumption_about_exp_and_log_holds_here() -> None:
     points = np.concatenate(
         [-rng.uniform(0, 600, 3000), -rng.uniform(0, 50, 3000), -(2.0 ** -rng.uniform(0, 80, 500))]
     )
-    _assert_close(np.exp(points), points, lambda x: x.exp())
+    for found in (np.exp(points), np.array([math.exp(point) for point in points])):
+        _assert_close(found, points, lambda x: x.exp())
     words = np.concatenate([rng.uniform(0.5, 2.0**64, 2000), 2.0 ** rng.uniform(0.1, 64, 2000)])
     _assert_close(np.log(words), words, lambda x: x.log())
     small = rng.uniform(0, 2, 2000)

@@ -27,6 +27,9 @@ from tests.sampling.test_decision_trees import (
     test_the_least_depth_is_found_exactly as _assert_least_depth,
 )
 from tests.sampling.test_forced_fallback import (
+    test_a_handful_of_coins_falls_the_same_by_floats_and_by_balls as _assert_handful_agrees,
+)
+from tests.sampling.test_forced_fallback import (
     test_coins_fall_the_same_by_floats_and_by_balls as _assert_coins_agree,
 )
 from tests.sampling.walking import assert_bracketed
@@ -61,6 +64,10 @@ def _outcomes(name: str) -> Callable[[Patch], None]:
 
 def _floats_agree(_: Patch) -> None:
     _assert_coins_agree(Heads())
+
+
+def _handful_agrees(_: Patch) -> None:
+    _assert_handful_agrees()
 
 
 def _depths_are_exact(_: Patch) -> None:
@@ -117,6 +124,15 @@ def coin_a_thousandth_too_large_in_balls(patch: Patch) -> None:
 
 def candidate_visited_twice(patch: Patch) -> None:
     patch.setattr(heads_module, "_contains", lambda *_: False)
+
+
+def candidate_met_twice_on_a_stroll(patch: Patch) -> None:
+    patch.setattr(heads_module, "_unvisited", lambda drawn, _: drawn)
+
+
+def single_coin_a_thousandth_too_large(patch: Patch) -> None:
+    right = Heads.chance
+    patch.setattr(Heads, "chance", lambda self, gamma: right(self, gamma) * 1.001)
 
 
 def candidate_both_near_and_far(patch: Patch) -> None:
@@ -238,6 +254,8 @@ MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
     (coin_a_thousandth_too_large_in_floats, _floats_agree),
     (coin_a_thousandth_too_large_in_balls, _coin_is_exact),
     (candidate_visited_twice, _outcomes("heads: visits")),
+    (candidate_met_twice_on_a_stroll, _outcomes("heads: a stroll, then a list")),
+    (single_coin_a_thousandth_too_large, _handful_agrees),
     (candidate_both_near_and_far, _outcomes("heads: some far")),
     (least_and_largest_swapped, _tapes("heads: some far")),
     (least_and_largest_swapped, _tapes("heads: least is best")),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from discreet import distribution, sampling
 from discreet.errors import NotPrivateError
 from discreet.exact_numbers import Exact, probability, refuse, whole
-from discreet.gaps import Gaps
+from discreet.gaps import Gaps, require_finite
 from discreet.guarantees import Guarantee, PureDP
 from discreet.mechanisms.mechanism import Floats, Indices, Mechanism, source_of_bits
 from discreet.release import Release
@@ -150,6 +150,7 @@ class ExponentialRandomizedResponse(Mechanism):
 
 def _chain(values: npt.NDArray[Any], sensitivity: Fraction, largest: bool) -> npt.NDArray[np.intp]:
     """Positions from the best down while consecutive scores differ by at most Δ, compared exactly."""
+    require_finite(values)
     order = np.argsort(values, kind="stable")
     if largest:
         order = order[::-1]

@@ -11,6 +11,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ from discreet.errors import DiscreetError, ParameterError
 
 Words: TypeAlias = NDArray[np.uint64]
 
-KERNEL_BYTES = 1024
+KERNEL_BYTES = 8192
 """What one source takes straight from the kernel before it turns to the cipher."""
 
 _ZEROS = bytes(1 << 16)
@@ -64,11 +65,17 @@ class _ByteBits:
         return int.from_bytes(self._bytes((width + 7) >> 3), "little") >> (-width & 7)
 
 
-def _keystream(key: bytes) -> Any:
+@cache
+def _ciphers() -> tuple[Any, Any, Any]:
     # Imported here: 30 ms that a small selection never needs.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-    return Cipher(algorithms.AES(key), modes.CTR(_BLANK_NONCE)).encryptor()
+    return Cipher, algorithms.AES, modes.CTR(_BLANK_NONCE)
+
+
+def _keystream(key: bytes) -> Any:
+    cipher, aes, counter_mode = _ciphers()
+    return cipher(aes(key), counter_mode).encryptor()
 
 
 def _expand(encryptor: Any, count: int) -> bytes:

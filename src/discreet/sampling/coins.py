@@ -7,6 +7,7 @@ samplers flip is one of these families.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Protocol
 
@@ -16,6 +17,8 @@ from discreet.gaps import Flags, Floats, Gaps, Indices
 from discreet.sampling.bits import Bits
 from discreet.sampling.refinement import Ball, Uniform, ball, scaled
 from discreet.sampling.tuning import Tuning
+
+_POWERS = 2.0 ** np.arange(128)
 
 
 class Coins(Protocol):
@@ -64,6 +67,10 @@ class Heads:
             gammas *= 0.5**self.halvings
         return gammas, 1.0
 
+    def chance(self, gamma: float) -> float:
+        """exp(−γ)/2^halvings for one gap, as good as ``chances``."""
+        return math.ldexp(math.exp(-gamma), -self.halvings)
+
     def ball(self, gamma: Fraction) -> Ball:
         """exp(−γ)/2^halvings."""
         return scaled(ball(-gamma).exp(), -self.halvings)
@@ -88,11 +95,7 @@ def flip(
     floats is decided as the real numbers decide it.
     """
     chances, factor = coins.chances(gaps.gather(candidates))
-    scaling = boost + tuning.word
-    if isinstance(scaling, int):
-        chances *= 2.0**scaling
-    else:
-        chances = np.ldexp(chances, scaling)
+    chances *= _POWERS[boost] * 2.0**tuning.word
     words = bits.words(len(candidates), width=tuning.word)
     drawn = words.astype(np.float64)
     doubt = tuning.tolerance * factor
@@ -113,6 +116,22 @@ def flip(
         gamma = gaps.exact(int(candidates[position]))
         kept[place] = falls_heads(uniform, coins, gamma, boost=power)
     return heads[kept]
+
+
+def first_heads(
+    gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
+) -> int | None:
+    """The first position in ``candidates`` at which a coin falls heads: ``flip`` for a handful."""
+    words = bits.words(len(candidates), width=tuning.word).tolist()
+    for position, (candidate, word) in enumerate(zip(candidates, words, strict=True)):
+        chance = coins.chance(gaps.gamma(candidate)) * 2.0**tuning.word
+        if word <= chance * (1.0 + tuning.tolerance) + 2.0:
+            if word < chance * (1.0 - tuning.tolerance) - 2.0:
+                return position
+            uniform = Uniform(bits, known=word, width=tuning.word, step=tuning.word)
+            if falls_heads(uniform, coins, gaps.exact(candidate), boost=0):
+                return position
+    return None
 
 
 def falls_heads(uniform: Uniform, coins: Coins, gamma: Fraction, *, boost: int) -> bool:

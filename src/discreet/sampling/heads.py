@@ -8,15 +8,12 @@ proof page).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
-
 import numpy as np
 
 from discreet.gaps import Gaps, Indices
 from discreet.sampling.bits import Bits
-from discreet.sampling.coins import Heads, flip
-from discreet.sampling.integers import some_indices, uniform_below
+from discreet.sampling.coins import Heads, first_heads, flip
+from discreet.sampling.integers import few_indices, some_indices, uniform_below
 from discreet.sampling.thinning import far_heads, thinned_heads, visit_counts
 from discreet.sampling.tuning import STANDARD, Tuning
 
@@ -46,14 +43,14 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
     near = gaps.few_near(level, most=tuning.few)
     visited = _NOBODY
-    if near is None or len(near) > tuning.very_few:
-        rounds = visit_counts(gaps, tuning)
-        # Flipping a few hundred near ones costs little more than a second round of visits.
-        some = rounds if near is None else islice(rounds, 1)
-        chosen, visited = _visit(gaps, coins, some, bits=bits, tuning=tuning)
+    if near is None or (len(near) > tuning.very_few and 2 * len(near) > gaps.size):
+        chosen, visited = _stroll(gaps, coins, bits=bits, tuning=tuning)
         if chosen is not None:
             return chosen
     if near is None:
+        chosen, visited = _visit(gaps, coins, visited, bits=bits, tuning=tuning)
+        if chosen is not None:
+            return chosen
         heads = thinned_heads(gaps, coins, bits=bits, tuning=tuning)
     else:
         # A single near candidate is the best one, and its coin exp(−0) needs no flip.
@@ -75,16 +72,35 @@ def _one_of(heads: Indices, bits: Bits, *, tails: Indices) -> int | None:
     return None
 
 
-def _visit(
-    gaps: Gaps, coins: Heads, rounds: Iterable[int], *, bits: Bits, tuning: Tuning
-) -> tuple[int | None, Indices]:
-    """Visit candidates in random order until a coin is heads or enough have been seen.
+def _stroll(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int | None, Indices]:
+    """Visit a few candidates in random order, one at a time, until a coin is heads or all look far.
 
     Returns the head, or None and the candidates visited, whose coins were all tails. Candidates are
     drawn with replacement and repeats skipped, which is a uniformly random order.
     """
-    visited = _NOBODY
-    for count in rounds:
+    visited: list[int] = []
+    for count in tuning.stroll:
+        drawn = few_indices(bits, gaps.size, count=count, width=tuning.word)
+        order = _unvisited(drawn, visited)
+        place = first_heads(gaps, order, coins, bits=bits, tuning=tuning)
+        if place is not None:
+            return order[place], _NOBODY
+        visited += order
+        if all(gaps.gamma(candidate) > tuning.promising for candidate in order):
+            break
+    return None, np.array(visited, dtype=np.int64)
+
+
+def _unvisited(drawn: list[int], visited: list[int]) -> list[int]:
+    """Those drawn that are met for the first time, each once, in the order drawn."""
+    return [candidate for candidate in dict.fromkeys(drawn) if candidate not in visited]
+
+
+def _visit(
+    gaps: Gaps, coins: Heads, visited: Indices, *, bits: Bits, tuning: Tuning
+) -> tuple[int | None, Indices]:
+    """The same for longer rounds: the coins of a whole round are flipped at once."""
+    for count in visit_counts(gaps, tuning):
         order = some_indices(bits, gaps.size, count=count, width=tuning.index_word)
         for position in flip(gaps, order, coins, bits=bits, tuning=tuning).tolist():
             # A candidate met before was tails then, and a coin is flipped once.
@@ -96,4 +112,4 @@ def _visit(
 
 
 def _contains(candidates: Indices, candidate: int) -> bool:
-    return bool(np.count_nonzero(candidates == candidate))
+    return len(candidates) > 0 and bool(np.count_nonzero(candidates == candidate))

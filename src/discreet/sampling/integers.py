@@ -64,6 +64,14 @@ def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indi
     return chosen
 
 
+def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
+    """As ``some_indices``, for a handful and any bound up to ``2**width``: plain Python is quicker there."""
+    whole = 1 << width
+    surplus = whole % bound
+    products = [word * bound for word in bits.words(count, width=width).tolist()]
+    return [product >> width for product in products if product & (whole - 1) >= surplus]
+
+
 def some_words_below(bits: Bits, bound: int, *, count: int) -> Words:
     """At most ``count`` independent uniform integers in ``range(bound)``, for a bound up to 2⁶³.
 

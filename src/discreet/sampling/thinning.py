@@ -39,24 +39,24 @@ def thinned_heads(
 
 def cheapest_level(gaps: Gaps, coins: Coins, tuning: Tuning) -> int:
     """The level at which listing the near candidates and flipping marked far ones costs least."""
-    sketch = gaps.sketch()
+    levels = [level + coins.spread for level in tuning.levels]
+    cuts = np.array(levels) * _LN2
+    reading = gaps.near_reading(cuts)
+    near: list[int] = np.searchsorted(np.sort(gaps.sketch()), cuts, side="right").tolist()
+    share = gaps.size / len(gaps.sketch())
 
-    def cost(level: int) -> float:
-        near = np.count_nonzero(sketch <= level * _LN2) / len(sketch)
-        far = 0.5 ** coins.exponent(level)
-        return _READ * gaps.near_reading(level) + gaps.size * (_LIST * near + _MARK * far)
+    def cost(place: int) -> float:
+        far = math.ldexp(gaps.size, -coins.exponent(levels[place]))
+        return _READ * reading[place] + _LIST * share * near[place] + _MARK * far
 
-    return min((level + coins.spread for level in tuning.levels), key=cost)
+    return levels[min(range(len(levels)), key=cost)]
 
 
 def visit_counts(gaps: Gaps, tuning: Tuning) -> Iterator[int]:
     """How many random visits to make in each round, before the coins are thinned instead.
 
-    First a few; then multiples of the wait for one heads that a sketch of the scores suggests, unless
-    that is long.
+    Multiples of the wait for one heads that a sketch of the scores suggests; none if that is long.
     """
-    if 4 * tuning.first_visits <= gaps.size:
-        yield tuning.first_visits
     sketch = gaps.sketch()
     chance = float(np.add.reduce(np.exp(-sketch))) / len(sketch)
     if chance >= tuning.hopeless:

@@ -22,9 +22,10 @@ class Tuning:
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         spare: distances between marks that are drawn beyond the expected number.
-        few: so many near candidates are flipped outright, if the first visits find no heads.
-        very_few: so many near candidates are flipped without any visits.
-        first_visits: size of the first round of random visits.
+        few: so many near candidates are flipped outright, if a stroll finds no heads.
+        very_few: so many near candidates are flipped without a stroll.
+        stroll: sizes of the first rounds of random visits, made one at a time.
+        promising: a stroll goes on if it met a gap below this.
         visits: sizes of further rounds, in multiples of the wait expected for one heads.
         hopeless: no visits are made when the mean coin seems to be below this.
         proposals: how many proposals the exponential mechanism starts with.
@@ -42,7 +43,8 @@ class Tuning:
     spare: int = 16
     few: int = 1024
     very_few: int = 128
-    first_visits: int = 64
+    stroll: tuple[int, ...] = (4, 28)
+    promising: float = 8.0
     visits: tuple[float, ...] = (2.0, 4.0)
     hopeless: float = 2.0**-12
     proposals: int = 1024
