@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import decimal
-import contextlib
 import itertools
 import math
 import re

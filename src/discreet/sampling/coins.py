@@ -69,7 +69,7 @@ class Heads:
 
     def chance(self, gamma: float) -> float:
         """exp(−γ)/2^halvings for one gap, as good as ``chances``."""
-        return math.ldexp(math.exp(-gamma), -self.halvings)
+        return math.exp(-gamma) * 0.5**self.halvings
 
     def ball(self, gamma: Fraction) -> Ball:
         """exp(−γ)/2^halvings."""
@@ -122,13 +122,15 @@ def first_heads(
     gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
 ) -> int | None:
     """The first position in ``candidates`` at which a coin falls heads: ``flip`` for a handful."""
-    words = bits.words(len(candidates), width=tuning.word).tolist()
+    width, doubt = tuning.word, tuning.tolerance
+    whole = 2.0**width
+    words = bits.words(len(candidates), width=width).tolist()
     for position, (candidate, word) in enumerate(zip(candidates, words, strict=True)):
-        chance = coins.chance(gaps.gamma(candidate)) * 2.0**tuning.word
-        if word <= chance * (1.0 + tuning.tolerance) + 2.0:
-            if word < chance * (1.0 - tuning.tolerance) - 2.0:
+        chance = coins.chance(gaps.gamma(candidate)) * whole
+        if word <= chance * (1.0 + doubt) + 2.0:
+            if word < chance * (1.0 - doubt) - 2.0:
                 return position
-            uniform = Uniform(bits, known=word, width=tuning.word, step=tuning.word)
+            uniform = Uniform(bits, known=word, width=width, step=width)
             if falls_heads(uniform, coins, gaps.exact(candidate), boost=0):
                 return position
     return None

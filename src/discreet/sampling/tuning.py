@@ -43,8 +43,8 @@ class Tuning:
     spare: int = 16
     few: int = 1024
     very_few: int = 128
-    stroll: tuple[int, ...] = (4, 28)
-    promising: float = 8.0
+    stroll: tuple[int, ...] = (6, 26)
+    promising: float = 5.5
     visits: tuple[float, ...] = (2.0, 4.0)
     hopeless: float = 2.0**-12
     proposals: int = 1024
