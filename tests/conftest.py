@@ -1,8 +1,12 @@
-"""Session-wide settings: Hypothesis repeats itself exactly, so that no test fails by chance."""
+"""For all tests: Hypothesis repeats itself exactly, so that no test fails by chance; a database server."""
 
 from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
+
+from tests.postgresql import postgres, server
+
+__all__ = ["postgres", "server"]
 
 settings.register_profile(
     "discreet",

@@ -16,6 +16,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"\s+# exit (\d)$")
+SERVER = re.compile(r"^export DISCREET_LEDGER=postgresql://\S+$")
 
 
 def _commands(page: Path) -> list[str]:
@@ -26,7 +27,10 @@ def _commands(page: Path) -> list[str]:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if _commands(page)], ids=lambda page: page.name
 )
-def test_commands_run_as_pasted(page: Path, tmp_path: Path) -> None:
+def test_commands_run_as_pasted(
+    page: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """As pasted, but for the address of a database server: there the tests start their own."""
     scripts = str(Path(sys.executable).parent)
     environment = {
         **os.environ,
@@ -38,6 +42,9 @@ def test_commands_run_as_pasted(page: Path, tmp_path: Path) -> None:
     for name, program in FILE.findall(page.read_text(encoding="utf-8")):
         (tmp_path / name).write_text(program, encoding="utf-8")
     for line in _commands(page):
+        if SERVER.match(line):
+            environment["DISCREET_LEDGER"] = request.getfixturevalue("postgres")
+            continue
         wanted = EXIT.search(line)
         words = shlex.split(EXIT.sub("", line))
         done = subprocess.run(

@@ -1,90 +1,10 @@
-"""Real databases: SQLite files, and a PostgreSQL server that the tests start for themselves."""
+"""A place for a ledger: a SQLite file, or a database on a real server."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, make_url, text
-
-POSTGRES = os.environ.get("DISCREET_TEST_POSTGRES")
-_counter = iter(range(1_000_000))
-
-
-def _binaries() -> Path | None:
-    found = shutil.which("pg_ctl")
-    if found:
-        return Path(found).resolve().parent
-    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
-        if (folder / "pg_ctl").exists():
-            return folder
-    return None
-
-
-def _run(command: list[str]) -> None:
-    """PostgreSQL refuses to run as root; Debian's package makes a user for it."""
-    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    nowhere = subprocess.DEVNULL
-    subprocess.run([*user, *command], check=True, stdout=nowhere, stderr=nowhere, cwd="/")
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """The URL of a PostgreSQL server: DISCREET_TEST_POSTGRES, or one of our own on a socket."""
-    if POSTGRES:
-        yield POSTGRES
-        return
-    binaries = _binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL: set DISCREET_TEST_POSTGRES or install the package postgresql")
-    folder = Path(
-        tempfile.mkdtemp(prefix="discreet-postgres-", dir="/tmp")
-    )  # sockets need short paths
-    if os.geteuid() == 0:
-        shutil.chown(folder, "postgres")
-    data, log = folder / "data", folder / "log"
-    initialise = [
-        binaries / "initdb",
-        "-D",
-        data,
-        "-U",
-        "discreet",
-        "-A",
-        "trust",
-        "-E",
-        "UTF8",
-        "--no-sync",
-    ]
-    _run([str(part) for part in initialise])
-    options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off -c max_connections=80"
-    control = [str(binaries / "pg_ctl"), "-D", str(data), "-w"]
-    _run([*control, "-l", str(log), "-o", options, "start"])
-    try:
-        yield f"postgresql://discreet@/postgres?host={folder}"
-    finally:
-        _run([*control, "-m", "immediate", "stop"])
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture
-def postgres(server: str) -> Iterator[str]:
-    """The URL of a fresh, empty PostgreSQL database."""
-    name = f"discreet_test_{os.getpid()}_{next(_counter)}"
-    base = make_url(server).set(drivername="postgresql+psycopg")
-    engine = create_engine(base, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    try:
-        yield make_url(server).set(database=name).render_as_string(hide_password=False)
-    finally:
-        with engine.connect() as connection:
-            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-        engine.dispose()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

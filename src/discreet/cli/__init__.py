@@ -1,41 +1,50 @@
 """The command line: parse, call, print; nothing else.
 
-Each command is one module with a ``register(app)``; heavy libraries are imported inside the command, so
-that ``discreet --help`` stays quick. Results go to stdout, progress and complaints to stderr. Exit
-status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something failed.
+Each command is in a module with a ``register(app)`` and in the table below, from which the help is written;
+its module is imported when it runs, and heavy libraries inside it. Results go to stdout, progress and
+complaints to stderr. Exit status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something
+failed.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 
 import typer
 
+from discreet.cli.on_demand import Entry, OnDemand
 from discreet.errors import DiscreetError, ParameterError, ScoresError
 
-COMMANDS = (
-    "demo",
-    "demo_data",
-    "ask",
-    "select",
-    "compare",
-    "plan",
-    "recommend",
-    "optimality",
-    "risk",
-    "budget",
-    "audit",
-    "claims",
-    "reproduce",
-    "explore",
-    "man_page",
-)
-"""The modules of this package that register commands, in the order of the help."""
+_TRY, _ASK, _STUDY, _CHECK = "Try it", "Ask, and pay", "Choose before you spend", "Check"
+
+
+class _Commands(OnDemand):
+    entries = (
+        Entry("demo", "demo", "One private answer, what it promises, what else it could have cost.", _TRY),
+        Entry("demo-data", "demo_data", "Write the tables of an invented clinic.", _TRY),
+        Entry("explore", "explore", "See what a choice costs, in the browser.", _TRY),
+        Entry("mode", "ask", "The most common value of a column.", _ASK),
+        Entry("median", "ask", "The median of a column, on a public grid.", _ASK),
+        Entry("quantiles", "ask", "Several quantiles of a column at once.", _ASK),
+        Entry("top", "ask", "The k most common values of a column.", _ASK),
+        Entry("select", "select", "The best candidate by computed scores.", _ASK),
+        Entry("budget", "budget", "A budget that cannot be overspent.", _ASK),
+        Entry("compare", "compare", "How far each mechanism falls short, over a range of ε.", _STUDY),
+        Entry("plan", "plan", "The least ε at which each mechanism is accurate enough.", _STUDY),
+        Entry("recommend", "recommend", "Which mechanism to use, and why.", _STUDY),
+        Entry("risk", "risk", "The surest an attacker can be, or the ε for that.", _STUDY),
+        Entry("optimality", "optimality", "A mechanism's error over the least possible.", _STUDY),
+        Entry("audit", "audit", "Search for scores that refute a claimed guarantee.", _CHECK),
+        Entry("claims", "claims", "Every numbered claim of the five papers, checked.", _CHECK),
+        Entry("reproduce", "reproduce", "Redraw the papers' figures, and say where they differ.", _CHECK),
+        Entry("man-page", "man_page", "Print the manual page, for man.", _CHECK),
+    )
+
 
 app = typer.Typer(
     name="discreet",
+    cls=_Commands,
     help="Choose privately, know what it costs, check every claim.",
     no_args_is_help=True,
     add_completion=True,
@@ -63,10 +72,6 @@ def _options(
     ),
 ) -> None:
     """Differentially private selection: exact, fast, and audited by computation."""
-
-
-for _command in COMMANDS:
-    importlib.import_module(f"discreet.cli.{_command}").register(app)
 
 
 def main() -> None:

@@ -16,19 +16,21 @@ _SECTIONS = {
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-
-    @app.command("man-page")
-    def man_page() -> None:
-        """Print the manual page, for man.
-
-        Example: discreet man-page > discreet.1
-        """
-        typer.echo(manual(app))
+    app.command("man-page")(man_page)
 
 
-def manual(app: typer.Typer) -> str:
+def man_page() -> None:
+    """Print the manual page, for man.
+
+    Example: discreet man-page > discreet.1
+    """
+    typer.echo(manual())
+
+
+def manual() -> str:
     """The manual page of the whole command line, in roff."""
     from discreet import __version__
+    from discreet.cli import app
 
     root = typer.main.get_command(app)
     lines = [
@@ -46,8 +48,10 @@ def manual(app: typer.Typer) -> str:
 
 
 def _commands(path: str, command: Any) -> Iterator[str]:
-    for name, child in sorted(getattr(command, "commands", {}).items()):
-        if getattr(child, "commands", None):
+    context = typer.Context(command)
+    for name in sorted(command.list_commands(context)):
+        child = command.get_command(context, name)
+        if hasattr(child, "list_commands"):
             yield from _commands(f"{path} {name}", child)
             continue
         yield f".SS {_escaped(f'{path} {name}')}"
