@@ -27,9 +27,7 @@ def _commands(page: Path) -> list[str]:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if _commands(page)], ids=lambda page: page.name
 )
-def test_commands_run_as_pasted(
-    page: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_commands_run_as_pasted(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """As pasted, but for the address of a database server: there the tests start their own."""
     scripts = str(Path(sys.executable).parent)
     environment = {

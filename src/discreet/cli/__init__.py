@@ -10,36 +10,43 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import ClassVar
 
 import typer
 
 from discreet.cli.on_demand import Entry, OnDemand
 from discreet.errors import DiscreetError, ParameterError, ScoresError
 
-_TRY, _ASK, _STUDY, _CHECK = "Try it", "Ask, and pay", "Choose before you spend", "Check"
-
 
 class _Commands(OnDemand):
-    entries = (
-        Entry("demo", "demo", "One private answer, what it promises, what else it could have cost.", _TRY),
-        Entry("demo-data", "demo_data", "Write the tables of an invented clinic.", _TRY),
-        Entry("explore", "explore", "See what a choice costs, in the browser.", _TRY),
-        Entry("mode", "ask", "The most common value of a column.", _ASK),
-        Entry("median", "ask", "The median of a column, on a public grid.", _ASK),
-        Entry("quantiles", "ask", "Several quantiles of a column at once.", _ASK),
-        Entry("top", "ask", "The k most common values of a column.", _ASK),
-        Entry("select", "select", "The best candidate by computed scores.", _ASK),
-        Entry("budget", "budget", "A budget that cannot be overspent.", _ASK),
-        Entry("compare", "compare", "How far each mechanism falls short, over a range of ε.", _STUDY),
-        Entry("plan", "plan", "The least ε at which each mechanism is accurate enough.", _STUDY),
-        Entry("recommend", "recommend", "Which mechanism to use, and why.", _STUDY),
-        Entry("risk", "risk", "The surest an attacker can be, or the ε for that.", _STUDY),
-        Entry("optimality", "optimality", "A mechanism's error over the least possible.", _STUDY),
-        Entry("audit", "audit", "Search for scores that refute a claimed guarantee.", _CHECK),
-        Entry("claims", "claims", "Every numbered claim of the five papers, checked.", _CHECK),
-        Entry("reproduce", "reproduce", "Redraw the papers' figures, and say where they differ.", _CHECK),
-        Entry("man-page", "man_page", "Print the manual page, for man.", _CHECK),
-    )
+    sections: ClassVar = {
+        "Try it": (
+            Entry("demo", "demo", "One private answer, and what it promises."),
+            Entry("demo-data", "demo_data", "Write the tables of an invented clinic."),
+            Entry("explore", "explore", "See what a choice costs, in the browser."),
+        ),
+        "Ask, and pay": (
+            Entry("mode", "ask", "The most common value of a column."),
+            Entry("median", "ask", "The median of a column, on a public grid."),
+            Entry("quantiles", "ask", "Several quantiles of a column at once."),
+            Entry("top", "ask", "The k most common values of a column."),
+            Entry("select", "select", "The best candidate by computed scores."),
+            Entry("budget", "budget", "A budget that cannot be overspent."),
+        ),
+        "Choose before you spend": (
+            Entry("compare", "compare", "How far each mechanism falls short, over ε."),
+            Entry("plan", "plan", "The least ε that is accurate enough."),
+            Entry("recommend", "recommend", "Which mechanism to use, and why."),
+            Entry("risk", "risk", "The surest an attacker can be, or the ε for that."),
+            Entry("optimality", "optimality", "A mechanism's error over the least possible."),
+        ),
+        "Check": (
+            Entry("audit", "audit", "Search for scores that refute a claimed guarantee."),
+            Entry("claims", "claims", "Every numbered claim of five papers, checked."),
+            Entry("reproduce", "reproduce", "Redraw the papers' figures; where do they differ?"),
+            Entry("man-page", "man_page", "Print the manual page, for man."),
+        ),
+    }
 
 
 app = typer.Typer(
@@ -49,7 +56,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
 
 

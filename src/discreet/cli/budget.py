@@ -34,7 +34,7 @@ budget = typer.Typer(
     name="budget",
     help="A budget that survives the process and cannot be overspent.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
 
 

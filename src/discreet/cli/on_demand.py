@@ -15,47 +15,34 @@ from typer.core import TyperCommand, TyperGroup
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A command in the list: its name, the module that registers it, its summary and its panel."""
+    """A command in the list: its name, the module that registers it, and its summary."""
 
     name: str
     module: str
     summary: str
-    panel: str
 
 
 class OnDemand(TyperGroup):
     """A group that imports a command when it is asked for."""
 
-    entries: ClassVar[tuple[Entry, ...]] = ()
+    sections: ClassVar[dict[str, tuple[Entry, ...]]] = {}
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._listing = False
-        # What the help shows and what suggestions for a misspelt command are taken from.
-        self.commands = {
-            entry.name: TyperCommand(
-                name=entry.name, help=entry.summary, rich_help_panel=entry.panel
-            )
-            for entry in self.entries
-        }
+        self._entries = {entry.name: entry for part in self.sections.values() for entry in part}
+        # Suggestions for a misspelt command are taken from here.
+        self.commands = {name: TyperCommand(name=name) for name in self._entries}
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command itself, or its line in the list while the help is written."""
-        if self._listing or cmd_name not in self.commands:
-            return super().get_command(ctx, cmd_name)
-        return self.load(cmd_name)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The help of the whole program, without any of its commands."""
-        self._listing = True
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            self._listing = False
-
-    def load(self, name: str) -> Any:
-        """Import one command and build it."""
-        module = next(entry.module for entry in self.entries if entry.name == name)
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  # the signature is the library's
+        """Import a command and build it."""
+        if cmd_name not in self._entries:
+            return None
         shelf = typer.Typer(rich_markup_mode=self.rich_markup_mode)
-        importlib.import_module(f"discreet.cli.{module}").register(shelf)
-        return typer.main.get_group(shelf).commands[name]
+        importlib.import_module(f"discreet.cli.{self._entries[cmd_name].module}").register(shelf)
+        return typer.main.get_group(shelf).commands[cmd_name]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  # as above
+        """The list of commands, section by section, without any of them."""
+        for title, entries in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(entry.name, entry.summary) for entry in entries])
