@@ -55,9 +55,12 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
     else:
         # A single near candidate is the best one, and its coin exp(−0) needs no flip.
         if len(near) > 1 or coins.halvings:
-            near = near[flip(gaps, near, coins, bits=bits, tuning=tuning)]
-        far = far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)
-        heads = np.concatenate([near, far]) if len(far) else near
+            heads = near[flip(gaps, near, coins, bits=bits, tuning=tuning)]
+        else:
+            heads = near
+        if len(near) < gaps.size:
+            far = far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)
+            heads = np.concatenate([heads, far]) if len(far) else heads
     return _one_of(heads, bits, tails=visited)
 
 
