@@ -22,7 +22,7 @@ def test_every_chart_compiles_and_waits_for_its_data(
     names: list[str], state: dict[str, Any]
 ) -> None:
     choices = choices_from({**state, "mechanisms": names}, Shelf())
-    found = figures(choices, Study(choices.values), seconds=60)
+    found = figures(choices, Study(choices.values), seconds=(60, 60))
     data = {
         "probabilities": {"probabilities": found["probabilities"]},
         "error": {"error": found["error"], "chosen": found["chosen"]},

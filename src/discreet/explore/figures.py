@@ -43,13 +43,22 @@ class _Need:
     words: str
 
 
-def figures(choices: Choices, study: Study, *, seconds: float = 0.06) -> dict[str, Any]:
-    """All figures; what is not known after about ``seconds`` is left out, and ``complete`` is false."""
+def figures(
+    choices: Choices, study: Study, *, seconds: tuple[float, float] = (0.025, 0.12)
+) -> dict[str, Any]:
+    """All figures; what is not known after a while is left out, and ``complete`` is then false.
+
+    Args:
+        choices: the state of the page.
+        study: the scores, and what is known about them.
+        seconds: about how long the curves may take, for scores never seen before (somebody drags a bar
+            and wants to see something move) and for others.
+    """
     bars = bars_of(study, choices.labels)
     now = {name: _now(choices, study, name) for name in choices.mechanisms}
     rival = _rival_epsilon(choices, study)
     crossing = budget.crossover(choices.epsilon, rival, choices.delta)
-    deadline = Deadline(seconds)
+    deadline = Deadline(seconds[0] if study.new else seconds[1])
     steps = _steps(choices)
     known = study.curves(choices.mechanisms, steps, choices.setting, deadline)
     needs = {

@@ -95,6 +95,11 @@ class Study:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def new(self) -> bool:
+        """Whether no point of a curve has been computed yet."""
+        return not self._points
+
     def masses(self, name: str, epsilon: Fraction, setting: Setting) -> Floats:
         """The probability of each candidate, best first, of a mechanism at ε."""
         key = (name, epsilon / setting.range_distance, seen_by(name, setting))
