@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,10 @@ _LN2 = math.log(2)
 # and flipping a far one. They steer the plan and nothing else.
 _READ, _LIST, _MARK = 0.4, 30.0, 50.0
 _ARMFUL = 1 << 14
+_NOBODY = np.empty(0, dtype=np.int64)
+
+Boosted: TypeAlias = tuple[Indices, int]
+"""Candidates, and the power of two by which their coins' chances are multiplied."""
 
 
 def thinned_heads(
@@ -31,10 +36,26 @@ def thinned_heads(
     """Every candidate whose coin fell heads, all coins being independent."""
     if level is None:
         level = cheapest_level(gaps, coins, tuning)
-    found = [far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)]
-    for near in _in_armfuls(gaps.near(level)):
-        found.extend(_near_heads(gaps, coins, near, level=level, bits=bits, tuning=tuning))
-    return np.concatenate(found)
+    held = [_marked(gaps, coins, level=level, bits=bits, tuning=tuning)]
+    found: list[Indices] = []
+    for near in gaps.near(level):
+        held.extend(_inner(gaps, coins, near, level=level, bits=bits, tuning=tuning))
+        if sum(len(candidates) for candidates, _ in held) >= _ARMFUL:
+            found.append(_flipped(gaps, coins, held, bits=bits, tuning=tuning))
+            held = []
+    found.append(_flipped(gaps, coins, held, bits=bits, tuning=tuning))
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def _flipped(
+    gaps: Gaps, coins: Coins, held: list[Boosted], *, bits: Bits, tuning: Tuning
+) -> Indices:
+    """The heads among several lists of candidates, each with its boost: one flip costs less than several."""
+    if not held:
+        return _NOBODY
+    candidates = np.concatenate([some for some, _ in held])
+    boost = np.repeat([power for _, power in held], [len(some) for some, _ in held])
+    return candidates[flip(gaps, candidates, coins, bits=bits, tuning=tuning, boost=boost)]
 
 
 def cheapest_level(gaps: Gaps, coins: Coins, tuning: Tuning) -> int:
@@ -68,38 +89,28 @@ def visit_counts(gaps: Gaps, tuning: Tuning) -> Iterator[int]:
 
 def far_heads(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning) -> Indices:
     """The heads among the candidates that are far at ``level``."""
-    exponent = coins.exponent(level)
-    marked = marks(bits, gaps.size, exponent, tuning=tuning)
+    marked, exponent = _marked(gaps, coins, level=level, bits=bits, tuning=tuning)
     if not len(marked):
         return marked
-    marked = marked[gaps.is_far(marked, level)]
     return marked[flip(gaps, marked, coins, bits=bits, tuning=tuning, boost=exponent)]
 
 
-def _in_armfuls(arrays: Iterator[Indices]) -> Iterator[Indices]:
-    """The same candidates in fewer arrays: short ones are joined, so that each flip is worth it."""
-    held: list[Indices] = []
-    count = 0
-    for array in arrays:
-        held.append(array)
-        count += len(array)
-        if count >= _ARMFUL:
-            yield np.concatenate(held)
-            held, count = [], 0
-    if count:
-        yield np.concatenate(held)
+def _marked(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning) -> Boosted:
+    """The marked among the candidates that are far at ``level``, and the boost that marking owes them."""
+    exponent = coins.exponent(level)
+    marked = marks(bits, gaps.size, exponent, tuning=tuning)
+    return (marked[gaps.is_far(marked, level)] if len(marked) else marked), exponent
 
 
-def _near_heads(
+def _inner(
     gaps: Gaps, coins: Coins, near: Indices, *, level: int, bits: Bits, tuning: Tuning
-) -> Iterator[Indices]:
-    """The heads among some candidates that are not far at ``level``."""
+) -> Iterator[Boosted]:
+    """Some candidates that are not far at ``level``; of a long list, those far at the inner level thinned."""
     inner = tuning.inner + coins.spread
     if len(near) > 4 * tuning.few and inner < level:
         far = gaps.is_far(near, inner)
         exponent = coins.exponent(inner)
         outer = near[far]
-        marked = outer[marks(bits, len(outer), exponent, tuning=tuning)]
-        yield marked[flip(gaps, marked, coins, bits=bits, tuning=tuning, boost=exponent)]
+        yield outer[marks(bits, len(outer), exponent, tuning=tuning)], exponent
         near = near[~far]
-    yield near[flip(gaps, near, coins, bits=bits, tuning=tuning)]
+    yield near, 0
