@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
 	@echo "make test         set up, then run every test, lint and type check"
-	@echo "make lint types   only the linter, only the type checker"
+	@echo "make lint types   only the linter and the spelling, only the type checker"
 	@echo "make docs         build the documentation site into docs/_build/html"
 	@echo "make pages        check every claim again and redraw the pictures of the documentation"
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
@@ -38,6 +38,7 @@ test: $(VENV)/.test lint types
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 
 types: $(VENV)/.test
 	$(BIN)/mypy
