@@ -26,6 +26,7 @@ from tests.sampling import reference
 
 SMALL = Tuning(
     word=1,
+    coin=1,
     index_word=2,
     key=1,
     pick=2,

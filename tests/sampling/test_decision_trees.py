@@ -100,7 +100,7 @@ def _assert_coin(
 
     def sampler(bits: Bits) -> int:
         gaps = Gaps(values, scale=Fraction(1))
-        tuning = replace(SMALL, word=word)
+        tuning = replace(SMALL, word=word, coin=word)
         return len(flip(gaps, np.array([1]), coins, bits=bits, tuning=tuning, boost=boost))
 
     found, left = walk(sampler, 2, most_runs=100)

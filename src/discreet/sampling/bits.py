@@ -54,9 +54,9 @@ class _ByteBits:
         raise NotImplementedError
 
     def words(self, count: int, *, width: int = 64) -> Words:
-        """``count`` independent uniform integers below ``2**width``."""
+        """``count`` independent uniform integers below ``2**width``, in a type that holds them."""
         if width == 32:
-            return np.frombuffer(self._bytes(4 * count), "<u4").astype(np.uint64)
+            return np.frombuffer(self._bytes(4 * count), "<u4")
         drawn: Words = np.frombuffer(self._bytes(8 * count), "<u8")
         return drawn if width == 64 else drawn >> np.uint64(64 - width)
 

@@ -95,8 +95,8 @@ def flip(
     floats is decided as the real numbers decide it.
     """
     chances, factor = coins.chances(gaps.gather(candidates))
-    chances *= _POWERS[boost] * 2.0**tuning.word
-    words = bits.words(len(candidates), width=tuning.word)
+    chances *= _POWERS[boost] * 2.0**tuning.coin
+    words = bits.words(len(candidates), width=tuning.coin)
     drawn = words.astype(np.float64)
     doubt = tuning.tolerance * factor
     ceiling = chances * (1.0 + doubt)
@@ -112,7 +112,7 @@ def flip(
     for place in (~kept).nonzero()[0].tolist():
         position = int(heads[place])
         power = boost if isinstance(boost, int) else int(boost[position])
-        uniform = Uniform(bits, known=int(words[position]), width=tuning.word, step=tuning.word)
+        uniform = Uniform(bits, known=int(words[position]), width=tuning.coin, step=tuning.word)
         gamma = gaps.exact(int(candidates[position]))
         kept[place] = falls_heads(uniform, coins, gamma, boost=power)
     return heads[kept]

@@ -14,7 +14,8 @@ class Tuning:
     """Word sizes, filter width and the points at which a sampler changes its plan.
 
     Attributes:
-        word: bits of the first look at a uniform number that is compared with a chance.
+        word: bits of the first look at a uniform number.
+        coin: the same for the coins that are flipped many at a time, of which few are close calls.
         index_word: bits of the word from which a uniform index is made.
         key: bits of the keys by which one of several arrivals is chosen.
         pick: bits from which a steady choice is made.
@@ -35,6 +36,7 @@ class Tuning:
     """
 
     word: int = 64
+    coin: int = 32
     index_word: int = 32
     key: int = 46
     pick: int = 128
