@@ -10,6 +10,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from discreet.claims import REFUTED
+from discreet.claims.recorded import recorded
 from discreet.explore.server import PageServer
 
 from .conftest import Visit
@@ -98,21 +100,39 @@ def test_charts_are_drawn_when_their_view_is_opened(visit: Go) -> None:
         assert box["width"] > 300
 
 
-def test_claims_with_filters_and_one_check(visit: Go) -> None:
+def test_recorded_verdicts_are_there_at_once_with_filters(visit: Go) -> None:
     page = visit().open("#view=claims").page
-    expect(page.locator("#claims tbody tr").nth(44)).to_be_attached()
+    record = recorded()
+    rows = page.locator("#claims tbody tr")
+    expect(rows).to_have_count(len(record.findings))
+    expect(page.locator("#claims-record")).to_contain_text(
+        f"as computed for discreet {record.version}; press"
+    )
+    expect(page.locator("#claims-count")).to_contain_text("proved by computation")
+    shown = page.locator("#claims .state").all_inner_texts()
+    assert shown == [finding.verdict for finding in record.findings.values()]
+    page.locator("#claims-verdict").select_option(REFUTED)
+    refuted = [name for name, found in record.findings.items() if found.verdict == REFUTED]
+    expect(rows).to_have_count(len(refuted))
+    expect(page.locator("#claims .witness")).to_have_count(len(refuted))
     page.locator("#claims-paper").select_option("noisy-max")
-    page.locator("#claims-words").fill("proposition 8")
-    expect(page.locator("#claims tbody tr")).to_have_count(1)
-    page.locator("#claims-run").click()
-    expect(page.locator("#claims .state")).to_have_text("refuted")
-    expect(page.locator("#claims-run")).to_be_visible()
-    page.locator("#claims-words").fill("")
-    page.locator("#claims-verdict").select_option("refuted")
-    expect(page.locator("#claims tbody tr")).to_have_count(1)
+    expect(rows).to_have_count(sum(name.startswith("noisy-max/") for name in refuted))
     page.locator("#claims-words").fill("no such words")
-    expect(page.locator("#claims tbody tr")).to_have_count(0)
+    expect(rows).to_have_count(0)
     expect(page.locator("#claims-run")).to_be_disabled()
+
+
+def test_a_claim_is_computed_again_here(visit: Go) -> None:
+    page = visit().open("#view=claims").page
+    page.locator("#claims-paper").select_option("noisy-max")
+    page.locator("#claims-words").fill("noise is ε-bounded range")
+    expect(page.locator("#claims tbody tr")).to_have_count(1)
+    expect(page.locator("#claims .source")).to_have_text("as recorded")
+    page.locator("#claims-run").click()
+    expect(page.locator("#claims .source")).to_contain_text("computed here in")
+    expect(page.locator("#claims .source")).not_to_contain_text("the record says")
+    expect(page.locator("#claims .state")).to_have_text(REFUTED)
+    expect(page.locator("#claims-run")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

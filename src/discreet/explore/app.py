@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -195,7 +195,7 @@ class Explorer:
         return JSONResponse({"messages": messages, "ended": ended})
 
     async def claims(self, _request: Request) -> Response:
-        """The catalogue of claims."""
+        """The catalogue of claims, with the verdicts that came with the package."""
         return JSONResponse(await run_in_threadpool(_catalogue))
 
     # ---- the application -------------------------------------------------------------------------
@@ -258,8 +258,11 @@ def _specifications(names: tuple[str, ...]) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[str, Any]:
     from discreet.claims import PAPERS, VERDICTS, all_claims
+    from discreet.claims.recorded import recorded
 
+    record = recorded()
     return {
+        "computed_for": record.version,
         "papers": [{"key": paper.key, "title": paper.title} for paper in PAPERS.values()],
         "verdicts": list(VERDICTS),
         "claims": [
@@ -268,6 +271,9 @@ def _catalogue() -> dict[str, Any]:
                 "paper": entry.paper,
                 "number": entry.number,
                 "statement": entry.statement,
+                "recorded": asdict(record.findings[entry.id])
+                if entry.id in record.findings
+                else None,
             }
             for entry in all_claims()
         ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
+from dataclasses import asdict
 from fractions import Fraction
 from multiprocessing.connection import Connection
 from typing import Any
@@ -102,14 +103,16 @@ def run_audit(sender: Connection, request: dict[str, Any]) -> None:
 
 
 def run_claims(sender: Connection, names: list[str]) -> None:
-    """Check claims one after the other, each at its quick settings."""
+    """Check claims one after the other, each on its full range, as the record was made."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from discreet.claims import Settings, chosen, run
+    from discreet.claims.recorded import short
 
     try:
         entries = chosen(only=names)
-        for count, result in enumerate(run(entries, Settings(quick=True)), start=1):
-            sender.send(("progress", result.as_json(), count / len(entries)))
+        for count, result in enumerate(run(entries, Settings()), start=1):
+            found = {"seconds": round(result.seconds, 3), **asdict(short(result))}
+            sender.send(("progress", result.claim.id, found, count / len(entries)))
         sender.send(("done", None))
     except DiscreetError as error:
         sender.send(("error", str(error)))

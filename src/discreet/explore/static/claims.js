@@ -1,10 +1,10 @@
-// Every claim of the papers, with filters; checked on demand, in the background.
+// Every claim of the papers, with filters: verdicts as recorded, computed again on demand, in the background.
 import { $, figure, make } from "./dom.js";
 import { follow } from "./follow.js";
 import { clear, notify } from "./notices.js";
 import { get, post, remove } from "./server.js";
 
-const UNCHECKED = "not checked here yet";
+const UNKNOWN = { verdict: "not recorded", covered: "", evidence: "", witness: null };
 let catalogue = null;
 let job = null;
 const found = new Map();
@@ -24,44 +24,67 @@ function build() {
   const choice = (name, label, options) => make("div", { class: "field" }, make("label", { for: `claims-${name}` }, label), make("select", { id: `claims-${name}`, onchange: show }, make("option", { value: "" }, "all"), ...options.map(([value, text]) => make("option", { value }, text))));
   $("#view-claims").replaceChildren(make("section", { class: "card", "aria-labelledby": "h-claims" },
     make("h2", { id: "h-claims" }, "What the papers claim"),
-    make("p", { class: "hint" }, "Each numbered claim is one executable check. “Check” runs those shown at their quick settings; “discreet claims” on the command line runs the full ranges."),
+    make("p", {}, "Each numbered claim is one executable check. “Proved by computation” means that exact or ball arithmetic decided every case of the range named; “consistent with a search”, that a search found nothing against it. In a witness, answers are counted from 0."),
+    make("p", { class: "hint", id: "claims-record" }, `The verdicts are as computed for discreet ${catalogue.computed_for}; press “Compute again here” to compute those shown on this machine, on the same full ranges (all of them take about half a minute).`),
     make("div", { class: "claims-form" },
       choice("paper", "Paper", catalogue.papers.map(({ key, title }) => [key, title])),
-      choice("verdict", "Verdict", [...catalogue.verdicts, "failed", UNCHECKED].map((verdict) => [verdict, verdict])),
+      choice("verdict", "Verdict", verdicts().map((verdict) => [verdict, verdict])),
       make("div", { class: "field" }, make("label", { for: "claims-words" }, "Words"), make("input", { type: "search", id: "claims-words", oninput: show }))),
     make("div", { class: "actions" },
-      make("button", { type: "button", class: "primary", id: "claims-run", onclick: run }, "Check those shown"),
+      make("button", { type: "button", class: "primary", id: "claims-run", "aria-describedby": "claims-record", onclick: run }, "Compute again here"),
       make("button", { type: "button", id: "claims-cancel", hidden: true, onclick: cancel }, "Cancel"),
       make("span", { id: "claims-count", role: "status" })),
-    make("progress", { id: "claims-bar", max: 1, value: 0, hidden: true, "aria-label": "How many claims are checked" }),
+    make("progress", { id: "claims-bar", max: 1, value: 0, hidden: true, "aria-label": "How many claims are computed again" }),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Claims" }, make("table", { class: "claims", id: "claims" }))));
   show();
+}
+
+const recorded = (claim) => claim.recorded ?? UNKNOWN;
+const known = (claim) => found.get(claim.id) ?? recorded(claim);
+
+// Beside the usual verdicts only those that occur: a check that failed here, a claim without a record.
+function verdicts() {
+  const unusual = catalogue.claims.some((claim) => !claim.recorded) ? ["failed", UNKNOWN.verdict] : ["failed"];
+  return [...catalogue.verdicts, ...unusual];
 }
 
 function shown() {
   const [paper, verdict, words] = ["paper", "verdict", "words"].map((name) => $(`#claims-${name}`).value.trim());
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return catalogue.claims.filter((claim) => {
-    const result = found.get(claim.id);
-    const text = `${claim.paper} ${claim.number} ${claim.statement} ${result?.evidence ?? ""}`.toLowerCase();
-    return (!paper || claim.paper === paper) && (!verdict || (result?.verdict ?? UNCHECKED) === verdict) && wanted.every((word) => text.includes(word));
+    const result = known(claim);
+    const text = [claim.paper, claim.number, claim.statement, result.covered, result.evidence, result.witness ?? ""].join(" ").toLowerCase();
+    return (!paper || claim.paper === paper) && (!verdict || result.verdict === verdict) && wanted.every((word) => text.includes(word));
   });
 }
 
 function show() {
   const claims = shown();
-  const heads = ["Paper", "Number", "Statement", "Verdict", "Evidence", "Seconds"];
-  const rows = claims.map((claim) => {
-    const result = found.get(claim.id);
-    const verdict = result?.verdict ?? UNCHECKED;
-    const cell = (label, ...content) => make("td", { "data-label": label }, ...content);
-    return make("tr", {}, cell("Paper", claim.paper), make("th", { scope: "row" }, claim.number), cell("Statement", claim.statement),
-      cell("Verdict", make("span", { class: `state ${result ? verdict.split(" ")[0] : ""}` }, verdict)),
-      cell("Evidence", result ? [result.covered, result.evidence].filter(Boolean).join(": ") : ""), cell("Seconds", result ? figure(result.seconds) : ""));
-  });
-  $("#claims").replaceChildren(make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))), make("tbody", {}, ...rows));
-  $("#claims-count").textContent = `${claims.length} of ${catalogue.claims.length} claims`;
+  const heads = ["Paper", "Number", "Statement", "Verdict", "Evidence"];
+  $("#claims").replaceChildren(make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))), make("tbody", {}, ...claims.map(rowOf)));
+  $("#claims-count").textContent = `${claims.length} of ${catalogue.claims.length} claims${tally(claims)}`;
   $("#claims-run").disabled = claims.length === 0;
+}
+
+function rowOf(claim) {
+  const { verdict, covered, evidence, witness } = known(claim);
+  const cell = (label, ...content) => make("td", { "data-label": label }, ...content);
+  return make("tr", {}, cell("Paper", claim.paper), make("th", { scope: "row" }, claim.number), cell("Statement", claim.statement),
+    cell("Verdict", make("span", { class: `state ${verdict.split(" ")[0]}` }, verdict), make("span", { class: "source" }, sourceOf(claim))),
+    cell("Evidence", [covered, evidence].filter(Boolean).join(": "), witness ? make("span", { class: "witness" }, `Witness: ${witness}`) : null));
+}
+
+function sourceOf(claim) {
+  const fresh = found.get(claim.id);
+  if (!fresh) return claim.recorded ? "as recorded" : "";
+  const agrees = fresh.verdict === recorded(claim).verdict ? "" : `; the record says: ${recorded(claim).verdict}`;
+  return `computed here in ${figure(fresh.seconds)} s${agrees}`;
+}
+
+function tally(claims) {
+  const counts = verdicts().map((verdict) => [claims.filter((claim) => known(claim).verdict === verdict).length, verdict]);
+  const parts = counts.filter(([count]) => count).map(([count, verdict]) => `${count} ${verdict}`);
+  return parts.length ? `: ${parts.join(", ")}` : "";
 }
 
 async function run() {
@@ -71,8 +94,8 @@ async function run() {
     ({ job } = await post("api/claims", names));
     const mine = job;
     await follow(mine, () => job === mine, {
-      progress: (result, fraction) => {
-        found.set(result.id, result);
+      progress: (id, result, fraction) => {
+        found.set(id, result);
         $("#claims-bar").value = fraction;
         show();
       },
@@ -81,7 +104,7 @@ async function run() {
     if (job === mine) running(false);
   } catch (error) {
     running(false);
-    notify("claims", `The check stopped: ${error.message}`);
+    notify("claims", `The computation stopped: ${error.message}`);
   }
 }
 
