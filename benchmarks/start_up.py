@@ -7,9 +7,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
-RESULT = Path(__file__).parent / "results" / "start_up.md"
+from benchmarks.timing import record
+
 RUNS = 15
 PROGRAMS = {
     "import numpy": ["-c", "import numpy"],
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--record", action="store_true")
-    record = parser.parse_args(arguments).record
+    chosen = parser.parse_args(arguments)
     times: dict[str, list[float]] = {name: [] for name in PROGRAMS}
     for _ in range(RUNS):  # interleaved, so that a slow moment hits all of them
         for name, program in PROGRAMS.items():
@@ -36,11 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"| `{name}` | {1000 * spent:.0f} ms | {spent / medians['import numpy']:.2f} × |"
         for name, spent in medians.items()
     ]
-    table = "\n".join(lines) + "\n"
+    table = "\n".join(lines)
     print(table)
-    if record:
-        RESULT.parent.mkdir(exist_ok=True)
-        RESULT.write_text(table)
+    if chosen.record:
+        record("start_up", "How long it takes to start", table)
 
 
 if __name__ == "__main__":
