@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import MissingExtraError
+from discreet.errors import MissingExtraError, ParameterError
 from discreet.exact_numbers import refuse, whole
 from discreet.sampling import ScriptedBits
 
@@ -170,9 +171,16 @@ def _pay(count: int, draws: _Draws) -> Columns:
 
 
 def write_clinic(
-    folder: str | Path, *, people: int = 2000, seed: int | str = 2024, form: str = "csv"
+    folder: str | Path,
+    *,
+    people: int = 2000,
+    seed: int | str = 2024,
+    form: str = "csv",
+    force: bool = False,
 ) -> list[Path]:
-    """Write the tables and the public lists that go with them; return the files written.
+    """Write the tables and the public lists that go with them; return the files.
+
+    A file that is there already and holds anything else is never replaced, unless by ``force``.
 
     Example:
         >>> import tempfile
@@ -182,9 +190,33 @@ def write_clinic(
     """
     if form not in ("csv", "parquet"):
         raise refuse("format", form, "csv or parquet")
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
     tables = clinic(people, seed=seed)
+    with tempfile.TemporaryDirectory() as draft:
+        drafted = {path.name: path.read_bytes() for path in _write(Path(draft), tables, form)}
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        changed = [name for name, body in drafted.items() if not _holds(target / name, body)]
+        others = [name for name in changed if (target / name).exists()]
+        if others and not force:
+            raise ParameterError(
+                f"in folder={str(folder)!r} there are other files by the name of "
+                f"{', '.join(others)}: name another folder, or say force=True to replace them"
+            )
+        for name in changed:
+            (target / name).write_bytes(drafted[name])
+    except OSError as error:
+        raise ParameterError(
+            f"folder={str(folder)!r} is not a folder that can be written ({type(error).__name__})"
+        ) from None
+    return [target / name for name in drafted]
+
+
+def _holds(path: Path, body: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == body
+
+
+def _write(target: Path, tables: dict[str, Columns], form: str) -> list[Path]:
     files = []
     for name, columns in tables.items():
         path = target / f"{name}.{form}"

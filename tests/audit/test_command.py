@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from discreet import ZCDP, ApproxDP, PureDP
 from discreet.audit import Regular
 from discreet.cli import app
 from discreet.cli.audit import parse_claim
-from discreet.errors import ParameterError
+from discreet.errors import DiscreetError, ParameterError
 
 RUNNER = CliRunner()
 OWN = """
@@ -107,3 +108,103 @@ def test_claims_are_read_exactly() -> None:
     assert parse_claim(" ZCDP:1/8 ") == ZCDP("0.125")
     assert parse_claim("approx:1, 1e-6") == ApproxDP(1, "1e-6")
     assert parse_claim("regular") == Regular()
+
+
+SAMPLER = """
+import numpy as np
+
+class Loud:
+    def sample(self, scores, size):
+        return np.full(size, int(np.argmax(scores.values)))
+
+def loud(scores):
+    return int(np.argmax(scores.values))
+
+def half_noise(scores):
+    weights = np.exp(scores - scores.max())
+    return weights / weights.sum()
+
+def fails(scores):
+    raise KeyError(f"a score was {scores.max()}")
+"""
+
+
+def _complaint(*arguments: str) -> DiscreetError:
+    error = RUNNER.invoke(app, ["audit", *arguments]).exception
+    assert isinstance(error, DiscreetError)
+    return error
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of one's own in the folder where the command runs."""
+    (tmp_path / "audited_here.py").write_text(SAMPLER)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", sys.path.copy())
+    return tmp_path
+
+
+def test_a_module_here_and_a_package_here(own: Path) -> None:
+    package = own / "audited_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from audited_here import half_noise\n")
+    for place in ("audited_here.py", "audited_here", "audited_package"):
+        told = RUNNER.invoke(app, ["audit", f"{place}:half_noise", "--claim", "pure:1", "-n", "2"])
+        assert told.exit_code == 1, told.output
+
+
+@pytest.mark.parametrize("name", ["Loud", "loud"])
+def test_what_only_samples(own: Path, name: str) -> None:
+    _ = own
+    arguments = [f"audited_here:{name}", "--claim", "pure:1", "-n", "2"]
+    assert "--sampled" in str(_complaint(*arguments))
+    told = RUNNER.invoke(app, ["audit", *arguments, "--sampled", "1000", "--json"])
+    assert told.exit_code == 1
+    verdict = json.loads(told.stdout)
+    assert (verdict["status"], verdict["subject"]) == ("refuted", name)
+    assert verdict["draws"] > 1000
+    assert verdict["false_alarm"] == 1e-9
+
+
+def test_a_sampled_mechanism_that_keeps_its_promise() -> None:
+    arguments = ["audit", "permute-and-flip", "--epsilon", "1", "-n", "2", "--sampled", "1000"]
+    told = RUNNER.invoke(app, arguments)
+    assert told.exit_code == 0
+    assert "not refuted" in told.stdout
+    assert "draws" in told.stdout
+
+
+def test_a_mechanism_that_fails_is_named_and_not_quoted(own: Path) -> None:
+    (own / "broken.py").write_text("raise ValueError('row 412')\n")
+    (own / "lacking.py").write_text("import no_such_library\n")
+    for place, kind in (
+        ("audited_here:fails", "KeyError"),
+        ("broken.py:thing", "ValueError"),
+        ("lacking:thing", "ModuleNotFoundError"),
+    ):
+        for sampled in ([], ["--sampled", "100"]):
+            error = _complaint(place, "--claim", "pure:1", "-n", "2", *sampled)
+            assert not isinstance(error, ParameterError)  # exit status 3
+            assert f"failed ({kind})" in str(error)
+            assert "score was" not in str(error)
+            assert "412" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["audited_here.py"], "say what in it, as in audited_here.py:my_mechanism"),
+        (["audited_here.py:"], "say what in it"),
+        (["audited_here:nothing"], "there is no nothing in audited_here"),
+        (["audited_here:loud", "--sampled", "5"], "--sampled 5 is not allowed"),
+        (["audited_here:half_noise", "--sampled", "200"], "the position of its answer"),
+        (["audited_here:Loud", "--claim", "regular", "--sampled", "200"], "--claim regular"),
+        (["audited_here:Loud", "--epsilon", "1"], "cannot be made with --epsilon"),
+    ],
+)
+def test_wrong_subjects(own: Path, arguments: list[str], words: str) -> None:
+    _ = own
+    claim = [] if "--claim" in arguments else ["--claim", "pure:1"]
+    error = _complaint(*arguments, *claim, "-n", "2")
+    assert isinstance(error, ParameterError)
+    assert words in str(error)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -80,3 +84,67 @@ def test_errors_are_one_line_and_a_status(
     assert shown.startswith("error: ")
     assert len(shown.splitlines()) == 1
     assert "412" not in shown
+
+
+@pytest.mark.parametrize("path", [()] + [path for path, _ in LEAVES] + [("budget",)], ids=" ".join)
+def test_help_fits_a_narrow_screen_and_is_whole(path: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "80"}).output
+    assert shown.startswith("Usage: discreet" if not path else "Usage: ")
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    # No type of Python's, no brace, no summary that was cut short.
+    assert not re.search(r"<\w+|list\[|\{|\w\.\.\.$", shown, re.MULTILINE)
+    assert ("[default:" in shown) == any(
+        option.default not in (None, False, "", ()) and option.name not in ("help", "version")
+        for command in [command for leaf, command in LEAVES if leaf == path]
+        for option in command.params
+    )
+
+
+@pytest.mark.parametrize(("path", "command"), LEAVES, ids=[" ".join(path) for path, _ in LEAVES])
+def test_examples_can_be_copied(path: tuple[str, ...], command: Any) -> None:
+    shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "60"}).output
+    examples = re.findall(r"  Example: ((?:.*\\\n)*.*)\n", shown)
+    assert examples
+    for example in examples:
+        words = shlex.split(re.sub(r"\\\n *", "", example))
+        assert words[: len(path) + 1] == ["discreet", *path]
+        given = [word for word in words if word.startswith("-")]
+        known = {name for part in command.params for name in [*part.opts, *part.secondary_opts]}
+        assert set(given) <= known
+
+
+def _completed(line: str, **environment: str) -> list[str]:
+    words = line.split(" ")
+    told = {
+        "_DISCREET_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+        **environment,
+    }
+    script = "import sys; sys.argv = ['discreet']; from discreet.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **told},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.split()
+
+
+def test_commands_and_options_are_completed() -> None:
+    assert _completed("discreet qu") == ["quantiles"]
+    assert _completed("discreet budget cr") == ["create"]
+    assert _completed("discreet top --unor") == ["--unordered"]
+    assert len(_completed("discreet ")) == len({path[0] for path, _ in LEAVES})
+
+
+def test_bash_takes_the_completion() -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("there is no bash")
+    shown = CliRunner().invoke(app, ["--show-completion", "bash"], prog_name="discreet")
+    assert shown.exit_code == 0
+    script = f"{shown.output}\ncomplete -p discreet"
+    done = subprocess.run([bash, "-c", script], check=True, capture_output=True, text=True)
+    assert "_discreet_completion" in done.stdout

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from discreet import PureDP
 from discreet.cli import app, main
+from discreet.errors import ParameterError
 from discreet.ledger import Ledger
 
 
@@ -75,6 +76,18 @@ def test_other_caps(run: Any) -> None:
     assert float(planned["each"]["cost"]) < 0.125
 
 
+def test_a_budget_of_nothing_is_refused(run: Any) -> None:
+    for cap in ("--epsilon", "--rho"):
+        with pytest.raises(
+            ParameterError, match=rf"{cap} '0' is not allowed: it must be .* above 0"
+        ):
+            run("create", "visits", cap, "0")
+    run("create", "visits", "--epsilon", "1")
+    with pytest.raises(ParameterError, match="a budget of nothing"):
+        run("allot", "visits/alice", "--share", "1e-13")
+    assert len(run("show", "--json")) == 1
+
+
 def test_a_broken_history_has_exit_status_1(run: Any, tmp_path: Path) -> None:
     run("create", "visits", "--epsilon", "3")
     with Ledger.open(tmp_path / "ledger.db") as ledger:
@@ -92,6 +105,14 @@ def test_a_broken_history_has_exit_status_1(run: Any, tmp_path: Path) -> None:
         (["show", "nothing"], 2),
         (["create", "visits"], 2),
         (["create", "visits", "--epsilon", "-1"], 2),
+        (["create", "visits", "--epsilon", "0"], 2),
+        (["create", "visits", "--epsilon", "1e-13"], 2),
+        (["create", "visits", "--epsilon", "inf"], 2),
+        (["create", "visits", "--rho", "0"], 2),
+        (["create", "visits", "--epsilon", "1", "--neighbours", "anybody"], 2),
+        (["plan", "visits", "--epsilon", "1", "--neighbours", "anybody"], 2),
+        (["allot", "visits/alice"], 2),
+        (["allot", "visits/alice", "--epsilon", "1", "--share", "1/4"], 2),
         (["create", "visits", "--epsilon", "1", "--rho", "1"], 2),
         (["plan", "visits", "--rho", "1", "--mechanism", "exponential"], 2),
         (["verify", "--head", "x:1:" + "0" * 64], 2),
@@ -116,6 +137,7 @@ def test_exit_statuses(
     printed = capsys.readouterr()
     assert left.value.code == status
     assert printed.err.startswith("error: ")
+    assert "=" not in printed.err
     assert "secret" not in printed.err
     assert printed.out == ""
     assert not (tmp_path / "absent.db").exists()

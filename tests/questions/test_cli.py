@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from discreet import PureDP
 from discreet.cli import app
 from discreet.demo_data import clinic, write_clinic
+from discreet.errors import ParameterError
 from discreet.ledger import Ledger
 
 
@@ -83,15 +84,24 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "status", "words"),
     [
-        (["--epsilon", "1"], 2, "candidates= must be given"),
-        (["--epsilon", "inf", "--candidates", "{folder}/icd10.txt"], 2, "epsilon='inf'"),
+        (["--epsilon", "1"], 2, "--candidates must be given"),
+        (["--epsilon", "inf", "--candidates", "{folder}/icd10.txt"], 2, "--epsilon 'inf'"),
         (["--epsilon", "1", "--candidates", "{folder}/none.txt"], 2, "no such file"),
         (
             ["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--dataset", "x"],
             2,
             "leave --dataset",
         ),
-        (["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--where", "1=1"], 2, "where="),
+        (
+            ["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--where", "1=1"],
+            2,
+            "--where '1=1'",
+        ),
+        (
+            ["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--by", "x"],
+            2,
+            "--by and --groups",
+        ),
     ],
 )
 def test_errors_are_one_line(folder: Path, options: list[str], status: int, words: str) -> None:
@@ -140,6 +150,27 @@ def test_demo_data(tmp_path: Path) -> None:
         tmp_path / "out" / "visits.csv"
     ).read_text()
     assert str(tmp_path / "again" / "people.csv") in again.output
+
+
+def test_demo_data_replaces_nothing_unasked(tmp_path: Path) -> None:
+    for form in ("csv", "parquet"):
+        for _ in range(2):  # the same clinic again is no change
+            _run("demo-data", tmp_path, "--people", 50, "--format", form)
+    (tmp_path / "visits.csv").write_text("somebody's own\n", encoding="utf-8")
+    (tmp_path / "pay.csv").unlink()
+    with pytest.raises(ParameterError, match=r"visits\.csv: name another folder, or say --force"):
+        _run("demo-data", tmp_path, "--people", 50)
+    assert (tmp_path / "visits.csv").read_text(encoding="utf-8") == "somebody's own\n"
+    assert not (tmp_path / "pay.csv").exists()  # all or nothing
+    _run("demo-data", tmp_path, "--people", 50, "--force")
+    assert (tmp_path / "visits.csv").read_text(encoding="utf-8").startswith("visit_id,")
+    assert (tmp_path / "pay.csv").exists()
+
+
+def test_demo_data_needs_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("", encoding="utf-8")
+    with pytest.raises(ParameterError, match=r"FOLDER '.*taken' is not a folder"):
+        _run("demo-data", tmp_path / "taken", "--people", 50)
 
 
 def test_the_clinic_is_like_life() -> None:

@@ -78,7 +78,9 @@ def counted(answers: Any, candidates: int, expected: int) -> Counts:
 def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
     method = getattr(function, "sample", None)
     if callable(method) and not isinstance(function, type):
-        return repr(function), method
+        # The usual repr is an address in memory, which tells nobody anything.
+        kind: Any = type(function)
+        return kind.__name__ if kind.__repr__ is object.__repr__ else repr(function), method
     if not callable(function) or isinstance(function, type):
         raise ParameterError(
             "a sampler must be a mechanism, function(scores, size) -> positions, or "
@@ -87,7 +89,16 @@ def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
     name = str(getattr(function, "__name__", None) or type(function).__name__)
     if _takes_size(function):
         return name, function
-    return name, lambda scores, size: np.array([int(function(scores)) for _ in range(size)])
+    return name, lambda scores, size: np.array([_position(function(scores)) for _ in range(size)])
+
+
+def _position(answer: Any) -> int:
+    try:
+        return int(answer)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            "a sampler must return the position of its answer, a whole number"
+        ) from None
 
 
 def _takes_size(function: Any) -> bool:

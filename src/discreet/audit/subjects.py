@@ -161,10 +161,14 @@ def raw_function(audited: Any) -> Callable[[AuditedScores], Any]:
 
 
 def _logs(given: Any, size: int) -> Floats:
-    mass = np.array([float(part) for part in given], dtype=np.float64)
+    try:
+        mass = np.array([float(part) for part in given], dtype=np.float64)
+    except (TypeError, ValueError):
+        mass = np.empty(0)
     if mass.shape != (size,) or not np.isfinite(mass).all() or (mass < 0).any():
         raise ParameterError(
-            "the subject must return one finite probability, 0 or above, per candidate"
+            "the subject must return one finite probability, 0 or above, per candidate (what only "
+            "samples is for statistical_audit, on the command line --sampled)"
         )
     if abs(float(mass.sum()) - 1) > 1e-6:
         raise ParameterError("the subject's probabilities must sum to one")

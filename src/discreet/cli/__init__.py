@@ -30,7 +30,7 @@ class _Commands(OnDemand):
             Entry("median", "ask", "The median of a column, on a public grid."),
             Entry("quantiles", "ask", "Several quantiles of a column at once."),
             Entry("top", "ask", "The k most common values of a column."),
-            Entry("select", "select", "The best candidate by computed scores."),
+            Entry("select", "select", "The best candidate, by scores of your own."),
             Entry("budget", "budget", "A budget that cannot be overspent."),
         ),
         "Choose before you spend": (
@@ -44,8 +44,8 @@ class _Commands(OnDemand):
             Entry("audit", "audit", "Search for scores that refute a claimed guarantee."),
             Entry("claims", "claims", "Every numbered claim of five papers, checked."),
             Entry("reproduce", "reproduce", "Redraw the papers' figures; where do they differ?"),
-            Entry("man-page", "man_page", "Print the manual page, for man."),
         ),
+        "Read": (Entry("man-page", "man_page", "Print the manual page, for man."),),
     }
 
 
@@ -85,15 +85,12 @@ def main() -> None:
     """Run the command line; errors become one line on stderr and an exit status."""
     try:
         app()
-    except (ParameterError, ScoresError) as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
-    except DiscreetError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(3)
     except Exception as error:
         if os.environ.get("DISCREET_DEBUG"):
             raise
+        if isinstance(error, DiscreetError):
+            typer.echo(f"error: {error}", err=True)
+            sys.exit(2 if isinstance(error, ParameterError | ScoresError) else 3)
         # The message of an error that is not ours may quote data: only its kind is shown.
         kind = type(error).__name__
         typer.echo(f"error: something failed ({kind}); DISCREET_DEBUG=1 shows where", err=True)

@@ -16,7 +16,9 @@ OneRow = Annotated[
     bool, typer.Option("--one-row-per-user", help="In place of --user: nobody has two rows.")
 ]
 Neighbours = Annotated[str, typer.Option(help="add-remove one person, or replace one.")]
-Mechanism = Annotated[str | None, typer.Option(help="Another mechanism than permute-and-flip.")]
+Mechanism = Annotated[
+    str | None, typer.Option(help="Another mechanism than permute-and-flip, e.g. exponential.")
+]
 Dataset = Annotated[str | None, typer.Option(help="The data set's name in the budget ledger.")]
 LedgerAddress = Annotated[
     str | None, typer.Option("--ledger", help="Another ledger than the usual one.")
@@ -25,9 +27,9 @@ NoLedger = Annotated[bool, typer.Option("--no-ledger", help="Say that nobody cou
 Where = Annotated[
     str | None, typer.Option(help='Only rows for which this holds, e.g. "age >= 18".')
 ]
-By = Annotated[str | None, typer.Option(help="One answer for each public group of this column.")]
+By = Annotated[str | None, typer.Option(help="One answer for each of the --groups of this column.")]
 Groups = Annotated[
-    str | None, typer.Option(help="The public groups: a list with commas, or a file.")
+    str | None, typer.Option(help="With --by: the public groups, with commas, or a file of them.")
 ]
 GroupsPerPerson = Annotated[int, typer.Option(help="A person counts in so many groups at most.")]
 Engine = Annotated[
@@ -48,7 +50,7 @@ WithCount = Annotated[
     bool, typer.Option("--with-count", help="Also a noisy count, for a part of epsilon.")
 ]
 CountShare = Annotated[str, typer.Option(help="The part of epsilon that counts get.")]
-Bounds = Annotated[str, typer.Option(help="Public bounds, lower:upper.")]
+Bounds = Annotated[str, typer.Option(help="Public bounds, such as 0:120.")]
 Step = Annotated[str, typer.Option(help="The distance between grid points.")]
 PerPerson = Annotated[
     str, typer.Option(help="Which of a person's values counts: least or largest.")
@@ -70,7 +72,7 @@ def mode(
     epsilon: Epsilon,
     candidates: CandidatesFile = None,
     bounds: Annotated[
-        str | None, typer.Option(help="In place of --candidates: lower:upper.")
+        str | None, typer.Option(help="In place of --candidates: public bounds of a grid.")
     ] = None,
     step: Step = "1",
     user: User = None,
@@ -246,7 +248,7 @@ def top(
     data: Data,
     *,
     column: Column,
-    k: Annotated[int, typer.Option("-k", help="How many.")],
+    k: Annotated[int, typer.Option("-k", "--k", help="How many.")],
     epsilon: Epsilon,
     candidates: CandidatesFile = None,
     user: User = None,

@@ -22,7 +22,8 @@ def audit_command(
     mechanism: Annotated[
         str,
         typer.Argument(
-            help="A mechanism's name, or your own as file.py:name or package.module:name."
+            help="A mechanism's name, or your own as file.py:name or package.module:name: a "
+            "function of scores that returns probabilities, or an object with probabilities(scores)."
         ),
     ],
     *,
@@ -48,15 +49,28 @@ def audit_command(
     ] = None,
     starts: Annotated[int, typer.Option(help="Climbs for each neighbour relation.")] = 6,
     seed: Annotated[int, typer.Option(help="The same seed gives the same verdict.")] = 0,
+    sampled: Annotated[
+        int | None,
+        typer.Option(
+            help="For what can only be run, as sample(scores, size) or function(scores): draw up to so "
+            "many answers for each score vector, e.g. 200000. --starts and --seed do not count then."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
 ) -> None:
     """Search neighbouring scores for a pair that refutes a claimed guarantee.
 
-    Exit status: 0 not refuted (or proved), 1 refuted, 2 wrong input.
+    With --sampled the loss is bounded from below with confidence: a claim that is true is refuted with
+    probability at most 1e-9.
+
+    Exit status: 0 not refuted (or proved), 1 refuted, 2 wrong input, 3 the mechanism failed.
 
     Example: discreet audit permute-and-flip --epsilon 1 --claim bounded-range:1
+
+    Example: discreet audit mine.py:my_sampler --claim pure:1 --sampled 200000
     """
-    from discreet.audit import audit
+    from discreet.audit import audit, statistical_audit
+    from discreet.cli.audited import failures_of, subject_named
 
     given = {
         "epsilon": epsilon,
@@ -67,18 +81,19 @@ def audit_command(
     }
     parameters = {name: value for name, value in given.items() if value is not None}
     claimed = _claim(claim, epsilon)
-    subject = _subject(mechanism, parameters)
-    with _Progress() as progress:
-        verdict = audit(
-            subject,
-            claimed,
-            sensitivity=sensitivity,
-            monotonic=monotonic,
-            n=n or None,
-            starts=starts,
-            seed=seed,
-            progress=progress.tell,
-        )
+    subject = subject_named(mechanism, parameters)
+    where: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "n": n or None}
+    verdict: Verdict
+    with _Progress() as progress, failures_of(mechanism):
+        if sampled is None:
+            _refuse_a_sampler(mechanism, subject)
+            verdict = audit(
+                subject, claimed, **where, starts=starts, seed=seed, progress=progress.tell
+            )
+        else:
+            verdict = statistical_audit(
+                subject, _measured(claimed), **where, samples=sampled, progress=progress.tell
+            )
     if json:
         typer.echo(verdict.to_json())
     else:
@@ -124,62 +139,24 @@ def _claim(text: str | None, epsilon: str | None) -> Guarantee | Regular:
     return parse_claim(f"pure:{epsilon}")
 
 
-def _subject(name: str, parameters: dict[str, str]) -> Any:
+def _measured(claim: Guarantee | Regular) -> Guarantee:
     from discreet.errors import ParameterError
-    from discreet.mechanisms.registry import mechanism_named
+    from discreet.guarantees import Guarantee
 
-    if ":" not in name:
-        try:
-            return mechanism_named(name, **parameters)
-        except TypeError:
-            raise ParameterError(f"{name} does not take all of: {', '.join(parameters)}") from None
-    place, _, attribute = name.rpartition(":")
-    found = getattr(_module(place), attribute, None)
-    if found is None:
+    if not isinstance(claim, Guarantee):
+        raise ParameterError("--claim regular cannot be audited with --sampled")
+    return claim
+
+
+def _refuse_a_sampler(name: str, subject: Any) -> None:
+    from discreet.errors import ParameterError
+
+    if callable(getattr(subject, "sample", None)) and not (
+        callable(subject) or hasattr(subject, "probabilities")
+    ):
         raise ParameterError(
-            f"mechanism={name!r} is not allowed: there is no {attribute} in {place}"
+            f"{name} has no probabilities(scores): add --sampled 200000 to audit what it samples"
         )
-    if not isinstance(found, type):
-        return found
-    try:
-        return found(**{key: _number(value) for key, value in parameters.items()})
-    except TypeError:
-        raise ParameterError(
-            f"{name} does not take: {', '.join(parameters) or 'nothing'}"
-        ) from None
-
-
-def _module(place: str) -> Any:
-    import importlib.util
-    import sys
-    from pathlib import Path
-
-    from discreet.errors import ParameterError
-
-    if place.endswith(".py"):
-        path = Path(place)
-        if not path.is_file():
-            raise ParameterError(f"mechanism={place!r} is not allowed: there is no such file")
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules.setdefault(path.stem, module)
-        spec.loader.exec_module(module)
-        return module
-    try:
-        return importlib.import_module(place)
-    except ImportError:
-        raise ParameterError(
-            f"mechanism={place!r} is not allowed: no module of this name"
-        ) from None
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 class _Progress:
@@ -232,7 +209,11 @@ def show(verdict: Verdict) -> None:
             table.add_row(label, first, second, style="bold" if "◀" in label else "")
         parts.append(table)
     parts.append(Text("\n" + explanation(verdict)))
-    parts.append(
-        Text(f"Searched {verdict.coverage}; {verdict.seconds:.1f} s, seed {verdict.seed}.", "dim")
-    )
+    searched = f"Searched {verdict.coverage}; {verdict.seconds:.1f} s"
+    parts.append(Text(f"{searched}, {_repeatable(verdict)}.", "dim"))
     Console().print(Panel(Group(*parts), title=verdict.status, border_style=style.split()[-1]))
+
+
+def _repeatable(verdict: Verdict) -> str:
+    draws = getattr(verdict, "draws", None)
+    return f"seed {verdict.seed}" if draws is None else f"{draws:,} draws"

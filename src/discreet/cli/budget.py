@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli.budget_tables import print_budgets, print_history, print_json
+from discreet.cli.plain_help import PlainGroup, Shelf
 
 if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
@@ -30,8 +31,9 @@ Delta = Annotated[str | None, typer.Option(help="δ, with --epsilon.")]
 Group = Annotated[str | None, typer.Option(help="One of the groups declared disjoint.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-budget = typer.Typer(
+budget = Shelf(
     name="budget",
+    cls=PlainGroup,
     help="A budget that survives the process and cannot be overspent.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -45,7 +47,7 @@ def register(app: typer.Typer) -> None:
 
 @budget.command()
 def create(
-    dataset: Dataset,
+    dataset: Annotated[str, typer.Argument(help="A name for the data set.")],
     *,
     epsilon: Epsilon = None,
     rho: Rho = None,
@@ -90,7 +92,7 @@ def create(
             _guarantee(epsilon, rho, delta),
             period,
             accountant=accountant,
-            neighbours=neighbours,
+            neighbours=_relation(neighbours),
             groups=group or (),
             delta_for_releases=delta_for_releases,
         )
@@ -146,7 +148,9 @@ def plan(
         ),
     ] = None,
     count: Annotated[int, typer.Option(help="How many such releases.")] = 1,
-    neighbours: Annotated[str, typer.Option(help="The relation of the release.")] = "add-remove",
+    neighbours: Annotated[
+        str, typer.Option(help="add-remove one person, or replace one.")
+    ] = "add-remove",
     group: Group = None,
     ledger: Address = None,
     json: Json = False,
@@ -161,7 +165,7 @@ def plan(
         _guarantee(epsilon, rho, delta, mechanism),
         mechanism=mechanism or "unnamed",
         count=count,
-        neighbours=neighbours,
+        neighbours=_relation(neighbours),
     )
     with _opened(ledger) as opened:
         planned = opened.plan(dataset, event, group=group)
@@ -189,11 +193,11 @@ def allot(
 
     Example: discreet budget allot visits/alice --epsilon 0.5
     """
-    figure = (
-        None
-        if share is not None and (epsilon, rho, delta) == (None,) * 3
-        else _guarantee(epsilon, rho, delta)
-    )
+    from discreet.errors import ParameterError
+
+    if (share is None) == ((epsilon, rho, delta) == (None,) * 3):
+        raise ParameterError("give --epsilon, --rho, --epsilon with --delta, or --share")
+    figure = _guarantee(epsilon, rho, delta) if share is None else None
     with _opened(ledger) as opened:
         made = opened.allot(part, figure, share=share, group=group)
     print_budgets([made], json)
@@ -292,6 +296,7 @@ def _guarantee(
     from fractions import Fraction
 
     from discreet.errors import ParameterError
+    from discreet.exact_numbers import positive
     from discreet.guarantees import ZCDP, ApproxDP, PureDP
     from discreet.mechanisms import mechanism_named
 
@@ -303,5 +308,16 @@ def _guarantee(
         # Built from ε, a mechanism's promise does not depend on the distance.
         return mechanism_named(mechanism, epsilon=epsilon).promise_at(Fraction(1))
     if rho is not None:
-        return ZCDP(rho)
-    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+        return ZCDP(positive("rho", rho))
+    cost = positive("epsilon", epsilon)
+    return PureDP(cost) if delta is None else ApproxDP(cost, delta)
+
+
+def _relation(neighbours: str) -> str:
+    """A relation that a question can be asked under; in Python a ledger may know others."""
+    from discreet.accounting.events import ADD_REMOVE, REPLACE
+    from discreet.exact_numbers import refuse
+
+    if neighbours not in (ADD_REMOVE, REPLACE):
+        raise refuse("neighbours", neighbours, f'"{ADD_REMOVE}" or "{REPLACE}"')
+    return neighbours

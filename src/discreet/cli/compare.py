@@ -19,7 +19,10 @@ def compare(
     *,
     epsilon: Annotated[
         str,
-        typer.Option(help="One ε, several with commas, or a range: 0.1:2, or 0.1:2:9 for nine."),
+        typer.Option(
+            metavar="RANGE",
+            help="One ε, several with commas, or a range: 0.1:2, or 0.1:2:9 for nine.",
+        ),
     ] = "0.1:2:6",
     mechanism: study.Mechanisms = None,
     sensitivity: study.Sensitivity = None,

@@ -18,6 +18,9 @@ def demo_data(
     people: Annotated[int, typer.Option(help="How many patients.")] = 2000,
     seed: Annotated[str, typer.Option(help="The same seed gives the same clinic.")] = "2024",
     form: Annotated[str, typer.Option("--format", help="csv or parquet.")] = "csv",
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files of these names that hold anything else.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the files as JSON.")] = False,
 ) -> None:
     """Write the tables of an invented clinic, and the public lists that go with them.
@@ -26,7 +29,8 @@ def demo_data(
     """
     from discreet.demo_data import write_clinic
 
-    files = [str(path) for path in write_clinic(folder, people=people, seed=seed, form=form)]
+    written = write_clinic(folder, people=people, seed=seed, form=form, force=force)
+    files = [str(path) for path in written]
     if json:
         import json as json_format
 

@@ -37,7 +37,10 @@ class OnDemand(TyperGroup):
         """Import a command and build it."""
         if cmd_name not in self._entries:
             return None
-        shelf = typer.Typer(rich_markup_mode=self.rich_markup_mode)
+        # Not at the top: the list of commands needs none of it.
+        from discreet.cli.plain_help import Shelf
+
+        shelf = Shelf(rich_markup_mode=self.rich_markup_mode)
         importlib.import_module(f"discreet.cli.{self._entries[cmd_name].module}").register(shelf)
         return typer.main.get_group(shelf).commands[cmd_name]
 

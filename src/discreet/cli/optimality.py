@@ -17,7 +17,8 @@ def register(app: typer.Typer) -> None:
 def optimality(
     *,
     epsilon: Annotated[
-        str, typer.Option(help="One ε, several with commas, or a range: 0.1:2.")
+        str,
+        typer.Option(metavar="RANGE", help="One ε, several with commas, or a range: 0.1:2."),
     ] = "0.32",
     n: Annotated[int, typer.Option("--n", help="How many candidates.")] = 4,
     k: Annotated[

@@ -42,6 +42,7 @@ def plan(
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
     from discreet.analysis import epsilon_for
+    from discreet.exact_numbers import whole
 
     families = study.families_of(mechanism, optimize)
     where: dict[str, Any]
@@ -52,7 +53,12 @@ def plan(
             raise ParameterError(
                 "--range-distance goes with a file; without data say --sensitivity"
             )
-        where = {"n": n, "sensitivity": sensitivity or "1", "monotonic": monotonic, "gap": gap}
+        where = {
+            "n": whole("n", n),
+            "sensitivity": sensitivity or "1",
+            "monotonic": monotonic,
+            "gap": gap,
+        }
     else:
         if n is not None or gap is not None:
             raise ParameterError("--n and --gap are for planning without data: leave the file out")
@@ -98,9 +104,9 @@ def plan(
         [
             [
                 f"{row['mechanism']}{'' if row['private'] else ' (not private)'}",
-                row["epsilon"],
+                study.rounded(epsilon, up=True),
                 row["ratio"] if row["ratio"] is not None else "",
             ]
-            for row in found
+            for row, epsilon in zip(found, needed, strict=True)
         ],
     )

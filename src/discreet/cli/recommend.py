@@ -107,12 +107,15 @@ def recommend(
             }
         )
         return
-    typer.echo(
-        f"Use {advice.mechanism.name} with ε = {advice.options[0].epsilon:.6g} for each release.\n"
-    )
+    # Rounded down, for the sum must stay within the budget.
+    each = study.rounded(advice.options[0].epsilon, up=False, digits=6)
+    typer.echo(f"Use {advice.mechanism.name} with ε = {each:.6g} for each release.\n")
     study.print_table(
         ["mechanism", "ε each", "expected error", "cost of all"],
-        [[o.mechanism, o.epsilon, o.error, o.composed] for o in advice.options],
+        [
+            [o.mechanism, study.rounded(o.epsilon, up=False), o.error, o.composed]
+            for o in advice.options
+        ],
     )
     typer.echo("\n" + "\n".join(advice.reasons))
 

@@ -40,11 +40,13 @@ def risk(
     if epsilon is not None:
         bound = disclosure_bound(epsilon, worlds=worlds, steps=steps)
         data = {"worlds": worlds, "steps": steps, "epsilon": epsilon, "risk": bound}
-        words = f"No answer makes an attacker surer than {bound:.4g} of any of {worlds} worlds."
+        shown = study.rounded(bound, up=True)
+        words = f"No answer makes an attacker surer than {shown:.4g} of any of {worlds} worlds."
     else:
         largest = epsilon_for_risk(tolerated, worlds=worlds, steps=steps)
         data = {"worlds": worlds, "steps": steps, "epsilon": largest, "risk": tolerated}
-        words = f"Up to ε = {largest:.4g} no answer makes an attacker surer than {tolerated}."
+        shown = study.rounded(largest, up=False)
+        words = f"Up to ε = {shown:.4g} no answer makes an attacker surer than {tolerated}."
     if json:
         study.print_json(data)
     else:

@@ -24,7 +24,9 @@ def select(
     monotonic: Annotated[
         bool, typer.Option("--monotonic", help="One person moves all one way.")
     ] = False,
-    range_distance: Annotated[str | None, typer.Option(help="In place of --sensitivity.")] = None,
+    range_distance: Annotated[
+        str | None, typer.Option(help="In place of --sensitivity: the most two scores move apart.")
+    ] = None,
     candidate_column: Annotated[
         str | None, typer.Option(help="By default the first column.")
     ] = None,
@@ -32,13 +34,15 @@ def select(
     neighbours: Annotated[
         str, typer.Option(help="add-remove one person, or replace one.")
     ] = "add-remove",
-    mechanism: Annotated[str | None, typer.Option(help="Another than permute-and-flip.")] = None,
+    mechanism: Annotated[
+        str | None, typer.Option(help="Another than permute-and-flip, e.g. exponential.")
+    ] = None,
     dataset: Annotated[str | None, typer.Option(help="The data set's name in the ledger.")] = None,
     ledger: Annotated[str | None, typer.Option(help="Another ledger than the usual one.")] = None,
     no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Say that nobody counts.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the release as JSON.")] = False,
 ) -> None:
-    """The best candidate by computed scores.
+    """The best candidate, by scores of your own that were computed already.
 
     Example: discreet select scores.csv --dataset clinic --sensitivity 1 --monotonic --epsilon 1
     """

@@ -22,7 +22,9 @@ MaybeFile = Annotated[
 Sensitivity = Annotated[
     str | None, typer.Option(help="The most one person changes a score; 1 unless told.")
 ]
-RangeDistance = Annotated[str | None, typer.Option(help="In place of --sensitivity.")]
+RangeDistance = Annotated[
+    str | None, typer.Option(help="In place of --sensitivity: the most two scores move apart.")
+]
 Monotonic = Annotated[
     bool, typer.Option("--monotonic", help="One person moves all scores one way.")
 ]
@@ -32,7 +34,8 @@ CandidateColumn = Annotated[
 ScoreColumn = Annotated[str | None, typer.Option(help="By default 'score', or the second column.")]
 Optimize = Annotated[str, typer.Option(help="max, or min where small scores are good.")]
 Mechanisms = Annotated[
-    list[str] | None, typer.Option("--mechanism", help="A mechanism's name; may be repeated.")
+    list[str] | None,
+    typer.Option("--mechanism", help="Only this one, e.g. exponential; may be repeated."),
 ]
 NotPrivate = Annotated[
     bool, typer.Option("--not-private", help="Say that you know: the output is not private.")
@@ -125,6 +128,23 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=max(120, console.width))
     console.print(table)
+
+
+def rounded(value: float, *, up: bool, digits: int = 4) -> float:
+    """A figure in a few digits, rounded so that what is promised stays true.
+
+    Example:
+        >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
+        (0.4588, 0.4587, 0.5)
+    """
+    if not math.isfinite(value):
+        return value
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+    # What the float means is its shortest decimal, as everywhere.
+    meant = Decimal(repr(float(value)))
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return float(Context(prec=digits, rounding=rounding).plus(meant))
 
 
 def _shown(value: Any) -> str:

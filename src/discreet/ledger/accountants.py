@@ -129,7 +129,9 @@ def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
     assert isinstance(cap, ApproxDP)
     epsilon, delta = cap.exact
     if delta == 0:
-        raise ParameterError("an (ε, δ) cap on a sum of ρ needs a δ above 0; for δ = 0 use PureDP")
+        raise ParameterError(
+            "an (ε, δ) cap on a sum of ρ needs a δ above 0; for δ = 0 give ε alone"
+        )
     kept = (
         delta / 2
         if delta_for_releases is None

@@ -18,7 +18,7 @@ from discreet.ledger import accounts as arithmetic
 from discreet.ledger import clock, rows
 from discreet.ledger.accountants import accountant_for, cap_in_words
 from discreet.ledger.accounts import Account
-from discreet.ledger.amounts import Amount, amount_as_data, limit
+from discreet.ledger.amounts import Amount, amount_as_data, cost_in_decimal, limit
 from discreet.ledger.entries import GENESIS, Entry, time_in_words, write
 from discreet.ledger.periods import period_named, period_number
 from discreet.ledger.reading import LedgerReader, period_is_due
@@ -43,8 +43,8 @@ class LedgerOwner(LedgerReader):
 
         Args:
             dataset: its name.
-            cap: the most that may be spent. ``PureDP``: ε adds up. ``ZCDP``: ρ adds up. ``ApproxDP``: ρ
-                adds up, and half of δ is kept for releases that have a δ of their own.
+            cap: the most that may be spent, above zero. ``PureDP``: ε adds up. ``ZCDP``: ρ adds up.
+                ``ApproxDP``: ρ adds up, and half of δ is kept for releases that have a δ of their own.
             period: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"`` (UTC) after which the
                 whole cap may be spent again. The promise is then per period, and adds up over periods.
             accountant: another accountant for the cap: ``"epsilon-delta"`` adds up ε and δ.
@@ -58,7 +58,7 @@ class LedgerOwner(LedgerReader):
             name=dataset,
             accountant=chosen,
             neighbours=text("neighbours", neighbours),
-            limit=chosen.limits(cap, delta_for_releases=delta_for_releases),
+            limit=_something(chosen.limits(cap, delta_for_releases=delta_for_releases)),
             groups=dict.fromkeys(_groups(groups), Amount()),
         )
         renewal = period_named(period)
@@ -116,7 +116,7 @@ class LedgerOwner(LedgerReader):
             if part in rows.accounts_of(connection, root):
                 raise ParameterError(f"there is a budget {part!r} already")
             amount, words = _part(parent, cap, share)
-            parent.charge(amount, group)
+            parent.charge(_something(amount), group)
             child = replace(
                 parent,
                 name=part,
@@ -233,6 +233,16 @@ def _groups(names: Iterable[str]) -> list[str]:
     if isinstance(names, str) or len(set(listed)) != len(listed):
         raise ParameterError("groups must be a list of different names")
     return listed
+
+
+def _something(amount: Amount) -> Amount:
+    """An amount that lets something through: a cap of nothing is a slip, not a budget."""
+    if amount.cost == 0:
+        raise ParameterError(
+            "a budget of nothing is not allowed: it must let something through, "
+            f"{cost_in_decimal(1)} or more"
+        )
+    return amount
 
 
 def _part(parent: Account, cap: Guarantee | None, share: object) -> tuple[Amount, dict[str, str]]:

@@ -13,7 +13,7 @@ def period_named(period: object) -> str | None:
     """A period, or None for a budget that never renews."""
     if period is not None and period not in PERIODS:
         raise refuse(
-            "period", period, "one of " + ", ".join(PERIODS) + ", or None: it never renews"
+            "period", period, "one of " + ", ".join(PERIODS) + ", or left out: it never renews"
         )
     return None if period is None else str(period)
 

@@ -1,0 +1,101 @@
+"""What ``discreet audit`` was asked to audit: a mechanism of ours by name, or somebody's own from a file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import DiscreetError, ParameterError
+
+
+def subject_named(name: str, parameters: dict[str, str]) -> Any:
+    """A registered mechanism, or what ``file.py:name`` or ``package.module:name`` holds."""
+    place, colon, attribute = name.rpartition(":")
+    if name.endswith(".py") or (colon and not attribute):
+        whole_file = name.rstrip(":")
+        raise ParameterError(
+            f"mechanism={name!r} is not allowed: say what in it, as in {whole_file}:my_mechanism"
+        )
+    if not colon:
+        from discreet.mechanisms.registry import mechanism_named
+
+        try:
+            return mechanism_named(name, **parameters)
+        except TypeError:
+            raise ParameterError(f"{name} does not take all of: {', '.join(parameters)}") from None
+    found = getattr(_module(place), attribute, None)
+    if found is None:
+        raise ParameterError(
+            f"mechanism={name!r} is not allowed: there is no {attribute} in {place}"
+        )
+    if not isinstance(found, type):
+        return found
+    with failures_of(name):
+        try:
+            return found(**{key: _number(value) for key, value in parameters.items()})
+        except TypeError:
+            taken = ", ".join(f"--{key}" for key in parameters)
+            raise ParameterError(
+                f"{name} cannot be made with {taken or 'no option at all, such as --epsilon'}"
+            ) from None
+
+
+@contextmanager
+def failures_of(name: str) -> Iterator[None]:
+    """Somebody's own code failed: its kind of error is told, and never its words, which may quote scores."""
+    try:
+        yield
+    except DiscreetError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        raise DiscreetError(f"{name} failed ({kind}); DISCREET_DEBUG=1 shows where") from error
+
+
+def _module(place: str) -> Any:
+    here = Path(f"{place}.py")
+    if place.endswith(".py") or ("." not in place and here.is_file()):
+        return _file(Path(place) if place.endswith(".py") else here)
+    # A package in the folder where the command runs, unless one of this name is installed.
+    _look_in(Path.cwd())
+    with failures_of(place):
+        try:
+            return importlib.import_module(place)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{place}.".startswith(f"{error.name}."):
+                raise
+            raise ParameterError(
+                f"mechanism={place!r} is not allowed: no module of this name is here or installed"
+            ) from None
+
+
+def _file(path: Path) -> Any:
+    if not path.is_file():
+        raise ParameterError(f"mechanism={str(path)!r} is not allowed: there is no such file")
+    _look_in(path.resolve().parent)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    with failures_of(str(path)):
+        spec.loader.exec_module(module)
+    return module
+
+
+def _look_in(folder: Path) -> None:
+    """Let imports find the neighbours of what is audited, after everything that is installed."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
