@@ -207,7 +207,7 @@ def assert_recorded(result: Result) -> None:
     """Word for word; figures to six digits, because float64 differs a little between machines."""
     fresh, kept = short(result), recorded().findings[result.claim.id]
     refresh = "the record is out of date: make pages, or python -m discreet.claims.recorded"
-    for name in ("verdict", "covered", "evidence", "witness"):
+    for name in ("verdict", "covered", "evidence", "numbers", "witness"):
         found, told = (getattr(one, name) or "" for one in (fresh, kept))
         assert FIGURE.sub("#", found) == FIGURE.sub("#", told), refresh
         figures = [[float(figure) for figure in FIGURE.findall(text)] for text in (found, told)]

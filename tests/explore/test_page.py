@@ -83,6 +83,13 @@ def test_dragging_and_typing_a_bar(visit: Go) -> None:
     expect(page.locator("#probabilities-text")).to_contain_text(
         "permute-and-flip most often influenza"
     )
+    for no_score in ("none", "1e300"):
+        page.get_by_label("Score of gout", exact=True).fill(no_score)
+        expect(page.get_by_label("Score of gout", exact=True)).to_have_attribute(
+            "aria-invalid", "true"
+        )
+    bar.focus()
+    expect(page.get_by_label("Score of gout", exact=True)).to_have_value("12")
     page.get_by_role("button", name="Undo changes").click()
     expect(page.get_by_label("Score of gout", exact=True)).to_have_value("57")
     bar.focus()
@@ -286,6 +293,8 @@ def test_the_record_is_what_is_printed(visit: Go) -> None:
     text = page.locator("#record-list").inner_text()
     for words in (
         "permute-and-flip",
+        "Most common diagnosis, 2026",
+        "A. Officer",
         "One person's data",
         "household",
         "10 releases",
@@ -293,6 +302,18 @@ def test_the_record_is_what_is_printed(visit: Go) -> None:
         "Date",
     ):
         assert words in text
+
+
+def test_the_mechanism_decided_for_is_compared_so_that_the_record_has_its_figures(
+    visit: Go,
+) -> None:
+    here = visit().open()
+    here.page.locator("#choice").select_option("large-gap")
+    here.settled()
+    assert "large gap" in here.figures()
+    expect(here.page.locator("#record-list")).to_contain_text("expected error")
+    here.page.locator("#mechanisms input[value=large-gap]").uncheck()
+    expect(here.page.locator("#record-list")).to_contain_text("not among those compared")
 
 
 def test_the_theme_can_be_switched_and_is_remembered(visit: Go) -> None:

@@ -100,6 +100,22 @@ def test_charts_are_drawn_when_their_view_is_opened(visit: Go) -> None:
         assert box["width"] > 300
 
 
+def test_the_back_button_returns_to_the_view_before(visit: Go) -> None:
+    here = visit().open()
+    page = here.page
+    page.get_by_label("Score of gout", exact=True).fill("60")
+    page.locator("nav [data-view=audit]").click()
+    page.locator("nav [data-view=claims]").click()
+    page.go_back()
+    expect(page.locator("#view-audit")).to_be_visible()
+    page.go_back()
+    expect(page.locator("#view-decide")).to_be_visible()
+    here.settled()
+    expect(page.get_by_label("Score of gout", exact=True)).to_have_value("60")
+    page.go_forward()
+    expect(page.locator("#view-audit")).to_be_visible()
+
+
 def test_recorded_verdicts_are_there_at_once_with_filters(visit: Go) -> None:
     page = visit().open("#view=claims").page
     record = recorded()

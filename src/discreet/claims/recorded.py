@@ -31,12 +31,14 @@ class Recorded:
         verdict: one of :data:`discreet.claims.VERDICTS`.
         covered: the range on which it was reached.
         evidence: the sentence.
+        numbers: the figures that go with it, on one line, if there are any.
         witness: the counterexample on one line, if there is one.
     """
 
     verdict: str
     covered: str
     evidence: str
+    numbers: str | None
     witness: str | None
 
 
@@ -69,8 +71,9 @@ def recorded() -> Record:
 def short(result: Result) -> Recorded:
     """A result as it is recorded."""
     finding = result.finding
+    numbers = shown(finding.numbers) if finding.numbers else None
     witness = None if finding.witness is None else shown(finding.witness)
-    return Recorded(finding.verdict, finding.covered, finding.evidence, witness)
+    return Recorded(finding.verdict, finding.covered, finding.evidence, numbers, witness)
 
 
 def text_of(results: Sequence[Result]) -> str:

@@ -112,7 +112,7 @@ def _risk() -> Any:
 
 def _witness() -> Any:
     """The probability of each answer in one of two neighbouring worlds; the telling one stands out."""
-    kinds = ["telling answer", "others"]
+    kinds = ["telling", "others"]
     bars = alt.Chart(alt.NamedData(name="witness")).mark_bar()
     return bars.encode(
         x=alt.X("answer:N", title="answer", sort=None, axis=alt.Axis(labelAngle=0)),

@@ -23,7 +23,7 @@ from discreet.exact_numbers import (
 from discreet.explore.examples import examples
 from discreet.explore.making import Setting
 from discreet.explore.shelf import Shelf
-from discreet.explore.uploads import ScoreFile
+from discreet.explore.uploads import LARGEST_SCORE, ScoreFile
 from discreet.mechanisms import MECHANISMS
 
 SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10_000), Fraction(100)
@@ -32,7 +32,6 @@ MOST_WORLDS = 1_000_000
 MOST_INLINE = 60
 """Scores of at most this many candidates travel with the page's own state, and so in its link."""
 MOST_EDITS = 200
-_LARGEST_SCORE = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +206,7 @@ def _inline(given: object) -> tuple[tuple[str, ...], npt.NDArray[Any]]:
 def _score(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ParameterError("a score must be a finite number")
-    if abs(value) > _LARGEST_SCORE:
+    if abs(value) > LARGEST_SCORE:
         raise ParameterError("a score on this page must lie between −10^15 and 10^15")
     return float(value)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,10 +30,13 @@ MOST_BYTES = 32 * 1024 * 1024
 """The largest file that is read."""
 MOST_CANDIDATES = 1_000_000
 """The most candidates that the page explores."""
+LARGEST_SCORE = 1e15
+"""The largest score, up or down, that the page shows."""
 LONGEST_LABEL = 200
 KINDS = {".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".json": "json"}
 """The formats, told by the ending of the file's name."""
 
+_NO_SCORE = "the score is not a finite number between −10^15 and 10^15"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -133,9 +135,15 @@ def _csv_rows(text: str, delimiter: str) -> Iterator[tuple[str, float]]:
             )
         value = _number(row[columns.score])
         if value is None:
-            raise ScoresError(f"line {reader.line_num}: the score is not a finite number")
+            raise ScoresError(f"line {reader.line_num}: {_NO_SCORE}{_separated_otherwise(row)}")
         yield (str(count) if columns.label is None else _label(row[columns.label])), value
         count += 1
+
+
+def _separated_otherwise(row: list[str]) -> str:
+    """What some spreadsheets do, in countries that write decimals with a comma."""
+    alone = len(row) == 1 and ";" in row[0]
+    return "; fields must be separated by commas, not semicolons" if alone else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +179,7 @@ def _json_rows(text: str) -> Iterator[tuple[str, float]]:
             raise ScoresError(f"entry {place + 1}: the score is not a number")
         number = _checked(value)
         if number is None:
-            raise ScoresError(f"entry {place + 1}: the score is not a finite number")
+            raise ScoresError(f"entry {place + 1}: {_NO_SCORE}")
         yield _label(label), number
 
 
@@ -188,9 +196,7 @@ def _number(cell: str) -> float | None:
 
 
 def _checked(value: float) -> float | None:
-    if isinstance(value, int):
-        return value if abs(value) <= 2**53 else None
-    return value if math.isfinite(value) and abs(value) < 1e150 else None
+    return value if abs(value) <= LARGEST_SCORE else None  # which NaN is not
 
 
 def _label(text: str) -> str:

@@ -52,7 +52,7 @@ def figure(value: float) -> str:
     if value == 0:
         return "0"
     if abs(value) < 1e-4:
-        return f"{value:.2g}"
+        return f"{value:.2g}".replace("e-0", "e-")
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 

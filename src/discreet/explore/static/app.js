@@ -4,7 +4,8 @@ import { openClaims } from "./claims.js";
 import { copy, save } from "./copying.js";
 import { redraw, showControls, startDecide, update } from "./decide.js";
 import { $, $$ } from "./dom.js";
-import { notify } from "./notices.js";
+import { clear, notify } from "./notices.js";
+import { startRecord } from "./record.js";
 import { get, post } from "./server.js";
 import { showSource, startSources } from "./sources.js";
 import { change, link, onChange, request, restore, state } from "./state.js";
@@ -18,6 +19,7 @@ function showView() {
   $("#quick").hidden = state.view !== "decide";
   if (state.view === shownView) return;
   shownView = state.view;
+  clear("file");
   if (state.view === "claims") openClaims();
   if (state.view === "audit") showVerdict();
 }
@@ -54,6 +56,7 @@ async function begin() {
   }
   $("#version").textContent = start.version;
   startDecide(start);
+  startRecord();
   startAudit(start);
   startTheme($("#theme"), () => { redraw(); showVerdict(); });
   startSources(start);

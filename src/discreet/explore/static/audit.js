@@ -23,7 +23,7 @@ let verdict = null;
 
 export function startAudit(start) {
   const text = (name, label, value) => make("div", { class: "field" }, make("label", { for: `audit-${name}` }, label), make("input", { type: "text", inputmode: "decimal", id: `audit-${name}`, value, maxlength: 40 }));
-  const choice = (name, label, options) => make("div", { class: "field" }, make("label", { for: `audit-${name}` }, label), make("select", { id: `audit-${name}` }, ...options.map(([value, shown]) => make("option", { value }, shown))));
+  const choice = (name, label, options, kind = "field") => make("div", { class: kind }, make("label", { for: `audit-${name}` }, label), make("select", { id: `audit-${name}` }, ...options.map(([value, shown]) => make("option", { value }, shown))));
   const sizes = Array.from({ length: start.limits.audited - 1 }, (_, index) => [String(index + 2), `2 to ${index + 2}`]);
   sizes[0][1] = "2";
   const presets = PRESETS.map(([title, parts]) => make("button", { type: "button", class: "small", onclick: () => { fill(parts); run(); } }, title));
@@ -33,14 +33,14 @@ export function startAudit(start) {
       make("p", { class: "hint" }, "The audit searches neighbouring scores for a pair that breaks the claim, and certifies it in ball arithmetic. Finding none is not a proof."),
       make("div", { class: "presets", role: "group", "aria-label": "Claims, one click away" }, ...presets),
       make("form", { class: "audit-form", id: "audit-form", onsubmit: (event) => { event.preventDefault(); run(); } },
-        choice("mechanism", "Mechanism", start.mechanisms.map(({ name, title }) => [name, title])),
+        choice("mechanism", "Mechanism", start.mechanisms.map(({ name, title }) => [name, title]), "field broad"),
         text("epsilon", "Run at ε", "1"),
-        choice("claim", "Claim", Object.entries(start.claims)),
-        text("amount", "Claimed amount (ε or ρ)", "1"),
-        text("delta", "δ", "1e-6"),
         text("sensitivity", "Δ", "1"),
+        choice("claim", "Claim", Object.entries(start.claims), "field broad"),
+        text("amount", "Claimed ε or ρ", "1"),
+        text("delta", "δ", "1e-6"),
         choice("n", "Candidates", sizes),
-        choice("monotonic", "Neighbours", [["both", "general and monotonic"], ["false", "general"], ["true", "monotonic"]])),
+        choice("monotonic", "Neighbours", [["both", "general and monotonic"], ["false", "general"], ["true", "monotonic"]], "field broad")),
       make("div", { class: "actions" },
         make("button", { type: "submit", form: "audit-form", class: "primary", id: "audit-run" }, "Audit"),
         make("button", { type: "button", id: "audit-cancel", hidden: true, onclick: cancel }, "Cancel"),
@@ -131,6 +131,7 @@ function searching(yes) {
     $("#audit-result").hidden = true;
   }
   $("#audit-progress").hidden = !yes;
+  if (!yes && document.activeElement.id === "audit-cancel") $("#audit-run").focus();
   $("#audit-cancel").hidden = !yes;
 }
 
@@ -148,15 +149,15 @@ export async function show() {
   $("#audit-result").hidden = false;
   if (!pair) return;
   const ratio = pair.neighbour_probability > 0 ? pair.probability / pair.neighbour_probability : Infinity;
-  card.append(make("p", {}, `Answer ${pair.outcome + 1}: probability ${figure(pair.probability)} with the first scores, ${figure(pair.neighbour_probability)} with their neighbour (a factor of ${Number.isFinite(ratio) ? figure(ratio > 1 ? ratio : 1 / ratio) : "∞"}).`));
-  const worlds = [["witness-first", "Scores", pair.scores, pair.probabilities], ["witness-second", "Their neighbour", pair.neighbour, pair.neighbour_probabilities]];
+  card.lastElementChild.before(make("p", {}, `Answer ${pair.outcome + 1}: probability ${figure(pair.probability)} with the first scores, ${figure(pair.neighbour_probability)} with their neighbour (a factor of ${Number.isFinite(ratio) ? figure(ratio > 1 ? ratio : 1 / ratio) : "∞"}).`));
+  const worlds = [["witness-first", "Scores", pair.scores, pair.probabilities], ["witness-second", "Neighbour", pair.neighbour, pair.neighbour_probabilities]];
   const grid = make("div", { class: "worlds" });
   $("#audit-result").append(grid);
   for (const [name, title, scores, chances] of worlds) {
     forgetChart(name);
     grid.append(chartFigure(name, `${title} (${scores.map(figure).join(", ")})`, COLUMNS));
-    const rows = chances.map((probability, index) => ({ answer: String(index + 1), score: scores[index], probability, telling: index === pair.outcome ? "telling answer" : "others" }));
+    const rows = chances.map((probability, index) => ({ answer: String(index + 1), score: scores[index], probability, telling: index === pair.outcome ? "telling" : "others" }));
     const text = `${title}: ${chances.map((chance, index) => `answer ${index + 1} ${figure(chance)}`).join(", ")}.`;
-    await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, colours: (kind) => (kind === "telling answer" ? "m5" : "m0") });
+    await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, colours: (kind) => (kind === "telling" ? "m5" : "m0") });
   }
 }

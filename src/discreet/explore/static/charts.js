@@ -52,7 +52,7 @@ export async function drawChart(name, { specification, key, data, rows, text, co
     if (chart.pending !== key) return;
     const whole = { ...specification, config: undefined, autosize: { type: "fit-x", contains: "padding" }, datasets: structuredClone(chart.data) };
     const result = await embed(chart.canvas, whole, {
-      ast: true, actions: false, defaultStyle: false, renderer: "canvas", logLevel: 1, config: chartConfig(specification.usermeta.order.map(colours), columnsFor(specification.usermeta.order)), tooltip: showTip,
+      ast: true, actions: false, defaultStyle: false, renderer: "canvas", logLevel: 1, config: chartConfig(specification.usermeta.order.map(colours), columnsFor(specification.usermeta.order), chart.canvas.clientWidth - (specification.encoding?.y?.axis?.labelLimit ?? 40) - 50), tooltip: showTip,
     });
     chart.view?.finalize();
     Object.assign(chart, { view: result.view, key });

@@ -4,7 +4,7 @@ import { follow } from "./follow.js";
 import { clear, notify } from "./notices.js";
 import { get, post, remove } from "./server.js";
 
-const UNKNOWN = { verdict: "not recorded", covered: "", evidence: "", witness: null };
+const UNKNOWN = { verdict: "not recorded", covered: "", evidence: "", numbers: null, witness: null };
 let catalogue = null;
 let job = null;
 const found = new Map();
@@ -24,7 +24,7 @@ function build() {
   const choice = (name, label, options) => make("div", { class: "field" }, make("label", { for: `claims-${name}` }, label), make("select", { id: `claims-${name}`, onchange: show }, make("option", { value: "" }, "all"), ...options.map(([value, text]) => make("option", { value }, text))));
   $("#view-claims").replaceChildren(make("section", { class: "card", "aria-labelledby": "h-claims" },
     make("h2", { id: "h-claims" }, "What the papers claim"),
-    make("p", {}, "Each numbered claim is one executable check. “Proved by computation” means that exact or ball arithmetic decided every case of the range named; “consistent with a search”, that a search found nothing against it. In a witness, answers are counted from 0."),
+    make("p", { class: "lead" }, "Each numbered claim is one executable check. “Proved by computation” means that exact or ball arithmetic decided every case of the range named; “consistent with a search”, that a search found nothing against it. In a witness, answers are counted from 0."),
     make("p", { class: "hint", id: "claims-record" }, `The verdicts are as computed for discreet ${catalogue.computed_for}; press “Compute again here” to compute those shown on this machine, on the same full ranges (all of them take about half a minute).`),
     make("div", { class: "claims-form" },
       choice("paper", "Paper", catalogue.papers.map(({ key, title }) => [key, title])),
@@ -53,7 +53,7 @@ function shown() {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return catalogue.claims.filter((claim) => {
     const result = known(claim);
-    const text = [claim.paper, claim.number, claim.statement, result.covered, result.evidence, result.witness ?? ""].join(" ").toLowerCase();
+    const text = [claim.paper, claim.number, claim.statement, result.covered, result.evidence, result.numbers ?? "", result.witness ?? ""].join(" ").toLowerCase();
     return (!paper || claim.paper === paper) && (!verdict || result.verdict === verdict) && wanted.every((word) => text.includes(word));
   });
 }
@@ -67,11 +67,12 @@ function show() {
 }
 
 function rowOf(claim) {
-  const { verdict, covered, evidence, witness } = known(claim);
+  const { verdict, covered, evidence, numbers, witness } = known(claim);
   const cell = (label, ...content) => make("td", { "data-label": label }, ...content);
   return make("tr", {}, cell("Paper", claim.paper), make("th", { scope: "row" }, claim.number), cell("Statement", claim.statement),
     cell("Verdict", make("span", { class: `state ${verdict.split(" ")[0]}` }, verdict), make("span", { class: "source" }, sourceOf(claim))),
-    cell("Evidence", [covered, evidence].filter(Boolean).join(": "), witness ? make("span", { class: "witness" }, `Witness: ${witness}`) : null));
+    cell("Evidence", [covered, evidence].filter(Boolean).join(": "),
+      numbers ? make("span", { class: "detail" }, numbers) : null, witness ? make("span", { class: "detail witness" }, `Witness: ${witness}`) : null));
 }
 
 function sourceOf(claim) {
@@ -115,9 +116,13 @@ async function cancel() {
 }
 
 function running(yes) {
+  const focused = document.activeElement;
   if (!yes) job = null;
   $("#claims-bar").hidden = !yes;
   $("#claims-bar").value = 0;
   $("#claims-cancel").hidden = !yes;
   $("#claims-run").hidden = yes;
+  // A button that goes takes the keyboard's place with it, unless the other one gets it.
+  if (yes && focused.id === "claims-run") $("#claims-cancel").focus();
+  if (!yes && focused.id === "claims-cancel") $("#claims-run").focus();
 }

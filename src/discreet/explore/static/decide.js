@@ -37,8 +37,10 @@ export function startDecide(start) {
   addDial("#chart-risk .extra", { name: "worlds", label: "Data sets an attacker holds possible", low: 2, high: 1000, whole: true });
   $("#chart-risk .extra").append(make("label", { class: "check" }, make("input", { type: "checkbox", id: "missing", onchange: (event) => change({ missing: event.target.checked }) }), "They differ in who is missing (two steps apart)"));
   startMechanisms(start.mechanisms);
-  for (const name of ["monotonic"]) $(`#${name}`).addEventListener("change", (event) => change({ [name]: event.target.checked }));
-  for (const name of ["level", "choice"]) $(`#${name}`).addEventListener("change", (event) => change({ [name]: event.target.value }));
+  $("#monotonic").addEventListener("change", (event) => change({ monotonic: event.target.checked }));
+  $("#level").addEventListener("change", (event) => change({ level: event.target.value }));
+  // The record needs the figures of the mechanism decided for, so it is compared with the others.
+  $("#choice").addEventListener("change", ({ target: { value } }) => change({ choice: value, mechanisms: [...new Set([...state.mechanisms, value])] }));
   $("#reset-edits").addEventListener("click", () => change({ edits: {} }));
   $("#controls").addEventListener("submit", (event) => event.preventDefault());
 }

@@ -2,6 +2,7 @@
 import { $, figure, make } from "./dom.js";
 import { change, state } from "./state.js";
 
+const LARGEST = 1e15;
 let rows = [];
 let held = null;
 
@@ -22,7 +23,8 @@ export function showEditor(scores) {
       Object.assign(row.slider, { min: scores.low, max: scores.high, step });
       row.slider.value = String(bar.score);
     }
-    if (document.activeElement !== row.box) row.box.value = plain(bar.score);
+    row.box.dataset.good = plain(bar.score);
+    if (document.activeElement !== row.box) restore(row.box);
     fill(row.slider);
     row.element.classList.toggle("changed", Object.hasOwn(state.edits, bar.place));
   });
@@ -57,13 +59,20 @@ function single(bar) {
     type: "text", inputmode: "decimal", "aria-label": `Score of ${bar.label}`, maxlength: 24,
     oninput: () => {
       const value = Number(box.value);
-      const fine = box.value.trim() !== "" && Number.isFinite(value);
+      const fine = box.value.trim() !== "" && Math.abs(value) <= LARGEST;
       box.setAttribute("aria-invalid", String(!fine));
       if (fine) edit(value, box);
     },
+    onblur: () => box.getAttribute("aria-invalid") === "true" && restore(box),
   });
   const element = make("div", { class: "bar" }, make("span", { class: "name", title: bar.label }, bar.label), slider, box);
   return { element, slider, box };
+}
+
+// A box that is left with something that is no score shows the score again.
+function restore(box) {
+  box.value = box.dataset.good;
+  box.setAttribute("aria-invalid", "false");
 }
 
 function fill(slider) {

@@ -33,6 +33,7 @@ export function showSource() {
 }
 
 function choose(value) {
+  clear("file");
   if (files.has(value)) {
     use(files.get(value));
     return;
@@ -64,7 +65,7 @@ async function open(name, content) {
     const file = await sendFile(name, content);
     clear("file");
     use(file);
-    notify("file", `${file.name}: ${file.count.toLocaleString("en")} candidates.`, { good: true });
+    notify("file", `${file.name}: ${file.count === 1 ? "1 candidate" : `${file.count.toLocaleString("en")} candidates`}.`, { good: true });
   } catch (error) {
     notify("file", `This file was not used: ${error.message}.`);
   } finally {

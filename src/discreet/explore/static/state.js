@@ -22,10 +22,14 @@ let writing = null;
 export const onChange = (listener) => listeners.push(listener);
 
 export function change(parts, { from = null } = {}) {
-  Object.assign(state, parts);
-  // Browsers ignore a page that rewrites its address too often, as a slider would.
   clearTimeout(writing);
-  writing = setTimeout(() => history.replaceState(null, "", link()), 200);
+  // The back button returns to the view before; numbers that were tried in between are no stations.
+  const elsewhere = parts.view !== undefined && parts.view !== state.view;
+  if (elsewhere) history.replaceState(null, "", link());
+  Object.assign(state, parts);
+  if (elsewhere) history.pushState(null, "", link());
+  // Browsers ignore a page that rewrites its address too often, as a slider would.
+  else writing = setTimeout(() => history.replaceState(null, "", link()), 200);
   for (const listener of listeners) listener(from);
 }
 
@@ -45,6 +49,8 @@ export function link() {
 // Reads the address; whatever cannot be understood is left as it was and named.
 export function restore(fragment) {
   const ignored = [];
+  // A link that says where scores come from says all about them.
+  if (/^#?(.*&)?source=/.test(fragment)) state.edits = {};
   for (const [name, text] of new URLSearchParams(fragment.replace(/^#/, ""))) {
     const value = understood(name, text);
     if (value === undefined) ignored.push(name.slice(0, 40));

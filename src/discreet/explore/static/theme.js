@@ -35,7 +35,7 @@ export function startTheme(button, redraw) {
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 // Vega's configuration in the page's own colours.
-export function chartConfig(categories, columns) {
+export function chartConfig(categories, columns, width) {
   const [ink, muted, grid, line, surface] = ["ink", "muted", "grid", "line", "surface"].map(colour);
   const font = getComputedStyle(document.body).fontFamily;
   return {
@@ -44,7 +44,7 @@ export function chartConfig(categories, columns) {
     padding: 4,
     view: { stroke: null },
     axis: { labelColor: ink, titleColor: muted, titleFontWeight: 600, gridColor: grid, domainColor: line, tickColor: line, labelFontSize: 12, titleFontSize: 12 },
-    legend: { labelColor: ink, titleColor: muted, labelFontSize: 12, orient: "top", columns, title: null, labelLimit: columns > 1 ? 240 : 380, symbolSize: 90 },
+    legend: { labelColor: ink, titleColor: muted, labelFontSize: 12, orient: "top", columns, title: null, labelLimit: columns > 1 ? 240 : Math.min(380, width), symbolSize: 90 },
     axisX: { grid: false },
     rule: { color: ink },
     range: { category: categories.map(colour) },
