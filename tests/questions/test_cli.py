@@ -137,6 +137,8 @@ def test_somebody_must_count(folder: Path) -> None:
             "page",
             "--user",
             "patient_id",
+            "--candidates",
+            folder / "pages.csv",
             "--epsilon",
             1,
         )

@@ -102,9 +102,10 @@ def mode(
     --candidates icd10.txt --epsilon 1
     """
     from discreet import questions
-    from discreet.cli.asking import answer, groups_of
+    from discreet.cli.asking import answer, groups_of, require_candidates
     from discreet.errors import ParameterError
 
+    require_candidates(delta, candidates, bounds)
     if bounds is not None and candidates is not None:
         raise ParameterError("give --candidates or --bounds, not both")
     answer(
@@ -279,8 +280,9 @@ def top(
     --candidates pages.csv --epsilon 2
     """
     from discreet import questions
-    from discreet.cli.asking import answer, groups_of
+    from discreet.cli.asking import answer, groups_of, require_candidates
 
+    require_candidates(delta, candidates)
     options: dict[str, Any] = {
         "column": column,
         "k": k,

@@ -51,6 +51,16 @@ def counted(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterato
         yield {"ledger": opened, "dataset": dataset}
 
 
+def require_candidates(delta: str | None, *public: str | None) -> None:
+    """Somebody said which answers are possible, or that a δ is paid for not saying so."""
+    if delta is None and all(part is None for part in public):
+        raise ParameterError(
+            "--candidates must be given: a file that lists the possible answers. A list made from the "
+            "data would show that somebody has that value; if there is no public list, give --delta, "
+            "and the answer may be that nothing is safe to say"
+        )
+
+
 def groups_of(text: str | None) -> Any:
     """Groups from a list with commas, or from a file."""
     if text is None or Path(text).is_file():

@@ -27,7 +27,7 @@ def subject_named(name: str, parameters: dict[str, str]) -> Any:
         try:
             return mechanism_named(name, **parameters)
         except TypeError:
-            raise ParameterError(f"{name} does not take all of: {', '.join(parameters)}") from None
+            raise ParameterError(f"{name} does not take all of: {_options(parameters)}") from None
     found = getattr(_module(place), attribute, None)
     if found is None:
         raise ParameterError(
@@ -39,10 +39,12 @@ def subject_named(name: str, parameters: dict[str, str]) -> Any:
         try:
             return found(**{key: _number(value) for key, value in parameters.items()})
         except TypeError:
-            taken = ", ".join(f"--{key}" for key in parameters)
-            raise ParameterError(
-                f"{name} cannot be made with {taken or 'no option at all, such as --epsilon'}"
-            ) from None
+            taken = _options(parameters) or "no option at all, such as --epsilon"
+            raise ParameterError(f"{name} cannot be made with {taken}") from None
+
+
+def _options(parameters: dict[str, str]) -> str:
+    return ", ".join(f"--{key}" for key in parameters)
 
 
 @contextmanager
