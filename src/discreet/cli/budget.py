@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.budget_figures import guarantee_of, relation_named
 from discreet.cli.budget_tables import print_budgets, print_history, print_json
 from discreet.cli.plain_help import PlainGroup, Shelf
 
 if TYPE_CHECKING:
-    from discreet.guarantees import Guarantee
     from discreet.ledger import Ledger
 
 Dataset = Annotated[
@@ -89,10 +89,10 @@ def create(
     with _opened(ledger, create=True) as opened:
         made = opened.create(
             dataset,
-            _guarantee(epsilon, rho, delta),
+            guarantee_of(epsilon, rho, delta),
             period,
             accountant=accountant,
-            neighbours=_relation(neighbours),
+            neighbours=relation_named(neighbours),
             groups=group or (),
             delta_for_releases=delta_for_releases,
         )
@@ -162,10 +162,10 @@ def plan(
     from discreet.accounting import Event
 
     event = Event(
-        _guarantee(epsilon, rho, delta, mechanism),
+        guarantee_of(epsilon, rho, delta, mechanism),
         mechanism=mechanism or "unnamed",
         count=count,
-        neighbours=_relation(neighbours),
+        neighbours=relation_named(neighbours),
     )
     with _opened(ledger) as opened:
         planned = opened.plan(dataset, event, group=group)
@@ -197,7 +197,7 @@ def allot(
 
     if (share is None) == ((epsilon, rho, delta) == (None,) * 3):
         raise ParameterError("give --epsilon, --rho, --epsilon with --delta, or --share")
-    figure = _guarantee(epsilon, rho, delta) if share is None else None
+    figure = guarantee_of(epsilon, rho, delta) if share is None else None
     with _opened(ledger) as opened:
         made = opened.allot(part, figure, share=share, group=group)
     print_budgets([made], json)
@@ -288,36 +288,3 @@ def _opened(address: str | None, *, create: bool = False) -> Iterator[Ledger]:
 
     with Ledger.open(address, create=create) as opened:
         yield opened
-
-
-def _guarantee(
-    epsilon: str | None, rho: str | None, delta: str | None, mechanism: str | None = None
-) -> Guarantee:
-    from fractions import Fraction
-
-    from discreet.errors import ParameterError
-    from discreet.exact_numbers import positive
-    from discreet.guarantees import ZCDP, ApproxDP, PureDP
-    from discreet.mechanisms import mechanism_named
-
-    if (epsilon is None) == (rho is None) or (delta is not None and epsilon is None):
-        raise ParameterError("give --epsilon, or --rho, or --epsilon with --delta")
-    if mechanism is not None:
-        if epsilon is None or delta is not None:
-            raise ParameterError("--mechanism goes with --epsilon alone")
-        # Built from ε, a mechanism's promise does not depend on the distance.
-        return mechanism_named(mechanism, epsilon=epsilon).promise_at(Fraction(1))
-    if rho is not None:
-        return ZCDP(positive("rho", rho))
-    cost = positive("epsilon", epsilon)
-    return PureDP(cost) if delta is None else ApproxDP(cost, delta)
-
-
-def _relation(neighbours: str) -> str:
-    """A relation that a question can be asked under; in Python a ledger may know others."""
-    from discreet.accounting.events import ADD_REMOVE, REPLACE
-    from discreet.exact_numbers import refuse
-
-    if neighbours not in (ADD_REMOVE, REPLACE):
-        raise refuse("neighbours", neighbours, f'"{ADD_REMOVE}" or "{REPLACE}"')
-    return neighbours

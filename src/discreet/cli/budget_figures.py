@@ -1,0 +1,42 @@
+"""The figures and the relation that the budget commands are given, checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.guarantees import Guarantee
+
+
+def guarantee_of(
+    epsilon: str | None, rho: str | None, delta: str | None, mechanism: str | None = None
+) -> Guarantee:
+    """What --epsilon, --rho and --delta say together; with a mechanism, what its own proof promises."""
+    from fractions import Fraction
+
+    from discreet.errors import ParameterError
+    from discreet.exact_numbers import positive
+    from discreet.guarantees import ZCDP, ApproxDP, PureDP
+    from discreet.mechanisms import mechanism_named
+
+    if (epsilon is None) == (rho is None) or (delta is not None and epsilon is None):
+        raise ParameterError("give --epsilon, or --rho, or --epsilon with --delta")
+    if mechanism is not None:
+        if epsilon is None or delta is not None:
+            raise ParameterError("--mechanism goes with --epsilon alone")
+        # Built from ε, a mechanism's promise does not depend on the distance.
+        return mechanism_named(mechanism, epsilon=epsilon).promise_at(Fraction(1))
+    if rho is not None:
+        return ZCDP(positive("rho", rho))
+    cost = positive("epsilon", epsilon)
+    return PureDP(cost) if delta is None else ApproxDP(cost, delta)
+
+
+def relation_named(neighbours: str) -> str:
+    """A relation that a question can be asked under; in Python a ledger may know others."""
+    from discreet.accounting.events import ADD_REMOVE, REPLACE
+    from discreet.exact_numbers import refuse
+
+    if neighbours not in (ADD_REMOVE, REPLACE):
+        raise refuse("neighbours", neighbours, f'"{ADD_REMOVE}" or "{REPLACE}"')
+    return neighbours
