@@ -150,6 +150,7 @@ export async function show() {
   if (!pair) return;
   const ratio = pair.neighbour_probability > 0 ? pair.probability / pair.neighbour_probability : Infinity;
   card.lastElementChild.before(make("p", {}, `Answer ${pair.outcome + 1}: probability ${figure(pair.probability)} with the first scores, ${figure(pair.neighbour_probability)} with their neighbour (a factor of ${Number.isFinite(ratio) ? figure(ratio > 1 ? ratio : 1 / ratio) : "∞"}).`));
+  if (claim.startsWith("BoundedRange")) card.lastElementChild.before(make("p", {}, rangeOf(pair)));
   const worlds = [["witness-first", "Scores", pair.scores, pair.probabilities], ["witness-second", "Neighbour", pair.neighbour, pair.neighbour_probabilities]];
   const grid = make("div", { class: "worlds" });
   $("#audit-result").append(grid);
@@ -160,4 +161,11 @@ export async function show() {
     const text = `${title}: ${chances.map((chance, index) => `answer ${index + 1} ${figure(chance)}`).join(", ")}.`;
     await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, colours: (kind) => (kind === "telling" ? "m5" : "m0") });
   }
+}
+
+// Bounded range looks at two answers at once: how far apart the logarithms of their ratios are.
+function rangeOf(pair) {
+  const logs = pair.probabilities.map((chance, index) => Math.log(chance / pair.neighbour_probabilities[index])).filter(Number.isFinite);
+  const [least, most] = [Math.min(...logs), Math.max(...logs)];
+  return `Over all answers the logarithm of this ratio runs from ${figure(least)} to ${figure(most)}: a range of ${figure(most - least)}.`;
 }

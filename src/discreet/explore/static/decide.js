@@ -1,6 +1,6 @@
 // The view on which mechanism and ε are decided: controls on one side, figures on the other.
 import { chartFigure, drawChart } from "./charts.js";
-import { $, $$, figure, make, percent } from "./dom.js";
+import { $, $$, figure, make, percent, unbroken } from "./dom.js";
 import { addDial, showDials, showWrong } from "./dials.js";
 import { showEditor } from "./editor.js";
 import { clear, notify } from "./notices.js";
@@ -145,7 +145,7 @@ function realRisk({ real }) {
 
 function showNow({ now }) {
   $("#needs").replaceChildren(...now.map((row) =>
-    make("li", {}, swatch(row.mechanism), make("span", {}, make("strong", {}, `${titleOf(row.mechanism)}: `), row.need_words ?? "…"))));
+    make("li", {}, swatch(row.mechanism), make("span", {}, make("strong", {}, `${titleOf(row.mechanism)}: `), unbroken(row.need_words ?? "…")))));
   const level = percent(Number(state.level));
   const heads = ["Mechanism", "Expected error", `${level} within`, "Best chosen", "Too large", "ρ (zCDP)", `Σε of ${state.releases}`, `Σρ of ${state.releases}`, "ε at δ"];
   const cells = (row) => [figure(row.expected_error), figure(row.error_quantile), percent(row.best_probability), percent(row.beyond), figure(row.rho), figure(row.total_pure), figure(row.total_rho), figure(row.total_approx)];

@@ -24,6 +24,9 @@ export function figure(value) {
   return String(Number(value.toPrecision(4)));
 }
 
+// "ε = 1" stays on one line.
+export const unbroken = (text) => text.replaceAll(" = ", "\u00a0=\u00a0");
+
 export function percent(value) {
   if (value > 0 && value < 0.001) return "< 0.1%";
   if (value < 1 && value > 0.999) return "> 99.9%";

@@ -1,5 +1,5 @@
 // Where scores come from: examples, the file of the command line, a file, pasted lines.
-import { $, make } from "./dom.js";
+import { $, make, unbroken } from "./dom.js";
 import { clear, notify } from "./notices.js";
 import { sendFile } from "./server.js";
 import { change, state } from "./state.js";
@@ -29,7 +29,7 @@ export function showSource() {
   $("#source").replaceChildren(...options);
   $("#source").value = state.source;
   const example = offered.examples.find(({ key }) => state.source === `example:${key}`);
-  $("#about").textContent = example ? example.about : "Set Δ, and whether scores are monotonic, for these scores.";
+  $("#about").textContent = example ? unbroken(example.about) : "Set Δ, and whether scores are monotonic, for these scores.";
 }
 
 function choose(value) {
