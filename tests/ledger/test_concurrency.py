@@ -114,9 +114,12 @@ def test_looking_while_others_spend_sees_one_moment(address: str) -> None:
         thread = threading.Thread(target=spend)
         thread.start()
         try:
-            for _ in range(30):
+            looks = 0
+            # However slow the machine, some spends happen between two looks.
+            while looks < 30 or len(ledger.history("visits")) < 4:
                 assert ledger.verify("visits").holds
+                looks += 1
         finally:
             stop.set()
             thread.join(timeout=30)
-        assert len(ledger.history("visits")) > 2
+        assert not thread.is_alive()
