@@ -80,6 +80,22 @@ def test_an_audit_is_copied_as_a_command(visit: Go) -> None:
     assert command.startswith("discreet audit exponential --epsilon 1 --claim bounded-range:1")
 
 
+def test_the_link_restores_the_form_of_an_audit(visit: Go) -> None:
+    here = visit().open("#view=audit")
+    here.page.locator("#audit-claim").select_option("zcdp")
+    here.page.locator("#audit-amount").fill("0.2")
+    here.page.locator("#audit-monotonic").select_option("true")
+    here.page.get_by_role("button", name="Copy link").click()
+    link = here.page.evaluate("navigator.clipboard.readText()")
+    other = visit()
+    other.page.goto(link)
+    for name, value in {"claim": "zcdp", "amount": "0.2", "monotonic": "true", "n": "4"}.items():
+        expect(other.page.locator(f"#audit-{name}")).to_have_value(value)
+    strange = visit().open("#view=audit&audit=magic|pure|1|2|1e-6|1|4|both")
+    expect(strange.page.locator("#audit-mechanism")).to_have_value("permute-and-flip")
+    expect(strange.page.locator("#audit-amount")).to_have_value("2")
+
+
 def test_charts_are_drawn_when_their_view_is_opened(visit: Go) -> None:
     """Also after the theme was switched meanwhile: a hidden chart has no width to be drawn in."""
     here = visit().open("#view=audit")

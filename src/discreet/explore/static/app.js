@@ -1,5 +1,5 @@
 // The page begins here: read the address, ask the server what there is, show it.
-import { show as showVerdict, startAudit } from "./audit.js";
+import { show as showVerdict, showForm, startAudit } from "./audit.js";
 import { openClaims } from "./claims.js";
 import { copy, save } from "./copying.js";
 import { redraw, showControls, startDecide, update } from "./decide.js";
@@ -66,7 +66,7 @@ async function begin() {
   for (const button of $$("[data-copy]")) button.addEventListener("click", () => copy($(`#${button.dataset.copy}`).textContent, button.dataset.copy === "python" ? "The Python" : "The command"));
   $("#save-scores").addEventListener("click", saveScores);
   $("#print").addEventListener("click", () => print());
-  addEventListener("hashchange", () => { readAddress(); showAll(); });
+  addEventListener("hashchange", () => { readAddress(); showForm(); showAll(); });
   showAll();
 }
 

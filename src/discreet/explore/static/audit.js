@@ -6,6 +6,7 @@ import { $, figure, make } from "./dom.js";
 import { follow } from "./follow.js";
 import { clear, notify } from "./notices.js";
 import { post, remove } from "./server.js";
+import { change, state } from "./state.js";
 import { isDark } from "./theme.js";
 
 const PRESETS = [
@@ -16,6 +17,7 @@ const PRESETS = [
   ["Exponential randomized response is ε-DP (as published)", { mechanism: "exponential-randomized-response", claim: "pure", amount: "0.1", epsilon: "0.1" }],
   ["Its naive variant is ε-DP", { mechanism: "exponential-randomized-response-naive", claim: "pure", amount: "1", epsilon: "1" }],
 ];
+const FIELDS = ["mechanism", "claim", "epsilon", "amount", "delta", "sensitivity", "n", "monotonic"];
 const COLUMNS = [{ field: "answer", title: "Answer" }, { field: "score", title: "Score", number: true }, { field: "probability", title: "Probability", number: true }];
 
 let job = null;
@@ -51,8 +53,22 @@ export function startAudit(start) {
         make("ol", { class: "stages", id: "audit-stages", tabindex: 0, "aria-label": "Stages of the search" }))),
     make("section", { class: "card", id: "audit-result", "aria-live": "polite", hidden: true }));
   $("#audit-n").value = "4";
-  $("#audit-claim").addEventListener("change", showFields);
-  $("#audit-mechanism").addEventListener("change", showFields);
+  $("#audit-form").addEventListener("input", () => { showFields(); remember(); });
+  showForm();
+}
+
+// The form travels in the link, too.
+const remember = () => change({ audit: FIELDS.map(value).join("|") });
+
+// As the address says; what a menu does not offer is left as it was.
+export function showForm() {
+  const told = state.audit.split("|");
+  if (told.length === FIELDS.length) {
+    FIELDS.forEach((name, index) => {
+      const control = $(`#audit-${name}`);
+      if (!control.options || [...control.options].some((option) => option.value === told[index])) control.value = told[index];
+    });
+  }
   showFields();
 }
 
@@ -90,6 +106,7 @@ function asPython() {
 function fill(parts) {
   for (const [name, text] of Object.entries({ sensitivity: "1", monotonic: "both", ...parts })) $(`#audit-${name}`).value = text;
   showFields();
+  remember();
 }
 
 async function run() {

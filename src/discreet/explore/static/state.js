@@ -15,6 +15,7 @@ export const state = {
   level: "0.95",
   worlds: "2",
   missing: false,
+  audit: "",
 };
 
 const listeners = [];
@@ -41,6 +42,8 @@ export function link() {
     } else if (name === "edits") {
       const edits = Object.entries(value).map(([place, score]) => `${place}:${score}`);
       if (edits.length) parts.set(name, edits.join(","));
+    } else if (name === "audit") {
+      if (value) parts.set(name, value);
     } else parts.set(name, Array.isArray(value) ? value.join(",") : String(value));
   }
   return `#${parts}`;
