@@ -547,13 +547,13 @@ FOUR_PEOPLE = "Four people together change the probability of any answer"
             ApproxDP(1, "1e-6"),
             1,
             f"{ONE_PERSON} by a factor of at most 2.719 (ε = 1), except for an event of probability "
-            "at most 1e-06 (δ).",
+            "at most 1e-6 (δ).",
         ),
         (
             ApproxDP(1, "1e-6"),
             4,
             f"{FOUR_PEOPLE} by a factor of at most 54.6 (4ε = 4), except for an event of probability "
-            "at most 3.12e-05 (δ).",
+            "at most 3.12e-5 (δ).",
         ),
     ],
 )

@@ -35,7 +35,10 @@ def figure(value: Exact) -> str:
         return "0" if nearest == 0 else "∞"
     grid = Fraction(10) ** (3 - math.floor(math.log10(nearest)))
     rounded = float_up(math.ceil(Fraction(value) * grid) / grid)
-    return f"{rounded:.9g}" if 1e-4 <= rounded < 1e6 else f"{rounded:.4g}"
+    if 1e-4 <= rounded < 1e6:
+        return f"{rounded:.9g}"
+    digits, _, power = f"{rounded:.4g}".partition("e")
+    return f"{digits}e{int(power)}"
 
 
 def odds(epsilon: Exact) -> str:
