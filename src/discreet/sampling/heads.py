@@ -43,7 +43,7 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
     near = gaps.few_near(level, most=tuning.few)
     visited = _NOBODY
-    if near is None or (len(near) > tuning.very_few and 2 * len(near) > gaps.size):
+    if near is None or _crowded(gaps, near, tuning):
         chosen, visited = _stroll(gaps, coins, bits=bits, tuning=tuning)
         if chosen is not None:
             return chosen
@@ -62,6 +62,14 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
             far = far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)
             heads = np.concatenate([heads, far]) if len(far) else heads
     return _one_of(heads, bits, tails=visited)
+
+
+def _crowded(gaps: Gaps, near: Indices, tuning: Tuning) -> bool:
+    """Whether so many candidates are very near that a few random visits should meet a heads."""
+    if len(near) <= tuning.very_few or 2 * len(near) <= gaps.size:
+        return False
+    nearest = gaps.few_near(tuning.crowd, most=tuning.few)
+    return nearest is not None and len(nearest) << tuning.crowd >= gaps.size
 
 
 def _one_of(heads: Indices, bits: Bits, *, tails: Indices) -> int | None:

@@ -25,6 +25,7 @@ class Tuning:
         spare: distances between marks that are drawn beyond the expected number.
         few: so many near candidates are flipped outright, if a stroll finds no heads.
         very_few: so many near candidates are flipped without a stroll.
+        crowd: these go for a stroll if a part 2^−crowd of all have coins above 2^−crowd.
         stroll: sizes of the first rounds of random visits, made one at a time.
         promising: a stroll goes on if it met a gap below this.
         visits: sizes of further rounds, in multiples of the wait expected for one heads.
@@ -45,6 +46,7 @@ class Tuning:
     spare: int = 16
     few: int = 1024
     very_few: int = 128
+    crowd: int = 1
     stroll: tuple[int, ...] = (6, 26)
     promising: float = 5.5
     visits: tuple[float, ...] = (2.0, 4.0)
