@@ -44,6 +44,10 @@ NAMES = {
         ("epsilon=3 and x_y=4 are of no option here", "epsilon=3 and x_y=4 are of no option here"),
         ("ε = 3 of ε = 3 is spent", "ε = 3 of ε = 3 is spent"),
         ("a == b, n==3", "a == b, n==3"),
+        ("no ledger at /data/user=3/one.db: make", "no ledger at /data/user=3/one.db: make"),
+        ("no ledger at /data/with_gap/one.db", "no ledger at /data/with_gap/one.db"),
+        ("with_gap.py:one_row_per_user failed", "with_gap.py:one_row_per_user failed"),
+        ("give with_gap: it is one_row_per_user.", "give --with-gap: it is --one-row-per-user."),
     ],
 )
 def test_in_options(message: str, told: str) -> None:

@@ -17,9 +17,10 @@ _WORDS = re.compile(
     r"""
     (?P<quoted> (?<==) ['"] .* \.\.\. (?=[ ]is[ ]not[ ]allowed)  # a long value, cut short
       | (?<!\w) (?: '(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*" ) (?!\w) )
-    | (?<![\w-]) (?: (?P<before>[a-z_]+) [ ]and[ ] )? (?P<name>[a-z_]+) = (?!=) (?:True\b)?
+    # Beside a slash, a dot or a colon a word is part of a file's or a module's name.
+    | (?<![\w./\\:-]) (?: (?P<before>[a-z_]+) [ ]and[ ] )? (?P<name>[a-z_]+) = (?!=) (?:True\b)?
       (?P<value> (?=[^\s,;:.)]) )?
-    | \b (?P<long>[a-z]+(?:_[a-z]+)+) \b
+    | (?<![\w./\\:-]) (?P<long>[a-z]+(?:_[a-z]+)+) (?! \w | [./\\:-]\w )
     """,
     re.VERBOSE,
 )
