@@ -57,7 +57,8 @@ def _check(values: Values, scale: Fraction, largest: bool) -> None:
     gaps = Gaps(values, scale=scale, largest_is_best=largest)
     exact = _exact(values, scale, largest)
     assert [gaps.exact(index) for index in range(len(values))] == exact
-    for found in (gaps.gather(np.arange(len(values))), gaps.stretch(0, len(values))):
+    one_by_one = np.array([gaps.gamma(index) for index in range(len(values))])
+    for found in (gaps.gather(np.arange(len(values))), gaps.stretch(0, len(values)), one_by_one):
         assert found.dtype == np.float64
         for gamma, near in zip(exact, found.tolist(), strict=True):
             if gamma >= 600:

@@ -226,6 +226,14 @@ LAPLACE = [
         tuning=replace(SMALL, levels=(2,)),
     ),
     Case(
+        name="Laplace: a stroll, then a list",
+        draw=laplace_max,
+        scores=[0.0, -0.5],
+        expected=reference.laplace,
+        tuning=replace(SMALL, levels=(2,), very_few=0, stroll=(1, 1)),
+        within=0.9,
+    ),
+    Case(
         name="Laplace: thinned",
         draw=laplace_max,
         scores=[0.0, -2.5],

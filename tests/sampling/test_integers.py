@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,7 @@ from discreet.sampling import (
     uniform_below,
     uniform_indices,
 )
-from discreet.sampling.integers import some_indices, some_words_below
+from discreet.sampling.integers import few_indices, some_indices, some_words_below
 from tests.sampling.walking import walk
 
 
@@ -28,11 +29,14 @@ def test_uniform_below_is_uniform(bound: int) -> None:
 
 @pytest.mark.parametrize("width", [3, 4])
 @pytest.mark.parametrize("bound", range(1, 9))
-def test_every_index_has_equally_many_words(bound: int, width: int) -> None:
+@pytest.mark.parametrize("indices", [some_indices, few_indices])
+def test_every_index_has_equally_many_words(
+    indices: Callable[..., Iterable[int]], bound: int, width: int
+) -> None:
     kept = Counter(
         int(index)
         for word in range(1 << width)
-        for index in some_indices(_tape(word, width), bound, count=1, width=width)
+        for index in indices(_tape(word, width), bound, count=1, width=width)
     )
     assert set(kept) == set(range(bound))
     assert set(kept.values()) == {(1 << width) // bound}
