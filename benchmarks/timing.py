@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 _BURST = 7
+_LEAST = 5
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -19,12 +20,16 @@ def medians(
 ) -> dict[str, float]:
     """The median time of each competitor, in seconds, from interleaved bursts of runs.
 
-    Each gets up to ``seconds`` of its own and at most ``most`` bursts, so that the quick ones run often
-    and the slow ones at least once.
+    Each gets up to ``seconds`` of its own and at most ``most`` bursts, so that the quick ones run often; the
+    slow ones, whose time may depend on chance, run at least a few times.
     """
+
+    def enough(times: list[float]) -> bool:
+        return sum(times) >= seconds and len(times) >= _LEAST
+
     spent: dict[str, list[float]] = {name: [] for name in competitors}
     for _ in range(most):
-        waiting = [name for name, times in spent.items() if sum(times) < seconds]
+        waiting = [name for name, times in spent.items() if not enough(times)]
         if not waiting:
             break
         for name in waiting:
@@ -32,7 +37,7 @@ def medians(
                 start = time.perf_counter()
                 competitors[name]()
                 spent[name].append(time.perf_counter() - start)
-                if sum(spent[name]) >= seconds:
+                if enough(spent[name]):
                     break
     return {name: sorted(times)[len(times) // 2] for name, times in spent.items()}
 
