@@ -93,12 +93,9 @@ def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
 
 
 def _position(answer: Any) -> int:
-    try:
+    if isinstance(answer, int | np.integer) and not isinstance(answer, bool | np.bool_):
         return int(answer)
-    except (TypeError, ValueError):
-        raise ParameterError(
-            "a sampler must return the position of its answer, a whole number"
-        ) from None
+    raise ParameterError("a sampler must return the position of its answer, a whole number")
 
 
 def _takes_size(function: Any) -> bool:
