@@ -222,9 +222,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parts = chosen.only or PARTS
     lines = [
         "By the clock, and in brackets the time of all processors; the ratio is of the latter. `mode` of "
-        "rows counts rows where nobody has two, against a bare count: what it adds is the comparison with the "
-        "public candidates. Memory follows the number of different (candidate, person) pairs, not the rows; "
-        "beyond what fits, DuckDB spills to disk.\n",
+        "rows counts rows where nobody has two, against a bare count: what it adds is the comparison with "
+        "the public candidates. Memory follows the number of different (candidate, person) pairs, not the "
+        "rows; beyond what fits, DuckDB spills to disk.\n",
         "| what | discreet | against | ratio |",
         "|---|---|---|---|",
     ]
