@@ -239,7 +239,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 folder, (10_000_000, 50_000_000) if chosen.large else (500_000, 2_000_000)
             )
         if "candidates" in parts and chosen.large:
-            lines += _candidates_in_spark(folder, 10_000_000)
+            for candidates in (10_000_000, 100_000_000):
+                lines += _candidates_in_spark(folder, candidates)
         if "rows" in parts and chosen.large:
             lines += _rows_in_spark(folder, 100_000_000)
     table = "\n".join(lines)
