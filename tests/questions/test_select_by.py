@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from discreet import PureDP
+from discreet import Exponential, NoisyMax, PureDP
 from discreet.errors import ParameterError, ScoresError, TableError
 from discreet.questions import check_sensitivity, select_by, select_from_file
 
@@ -167,6 +167,15 @@ def test_scores_in_a_file(tmp_path: Path) -> None:
     assert ask("score,name\n-1/3,a\n99.5,b\n", candidate_column="name") == "b"
     assert ask("x,y,z\na,0,1\nb,99,0\n", score_column="z", epsilon=400) == "a"
     assert ask("candidate,score\nflu,90\ncold,1\n", sensitivity=None, range_distance=2) == "flu"
+    mistakes = "model,mistakes\na,900\nb,10\nc,500\n"
+    for mechanism in (None, "exponential", NoisyMax, Exponential(epsilon=1, optimize="min")):
+        assert ask(mistakes, optimize="min", mechanism=mechanism) == "b"
+    with pytest.raises(ParameterError, match="looks for the largest score"):
+        ask(mistakes, mechanism=Exponential(epsilon=1, optimize="min"))
+    with pytest.raises(ParameterError, match="looks for the smallest score"):
+        ask(mistakes, mechanism=Exponential(epsilon=1), optimize="min")
+    with pytest.raises(ParameterError, match="optimize"):
+        ask(mistakes, optimize="best")
     for content, words in (
         ("candidate,score\nflu,secret\n", "finite number"),
         ("candidate,score\nflu,nan\n", "finite"),

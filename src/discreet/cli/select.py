@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli import studying as study
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -37,6 +39,7 @@ def select(
     mechanism: Annotated[
         str | None, typer.Option(help="Another than permute-and-flip, e.g. exponential.")
     ] = None,
+    optimize: study.Optimize = "max",
     dataset: Annotated[str | None, typer.Option(help="The data set's name in the ledger.")] = None,
     ledger: Annotated[str | None, typer.Option(help="Another ledger than the usual one.")] = None,
     no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Say that nobody counts.")] = False,
@@ -64,4 +67,5 @@ def select(
         score_column=score_column,
         neighbours=neighbours,
         mechanism=mechanism,
+        optimize=optimize,
     )

@@ -178,25 +178,26 @@ def prepare(
     )
 
 
-def mechanism_at(mechanism: object, epsilon: Fraction) -> Mechanism:
+def mechanism_at(mechanism: object, epsilon: Fraction, *, optimize: str = "max") -> Mechanism:
     """The mechanism meant by None, a registered name, a class or an instance, at this ε."""
     if mechanism is None:
-        return PermuteAndFlip(epsilon=epsilon)
+        return PermuteAndFlip(epsilon=epsilon, optimize=optimize)
     if isinstance(mechanism, str):
-        made = mechanism_named(mechanism, epsilon=epsilon)
+        made = mechanism_named(mechanism, epsilon=epsilon, optimize=optimize)
     elif isinstance(mechanism, Mechanism):
         made = mechanism.with_epsilon(epsilon)
     elif isinstance(mechanism, type) and issubclass(mechanism, Mechanism):
-        made = mechanism(epsilon=epsilon)
+        made = mechanism(epsilon=epsilon, optimize=optimize)
     else:
         raise refuse("mechanism", mechanism, "a registered name, or a mechanism")
     if not made.private:
         raise NotPrivateError(
             f"{made.name} has no privacy guarantee, so it answers no question about data"
         )
-    if made.optimize != "max":
+    if made.optimize != optimize:
+        looks = "largest" if optimize == "max" else "smallest"
         raise ParameterError(
-            'mechanism: optimize="min" is not allowed: questions look for the largest score'
+            f'mechanism: optimize="{made.optimize}" is not allowed: the question looks for the {looks} score'
         )
     return made
 

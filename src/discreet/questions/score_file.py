@@ -32,14 +32,15 @@ def select_from_file(
     score_column: str | None = None,
     neighbours: str = ADD_REMOVE,
     mechanism: object = None,
+    optimize: str = "max",
     ledger: Ledger | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
 ) -> TableRelease:
     r"""The candidate with the largest score of a CSV file, chosen privately.
 
-    The columns are the first two, unless named. A score is a decimal number or a fraction such as ``1/3``,
-    taken exactly.
+    With ``optimize="min"`` it is the smallest: mistakes, distances, costs. The columns are the first two,
+    unless named. A score is a decimal number or a fraction such as ``1/3``, taken exactly.
 
     Example:
         >>> import tempfile
@@ -58,7 +59,7 @@ def select_from_file(
         "monotonic": monotonic,
     }
     form = Scores([0], **statement)
-    chooser = mechanism_at(mechanism, total)
+    chooser = mechanism_at(mechanism, total, optimize=optimize)
     places = _places(Path(path), candidate_column, score_column)
 
     def work() -> Any:

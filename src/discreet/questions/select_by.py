@@ -28,6 +28,7 @@ def select_by(
     monotonic: bool = False,
     neighbours: str = ADD_REMOVE,
     mechanism: object = None,
+    optimize: str = "max",
     ledger: Ledger | None = None,
     dataset: str | None = None,
     example_rows: Sequence[Mapping[str, Any]] | None = None,
@@ -53,6 +54,7 @@ def select_by(
         monotonic: whether one person moves all scores the same way.
         neighbours: the relation for which the sensitivity is stated.
         mechanism: a registered name or a mechanism; permute-and-flip by default.
+        optimize: ``"max"``, or ``"min"`` where small scores are good.
         ledger: who counts the budget of ``dataset``; None if nobody does.
         dataset: the data set's name in the ledger.
         example_rows: made-up rows for ``check_sensitivity``.
@@ -84,7 +86,7 @@ def select_by(
     form = Scores(
         [0] * len(labels), candidates=labels, sensitivity=sensitivity, monotonic=monotonic
     )
-    chooser = mechanism_at(mechanism, total)
+    chooser = mechanism_at(mechanism, total, optimize=optimize)
     if example_rows is not None:
         verdict = check_sensitivity(
             score,
