@@ -149,6 +149,28 @@ def test_blocks_find_the_same_candidates(size: int, largest: bool, dtype: type) 
             assert reading[0] >= len(near)
 
 
+@given(
+    size=st.integers(33, 70),
+    block=st.integers(1, 4),
+    near=st.sets(st.integers(0, 69), max_size=6),
+    largest=st.booleans(),
+)
+def test_scattered_blocks_and_a_short_last_one(
+    size: int, block: int, near: set[int], largest: bool
+) -> None:
+    values = np.full(size, 1000)
+    values[[place for place in near if place < size]] = 1
+    values[size // 2] = 0
+    view = -values if largest else values
+    gaps = Gaps(view, scale=Fraction(1), largest_is_best=largest, block=block)
+    expected = np.flatnonzero(values <= 1).tolist()
+    assert np.concatenate(list(gaps.near(5))).tolist() == expected
+    few = gaps.few_near(5, most=size)
+    assert few is not None
+    assert few.tolist() == expected
+    assert np.concatenate(list(gaps.ties())).tolist() == [size // 2]
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("place", [0, 30_000, -1])
 @pytest.mark.parametrize("size", [30_001, 100_000])

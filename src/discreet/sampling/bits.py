@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, Protocol, TypeAlias
@@ -45,13 +46,14 @@ class Bits(Protocol):
         ...
 
 
-class _ByteBits:
+class _ByteBits(ABC):
     """Words and integers cut from a stream of uniform bytes."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _bytes(self, count: int) -> bytes:
-        raise NotImplementedError
+        """The next bytes of the stream."""
 
     def words(self, count: int, *, width: int = 64) -> Words:
         """``count`` independent uniform integers below ``2**width``, in a type that holds them."""
