@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -44,10 +43,9 @@ def test_a_slider_moves_everything_and_the_box_follows(visit: Go) -> None:
     page = here.page
     before = here.figures()
     slider = page.get_by_label("ε: what one release may cost, slider")
-    slider.focus()
     for _ in range(5):
-        page.keyboard.press("ArrowRight")
-    page.keyboard.press("PageUp")
+        slider.press("ArrowRight")
+    slider.press("PageUp")
     here.settled()
     epsilon = float(page.locator("#epsilon").input_value())
     assert epsilon > 0.25
@@ -71,10 +69,12 @@ def test_dragging_and_typing_a_bar(visit: Go) -> None:
     bar = page.get_by_label("Score of gout, slider")
     box = bar.bounding_box()
     assert box is not None
-    page.mouse.move(box["x"] + box["width"] * 57 / 516, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.95, box["y"] + box["height"] / 2, steps=6)
-    page.mouse.up()
+    middle = box["height"] / 2
+    bar.drag_to(
+        bar,
+        source_position={"x": box["width"] * 57 / 516, "y": middle},
+        target_position={"x": box["width"] * 0.95, "y": middle},
+    )
     here.settled()
     dragged = float(page.get_by_label("Score of gout", exact=True).input_value())
     assert dragged > 430
@@ -92,8 +92,7 @@ def test_dragging_and_typing_a_bar(visit: Go) -> None:
     expect(page.get_by_label("Score of gout", exact=True)).to_have_value("12")
     page.get_by_role("button", name="Undo changes").click()
     expect(page.get_by_label("Score of gout", exact=True)).to_have_value("57")
-    bar.focus()
-    page.keyboard.press("ArrowRight")
+    bar.press("ArrowRight")
     expect(page.get_by_label("Score of gout", exact=True)).to_have_value("58")
 
 
@@ -339,18 +338,16 @@ def test_two_tabs_do_not_disturb_each_other(visit: Go) -> None:
     expect(first.page.locator("#editor .name").first).to_have_text("influenza")
 
 
-def test_a_slider_is_quick_on_the_screen(visit: Go) -> None:
-    """From the request to the last chart drawn; the quickest of several, because the machine is shared."""
+def test_every_move_is_drawn_and_its_time_told(visit: Go) -> None:
+    """How quick it is, from the move to the last chart, is measured by ``benchmarks``."""
     here = visit().open("#source=example:pages&epsilon=0.05&tolerance=50")
-    took = []
     for place in range(8):
         here.page.locator("#epsilon").fill(f"0.0{51 + place}")
         here.settled()
         expect(here.page.locator("#error-text")).to_contain_text(f"0.0{51 + place}")
-        took.append(
-            int(json.loads(here.page.locator("#results").get_attribute("data-milliseconds") or "0"))
+        expect(here.page.locator("#results")).to_have_attribute(
+            "data-milliseconds", re.compile("^[0-9]+$")
         )
-    assert min(took) < 300, took
 
 
 def test_figures_survive_a_missing_chart_library(visit: Go) -> None:

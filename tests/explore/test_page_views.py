@@ -241,8 +241,7 @@ def test_on_a_small_screen_epsilon_stays_within_reach(visit: Go) -> None:
     page.locator("#chart-error").scroll_into_view_if_needed()
     quick = page.get_by_label("ε of one release, slider")
     expect(quick).to_be_in_viewport()
-    quick.focus()
-    page.keyboard.press("PageUp")
+    quick.press("PageUp")
     here.settled()
     assert float(page.locator("#epsilon").input_value()) > 0.25
 

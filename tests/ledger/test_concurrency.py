@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import threading
 from typing import Any
 
@@ -12,9 +11,11 @@ import pytest
 from discreet import PureDP
 from discreet.errors import BudgetExceededError, ParameterError
 from discreet.ledger import Ledger
+from tests.forking import forked
 
 PROCESSES, THREADS, TRIES = 8, 4, 10
 FIT = 200  # of 320 tries
+PATIENCE = 120.0
 
 
 def _spend(address: str, start: Any, results: Any) -> None:
@@ -32,27 +33,30 @@ def _spend(address: str, start: Any, results: Any) -> None:
             done.append(fitted)
 
         threads = [threading.Thread(target=work) for _ in range(THREADS)]
-        start.wait()
+        start.wait(PATIENCE)
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            thread.join(PATIENCE)
         results.put(done)
 
 
 def test_processes_and_threads_share_one_cap(address: str) -> None:
     with Ledger.open(address) as ledger:
         ledger.create("visits", PureDP(1))
-    context = multiprocessing.get_context("fork")
+    # Not forked from here: the threads and libraries of other tests would come along.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["discreet.ledger"])
     start, results = context.Barrier(PROCESSES), context.Queue()
     workers = [
-        context.Process(target=_spend, args=(address, start, results)) for _ in range(PROCESSES)
+        context.Process(target=_spend, args=(address, start, results), daemon=True)
+        for _ in range(PROCESSES)
     ]
     for worker in workers:
         worker.start()
-    fitted = [count for _ in workers for count in results.get(timeout=60)]
+    fitted = [count for _ in workers for count in results.get(timeout=PATIENCE)]
     for worker in workers:
-        worker.join(timeout=30)
+        worker.join(timeout=PATIENCE)
         assert worker.exitcode == 0
     assert len(fitted) == PROCESSES * THREADS
     assert sum(fitted) == FIT
@@ -77,7 +81,7 @@ def test_a_ledger_may_be_made_by_many_at_once(address: str) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=PATIENCE)
     assert sorted(made) == [False] * 7 + [True]
 
 
@@ -87,16 +91,11 @@ def test_a_forked_child_has_its_own_connections(address: str, opened_before: boo
     ledger.create("visits", PureDP(1))
     if not opened_before:
         ledger.close()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            ledger.spend("visits", PureDP("0.1"))
-            status = 0
-        finally:
-            os._exit(status)
-    _, outcome = os.waitpid(child, 0)
-    assert outcome == 0
+
+    def spend() -> None:
+        ledger.spend("visits", PureDP("0.1"))
+
+    assert forked(spend) == (0, b"")
     ledger.spend("visits", PureDP("0.1"))
     assert ledger.show("visits").left == "ε = 0.8"
     ledger.close()
@@ -117,9 +116,10 @@ def test_looking_while_others_spend_sees_one_moment(address: str) -> None:
             looks = 0
             # However slow the machine, some spends happen between two looks.
             while looks < 30 or len(ledger.history("visits")) < 4:
+                assert thread.is_alive()
                 assert ledger.verify("visits").holds
                 looks += 1
         finally:
             stop.set()
-            thread.join(timeout=30)
+            thread.join(timeout=PATIENCE)
         assert not thread.is_alive()

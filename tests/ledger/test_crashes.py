@@ -15,8 +15,10 @@ from sqlalchemy import event
 
 from discreet import PureDP
 from discreet.ledger import Ledger
+from tests.forking import forked
 
 MOST_STEPS = 60
+STEPS = ("before_cursor_execute", "after_cursor_execute", "begin", "commit", "checkin")
 SPENDER = """
 import os, sys
 from discreet import PureDP
@@ -32,34 +34,23 @@ with Ledger.open(sys.argv[1]) as ledger:
 
 def _killed_at(address: str, step: int, released: Path) -> bool:
     """Spend once in a child that is killed at its ``step``-th step; whether it got to the end."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            ledger = Ledger.open(address)
-            engine = ledger._store._engine
-            steps = iter(range(MOST_STEPS))
 
-            def count(*_: Any) -> None:
-                if next(steps) == step:
-                    os.kill(os.getpid(), signal.SIGKILL)
+    def work() -> None:
+        ledger = Ledger.open(address)
+        steps = iter(range(MOST_STEPS))
 
-            for name in (
-                "before_cursor_execute",
-                "after_cursor_execute",
-                "begin",
-                "commit",
-                "checkin",
-            ):
-                event.listen(engine, name, count)
-            ledger.spend("visits", PureDP("0.001"), purpose="one step further")
-            released.write_text("yes")
-            status = 0
-        finally:
-            os._exit(status)
-    _, outcome = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(outcome) or os.WEXITSTATUS(outcome) == 0
-    return not os.WIFSIGNALED(outcome)
+        def count(*_: Any) -> None:
+            if next(steps) == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        for name in STEPS:
+            event.listen(ledger._store._engine, name, count)
+        ledger.spend("visits", PureDP("0.001"), purpose="one step further")
+        released.write_text("yes")
+
+    ended = forked(work)
+    assert ended.code in (0, -signal.SIGKILL), ended
+    return ended.code == 0
 
 
 def test_killed_at_every_step_of_a_spend(address: str, tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ import pytest
 from sqlalchemy import create_engine, event, make_url, text
 
 from discreet import PureDP
-from discreet.errors import DiscreetError, LedgerError, MissingExtraError, ParameterError
+from discreet.errors import LedgerError, MissingExtraError, ParameterError
 from discreet.ledger import Ledger, clock
 from discreet.ledger.places import default_place, place_of
+from tests.forking import forked
 
 
 @pytest.fixture
@@ -28,26 +29,6 @@ def path(tmp_path: Path) -> Path:
     with Ledger.open(found) as ledger:
         ledger.create("visits", PureDP(1))
     return found
-
-
-def _in_a_child(work: Any) -> str:
-    """Run ``work`` in a forked child, as nobody if we are root; what it returned, or its error."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            said = str(work())
-        except DiscreetError as error:
-            said = f"{type(error).__name__}: {error}"
-        except BaseException as error:  # the parent must hear of anything
-            said = f"unexpected {error!r}"
-        os.write(writing, said.encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as heard:
-        said = heard.read()
-    os.waitpid(child, 0)
-    return said
 
 
 def test_a_full_disk_refuses_and_loses_nothing(path: Path) -> None:
@@ -75,7 +56,7 @@ def test_a_full_disk_refuses_and_loses_nothing(path: Path) -> None:
 def test_a_file_that_may_not_grow(path: Path) -> None:
     """What a quota or a full file system does to the write-ahead log."""
 
-    def work() -> str:
+    def work() -> bytes:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
         with Ledger.open(path) as ledger:
@@ -83,12 +64,12 @@ def test_a_file_that_may_not_grow(path: Path) -> None:
                 try:
                     ledger.spend("visits", PureDP("0.001"), purpose="x" * 900)
                 except LedgerError as error:
-                    return f"{done} {error}"
-        return "never full"
+                    return f"{done} {error}".encode()
+        return b"never full"
 
-    said = _in_a_child(work)
-    done = int(said.split()[0])
-    assert "unexpected" not in said
+    ended = forked(work)
+    assert ended.code == 0, ended.said
+    done = int(ended.said.split()[0])
     with Ledger.open(path) as ledger:
         assert ledger.verify("visits").holds
         assert ledger.show("visits").total.cost == done * 10**9
@@ -102,17 +83,18 @@ def test_a_read_only_file() -> None:
         path.chmod(0o444)
         path.parent.chmod(0o555)
 
-        def work() -> str:
+        def work() -> None:
             if os.geteuid() == 0:
                 os.setuid(65534)
             with Ledger.open(path) as ledger:
                 ledger.spend("visits", PureDP("0.1"))
-            return "spent"
 
-        said = _in_a_child(work)
+        ended = forked(work)
         path.parent.chmod(0o755)
         path.chmod(0o600)
-        assert said == f"LedgerError: the ledger {path} is read-only; nothing was spent"
+        assert ended.said.decode() == (
+            f"LedgerError: the ledger {path} is read-only; nothing was spent"
+        )
         with Ledger.open(path) as ledger:
             assert ledger.show("visits").left == "ε = 1"
 

@@ -12,6 +12,7 @@ from discreet.errors import ParameterError
 from discreet.sampling import Bits, ScriptedBits, SecureBits, TapeBits, TapeExhausted
 from discreet.sampling.bits import KERNEL_BYTES
 from discreet.testing import scripted
+from tests.forking import forked
 
 BIG = KERNEL_BYTES  # words of 8 bytes: far beyond what the kernel serves
 
@@ -50,38 +51,23 @@ def test_bits_do_not_repeat_when_the_cipher_takes_over() -> None:
 
 
 def test_a_forked_child_draws_other_bits() -> None:
-    source = SecureBits()
-    source.words(BIG)  # the cipher is keyed before the fork
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(writer, source.words(BIG).tobytes())
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        theirs = np.frombuffer(pipe.read(), dtype=np.uint64)
-    os.waitpid(child, 0)
-    assert len(theirs) == BIG
-    assert not set(theirs.tolist()) & set(source.words(BIG).tolist())
+    _check_a_child_draws_other_bits()
 
 
 def test_a_child_of_the_same_number_still_draws_other_bits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    source = SecureBits()
-    source.words(BIG)
     same = os.getpid()
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        monkeypatch.setattr(os, "getpid", lambda: same)
-        os.write(writer, source.words(BIG).tobytes())
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        theirs = np.frombuffer(pipe.read(), dtype=np.uint64)
-    os.waitpid(child, 0)
-    assert len(theirs) == BIG
+    monkeypatch.setattr(os, "getpid", lambda: same)
+    _check_a_child_draws_other_bits()
+
+
+def _check_a_child_draws_other_bits() -> None:
+    source = SecureBits()
+    source.words(BIG)  # the cipher is keyed before the fork
+    ended = forked(lambda: source.words(BIG).tobytes())
+    theirs = np.frombuffer(ended.said, dtype=np.uint64)
+    assert (ended.code, len(theirs)) == (0, BIG)
     assert not set(theirs.tolist()) & set(source.words(BIG).tolist())
 
 

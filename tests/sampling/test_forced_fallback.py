@@ -7,8 +7,6 @@ would show as a difference between the two runs.
 from __future__ import annotations
 
 import math
-import os
-import signal
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,6 +33,7 @@ from discreet.sampling.layers import Layer
 from discreet.sampling.many import Window
 from discreet.sampling.refinement import Uniform, precision
 from discreet.sampling.tuning import STANDARD, Tuning
+from tests.forking import forked
 
 BUSY = Tuning(
     few=4,
@@ -185,13 +184,13 @@ def test_a_child_forked_while_balls_are_in_use_can_use_them() -> None:
     holder = threading.Thread(target=hold)
     holder.start()
     held.wait()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(20)  # a child that waits for the lock is ended
+
+    def choose() -> None:
         gaps = Gaps(np.arange(5.0), scale=Fraction(2))
         uniform_head(gaps, ScriptedBits(1), tuning=replace(STANDARD, tolerance=math.inf))
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    release.set()
-    holder.join()
-    assert status == 0
+
+    try:
+        assert forked(choose) == (0, b"")  # a child that waits for the lock is ended
+    finally:
+        release.set()
+        holder.join()
