@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.errors import ScoresError
-from discreet.finite import best_of_rows, require_finite
+from discreet.finite import best_of, best_of_rows, require_finite
 
 any_float = st.floats(width=16) | st.sampled_from([0.0, -0.0, 1.0, -1.0, 6e-8, -65504.0])
 FLOATS = [np.float16, np.float32, np.float64]
@@ -29,6 +29,7 @@ def test_the_best_of_each_row_or_a_refusal(
             found = best_of_rows(array, largest_is_best=largest)
             assert found.dtype == dtype
             assert found.tolist() == expected
+            assert [best_of(row, largest_is_best=largest) for row in array] == expected
         else:
             with pytest.raises(ScoresError, match=r"^scores must be finite$"):
                 best_of_rows(array, largest_is_best=largest)
@@ -56,10 +57,14 @@ def test_every_word_that_is_not_finite_is_refused(largest: bool, dtype: Any) -> 
                 if payload or (sign == 0) == largest:
                     with pytest.raises(ScoresError), np.errstate(all="ignore"):
                         best_of_rows(row, largest_is_best=largest)
+                    with pytest.raises(ScoresError), np.errstate(all="ignore"):
+                        best_of(row[0], largest_is_best=largest)
 
 
 def test_integers_and_objects_are_compared_as_they_are() -> None:
     rows: NDArray[Any] = np.array([[1, 10**30], [-5, -6]], dtype=object)
     assert best_of_rows(rows, largest_is_best=True).tolist() == [10**30, -5]
     assert best_of_rows(rows.astype(object), largest_is_best=False).tolist() == [1, -6]
+    assert best_of(rows[0], largest_is_best=True) == 10**30
+    assert best_of(np.array([3, -7], dtype=np.int8), largest_is_best=False) == -7
     require_finite(np.array([1, 2]))

@@ -66,6 +66,7 @@ def _check(values: Values, scale: Fraction, largest: bool) -> None:
             else:
                 allowed = gamma * Fraction(1, 2**51) + Fraction(1, 2**90)
                 assert abs(Fraction(near) - gamma) <= allowed
+    _check_bounds(gaps, exact)
     high, low = gaps.gammas()
     for gamma, top, rest in zip(exact, high.tolist(), low.tolist(), strict=True):
         if gamma > Fraction(PAIR_LIMIT):
@@ -85,6 +86,20 @@ def _check(values: Values, scale: Fraction, largest: bool) -> None:
             # Tight: nobody beyond the level by more than a rounding of the score is kept near.
             spacing = _spacing(values, index) / scale
             assert exact[index] <= least * (1 + Fraction(1, 2**40)) + spacing
+
+
+def _check_bounds(gaps: Gaps, exact: list[Fraction]) -> None:
+    """Lemma 4 for bounds: right unless γ is within 2⁻⁴⁸ of its bound."""
+    sides = (1 - 2.0**-46, 1 + 2.0**-46)
+    close = [float(gamma) * side for gamma in exact if 2**-8 < gamma < 500 for side in sides]
+    bounds = np.array([2.0**-8, 0.7, 5.5, 40.0, math.inf, *close])
+    for place, bound in enumerate(bounds.tolist()):
+        flags = gaps.within(bounds, np.full(gaps.size, place)).tolist()
+        for gamma, found in zip(exact, flags, strict=True):
+            if math.isinf(bound):
+                assert found
+            elif abs(gamma - Fraction(bound)) > Fraction(bound) / 2**48:
+                assert found == (gamma < bound)
 
 
 def _spacing(values: Values, index: int) -> Fraction:

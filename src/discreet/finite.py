@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +31,20 @@ def best_of_rows(rows: Values, *, largest_is_best: bool) -> Values:
     if rows.dtype.kind == "f" and np.count_nonzero(np.isfinite(bests)) < len(bests):
         raise ScoresError("scores must be finite")
     return bests
+
+
+def best_of(values: Values, *, largest_is_best: bool) -> Any:
+    """As ``best_of_rows`` for one row, as a Python number.
+
+    Example:
+        >>> best_of(np.array([1.0, 3.0]), largest_is_best=True)
+        3.0
+    """
+    best = (np.maximum if largest_is_best else np.minimum).reduce(values)
+    kind = values.dtype.kind
+    if kind == "f" and not math.isfinite(best):
+        raise ScoresError("scores must be finite")
+    return best if kind == "O" else best.item()
 
 
 @np.errstate(all="ignore")

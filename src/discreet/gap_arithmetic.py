@@ -5,6 +5,7 @@ best. Three things are offered, each with the bound that the samplers rely on
 (docs/proofs/sampling.md):
 
 * ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``HOPELESS`` (lemma 4);
+* ``within``: whether γ is within a bound, unless the two differ by less than 2⁻⁴⁸ of it (lemma 4);
 * ``pairs``: two float64 whose sum is within about 2⁻¹⁰⁰·γ of γ, clipped at ``PAIR_LIMIT``;
 * ``threshold``: a number t of the scores' own type such that every score worse than t has
   exp(−γ) < 2^−level (lemma 5).
@@ -24,6 +25,8 @@ from numpy.typing import NDArray
 from discreet.finite import Values
 
 Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
 Scalar: TypeAlias = Any
 
 HOPELESS = 600.0
@@ -48,6 +51,10 @@ class Arithmetic(Protocol):
 
     def gamma(self, value: Scalar, best: Scalar) -> float:
         """γ of one score, given as a Python number, as ``gammas`` computes it."""
+        ...
+
+    def within(self, values: Values, best: Scalar, bounds: Floats, places: Indices) -> Flags:
+        """Whether γ of each score is at most ``bounds[place]``."""
         ...
 
     def pairs(self, values: Values, best: Scalar) -> tuple[Floats, Floats]:
@@ -111,6 +118,7 @@ class FloatArithmetic:
     __slots__ = (
         "_before",
         "_direction",
+        "_double",
         "_dtype",
         "_factor",
         "_lift",
@@ -118,10 +126,12 @@ class FloatArithmetic:
         "_power",
         "_reach",
         "_scale",
+        "_unit",
     )
 
     def __init__(self, dtype: np.dtype[Any], scale: Fraction, largest_is_best: bool) -> None:
         self._dtype = dtype
+        self._double = dtype == np.float64
         self._scale = scale
         self._direction = 1.0 if largest_is_best else -1.0
         power = self._power = _power_near(scale)
@@ -132,6 +142,7 @@ class FloatArithmetic:
         shift = -200 if power > 900 else 200 if power < -900 else 0
         inverse = _inverse(scale, power)
         self._factor = math.ldexp(inverse, -min(max(power, -1100), 1120) - shift)
+        self._unit = 1.0 / self._factor
         self._limit = HOPELESS / self._factor
         self._reach = (
             float(_LN2_ABOVE) * (scale.numerator / scale.denominator) * _WIDEN
@@ -141,7 +152,7 @@ class FloatArithmetic:
 
     def gammas(self, values: Values, best: float) -> Floats:
         """γ as float64, in a new array."""
-        if values.dtype != np.float64:
+        if not self._double:
             values = values.astype(np.float64)
         if self._reach is None or abs(best) > _NO_OVERFLOW:
             return self._careful_gammas(values, best)
@@ -157,6 +168,14 @@ class FloatArithmetic:
             return float(self._careful_gammas(np.array([value]), best)[0])
         gap = best - value if self._direction > 0 else value - best
         return min(gap, self._limit) * self._factor
+
+    def within(self, values: Values, best: float, bounds: Floats, places: Indices) -> Flags:
+        """Whether γ of each score is at most ``bounds[place]``."""
+        if not self._double or self._reach is None or abs(best) > _NO_OVERFLOW:
+            return self.gammas(values, best) <= bounds.take(places)
+        gaps = best - values if self._direction > 0 else values - best
+        flags: Flags = gaps <= (bounds * self._unit).take(places)
+        return flags
 
     def _careful_gammas(self, values: Values, best: float) -> Floats:
         """The same at the ends of float64's range."""
@@ -203,7 +222,7 @@ class FloatArithmetic:
 
     def _in_type(self, bound: float) -> float:
         """``bound`` rounded outward to the scores' type; finite, which leaves nobody beyond it."""
-        if self._dtype != np.float64:
+        if not self._double:
             with np.errstate(all="ignore"):
                 rounded = self._dtype.type(bound)
                 if (float(rounded) - bound) * self._direction > 0:
@@ -218,7 +237,16 @@ class FloatArithmetic:
 class IntegerArithmetic:
     """Scores of any native integer type; differences are taken without loss as uint64."""
 
-    __slots__ = ("_dtype", "_factor", "_largest_is_best", "_power", "_reach", "_scale", "_wide")
+    __slots__ = (
+        "_dtype",
+        "_factor",
+        "_largest_is_best",
+        "_power",
+        "_reach",
+        "_scale",
+        "_unit",
+        "_wide",
+    )
 
     def __init__(self, dtype: np.dtype[Any], scale: Fraction, largest_is_best: bool) -> None:
         self._dtype = dtype
@@ -227,6 +255,7 @@ class IntegerArithmetic:
         self._wide = dtype.itemsize == 8
         power = self._power = _power_near(scale)
         self._factor = math.ldexp(_inverse(scale, power), -min(max(power, -900), 1000))
+        self._unit = 1.0 / self._factor
         self._reach = (
             _LN2_ABOVE.numerator * scale.numerator,
             _LN2_ABOVE.denominator * scale.denominator,
@@ -250,6 +279,14 @@ class IntegerArithmetic:
         """γ of one score."""
         gap = best - value if self._largest_is_best else value - best
         return min(float(gap) * self._factor, HOPELESS)
+
+    def within(self, values: Values, best: int, bounds: Floats, places: Indices) -> Flags:
+        """Whether γ of each score is at most ``bounds[place]``."""
+        if not self._wide:
+            return self.gammas(values, best) <= bounds.take(places)
+        limits = (bounds * self._unit).take(places)
+        flags: Flags = self._differences(values, best) <= limits
+        return flags
 
     def _differences(self, values: Values, best: int) -> NDArray[np.uint64]:
         # In arithmetic modulo 2⁶⁴ the difference of two 64-bit integers is right when it is not
@@ -298,6 +335,12 @@ class ExactArithmetic:
     def gamma(self, value: int | Fraction, best: int | Fraction) -> float:
         """γ of one score."""
         return float(min((best - value) / self._scale, Fraction(HOPELESS)))
+
+    def within(
+        self, values: Values, best: int | Fraction, bounds: Floats, places: Indices
+    ) -> Flags:
+        """Whether γ of each score is at most ``bounds[place]``."""
+        return self.gammas(values, best) <= bounds.take(places)
 
     def pairs(self, values: Values, best: int | Fraction) -> tuple[Floats, Floats]:
         """γ as the sum of two float64."""

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, ScoresError
-from discreet.finite import Values, best_of_rows, require_finite
-from discreet.gap_arithmetic import HOPELESS, Floats, Scalar, arithmetic_for
+from discreet.finite import Values, best_of, best_of_rows, require_finite
+from discreet.gap_arithmetic import HOPELESS, Flags, Floats, Indices, Scalar, arithmetic_for
 
 __all__ = ["HOPELESS", "Flags", "Floats", "Gaps", "Indices", "Values", "require_finite"]
-
-Indices: TypeAlias = NDArray[np.int64]
-Flags: TypeAlias = NDArray[np.bool_]
 
 BLOCK = 2048
 """Candidates in a block; a sampler skips the blocks whose best score is hopeless."""
@@ -106,17 +102,14 @@ class Gaps:
         values, size = self._values, self._block_size
         largest = self._largest_is_best
         whole = self.size // size
-        if whole < 8:
-            best: Scalar = best_of_rows(values[None, :], largest_is_best=largest)[0]
-        else:
+        if whole >= 8:
             blocks = values[: whole * size].reshape(whole, size)
             bests = best_of_rows(blocks, largest_is_best=largest)
             if whole * size < self.size:
                 last = best_of_rows(values[None, whole * size :], largest_is_best=largest)
                 bests = np.concatenate([bests, last])
-            self._block_bests = bests
-            best = (np.maximum if largest else np.minimum).reduce(bests)
-        self._best = best.item() if self.native else best
+            self._block_bests = values = bests
+        self._best = best_of(values, largest_is_best=largest)
 
     # Single gaps.
 
@@ -139,6 +132,13 @@ class Gaps:
     def stretch(self, start: int, stop: int) -> Floats:
         """As ``gather``, for the candidates from ``start`` up to ``stop``."""
         return self._arithmetic.gammas(self._values[start:stop], self.best)
+
+    def within(self, bounds: Floats, places: Indices) -> Flags:
+        """Whether γ of each candidate is at most ``bounds[place]``, for bounds from 2⁻⁸ to 500, or infinite.
+
+        Right unless γ is within 2⁻⁴⁸ of its bound, relatively.
+        """
+        return self._arithmetic.within(self._values, self.best, bounds, places)
 
     def sketch(self) -> Floats:
         """γ of a few candidates spread evenly, to guess what the others are like."""

@@ -32,6 +32,8 @@ SMALL = Tuning(
     pick=2,
     sparse=math.inf,
     spare=1,
+    few=2,
+    handful=0,
     stroll=(),
     visits=(0.0,),
     proposals=1,
@@ -40,6 +42,9 @@ SMALL = Tuning(
     inner=1,
 )
 """One bit at a time, one candidate at a time."""
+
+PEEKED = replace(SMALL, few=3, peek=1)
+"""As SMALL, but the first bits of everybody's coin are looked at."""
 
 NO_LIST = replace(SMALL, few=0)
 """As SMALL, but near candidates are never listed outright: random visits come first."""
@@ -101,7 +106,7 @@ HEADS = [
         draw=uniform_head,
         scores=[0.0, -0.25, -0.5],
         expected=reference.permute_and_flip,
-        tuning=SMALL,
+        tuning=replace(SMALL, few=3, handful=3),
     ),
     Case(
         name="heads: some far",
@@ -126,11 +131,40 @@ HEADS = [
         tuning=NO_LIST,
     ),
     Case(
-        name="heads: a stroll, then a list",
+        name="heads: a handful",
+        draw=uniform_head,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.permute_and_flip,
+        tuning=replace(SMALL, handful=2),
+    ),
+    Case(
+        name="heads: peeked",
+        draw=uniform_head,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.permute_and_flip,
+        tuning=PEEKED,
+    ),
+    Case(
+        name="heads: peeked at two bits",
+        draw=uniform_head,
+        scores=[0, 1, 3],
+        expected=reference.permute_and_flip,
+        tuning=replace(PEEKED, peek=2),
+        largest_is_best=False,
+    ),
+    Case(
+        name="heads: peeked, and no float believed",
+        draw=uniform_head,
+        scores=[0.0, -0.5, -1.5],
+        expected=reference.permute_and_flip,
+        tuning=replace(PEEKED, tolerance=math.inf),
+    ),
+    Case(
+        name="heads: a stroll, then thinned",
         draw=uniform_head,
         scores=[0.0, -0.5],
         expected=reference.permute_and_flip,
-        tuning=replace(SMALL, very_few=0, crowd=1, stroll=(1, 1)),
+        tuning=replace(NO_VISITS, stroll=(1, 1)),
         within=0.6,
     ),
     Case(
@@ -223,15 +257,24 @@ LAPLACE = [
         draw=laplace_max,
         scores=[0.0, -1.5],
         expected=reference.laplace,
-        tuning=replace(SMALL, levels=(2,)),
+        tuning=replace(SMALL, levels=(2,), few=1),
     ),
     Case(
-        name="Laplace: a stroll, then a list",
+        name="Laplace: peeked",
         draw=laplace_max,
         scores=[0.0, -0.5],
         expected=reference.laplace,
-        tuning=replace(SMALL, levels=(2,), very_few=0, stroll=(1, 1)),
+        tuning=replace(PEEKED, levels=(2,)),
         within=0.9,
+    ),
+    Case(
+        name="Laplace: a stroll, then thinned",
+        draw=laplace_max,
+        scores=[0.0, -0.5],
+        expected=reference.laplace,
+        tuning=replace(NO_VISITS, levels=(2,), stroll=(1, 1)),
+        within=0.9,
+        faintest=1e-6,
     ),
     Case(
         name="Laplace: thinned",

@@ -7,7 +7,7 @@ digits. That the primitives themselves are exact is shown bit by bit elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from types import ModuleType
 from typing import Any
@@ -19,8 +19,9 @@ from flint import arb, ctx, fmpq
 from discreet.gaps import Flags, Gaps, Indices
 from discreet.sampling import heads as heads_module
 from discreet.sampling import laplace, levels, many, proportions, steady, thinning
-from discreet.sampling.bits import Bits, TapeBits
+from discreet.sampling.bits import Bits, TapeBits, Words
 from discreet.sampling.coins import Heads
+from discreet.sampling.tuning import Tuning
 from tests.sampling import reference
 
 PRECISION = 128
@@ -115,11 +116,26 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         return np.array(heads, dtype=np.int64)
 
-    def first_heads(gaps: Gaps, candidates: list[int], coins: Any, **_: Any) -> int | None:
-        for place, candidate in enumerate(candidates):
+    def heads_among(gaps: Gaps, candidates: list[int], coins: Any, **_: Any) -> Iterator[int]:
+        for candidate in candidates:
             if oracle.heads(coins.ball(gaps.exact(candidate))):
-                return place
-        return None
+                yield candidate
+
+    def not_tails_yet(gaps: Gaps, *, tuning: Tuning, **_: Any) -> tuple[Indices, Words]:
+        values = 1 << tuning.peek
+        peeks = [oracle.choose([arb(fmpq(1, values))] * values) for _ in range(gaps.size)]
+        left = [
+            candidate
+            for candidate, peek in enumerate(peeks)
+            if not bool(Heads().ball(gaps.exact(candidate)) * values < peek)
+        ]
+        return np.array(left, dtype=np.int64), np.array(peeks, dtype=np.uint64)
+
+    def heads_after_peek(
+        gaps: Gaps, candidate: int, coins: Any, peek: int, *, tuning: Tuning, **_: Any
+    ) -> bool:
+        above = coins.ball(gaps.exact(candidate)) * (1 << tuning.peek) - peek
+        return not bool(above <= 0) and (bool(above >= 1) or oracle.heads(above))
 
     def marks(_: Bits, places: int, exponent: int, **__: Any) -> Indices:
         marked = [place for place in range(places) if oracle.heads(arb((1, -exponent)))]
@@ -174,7 +190,9 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         (heads_module, "uniform_below", uniform_below),
         (heads_module, "some_indices", some_indices),
         (heads_module, "few_indices", few_indices),
-        (heads_module, "first_heads", first_heads),
+        (heads_module, "heads_among", heads_among),
+        (heads_module, "not_tails_yet", not_tails_yet),
+        (heads_module, "heads_after_peek", heads_after_peek),
         (thinning, "flip", flip),
         (thinning, "marks", marks),
         (proportions, "flip", flip),

@@ -1,13 +1,14 @@
 """Exactness, third way: frequencies over thousands of random score vectors.
 
 The bits are scripted, so these tests never fail by chance. Had they been secure, all of them
-together would raise a false alarm less than once in ten million runs: seventeen tests, each at about
+together would raise a false alarm less than once in ten million runs: twenty-one tests, each at about
 10⁻⁹. Power: a probability of one half that is off by 0.01 is found by each of the tests of many draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -32,6 +33,7 @@ from tests.sampling.fitting import LIMIT, excess, random_vectors
 
 SCALE = Fraction(3, 2)
 BUSY = Tuning(few=1, stroll=(1, 2), visits=(0.5, 1.0), levels=(4, 2, 1), inner=1, proposals=4)
+PEEKING = replace(STANDARD, handful=0)
 ONE = [
     (uniform_head, reference.permute_and_flip),
     (steady_head, reference.permute_and_flip),
@@ -45,7 +47,7 @@ MANY = [
 ]
 
 
-@pytest.mark.parametrize("tuning", [STANDARD, BUSY], ids=["standard", "busy"])
+@pytest.mark.parametrize("tuning", [STANDARD, BUSY, PEEKING], ids=["standard", "busy", "peeking"])
 @pytest.mark.parametrize(("draw", "law"), ONE, ids=lambda f: f.__name__)
 def test_single_releases(
     draw: Callable[..., int], law: Callable[..., list[Any]], tuning: Tuning

@@ -20,6 +20,7 @@ from flint import arb, ctx, fmpq
 from discreet.gaps import Gaps
 from discreet.sampling import (
     ScriptedBits,
+    TapeBits,
     laplace_max,
     laplace_maxes,
     proportional,
@@ -28,7 +29,7 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
-from discreet.sampling.coins import Coins, Heads, first_heads, flip
+from discreet.sampling.coins import Coins, Heads, flip, heads_after_peek, heads_among, not_tails_yet
 from discreet.sampling.layers import Layer
 from discreet.sampling.many import Window
 from discreet.sampling.refinement import Uniform, precision
@@ -37,7 +38,7 @@ from tests.forking import forked
 
 BUSY = Tuning(
     few=4,
-    very_few=2,
+    handful=4,
     stroll=(2, 3),
     promising=2.0,
     visits=(0.5, 1.0),
@@ -47,6 +48,8 @@ BUSY = Tuning(
     spare=2,
 )
 """Small enough that a few dozen candidates take every path."""
+LISTED = replace(STANDARD, handful=64)
+"""Nobody is peeked at: that floats are not believed would change whom the following bits are for."""
 
 ONE = [uniform_head, proportional, laplace_max, steady_head]
 MANY = [uniform_heads, proportionals, laplace_maxes]
@@ -66,7 +69,7 @@ def _vectors() -> list[Any]:
 
 
 @pytest.mark.parametrize("draw", ONE, ids=lambda draw: draw.__name__)
-@pytest.mark.parametrize("tuning", [STANDARD, BUSY], ids=["standard", "busy"])
+@pytest.mark.parametrize("tuning", [LISTED, BUSY], ids=["listed", "busy"])
 def test_one_release_is_the_same_by_floats_and_by_balls(
     draw: Callable[..., int], tuning: Tuning
 ) -> None:
@@ -125,7 +128,52 @@ def test_a_handful_of_coins_falls_the_same_by_floats_and_by_balls() -> None:
     gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 12_000), scale=Fraction(2))
     by_floats, by_balls = (
         [
-            first_heads(gaps, [candidate], Heads(), bits=ScriptedBits(candidate), tuning=tuning)
+            list(
+                heads_among(gaps, [candidate], Heads(), bits=ScriptedBits(candidate), tuning=tuning)
+            )
+            for candidate in range(gaps.size)
+        ]
+        for tuning in (STANDARD, replace(STANDARD, tolerance=math.inf))
+    )
+    assert by_floats == by_balls
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+def test_a_peek_says_tails_as_balls_do(dtype: type) -> None:
+    """Gaps a hair to either side of where each value of the first bits begins to mean tails."""
+    hair = 1e-9
+    peeks = [peek for peek in range(1, 256) for _ in range(2)]
+    turns = [
+        -math.log(peek / 256) * side for peek in range(1, 256) for side in (1 - hair, 1 + hair)
+    ]
+    scale = Fraction(2) if dtype is np.float64 else Fraction(10) ** 12
+    values = np.array([0.0, *turns]) * -float(scale)
+    gaps = Gaps(values.astype(dtype), scale=scale)
+    tape = [int(bit) for peek in (255, *peeks) for bit in f"{peek:08b}"]
+    left, seen = not_tails_yet(gaps, bits=TapeBits(tape), tuning=STANDARD)
+    assert seen.tolist() == [255, *peeks]
+    with precision(80):
+        expected = [
+            candidate
+            for candidate, peek in enumerate(seen.tolist())
+            if not bool(Heads().ball(gaps.exact(candidate)) * 256 < peek)
+        ]
+    assert left.tolist() == expected == [0, *range(1, gaps.size, 2)]
+
+
+@pytest.mark.parametrize("halvings", [0, 1])
+def test_a_coin_after_a_peek_falls_the_same_by_floats_and_by_balls(halvings: int) -> None:
+    gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 6_000), scale=Fraction(2))
+    by_floats, by_balls = (
+        [
+            heads_after_peek(
+                gaps,
+                candidate,
+                Heads(halvings),
+                candidate % 256,
+                bits=ScriptedBits(candidate),
+                tuning=tuning,
+            )
             for candidate in range(gaps.size)
         ]
         for tuning in (STANDARD, replace(STANDARD, tolerance=math.inf))

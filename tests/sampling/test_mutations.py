@@ -11,6 +11,7 @@ import pytest
 
 from discreet.gaps import Flags, Floats, Gaps, Indices
 from discreet.sampling import Bits, ScriptedBits, biased_coins, many, proportions, steady, thinning
+from discreet.sampling import coins as coins_module
 from discreet.sampling import heads as heads_module
 from discreet.sampling.coins import Heads, flip
 from discreet.sampling.integers import uniform_below
@@ -28,6 +29,9 @@ from tests.sampling.test_decision_trees import (
 )
 from tests.sampling.test_forced_fallback import (
     test_a_handful_of_coins_falls_the_same_by_floats_and_by_balls as _assert_handful_agrees,
+)
+from tests.sampling.test_forced_fallback import (
+    test_a_peek_says_tails_as_balls_do as _assert_peeks_agree,
 )
 from tests.sampling.test_forced_fallback import (
     test_coins_fall_the_same_by_floats_and_by_balls as _assert_coins_agree,
@@ -68,6 +72,10 @@ def _floats_agree(_: Patch) -> None:
 
 def _handful_agrees(_: Patch) -> None:
     _assert_handful_agrees()
+
+
+def _peeks_agree(_: Patch) -> None:
+    _assert_peeks_agree(np.float64)
 
 
 def _depths_are_exact(_: Patch) -> None:
@@ -133,6 +141,25 @@ def candidate_met_twice_on_a_stroll(patch: Patch) -> None:
 def single_coin_a_thousandth_too_large(patch: Patch) -> None:
     right = Heads.chance
     patch.setattr(Heads, "chance", lambda self, gamma: right(self, gamma) * 1.001)
+
+
+def peek_forgotten(patch: Patch) -> None:
+    right = coins_module.heads_after_peek
+
+    def forgets(gaps: Gaps, candidate: int, coins: Heads, _: int, **rest: Any) -> bool:
+        return right(gaps, candidate, coins, 0, **rest)
+
+    patch.setattr(heads_module, "heads_after_peek", forgets)
+
+
+def bounds_of_a_peek_one_too_small(patch: Patch) -> None:
+    right = coins_module._noise_bounds
+    patch.setattr(coins_module, "_noise_bounds", lambda *given: np.append(right(*given)[1:], 0.0))
+
+
+def bounds_of_a_peek_a_thousandth_too_small(patch: Patch) -> None:
+    right = coins_module._noise_bounds
+    patch.setattr(coins_module, "_noise_bounds", lambda *given: right(*given) * 0.999)
 
 
 def candidate_both_near_and_far(patch: Patch) -> None:
@@ -254,9 +281,13 @@ MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
     (coin_a_thousandth_too_large_in_floats, _floats_agree),
     (coin_a_thousandth_too_large_in_balls, _coin_is_exact),
     (candidate_visited_twice, _outcomes("heads: visits")),
-    (candidate_visited_twice, _outcomes("heads: a stroll, then a list")),
-    (candidate_met_twice_on_a_stroll, _outcomes("heads: a stroll, then a list")),
-    (candidate_visited_twice, _outcomes("Laplace: a stroll, then a list")),
+    (candidate_visited_twice, _outcomes("heads: a stroll, then thinned")),
+    (candidate_met_twice_on_a_stroll, _outcomes("heads: a stroll, then thinned")),
+    (candidate_visited_twice, _outcomes("Laplace: a stroll, then thinned")),
+    (uniform_draw_off_by_one, _tapes("heads: peeked")),
+    (peek_forgotten, _tapes("heads: peeked")),
+    (bounds_of_a_peek_a_thousandth_too_small, _peeks_agree),
+    (bounds_of_a_peek_one_too_small, _tapes("heads: peeked at two bits")),
     (single_coin_a_thousandth_too_large, _handful_agrees),
     (candidate_both_near_and_far, _outcomes("heads: some far")),
     (least_and_largest_swapped, _tapes("heads: some far")),
@@ -290,7 +321,9 @@ def test_a_planted_defect_is_found(
         check(monkeypatch)
 
 
-@pytest.mark.parametrize("check", [_floats_agree, _coin_is_exact, _depths_are_exact, _frequencies])
+@pytest.mark.parametrize(
+    "check", [_floats_agree, _peeks_agree, _coin_is_exact, _depths_are_exact, _frequencies]
+)
 def test_the_checks_pass_without_a_defect(
     check: Callable[[Patch], None], monkeypatch: Patch
 ) -> None:

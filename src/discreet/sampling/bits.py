@@ -25,6 +25,7 @@ Words: TypeAlias = NDArray[np.uint64]
 KERNEL_BYTES = 8192
 """What one source takes straight from the kernel before it turns to the cipher."""
 
+_SHORT: dict[int, Any] = {8: np.dtype("u1"), 32: np.dtype("<u4")}
 _ZEROS = bytes(1 << 16)
 _BLANK_NONCE = bytes(16)  # safe because no key is ever used for two streams
 
@@ -57,8 +58,8 @@ class _ByteBits(ABC):
 
     def words(self, count: int, *, width: int = 64) -> Words:
         """``count`` independent uniform integers below ``2**width``, in a type that holds them."""
-        if width == 32:
-            return np.frombuffer(self._bytes(4 * count), "<u4")
+        if width in _SHORT:
+            return np.frombuffer(self._bytes(count * width >> 3), _SHORT[width])
         drawn: Words = np.frombuffer(self._bytes(8 * count), "<u8")
         return drawn if width == 64 else drawn >> np.uint64(64 - width)
 

@@ -8,13 +8,15 @@ samplers flip is one of these families.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 
 from discreet.gaps import Flags, Floats, Gaps, Indices
-from discreet.sampling.bits import Bits
+from discreet.sampling.bits import Bits, Words
 from discreet.sampling.refinement import Ball, Uniform, ball, scaled
 from discreet.sampling.tuning import Tuning
 
@@ -118,22 +120,54 @@ def flip(
     return heads[kept]
 
 
-def first_heads(
+def heads_among(
     gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
-) -> int | None:
-    """The first position in ``candidates`` at which a coin falls heads: ``flip`` for a handful."""
-    width, doubt = tuning.word, tuning.tolerance
-    whole = 2.0**width
-    words = bits.words(len(candidates), width=width).tolist()
-    for position, (candidate, word) in enumerate(zip(candidates, words, strict=True)):
-        chance = coins.chance(gaps.gamma(candidate)) * whole
-        if word <= chance * (1.0 + doubt) + 2.0:
-            if word < chance * (1.0 - doubt) - 2.0:
-                return position
-            uniform = Uniform(bits, known=word, width=width, step=width)
-            if falls_heads(uniform, coins, gaps.exact(candidate), boost=0):
-                return position
-    return None
+) -> Iterator[int]:
+    """Those of a handful of candidates whose coins fall heads, flipped one by one as they are asked for."""
+    words = bits.words(len(candidates), width=tuning.word).tolist()
+    for candidate, word in zip(candidates, words, strict=True):
+        uniform = Uniform(bits, known=word, width=tuning.word, step=tuning.word)
+        if _is_heads(gaps, candidate, coins, uniform, tuning):
+            yield candidate
+
+
+def _is_heads(gaps: Gaps, candidate: int, coins: Heads, uniform: Uniform, tuning: Tuning) -> bool:
+    """Whether one coin falls heads: the comparison of ``flip``, in plain Python."""
+    word, doubt = uniform.known, tuning.tolerance
+    chance = coins.chance(gaps.gamma(candidate)) * 2.0**uniform.width
+    if word > chance * (1.0 + doubt) + 2.0:
+        return False
+    if word < chance * (1.0 - doubt) - 2.0:
+        return True
+    return falls_heads(uniform, coins, gaps.exact(candidate), boost=0)
+
+
+def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, Words]:
+    """The first bits of everybody's uniform number, and the candidates for whom they do not mean tails.
+
+    The first bits of u bound −ln u from above; whoever's gap is larger has e^−γ below u (lemma 6a).
+    """
+    peeks = bits.words(gaps.size, width=tuning.peek)
+    bounds = _noise_bounds(tuning.peek, tuning.tolerance)
+    return gaps.within(bounds, peeks.astype(np.intp)).nonzero()[0], peeks
+
+
+def heads_after_peek(
+    gaps: Gaps, candidate: int, coins: Heads, peek: int, *, bits: Bits, tuning: Tuning
+) -> bool:
+    """Whether a coin falls heads, of whose uniform number the first bits are known."""
+    uniform = Uniform(bits, known=peek, width=tuning.peek, step=tuning.word)
+    uniform.extend()
+    return _is_heads(gaps, candidate, coins, uniform, tuning)
+
+
+@lru_cache(maxsize=16)
+def _noise_bounds(width: int, tolerance: float) -> Floats:
+    """For every value of the first bits of u, a number that −ln u is certainly below."""
+    with np.errstate(divide="ignore"):
+        bounds: Floats = np.log(np.arange(1 << width) * 0.5**width)
+    bounds *= -(1.0 + tolerance)
+    return bounds
 
 
 def falls_heads(uniform: Uniform, coins: Coins, gamma: Fraction, *, boost: int) -> bool:

@@ -2,8 +2,8 @@
 
 That is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner
 is seen from the block maxima, a crowd of good candidates is met by a few random visits, and in
-between the hopeless are thinned. The three plans draw from the same distribution (theorem 1 of the
-proof page).
+between the hopeless are thinned; of a few candidates most are known to be tails by a few bits each.
+The plans draw from the same distribution (theorem 1 of the proof page).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.gaps import Gaps, Indices
 from discreet.sampling.bits import Bits
-from discreet.sampling.coins import Heads, first_heads, flip
+from discreet.sampling.coins import Heads, flip, heads_after_peek, heads_among, not_tails_yet
 from discreet.sampling.integers import few_indices, some_indices, uniform_below
 from discreet.sampling.thinning import far_heads, thinned_heads, visit_counts
 from discreet.sampling.tuning import STANDARD, Tuning
@@ -39,40 +39,58 @@ def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 
 def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int | None:
     """A uniform choice among the candidates whose coins fall heads, or None if none does."""
-    level = tuning.levels[0]
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
-    near = gaps.few_near(level, most=tuning.few)
-    visited = _NOBODY
-    if near is None or _crowded(gaps, near, tuning):
-        chosen, visited = _stroll(gaps, coins, bits=bits, tuning=tuning)
-        if chosen is not None:
-            return chosen
-    if near is None:
+    level, few = tuning.levels[0], gaps.size <= tuning.few
+    near = gaps.few_near(level, most=tuning.handful if few else tuning.few)
+    if near is not None:
+        heads = _heads_of(near, gaps, coins, level=level, bits=bits, tuning=tuning)
+        return _one_of(heads, bits)
+    if few:
+        return _peek(gaps, coins, bits=bits, tuning=tuning)
+    chosen, visited = _stroll(gaps, coins, bits=bits, tuning=tuning)
+    if chosen is None:
         chosen, visited = _visit(gaps, coins, visited, bits=bits, tuning=tuning)
-        if chosen is not None:
-            return chosen
-        heads = thinned_heads(gaps, coins, bits=bits, tuning=tuning)
-    else:
-        # A single near candidate is the best one, and its coin exp(−0) needs no flip.
-        if len(near) > 1 or coins.halvings:
-            heads = near[flip(gaps, near, coins, bits=bits, tuning=tuning)]
+    if chosen is not None:
+        return chosen
+    return _one_of(thinned_heads(gaps, coins, bits=bits, tuning=tuning), bits, tails=visited)
+
+
+def _heads_of(
+    near: Indices, gaps: Gaps, coins: Heads, *, level: int, bits: Bits, tuning: Tuning
+) -> Indices:
+    """All heads, when the candidates near at ``level`` are listed: almost surely some of these."""
+    heads = near
+    # A single near candidate is the best one, and its coin exp(−0) needs no flip.
+    if len(near) > 1 or coins.halvings:
+        if len(near) <= tuning.handful:
+            fallen = heads_among(gaps, near.tolist(), coins, bits=bits, tuning=tuning)
+            heads = np.fromiter(fallen, dtype=np.int64)
         else:
-            heads = near
-        if len(near) < gaps.size:
-            far = far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)
-            heads = np.concatenate([heads, far]) if len(far) else heads
-    return _one_of(heads, bits, tails=visited)
+            heads = near[flip(gaps, near, coins, bits=bits, tuning=tuning)]
+    if len(near) < gaps.size:
+        far = far_heads(gaps, coins, level=level, bits=bits, tuning=tuning)
+        heads = np.concatenate([heads, far]) if len(far) else heads
+    return heads
 
 
-def _crowded(gaps: Gaps, near: Indices, tuning: Tuning) -> bool:
-    """Whether so many candidates are very near that a few random visits should meet a heads."""
-    if len(near) <= tuning.very_few or 2 * len(near) <= gaps.size:
-        return False
-    nearest = gaps.few_near(tuning.crowd, most=tuning.few)
-    return nearest is not None and len(nearest) << tuning.crowd >= gaps.size
+def _peek(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int | None:
+    """The same choice for few candidates, most of whose coins are known by their first bits to be tails.
+
+    The others are looked at in random order, until one is heads.
+    """
+    left, peeks = not_tails_yet(gaps, bits=bits, tuning=tuning)
+    for count in range(len(left), 0, -1):
+        place = uniform_below(bits, count)
+        candidate = left.item(place)
+        if heads_after_peek(
+            gaps, candidate, coins, peeks.item(candidate), bits=bits, tuning=tuning
+        ):
+            return candidate
+        left[place] = left[count - 1]
+    return None
 
 
-def _one_of(heads: Indices, bits: Bits, *, tails: Indices) -> int | None:
+def _one_of(heads: Indices, bits: Bits, *, tails: Indices = _NOBODY) -> int | None:
     """A uniform choice among ``heads``, ignoring whoever is known to be tails."""
     while len(heads):
         place = uniform_below(bits, len(heads))
@@ -93,9 +111,10 @@ def _stroll(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[in
     for count in tuning.stroll:
         drawn = few_indices(bits, gaps.size, count=count, width=tuning.word)
         order = _unvisited(drawn, visited)
-        place = first_heads(gaps, order, coins, bits=bits, tuning=tuning)
-        if place is not None:
-            return order[place], _NOBODY
+        heads = heads_among(gaps, order, coins, bits=bits, tuning=tuning)
+        chosen = next(heads, None)
+        if chosen is not None:
+            return chosen, _NOBODY
         visited += order
         if all(gaps.gamma(candidate) > tuning.promising for candidate in order):
             break

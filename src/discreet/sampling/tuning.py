@@ -16,6 +16,7 @@ class Tuning:
     Attributes:
         word: bits of the first look at a uniform number.
         coin: the same for the coins that are flipped many at a time, of which few are close calls.
+        peek: bits that settle most coins of a few candidates; ``word`` more settle the others.
         index_word: bits of the word from which a uniform index is made.
         key: bits of the keys by which one of several arrivals is chosen.
         pick: bits from which a steady choice is made.
@@ -23,9 +24,8 @@ class Tuning:
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         spare: distances between marks that are drawn beyond the expected number.
-        few: so many near candidates are flipped outright, if a stroll finds no heads.
-        very_few: so many near candidates are flipped without a stroll.
-        crowd: these go for a stroll if a part 2^−crowd of all have coins above 2^−crowd.
+        few: so many near candidates are flipped outright, and so many candidates peeked at.
+        handful: so many coins are flipped one by one, which is quicker than all at once or a peek.
         stroll: sizes of the first rounds of random visits, made one at a time.
         promising: a stroll goes on if it met a gap below this.
         visits: sizes of further rounds, in multiples of the wait expected for one heads.
@@ -38,6 +38,7 @@ class Tuning:
 
     word: int = 64
     coin: int = 32
+    peek: int = 8
     index_word: int = 32
     key: int = 46
     pick: int = 128
@@ -45,8 +46,7 @@ class Tuning:
     sparse: float = 2.0**-8
     spare: int = 16
     few: int = 1024
-    very_few: int = 128
-    crowd: int = 1
+    handful: int = 8
     stroll: tuple[int, ...] = (6, 26)
     promising: float = 5.5
     visits: tuple[float, ...] = (2.0, 4.0)
