@@ -80,9 +80,9 @@ EASY: dict[str, Callable[[int, np.random.Generator], Values]] = {
     "all equal": all_equal,
     "within 20 scales": within_20_scales,
     "Zipf counts": zipf_counts,
-    "int64 counts": int64_counts,
 }
 HARD: dict[str, Callable[[int, np.random.Generator], Values]] = {
+    "int64 counts": int64_counts,
     "ln n behind": log_n_behind,
     "one near in 4096": one_near_per_block,
     "all near 8 scales": all_near_8,

@@ -32,8 +32,8 @@ SMALL = Tuning(
     pick=2,
     sparse=math.inf,
     spare=1,
-    few=2,
     handful=0,
+    peeked=0,
     stroll=(),
     visits=(0.0,),
     proposals=1,
@@ -43,7 +43,7 @@ SMALL = Tuning(
 )
 """One bit at a time, one candidate at a time."""
 
-PEEKED = replace(SMALL, few=3, peek=1)
+PEEKED = replace(SMALL, peeked=3, peek=1)
 """As SMALL, but the first bits of everybody's coin are looked at."""
 
 NO_LIST = replace(SMALL, few=0)
@@ -106,7 +106,7 @@ HEADS = [
         draw=uniform_head,
         scores=[0.0, -0.25, -0.5],
         expected=reference.permute_and_flip,
-        tuning=replace(SMALL, few=3, handful=3),
+        tuning=SMALL,
     ),
     Case(
         name="heads: some far",
@@ -257,7 +257,7 @@ LAPLACE = [
         draw=laplace_max,
         scores=[0.0, -1.5],
         expected=reference.laplace,
-        tuning=replace(SMALL, levels=(2,), few=1),
+        tuning=replace(SMALL, levels=(2,)),
     ),
     Case(
         name="Laplace: peeked",

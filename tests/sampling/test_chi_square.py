@@ -32,7 +32,9 @@ from tests.sampling import reference
 from tests.sampling.fitting import LIMIT, excess, random_vectors
 
 SCALE = Fraction(3, 2)
-BUSY = Tuning(few=1, stroll=(1, 2), visits=(0.5, 1.0), levels=(4, 2, 1), inner=1, proposals=4)
+BUSY = Tuning(
+    few=1, peeked=0, stroll=(1, 2), visits=(0.5, 1.0), levels=(4, 2, 1), inner=1, proposals=4
+)
 PEEKING = replace(STANDARD, handful=0)
 ONE = [
     (uniform_head, reference.permute_and_flip),

@@ -38,7 +38,7 @@ from tests.forking import forked
 
 BUSY = Tuning(
     few=4,
-    handful=4,
+    peeked=0,
     stroll=(2, 3),
     promising=2.0,
     visits=(0.5, 1.0),
@@ -48,7 +48,7 @@ BUSY = Tuning(
     spare=2,
 )
 """Small enough that a few dozen candidates take every path."""
-LISTED = replace(STANDARD, handful=64)
+LISTED = replace(STANDARD, peeked=0)
 """Nobody is peeked at: that floats are not believed would change whom the following bits are for."""
 
 ONE = [uniform_head, proportional, laplace_max, steady_head]

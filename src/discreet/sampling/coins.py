@@ -126,19 +126,22 @@ def heads_among(
     """Those of a handful of candidates whose coins fall heads, flipped one by one as they are asked for."""
     words = bits.words(len(candidates), width=tuning.word).tolist()
     for candidate, word in zip(candidates, words, strict=True):
-        uniform = Uniform(bits, known=word, width=tuning.word, step=tuning.word)
-        if _is_heads(gaps, candidate, coins, uniform, tuning):
+        if _is_heads(gaps, candidate, coins, (word, tuning.word), bits=bits, tuning=tuning):
             yield candidate
 
 
-def _is_heads(gaps: Gaps, candidate: int, coins: Heads, uniform: Uniform, tuning: Tuning) -> bool:
-    """Whether one coin falls heads: the comparison of ``flip``, in plain Python."""
-    word, doubt = uniform.known, tuning.tolerance
-    chance = coins.chance(gaps.gamma(candidate)) * 2.0**uniform.width
+def _is_heads(
+    gaps: Gaps, candidate: int, coins: Heads, known: tuple[int, int], *, bits: Bits, tuning: Tuning
+) -> bool:
+    """Whether one coin falls heads, given a word and its width: ``flip`` in plain Python."""
+    word, width = known
+    doubt = tuning.tolerance
+    chance = coins.chance(gaps.gamma(candidate)) * 2.0**width
     if word > chance * (1.0 + doubt) + 2.0:
         return False
     if word < chance * (1.0 - doubt) - 2.0:
         return True
+    uniform = Uniform(bits, known=word, width=width, step=tuning.word)
     return falls_heads(uniform, coins, gaps.exact(candidate), boost=0)
 
 
@@ -156,9 +159,9 @@ def heads_after_peek(
     gaps: Gaps, candidate: int, coins: Heads, peek: int, *, bits: Bits, tuning: Tuning
 ) -> bool:
     """Whether a coin falls heads, of whose uniform number the first bits are known."""
-    uniform = Uniform(bits, known=peek, width=tuning.peek, step=tuning.word)
-    uniform.extend()
-    return _is_heads(gaps, candidate, coins, uniform, tuning)
+    word = (peek << tuning.word) | bits.integer(tuning.word)
+    known = (word, tuning.peek + tuning.word)
+    return _is_heads(gaps, candidate, coins, known, bits=bits, tuning=tuning)
 
 
 @lru_cache(maxsize=16)

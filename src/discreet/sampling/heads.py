@@ -40,7 +40,7 @@ def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int | None:
     """A uniform choice among the candidates whose coins fall heads, or None if none does."""
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
-    level, few = tuning.levels[0], gaps.size <= tuning.few
+    level, few = tuning.levels[0], gaps.size <= tuning.peeked
     near = gaps.few_near(level, most=tuning.handful if few else tuning.few)
     if near is not None:
         heads = _heads_of(near, gaps, coins, level=level, bits=bits, tuning=tuning)

@@ -24,7 +24,8 @@ class Tuning:
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         spare: distances between marks that are drawn beyond the expected number.
-        few: so many near candidates are flipped outright, and so many candidates peeked at.
+        few: so many near candidates are flipped outright.
+        peeked: so many candidates are all peeked at.
         handful: so many coins are flipped one by one, which is quicker than all at once or a peek.
         stroll: sizes of the first rounds of random visits, made one at a time.
         promising: a stroll goes on if it met a gap below this.
@@ -46,6 +47,7 @@ class Tuning:
     sparse: float = 2.0**-8
     spare: int = 16
     few: int = 1024
+    peeked: int = 2048
     handful: int = 8
     stroll: tuple[int, ...] = (6, 26)
     promising: float = 5.5
