@@ -157,7 +157,7 @@ _SHAPES = {
     "Zipf counts": "Zipf counts",
     "one best, the rest ln n behind": "*ln n behind*",
     "one near candidate in every 4096": "*one near in 4096*",
-    "int64 counts, Poisson(50)": "int64 counts",
+    "int64 counts, Poisson(50)": "*int64 counts*",
     "normal, five scales wide": "*normal*",
 }
 
