@@ -233,7 +233,8 @@ def test_a_change_between_two_releases_is_noticed() -> None:
 def test_what_is_refused_when_gaps_are_made() -> None:
     with pytest.raises(ParameterError, match="scale must be positive"):
         Gaps(np.array([1]), scale=Fraction(0))
-    for values in (np.zeros((2, 2)), np.array([True]), np.array(["a"]), np.array([1j])):
+    swapped = np.array([1, 2], dtype=np.dtype(np.int64).newbyteorder())
+    for values in (np.zeros((2, 2)), np.array([True]), np.array(["a"]), np.array([1j]), swapped):
         with pytest.raises(ScoresError, match="one-dimensional"):
             Gaps(values, scale=Fraction(1))
     with pytest.raises(ScoresError, match="at least one"):

@@ -67,8 +67,11 @@ class Gaps:
     ) -> None:
         if scale.numerator <= 0:
             raise ParameterError(f"scale must be positive, not {scale}")
-        if values.ndim != 1 or values.dtype.kind not in "iufO" or values.dtype.itemsize > 8:
-            raise ScoresError("scores must be one-dimensional and of an integer or float type")
+        kind = values.dtype
+        if values.ndim != 1 or kind.kind not in "iufO" or kind.itemsize > 8 or not kind.isnative:
+            raise ScoresError(
+                "scores must be one-dimensional and of a native integer or float type"
+            )
         if not len(values):
             raise ScoresError("there must be at least one score")
         self._values = values
