@@ -11,6 +11,7 @@ import pytest
 
 from discreet import ZCDP, PermuteAndFlip, PureDP, Scores
 from discreet.analysis.lazy_variants import StartOver, answer_and_visits
+from discreet.audit import audit
 from discreet.errors import ParameterError, ScoresError
 from discreet.lazy import LazyPermuteAndFlip, _random_order
 from discreet.testing import scripted
@@ -112,6 +113,14 @@ def test_starting_over_is_not_private(epsilon: float, monotonic: bool) -> None:
     moved = epsilon if monotonic else epsilon / 2
     assert log_ratio == pytest.approx(epsilon + math.log(2 - math.exp(-moved)), rel=1e-9)
     assert log_ratio > epsilon * 1.05
+
+
+@pytest.mark.parametrize("monotonic", [False, True])
+def test_the_auditor_finds_that_starting_over_is_not_private(monotonic: bool) -> None:
+    """It must look below the public bound, from where a neighbour reaches it."""
+    found = audit(StartOver(epsilon=1, bound=0), PureDP(1), monotonic=monotonic, n=2, starts=2)
+    assert found.status == "refuted"
+    assert found.measured > 1.3
 
 
 def test_starting_over_lies_between_the_two_mechanisms() -> None:

@@ -1,7 +1,7 @@
 """How the gap between two scores is computed, one class for each kind of number.
 
 A gap is γ = (q* − q)/s with an exact rational scale s, and γ = (q − q*)/s where the least score is
-best. Three things are offered, each with the bound that the samplers rely on
+best. Four things are offered, each with the bound that the samplers rely on
 (docs/proofs/sampling.md):
 
 * ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``HOPELESS`` (lemma 4);
@@ -53,7 +53,7 @@ class Arithmetic(Protocol):
         """γ of one score, given as a Python number, as ``gammas`` computes it."""
         ...
 
-    def within(self, values: Values, best: Scalar, bounds: Floats, places: Indices) -> Flags:
+    def within(self, values: Values, best: Scalar, bounds: Floats, places: NDArray[Any]) -> Flags:
         """Whether γ of each score is at most ``bounds[place]``."""
         ...
 
@@ -169,7 +169,7 @@ class FloatArithmetic:
         gap = best - value if self._direction > 0 else value - best
         return min(gap, self._limit) * self._factor
 
-    def within(self, values: Values, best: float, bounds: Floats, places: Indices) -> Flags:
+    def within(self, values: Values, best: float, bounds: Floats, places: NDArray[Any]) -> Flags:
         """Whether γ of each score is at most ``bounds[place]``."""
         if not self._double or self._reach is None or abs(best) > _NO_OVERFLOW:
             return self.gammas(values, best) <= bounds.take(places)
@@ -280,7 +280,7 @@ class IntegerArithmetic:
         gap = best - value if self._largest_is_best else value - best
         return min(float(gap) * self._factor, HOPELESS)
 
-    def within(self, values: Values, best: int, bounds: Floats, places: Indices) -> Flags:
+    def within(self, values: Values, best: int, bounds: Floats, places: NDArray[Any]) -> Flags:
         """Whether γ of each score is at most ``bounds[place]``."""
         if not self._wide:
             return self.gammas(values, best) <= bounds.take(places)
@@ -337,7 +337,7 @@ class ExactArithmetic:
         return float(min((best - value) / self._scale, Fraction(HOPELESS)))
 
     def within(
-        self, values: Values, best: int | Fraction, bounds: Floats, places: Indices
+        self, values: Values, best: int | Fraction, bounds: Floats, places: NDArray[Any]
     ) -> Flags:
         """Whether γ of each score is at most ``bounds[place]``."""
         return self.gammas(values, best) <= bounds.take(places)

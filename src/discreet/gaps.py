@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, ScoresError
 from discreet.finite import Values, best_of, best_of_rows, require_finite
@@ -67,8 +68,8 @@ class Gaps:
     ) -> None:
         if scale.numerator <= 0:
             raise ParameterError(f"scale must be positive, not {scale}")
-        kind = values.dtype
-        if values.ndim != 1 or kind.kind not in "iufO" or kind.itemsize > 8 or not kind.isnative:
+        dtype = values.dtype
+        if values.ndim != 1 or dtype.kind not in "iufO" or dtype.itemsize > 8 or not dtype.isnative:
             raise ScoresError(
                 "scores must be one-dimensional and of a native integer or float type"
             )
@@ -136,7 +137,7 @@ class Gaps:
         """As ``gather``, for the candidates from ``start`` up to ``stop``."""
         return self._arithmetic.gammas(self._values[start:stop], self.best)
 
-    def within(self, bounds: Floats, places: Indices) -> Flags:
+    def within(self, bounds: Floats, places: NDArray[Any]) -> Flags:
         """Whether γ of each candidate is at most ``bounds[place]``, for bounds from 2⁻⁸ to 500, or infinite.
 
         Right unless γ is within 2⁻⁴⁸ of its bound, relatively.

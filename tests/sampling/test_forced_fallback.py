@@ -29,7 +29,15 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
-from discreet.sampling.coins import Coins, Heads, flip, heads_after_peek, heads_among, not_tails_yet
+from discreet.sampling.coins import (
+    Coins,
+    Heads,
+    _noise_bounds,
+    flip,
+    heads_after_peek,
+    heads_among,
+    not_tails_yet,
+)
 from discreet.sampling.layers import Layer
 from discreet.sampling.many import Window
 from discreet.sampling.refinement import Uniform, precision
@@ -161,6 +169,17 @@ def test_a_peek_says_tails_as_balls_do(dtype: type) -> None:
     assert left.tolist() == expected == [0, *range(1, gaps.size, 2)]
 
 
+def test_the_bounds_of_a_peek_have_their_margin() -> None:
+    """Lemma 6a needs more than the exact −ln u; much more would settle fewer coins."""
+    bounds = _noise_bounds(STANDARD.peek, STANDARD.tolerance).tolist()
+    assert bounds[0] == math.inf
+    with precision(120):
+        for peek, bound in enumerate(bounds[1:], start=1):
+            exact = -(arb(peek) / 256).log()
+            assert bool(exact * (1 + arb((1, -43))) < arb(bound))
+            assert bool(arb(bound) < exact * (1 + arb((1, -41))))
+
+
 @pytest.mark.parametrize("halvings", [0, 1])
 def test_a_coin_after_a_peek_falls_the_same_by_floats_and_by_balls(halvings: int) -> None:
     gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 6_000), scale=Fraction(2))
@@ -208,6 +227,8 @@ def test_the_assumption_about_exp_and_log_holds_here() -> None:
         _assert_close(found, points, lambda x: x.exp())
     words = np.concatenate([rng.uniform(0.5, 2.0**64, 2000), 2.0 ** rng.uniform(0.1, 64, 2000)])
     _assert_close(np.log(words), words, lambda x: x.log())
+    peeks = np.arange(1, 256) / 256
+    _assert_close(np.log(peeks), peeks, lambda x: x.log())
     small = rng.uniform(0, 2, 2000)
     _assert_close(np.log1p(small), small, lambda x: (1 + x).log())
 

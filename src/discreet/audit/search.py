@@ -104,7 +104,8 @@ class Search:
         self._record("lattice", size, pairs, best)
 
     def _structured(self, size: int) -> None:
-        rows = shapes(size, self.grid, self.noise_scale, both_ways=not self.subject.canonical)
+        anything = not self.subject.canonical
+        rows = shapes(size, self.grid, self.noise_scale, both_ways=anything, both_sides=anything)
         self._against_neighbours(
             "structured vectors", rows if self.subject.largest_is_best else -rows
         )

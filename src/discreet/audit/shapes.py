@@ -25,10 +25,13 @@ def lattice(size: int, grid: Grid) -> Floats:
     return np.asarray(points * (grid.delta / per_delta), dtype=np.float64)
 
 
-def shapes(size: int, grid: Grid, noise_scale: float, *, both_ways: bool = True) -> Floats:
+def shapes(
+    size: int, grid: Grid, noise_scale: float, *, both_ways: bool = True, both_sides: bool = False
+) -> Floats:
     """The structured vectors for ``size`` candidates, one per row, without repetition.
 
-    ``both_ways`` adds each in reverse order, for subjects that may treat candidates differently.
+    ``both_ways`` adds each in reverse order, for subjects that may treat candidates differently;
+    ``both_sides`` adds each below zero, where its neighbours reach, for subjects that may know a bound.
     """
     delta, hair = grid.delta, grid.step
     gaps = [delta, delta + hair, 2 * delta]
@@ -48,6 +51,8 @@ def shapes(size: int, grid: Grid, noise_scale: float, *, both_ways: bool = True)
         rows.extend(_staircases(size, step, [delta, delta + hair, 2 * delta, -step]))
     if both_ways:
         rows += [row[::-1] for row in rows]
+    if both_sides:
+        rows += [row - row.max() - delta for row in rows]
     return np.unique(np.array(rows), axis=0)
 
 

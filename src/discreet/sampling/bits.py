@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from discreet.errors import DiscreetError, ParameterError
 
 Words: TypeAlias = NDArray[np.uint64]
+"""Unsigned words; a source may give 8 and 32 bits in a type of just that size."""
 
 KERNEL_BYTES = 8192
 """What one source takes straight from the kernel before it turns to the cipher."""

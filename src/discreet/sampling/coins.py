@@ -152,7 +152,7 @@ def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, W
     """
     peeks = bits.words(gaps.size, width=tuning.peek)
     bounds = _noise_bounds(tuning.peek, tuning.tolerance)
-    return gaps.within(bounds, peeks.astype(np.intp)).nonzero()[0], peeks
+    return gaps.within(bounds, peeks).nonzero()[0], peeks
 
 
 def heads_after_peek(
@@ -170,6 +170,7 @@ def _noise_bounds(width: int, tolerance: float) -> Floats:
     with np.errstate(divide="ignore"):
         bounds: Floats = np.log(np.arange(1 << width) * 0.5**width)
     bounds *= -(1.0 + tolerance)
+    bounds.flags.writeable = False  # every release shares it
     return bounds
 
 

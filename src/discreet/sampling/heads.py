@@ -40,7 +40,9 @@ def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int | None:
     """A uniform choice among the candidates whose coins fall heads, or None if none does."""
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
-    level, few = tuning.levels[0], gaps.size <= tuning.peeked
+    level = tuning.levels[0]
+    # Exact rationals are dear: of them only as many as need be are looked at.
+    few = gaps.size <= tuning.peeked and gaps.native
     near = gaps.few_near(level, most=tuning.handful if few else tuning.few)
     if near is not None:
         heads = _heads_of(near, gaps, coins, level=level, bits=bits, tuning=tuning)
@@ -58,7 +60,7 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
 def _heads_of(
     near: Indices, gaps: Gaps, coins: Heads, *, level: int, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """All heads, when the candidates near at ``level`` are listed: almost surely some of these."""
+    """All heads, when the candidates near at ``level`` are listed: of the others there is hardly one."""
     heads = near
     # A single near candidate is the best one, and its coin exp(−0) needs no flip.
     if len(near) > 1 or coins.halvings:

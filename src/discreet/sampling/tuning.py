@@ -14,9 +14,9 @@ class Tuning:
     """Word sizes, filter width and the points at which a sampler changes its plan.
 
     Attributes:
-        word: bits of the first look at a uniform number.
+        word: bits of the first look at a uniform number, or of the second after a peek.
         coin: the same for the coins that are flipped many at a time, of which few are close calls.
-        peek: bits that settle most coins of a few candidates; ``word`` more settle the others.
+        peek: bits, at most 8 (lemma 6a), that settle most coins of a few candidates.
         index_word: bits of the word from which a uniform index is made.
         key: bits of the keys by which one of several arrivals is chosen.
         pick: bits from which a steady choice is made.
@@ -24,8 +24,8 @@ class Tuning:
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         spare: distances between marks that are drawn beyond the expected number.
-        few: so many near candidates are flipped outright.
-        peeked: so many candidates are all peeked at.
+        few: so many near candidates are listed and dealt with outright.
+        peeked: so many candidates are all peeked at, if more than a handful are near.
         handful: so many coins are flipped one by one, which is quicker than all at once or a peek.
         stroll: sizes of the first rounds of random visits, made one at a time.
         promising: a stroll goes on if it met a gap below this.
