@@ -153,7 +153,9 @@ def cost(name: str, value: object) -> Exact:
     # A conversion of our own may be a longer rational than a user may write.
     exact = value if type(value) is Fraction else _exact(value)
     if exact is None or exact < 0:
-        raise refuse(name, value, "a number, 0 or above, or infinity")
+        # Infinity is a float; the text "inf" is refused like any other that is no number.
+        finite = isinstance(value, str)
+        raise refuse(name, value, f"a number, 0 or above{'' if finite else ', or infinity'}")
     return exact
 
 

@@ -27,6 +27,7 @@ from discreet.explore.study import (
     scale_at,
     seen_by,
 )
+from discreet.explore.uploads import LARGEST_SCORE
 from discreet.guarantees import ZCDP, ApproxDP
 
 LOWEST, HIGHEST = 0.01, 10.0
@@ -77,6 +78,7 @@ def figures(
             "low": low,
             "high": high,
             "whole": study.values.dtype.kind == "i",
+            "largest": LARGEST_SCORE,
             "grouped": len(bars) < len(study),
         },
         "probabilities": [

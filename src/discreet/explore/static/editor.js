@@ -2,7 +2,6 @@
 import { $, figure, make } from "./dom.js";
 import { change, state } from "./state.js";
 
-const LARGEST = 1e15;
 let rows = [];
 let held = null;
 
@@ -36,7 +35,7 @@ export function showEditor(scores) {
 
 function build(editor, scores, places) {
   editor.dataset.places = places;
-  rows = scores.bars.map((bar) => (bar.place === null ? group(bar) : single(bar)));
+  rows = scores.bars.map((bar) => (bar.place === null ? group(bar) : single(bar, scores.largest)));
   editor.replaceChildren(...rows.map((row) => row.element));
 }
 
@@ -45,7 +44,7 @@ function group(bar) {
   return { element: make("div", { class: "bar group" }, make("span", {}, bar.label), value), value };
 }
 
-function single(bar) {
+function single(bar, largest) {
   const edit = (value, from) => {
     if (!Number.isFinite(value)) return;
     change({ edits: { ...state.edits, [bar.place]: value } }, { from });
@@ -59,7 +58,7 @@ function single(bar) {
     type: "text", inputmode: "decimal", "aria-label": `Score of ${bar.label}`, maxlength: 24,
     oninput: () => {
       const value = Number(box.value);
-      const fine = box.value.trim() !== "" && Math.abs(value) <= LARGEST;
+      const fine = box.value.trim() !== "" && Math.abs(value) <= largest;
       box.setAttribute("aria-invalid", String(!fine));
       if (fine) edit(value, box);
     },
