@@ -99,7 +99,7 @@ def _one_release(sizes: Sequence[int], rng: np.random.Generator, seconds: float)
     lines = [
         "One release at ε = 1, in microseconds, and as a multiple of others on the same scores in the same "
         "run. *One-liner*: `argmax(q + noise)` with NumPy's noise, which is neither exact nor secure. "
-        "Shapes in italics are hard: many candidates come near the best.",
+        "Shapes in italics are the harder ones.",
     ]
     for size in sizes:
         rows: dict[str, dict[str, str | None]] = {}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 PATIENCE = 120
-"""Seconds after which a stuck child is ended by SIGALRM, and its test fails instead of waiting."""
+"""Seconds after which nobody waits any more: a stuck child is ended by SIGALRM, and its test fails."""
 
 
 class Ended(NamedTuple):

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from discreet.finite import Values
 
 Floats: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 Scalar: TypeAlias = Any
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, ScoresError
 from discreet.finite import Values, best_of, best_of_rows, require_finite
-from discreet.gap_arithmetic import HOPELESS, Flags, Floats, Indices, Scalar, arithmetic_for
+from discreet.gap_arithmetic import HOPELESS, Flags, Floats, Scalar, arithmetic_for
 
 __all__ = ["HOPELESS", "Flags", "Floats", "Gaps", "Indices", "Values", "require_finite"]
+
+Indices: TypeAlias = NDArray[np.int64]
 
 BLOCK = 2048
 """Candidates in a block; a sampler skips the blocks whose best score is hopeless."""

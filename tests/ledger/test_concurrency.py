@@ -11,11 +11,10 @@ import pytest
 from discreet import PureDP
 from discreet.errors import BudgetExceededError, ParameterError
 from discreet.ledger import Ledger
-from tests.forking import forked
+from tests.forking import PATIENCE, forked
 
 PROCESSES, THREADS, TRIES = 8, 4, 10
 FIT = 200  # of 320 tries
-PATIENCE = 120.0
 
 
 def _spend(address: str, start: Any, results: Any) -> None:

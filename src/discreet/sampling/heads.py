@@ -42,12 +42,12 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
     level = tuning.levels[0]
     # Exact rationals are dear: of them only as many as need be are looked at.
-    few = gaps.size <= tuning.peeked and gaps.native
-    near = gaps.few_near(level, most=tuning.handful if few else tuning.few)
+    peeked = gaps.size <= tuning.peeked and gaps.native
+    near = gaps.few_near(level, most=tuning.handful if peeked else tuning.few)
     if near is not None:
         heads = _heads_of(near, gaps, coins, level=level, bits=bits, tuning=tuning)
         return _one_of(heads, bits)
-    if few:
+    if peeked:
         return _peek(gaps, coins, bits=bits, tuning=tuning)
     chosen, visited = _stroll(gaps, coins, bits=bits, tuning=tuning)
     if chosen is None:
