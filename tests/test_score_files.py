@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from discreet import Scores
+from discreet import PermuteAndFlip, Scores
 from discreet.errors import DiscreetError, ParameterError, ScoresError
+from discreet.explore.uploads import read_scores
+from discreet.questions import select_from_file
 from discreet.score_files import scores_from_file
 
 
@@ -34,6 +36,8 @@ def write(tmp_path: Path) -> Any:
         ("a.csv", "score,candidate\r\n412,flu\r\n398,cold"),
         ("a.csv", "\ufeffname,count\nflu, 412 \n\ncold,398\n"),
         ("a.csv", 'name,count\n"flu","412"\n"cold",398\n'),
+        ("a.csv", "flu,412\r\ncold,398"),
+        ("a.txt", "score,candidate\n824/2,flu\n3.98e2,cold\n"),
         ("a.tsv", "name\tcount\nflu\t412\ncold\t398\n"),
         ("a.json", '{"flu": 412, "cold": 398}'),
         ("a.json", '[{"candidate": "flu", "score": 412}, {"score": 398, "candidate": "cold"}]'),
@@ -86,14 +90,19 @@ def test_columns_may_be_named(write: Any) -> None:
     [
         ("a.csv", "", "empty"),
         ("a.csv", "name,score\n", "at least one candidate"),
-        ("a.csv", "name,score\nflu,secret\n", "line 2: the score is not a number"),
+        ("a.csv", "name,score\nflu,secret\n", "line 2: the score is not a finite number"),
         ("a.csv", "name,score\nflu,\n", "line 2"),
-        ("a.csv", "name,score\nflu,nan\n", "not a number"),
-        ("a.csv", "name,score\nflu,inf\n", "not a number"),
-        ("a.csv", "name,score\nflu,1_000\n", "not a number"),
-        ("a.csv", "name,score\nflu,1e999999\n", "not a number"),
-        ("a.csv", "name,score\nflu,1,2\n", "line 2 has 3 cells"),
-        ("a.csv", "flu,412\ncold,398\n", "first line must name"),
+        ("a.csv", "name,score\nflu,nan\n", "not a finite number"),
+        ("a.csv", "name,score\nflu,inf\n", "not a finite number"),
+        ("a.csv", "name,score\nflu,1_000\n", "not a finite number"),
+        ("a.csv", "name,score\nflu,1e999999\n", "not a finite number"),
+        ("a.csv", "name,score\nflu,1,2\n", "line 2: every line must have as many"),
+        ("a.csv", "name,score\nflu,1/0\n", "not a finite number"),
+        ("a.csv", "name,score\n ,1\n", "blank"),
+        ("a.csv", "a;1\nb;2\n", "line 2: .* commas, not semicolons"),
+        ("a.csv", "name,score\nflu,1\x00\n", "not a finite number"),
+        ("a.json", "[" * 100_000, "well-formed JSON"),
+        ("a.json", "[1" + "0" * 5_000 + "]", "well-formed JSON"),
         ("a.csv", "name,score\nflu,1\nflu,2\n", "all be different"),
         ("a.csv", "score,score\n1,2\n", "same name"),
         ("a.csv", 'name,score\n"flu,1\n', "well-formed CSV"),
@@ -120,15 +129,63 @@ def test_duplicate_keys_of_json_are_seen(write: Any) -> None:
 
 
 def test_wrong_parameters_are_echoed(write: Any, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="must end in"):
+    with pytest.raises(ParameterError, match="ends in"):
         read(write("a.xlsx", "x"))
     with pytest.raises(ParameterError, match="is not there"):
         read(tmp_path / "missing.csv")
     path = write("a.csv", "name,score\nflu,1\n")
     with pytest.raises(ParameterError, match=r"column 'visits' is not there.*'name', 'score'"):
         read(path, score_column="visits")
+    with pytest.raises(ParameterError, match="first line is numbers") as raised:
+        read(write("b.csv", "flu,412\n"), score_column="visits")
+    assert "412" not in str(raised.value)
     with pytest.raises(ParameterError, match="both"):
         read(path, score_column="name", candidate_column="name")
     with pytest.raises(DiscreetError):
         scores_from_file(path)
     assert json.dumps(read(path).values.tolist()) == "[1]"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "score,candidate\n3,a\n4,b\n",
+        "candidate,score\na,1/3\nb,4\n",
+        "year,score,candidate\n2024,5,a\n2025,7,b\n",
+        "a,3\nb,4\n",
+        "name,count\na,3\nb,4,5\n",
+        "name,count\na,three\n",
+        "",
+    ],
+)
+def test_what_is_planned_is_what_is_released(content: str, write: Any) -> None:
+    """Whoever studies scores and whoever releases from them read the same file alike."""
+    path = write("a.csv", content)
+
+    def studied() -> Any:
+        scores = read(path)
+        return dict(zip(scores.candidates, map(float, scores.values.tolist()), strict=True))
+
+    def shown() -> Any:
+        file = read_scores("a.csv", path.read_bytes())
+        return dict(zip(file.labels, file.values.tolist(), strict=True))
+
+    def released() -> Any:
+        seen: dict[Any, float] = {}
+
+        class Remembering(PermuteAndFlip):
+            def select(self, scores: Scores) -> Any:
+                values = map(float, scores.values.tolist())
+                seen.update(zip(scores.candidates, values, strict=True))
+                return super().select(scores)
+
+        select_from_file(path, sensitivity=1, epsilon=1, mechanism=Remembering)
+        return seen
+
+    outcomes = []
+    for way in (studied, shown, released):
+        try:
+            outcomes.append(way())
+        except ScoresError as error:
+            outcomes.append(str(error).rpartition(": ")[2])
+    assert outcomes[0] == outcomes[1] == outcomes[2]

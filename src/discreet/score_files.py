@@ -1,12 +1,14 @@
-"""Scores from a file: CSV, JSON or Parquet, read strictly. An error names the rule, never a cell's content.
+"""Scores from a file: the one reader, used by everything that studies scores and by what releases from them.
 
-* CSV and TSV: the first line names the columns; every other line is one candidate.
+* CSV (``.csv``, ``.txt``) and TSV: one candidate a line. A first line whose score is no number names the
+  columns.
 * JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
 * Parquet: a column of labels and a column of numbers.
 
-Without ``candidate_column`` and ``score_column`` the columns are those called ``candidate`` and ``score``, or
-else the first and the second; a file of one column has scores only. Numbers in text are exactly the decimals
-written.
+Without ``candidate_column`` and ``score_column`` the scores are in the column called ``score``, or else in
+the second, and the labels in the one called ``candidate``, or else in the first other one; a file of one
+column has scores only. A number in text is exactly the decimal or the fraction (``1/3``) written. An error
+names the rule, never what a cell holds.
 """
 
 from __future__ import annotations
@@ -16,21 +18,29 @@ import io
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from discreet.errors import MissingExtraError, ParameterError, ScoresError
-from discreet.exact_numbers import fraction_of_decimal
+from discreet.exact_numbers import fraction_of_decimal, refuse
 from discreet.scores import Scores
 
-SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
+SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
+TEXT_SUFFIXES = (*SEPARATORS, ".json")
+SUFFIXES = (*TEXT_SUFFIXES, ".parquet")
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,6000}")
-_DECIMAL = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,5})?")
-_NOT_A_NUMBER = "line {line}: the score is not a number"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
+_DECIMAL = re.compile(
+    r"[+-]?([0-9]{1,4000}([.][0-9]{0,4000})?|[.][0-9]{1,4000})([eE][+-]?[0-9]{1,5})?"
+)
+_FRACTION = re.compile(r"[+-]?[0-9]{1,4000}/0*[1-9][0-9]{0,3999}")
+
+LabelsAndValues: TypeAlias = tuple[list[Any] | None, Any]
+_Columns: TypeAlias = tuple[str | None, str | None]
+_Places: TypeAlias = tuple[int | None, int]
 
 
 def scores_from_file(
@@ -54,19 +64,7 @@ def scores_from_file(
         (('flu', 'cold'), [412, Fraction(797, 2)])
         >>> folder.cleanup()
     """
-    file = Path(path)
-    suffix = file.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise ParameterError(
-            f"file={str(path)!r} is not allowed: it must end in {', '.join(SUFFIXES)}"
-        )
-    columns = (candidate_column, score_column)
-    if suffix == ".parquet":
-        labels, values = _from_parquet(_existing(file), columns)
-    elif suffix == ".json":
-        labels, values = _from_json(_text(file), columns)
-    else:
-        labels, values = _from_text(_text(file), "\t" if suffix == ".tsv" else ",", columns)
+    labels, values = reader_of(path, candidate_column=candidate_column, score_column=score_column)()
     return Scores(
         values,
         candidates=labels,
@@ -76,66 +74,142 @@ def scores_from_file(
     )
 
 
-Columns = tuple[str | None, str | None]
-Read = tuple[list[Any] | None, Any]
+def reader_of(
+    path: str | os.PathLike[str],
+    *,
+    candidate_column: str | None = None,
+    score_column: str | None = None,
+    tell_lines: bool = True,
+) -> Callable[[], LabelsAndValues]:
+    """Check what is public of a file (its name, its columns); what is returned reads its scores.
 
-
-def _existing(file: Path) -> Path:
+    With ``tell_lines=False`` an error does not say in which line a rule was broken.
+    """
+    file = Path(path)
+    suffix = suffix_of(file.name)
+    columns = (candidate_column, score_column)
     if not file.is_file():
-        raise ParameterError(f"file={str(file)!r} is not there")
-    return file
+        raise ParameterError(f"file={str(path)!r} is not there")
+    if suffix == ".parquet":
+        return _parquet_reader(file, columns)
+    if suffix in SEPARATORS:
+        with _opened(file) as lines:
+            _layout(_first(_records(lines, SEPARATORS[suffix])), columns)
+
+    def read() -> LabelsAndValues:
+        with _opened(file) as lines:
+            return scores_in(lines, suffix, columns=columns, tell_lines=tell_lines)
+
+    return read
 
 
-def _text(file: Path) -> str:
+def suffix_of(name: str, *, allowed: Sequence[str] = SUFFIXES) -> str:
+    """The ending of a file's name, which tells its format."""
+    suffix = Path(name).suffix.lower()
+    if suffix not in allowed:
+        raise refuse("file", name, "a name that ends in " + ", ".join(allowed))
+    return suffix
+
+
+def scores_in(
+    lines: io.TextIOBase,
+    suffix: str,
+    *,
+    columns: _Columns = (None, None),
+    tell_lines: bool = True,
+    most: int | None = None,
+) -> LabelsAndValues:
+    """Labels (None if there are none) and values in an open text; at most ``most`` candidates."""
     try:
-        return _existing(file).read_bytes().decode("utf-8-sig")
+        if suffix == ".json":
+            return _from_json(lines.read(), columns)
+        return _from_text(_records(lines, SEPARATORS[suffix]), columns, tell_lines, most)
     except UnicodeDecodeError:
         raise ScoresError("the file must be text in UTF-8") from None
+
+
+def _opened(file: Path) -> io.TextIOWrapper:
+    try:
+        return open(file, encoding="utf-8-sig", newline="")
     except OSError as error:
         raise ParameterError(f"file={str(file)!r} cannot be read: {error.strerror}") from None
 
 
-def _from_text(text: str, separator: str, columns: Columns) -> Read:
+def _records(lines: io.TextIOBase, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines that are not blank, with their numbers, split into cells."""
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
-        lines = list(csv.reader(io.StringIO(text), delimiter=separator, strict=True))
+        for record in reader:
+            cells = [cell.strip() for cell in record]
+            if any(cells):
+                yield reader.line_num, cells
     except csv.Error:
         raise ScoresError("the file is not well-formed CSV") from None
-    rows = [
-        (number, [cell.strip() for cell in line])
-        for number, line in enumerate(lines, 1)
-        if any(line)
-    ]
-    if not rows:
-        raise ScoresError("the file is empty")
-    header = rows[0][1]
-    label_place, score_place = _places(header, columns)
-    if _DECIMAL.fullmatch(header[score_place]):
-        raise ScoresError("the first line must name the columns, and its score is a number")
+    except UnicodeDecodeError:
+        raise ScoresError("the file must be text in UTF-8") from None
+
+
+def _first(records: Iterator[tuple[int, list[str]]]) -> list[str]:
+    for _, cells in records:
+        return cells
+    raise ScoresError("the file is empty")
+
+
+def _layout(first: list[str], columns: _Columns) -> tuple[_Places, bool]:
+    """Where labels and scores stand, and whether the first line names the columns."""
+    unnamed = _places([str(place) for place in range(len(first))], (None, None))
+    if _number(first[unnamed[1]]) is not None:
+        if columns == (None, None):
+            return unnamed, False
+        # What stands there may be data, so it is not listed.
+        for wanted in columns:
+            if wanted is not None and wanted not in first:
+                raise ParameterError(f"column {wanted!r} is not there: the first line is numbers")
+    return _places(first, columns), True
+
+
+def _from_text(
+    records: Iterator[tuple[int, list[str]]], columns: _Columns, tell_lines: bool, most: int | None
+) -> LabelsAndValues:
+    first = _first(records)
+    (label_place, score_place), named = _layout(first, columns)
     labels: list[Any] = []
     values: list[Any] = []
-    for number, cells in rows[1:]:
-        if len(cells) != len(header):
-            raise ScoresError(
-                f"line {number} has {len(cells)} cells where the first has {len(header)}"
-            )
-        values.append(_number(cells[score_place], number))
+
+    def take(line: int, cells: list[str]) -> None:
+        where = f"line {line}: " if tell_lines else ""
+        if len(cells) != len(first):
+            raise ScoresError(f"{where}every line must have as many cells as the first")
+        value = _number(cells[score_place])
+        if value is None:
+            semicolons = len(cells) == 1 and ";" in cells[0]
+            hint = "; cells are separated by commas, not semicolons" if semicolons else ""
+            raise ScoresError(f"{where}the score is not a finite number{hint}")
+        values.append(value)
         if label_place is not None:
+            if not cells[label_place]:
+                raise ScoresError(f"{where}the candidate is blank")
             labels.append(cells[label_place])
+        if most is not None and len(values) > most:
+            raise ScoresError(f"there are more than {most:,} candidates")
+
+    if not named:
+        take(1, first)
+    for line, cells in records:
+        take(line, cells)
     return labels if label_place is not None else None, values
 
 
-def _number(cell: str, line: int) -> int | Fraction:
-    """The decimal written, exactly."""
+def _number(cell: str) -> int | Fraction | None:
+    """The number written, exactly; None if it is none."""
     if _WHOLE.fullmatch(cell):
         return int(cell)
-    exact = fraction_of_decimal(Decimal(cell)) if _DECIMAL.fullmatch(cell) else None
-    if exact is None:
-        raise ScoresError(_NOT_A_NUMBER.format(line=line))
-    return exact
+    if _DECIMAL.fullmatch(cell):
+        return fraction_of_decimal(Decimal(cell))
+    return Fraction(cell) if _FRACTION.fullmatch(cell) else None
 
 
-def _places(header: Sequence[str], columns: Columns) -> tuple[int | None, int]:
-    """Where labels and scores stand; None for labels if there are none."""
+def _places(header: Sequence[str], columns: _Columns) -> _Places:
     if len(set(header)) != len(header):
         raise ScoresError("two columns have the same name")
     listed = ", ".join(repr(name[:40]) for name in header[:12])
@@ -166,7 +240,7 @@ def _different_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _from_json(text: str, columns: Columns) -> Read:
+def _from_json(text: str, columns: _Columns) -> LabelsAndValues:
     try:
         content = json.loads(
             text,
@@ -174,7 +248,9 @@ def _from_json(text: str, columns: Columns) -> Read:
             parse_constant=_refuse_constant,
             object_pairs_hook=_different_keys,
         )
-    except (json.JSONDecodeError, RecursionError):
+    except ScoresError:
+        raise
+    except (ValueError, RecursionError):  # an integer of more than 4300 digits is a ValueError
         raise ScoresError("the file is not well-formed JSON") from None
     if isinstance(content, dict):
         return list(content), [_json_number(value) for value in content.values()]
@@ -202,25 +278,35 @@ def _json_number(value: object) -> int | Decimal:
     return value
 
 
-def _from_parquet(file: Path, columns: Columns) -> Read:
+def _parquet_reader(file: Path, columns: _Columns) -> Callable[[], LabelsAndValues]:
     try:
         from pyarrow import ArrowException, parquet, types
     except ImportError as error:
         raise MissingExtraError(
-            "reading Parquet needs PyArrow: pip install discreet[spark]"
+            "reading Parquet needs PyArrow: pip install 'discreet[spark]'"
         ) from error
+    malformed = ScoresError("the file is not well-formed Parquet")
     try:
-        header = parquet.read_schema(file).names
-        label_place, score_place = _places(header, columns)
-        wanted = [header[place] for place in (label_place, score_place) if place is not None]
-        table = parquet.read_table(file, columns=wanted)
+        schema = parquet.read_schema(file)
     except (ArrowException, OSError):
-        raise ScoresError("the file is not well-formed Parquet") from None
-    scores = table.column(header[score_place])
-    kind = scores.type
+        raise malformed from None
+    label_place, score_place = _places(schema.names, columns)
+    kind = schema.types[score_place]
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         raise ScoresError("the column of scores must be of a number type")
-    if scores.null_count:
-        raise ScoresError("scores must not be null, missing or NaN")
-    values = scores.to_pylist() if types.is_decimal(kind) else scores.to_numpy()
-    return None if label_place is None else table.column(header[label_place]).to_pylist(), values
+
+    def read() -> LabelsAndValues:
+        wanted = [schema.names[place] for place in (label_place, score_place) if place is not None]
+        try:
+            table = parquet.read_table(file, columns=wanted)
+        except (ArrowException, OSError):
+            raise malformed from None
+        scores = table.column(schema.names[score_place])
+        if scores.null_count:
+            raise ScoresError("scores must not be null, missing or NaN")
+        values = scores.to_pylist() if types.is_decimal(kind) else scores.to_numpy()
+        if label_place is None:
+            return None, values
+        return table.column(schema.names[label_place]).to_pylist(), values
+
+    return read

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 def select(
     scores: Annotated[
-        str, typer.Argument(help="A CSV file with a candidate and a score on each line.")
+        str, typer.Argument(help="A CSV, TSV, JSON or Parquet file of candidates and scores.")
     ],
     *,
     epsilon: Annotated[str, typer.Option(help="What the selection costs.")],
@@ -30,9 +30,11 @@ def select(
         str | None, typer.Option(help="In place of --sensitivity: the most two scores move apart.")
     ] = None,
     candidate_column: Annotated[
-        str | None, typer.Option(help="By default the first column.")
+        str | None, typer.Option(help="By default candidate, or else the first.")
     ] = None,
-    score_column: Annotated[str | None, typer.Option(help="By default the second column.")] = None,
+    score_column: Annotated[
+        str | None, typer.Option(help="By default score, or else the second column.")
+    ] = None,
     neighbours: Annotated[
         str, typer.Option(help="add-remove one person, or replace one.")
     ] = "add-remove",

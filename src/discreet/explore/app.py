@@ -31,9 +31,10 @@ from discreet.explore.making import is_private
 from discreet.explore.recipes import as_csv
 from discreet.explore.shelf import OPENED, Shelf
 from discreet.explore.study import Studies
-from discreet.explore.uploads import KINDS, MOST_BYTES, MOST_CANDIDATES, ScoreFile, read_scores
+from discreet.explore.uploads import MOST_BYTES, MOST_CANDIDATES, ScoreFile, read_scores
 from discreet.explore.words import title
 from discreet.mechanisms import MECHANISMS
+from discreet.score_files import TEXT_SUFFIXES
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -115,7 +116,7 @@ class Explorer:
                     "candidates": MOST_CANDIDATES,
                     "inline": MOST_INLINE,
                     "bars": MOST_BARS,
-                    "endings": list(KINDS),
+                    "endings": list(TEXT_SUFFIXES),
                     "audited": work.MOST_AUDITED,
                 },
                 "opened": None if self._opened is None else self._opened.described(),

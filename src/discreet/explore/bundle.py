@@ -6,6 +6,7 @@ kept in the user's cache folder, named by version.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import threading
@@ -80,5 +81,7 @@ def _made() -> bytes | None:
 def _make(sender: Connection) -> None:
     import vl_convert
 
-    sender.send_bytes(vl_convert.javascript_bundle(_SNIPPET).encode())
+    content = vl_convert.javascript_bundle(_SNIPPET).encode()
+    with contextlib.suppress(BrokenPipeError):  # the page ended meanwhile
+        sender.send_bytes(content)
     sender.close()
