@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.timing import record
-from discreet.reproduce import Result, Settings, chosen, figures, run
-from discreet.reproduce.report import summary
+from discreet.papers.report import summary
+from discreet.papers.reproduce_init import Result, Settings, chosen, figures, run
 
 BESIDE = Path(__file__).parents[1].parent / "shared" / "data" / "dpbench"
 

@@ -29,8 +29,8 @@ FLOORS: list[set[str]] = [
     {"lazy"},
     {"accounting"},
     {"analysis", "audit", "tables", "opendp", "diffprivlib"},
-    {"ledger", "claims", "papers"},
-    {"questions", "reproduce"},
+    {"ledger", "papers"},
+    {"questions"},
     {"sklearn", "demo"},
     {"explore"},
     {"cli"},
@@ -38,7 +38,7 @@ FLOORS: list[set[str]] = [
 ]
 HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
-STUDY = {"analysis", "audit", "claims", "papers", "reproduce", "explore"}
+STUDY = {"analysis", "audit", "papers", "explore"}
 """The study path, which never touches a ledger; nor does the ledger know of it."""
 
 RANDOMNESS = {"random", "secrets", "cryptography"}

@@ -16,7 +16,7 @@ MODULES = (
     "discreet.accounting",
     "discreet.analysis",
     "discreet.audit",
-    "discreet.claims",
+    "discreet.papers",
     "discreet.diffprivlib",
     "discreet.ledger",
     "discreet.mechanisms",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.claims import VERDICTS, all_claims
+from discreet.papers import VERDICTS, all_claims
 
 ROOT = Path(__file__).parents[1]
 FETCHED = {

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from discreet.claims import Result, Settings, all_claims, recorded, run
-from discreet.claims.report import markdown
+from discreet.papers import Result, Settings, all_claims, recorded, run
+from discreet.papers.claims_report import markdown
 
 PAGE = Path(__file__).parent.parent / "claims.md"
 NOTE = """

@@ -10,9 +10,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from discreet.claims import REFUTED
-from discreet.claims.recorded import recorded
 from discreet.explore.server import PageServer
+from discreet.papers import REFUTED
+from discreet.papers.recorded import recorded
 
 from .conftest import Visit
 

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.claims import Claim, Result, Settings
+    from discreet.papers import Claim, Result, Settings
 
 _STYLES = {
     "proved by computation": "green",
@@ -61,8 +61,8 @@ def claims_command(
 
     Example: discreet claims --paper noisy-max --html claims.html
     """
-    from discreet.claims import FAILED, Settings, chosen
     from discreet.errors import ParameterError
+    from discreet.papers import FAILED, Settings, chosen
 
     if data is not None and not data.is_dir():
         raise ParameterError(
@@ -100,7 +100,7 @@ def _run(claims: Sequence[Claim], settings: Settings) -> list[Result]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from discreet.claims import run
+    from discreet.papers import run
 
     columns = (
         BarColumn(),
@@ -122,8 +122,8 @@ def _show(results: Sequence[Result]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from discreet.claims import PAPERS
-    from discreet.claims.report import summary
+    from discreet.papers import PAPERS
+    from discreet.papers.claims_report import summary
 
     console = Console()
     for paper in PAPERS.values():
@@ -152,8 +152,8 @@ def _plain(text: str) -> str:
 
 
 def _write(results: Sequence[Result], *, markdown: Path | None, html: Path | None) -> None:
-    from discreet.claims import report
     from discreet.errors import DiscreetError
+    from discreet.papers import claims_report as report
 
     for path, make in ((markdown, report.markdown), (html, report.html)):
         if path is None:

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.reproduce import Figure, Result, Settings
+    from discreet.papers.reproduce_init import Figure, Result, Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +60,7 @@ def reproduce_command(
     Example: discreet reproduce --data dpbench --out report --only fig3
     """
     from discreet.errors import ParameterError
-    from discreet.reproduce import Settings, chosen
+    from discreet.papers.reproduce_init import Settings, chosen
 
     if data is not None and not data.is_dir():
         raise ParameterError(
@@ -91,7 +91,7 @@ def _run(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from discreet.reproduce import run
+    from discreet.papers.reproduce_init import run
 
     columns = (
         BarColumn(),
@@ -116,9 +116,9 @@ def _run(
 
 
 def _finish(results: Sequence[Result], settings: Settings, out: Path, *, as_json: bool) -> None:
-    from discreet.reproduce import figures, finished
-    from discreet.reproduce.histograms import SOURCE
-    from discreet.reproduce.report import summary, write_report
+    from discreet.papers.histograms import SOURCE
+    from discreet.papers.report import summary, write_report
+    from discreet.papers.reproduce_init import figures, finished
 
     # The page shows whatever the folder holds, also when only a few figures were asked for.
     page = {result.id: result for result in (*finished(settings, out), *results)}

@@ -258,8 +258,8 @@ def _specifications(names: tuple[str, ...]) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[str, Any]:
-    from discreet.claims import PAPERS, VERDICTS, all_claims
-    from discreet.claims.recorded import recorded
+    from discreet.papers import PAPERS, VERDICTS, all_claims
+    from discreet.papers.recorded import recorded
 
     record = recorded()
     return {

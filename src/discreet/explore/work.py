@@ -105,8 +105,8 @@ def run_audit(sender: Connection, request: dict[str, Any]) -> None:
 def run_claims(sender: Connection, names: list[str]) -> None:
     """Check claims one after the other, each on its full range, as the record was made."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from discreet.claims import Settings, chosen, run
-    from discreet.claims.recorded import short
+    from discreet.papers import Settings, chosen, run
+    from discreet.papers.recorded import short
 
     try:
         entries = chosen(only=names)

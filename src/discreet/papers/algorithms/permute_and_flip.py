@@ -1,0 +1,121 @@
+"""Algorithms 1 to 3 of the permute-and-flip paper (McKenna and Sheldon, 2020).
+
+The distributions follow the algorithms step by step; none uses a formula that the paper derives.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import permutations
+
+from discreet.papers.algorithms.problem import (
+    Algorithm,
+    Number,
+    Problem,
+    rational,
+    uniform_choice,
+)
+from discreet.sampling import Bits
+
+PAPER = "permute-and-flip"
+
+
+def draw_by_permutation(problem: Problem, bits: Bits) -> int:
+    """Algorithm 1: visit the candidates in random order; return the first whose coin is heads."""
+    remaining = list(range(len(problem.scores)))
+    while remaining:
+        candidate = uniform_choice(remaining, bits)
+        remaining.remove(candidate)
+        if problem.flip(candidate, bits):
+            return candidate
+    raise AssertionError("a best candidate's coin is always heads")
+
+
+def distribution_by_permutation(problem: Problem) -> list[Number]:
+    """Algorithm 1's law: every order is equally likely; walk each one.
+
+    Example:
+        >>> distribution_by_permutation(Problem((1, 0), unit_coin=rational("1/2")))
+        [3/4, 1/4]
+    """
+    coins = problem.coins()
+    result: list[Number] = [rational(0)] * len(coins)
+    for order in permutations(range(len(coins))):
+        all_tails = rational(1)
+        for candidate in order:
+            result[candidate] = result[candidate] + all_tails * coins[candidate]
+            all_tails = all_tails * (1 - coins[candidate])
+    share = rational(Fraction(1, math.factorial(len(coins))))
+    return [total * share for total in result]
+
+
+def draw_with_replacement(problem: Problem, bits: Bits) -> int:
+    """Algorithm 2, the exponential mechanism: try uniform candidates until a coin is heads."""
+    everyone = range(len(problem.scores))
+    while True:
+        candidate = uniform_choice(everyone, bits)
+        if problem.flip(candidate, bits):
+            return candidate
+
+
+def distribution_with_replacement(problem: Problem) -> list[Number]:
+    """Algorithm 2's law: a round ends with r with probability p_r/n, else all begins again.
+
+    So x_r = p_r/n + (1 − Σp/n)·x_r, which is solved for x_r.
+
+    Example:
+        >>> distribution_with_replacement(Problem((1, 0), unit_coin=rational("1/2")))
+        [2/3, 1/3]
+    """
+    coins = problem.coins()
+    chance = rational(Fraction(1, len(coins)))
+    ends = [coin * chance for coin in coins]
+    some_end = sum(ends, rational(0))
+    return [end / some_end for end in ends]
+
+
+def distribution_without_replacement(problem: Problem) -> list[Number]:
+    """Algorithm 3's law: the chance of every set of candidates that may be left, largest first.
+
+    Example:
+        >>> distribution_without_replacement(Problem((1, 0), unit_coin=rational("1/2")))
+        [3/4, 1/4]
+    """
+    coins = problem.coins()
+    result: list[Number] = [rational(0)] * len(coins)
+    states: dict[frozenset[int], Number] = {frozenset(range(len(coins))): rational(1)}
+    for size in range(len(coins), 0, -1):
+        following: dict[frozenset[int], Number] = {}
+        share = rational(Fraction(1, size))
+        for remaining, chance in states.items():
+            for candidate in remaining:
+                visited = chance * share
+                result[candidate] = result[candidate] + visited * coins[candidate]
+                left = remaining - {candidate}
+                tails = visited * (1 - coins[candidate])
+                following[left] = following[left] + tails if left in following else tails
+        states = following
+    return result
+
+
+ALGORITHMS = (
+    Algorithm(
+        PAPER, "Algorithm 1", "permute-and-flip", draw_by_permutation, distribution_by_permutation
+    ),
+    Algorithm(
+        PAPER,
+        "Algorithm 2",
+        "the exponential mechanism by rejection",
+        draw_with_replacement,
+        distribution_with_replacement,
+    ),
+    # Drawing without replacement is drawing in a random order, so the two share one sampler.
+    Algorithm(
+        PAPER,
+        "Algorithm 3",
+        "permute-and-flip by drawing without replacement",
+        draw_by_permutation,
+        distribution_without_replacement,
+    ),
+)

@@ -1,0 +1,1 @@
+"""From panels of lines and bars to a Vega-Lite chart."""

@@ -1,0 +1,208 @@
+"""The DPBench histograms, read from a folder that the user names, or look-alikes made up here.
+
+The files (``NAME.n4096.npy``, 4096 counts each) come from the DPBench study (Hay et al., SIGMOD 2016;
+github.com/dpcomp-org/dpcomp_core) and are not part of this project. Both papers sum them to 1024 bins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import DiscreetError
+from discreet.papers.drawing.panels import Floats
+from discreet.papers.figures import Settings
+from discreet.scores import Scores
+from discreet.testing import scripted
+
+NAMES = ("HEPTH", "ADULTFRANK", "MEDCOST", "SEARCHLOGS", "PATENT")
+"""The five data sets of both papers."""
+
+SOURCE = (
+    "The histograms come from the DPBench study (Hay, Machanavajjhala, Miklau, Chen and Zhang, SIGMOD "
+    "2016): see github.com/dpcomp-org/dpcomp_core. Save each as NAME.n4096.npy and give the folder "
+    "with --data."
+)
+
+_FINE = 4096
+_BINS = 1024
+
+Counts = npt.NDArray[np.int64]
+
+
+class DataFileError(DiscreetError):
+    """A histogram could not be read; the message names the file and the rule it breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts of 4096 bins, and whether they were made up."""
+
+    name: str
+    fine: Counts
+    synthetic: bool
+
+    @property
+    def counts(self) -> Counts:
+        """Summed to 1024 bins, as in the papers."""
+        coarse: Counts = self.fine.reshape(_BINS, -1).sum(axis=1)
+        return coarse
+
+    @property
+    def title(self) -> str:
+        """Its name for a figure."""
+        return f"{self.name} (synthetic)" if self.synthetic else self.name
+
+    @property
+    def note(self) -> str:
+        """What a panel says inside."""
+        return "synthetic" if self.synthetic else ""
+
+
+def histogram(settings: Settings, name: str) -> Histogram:
+    """The real histogram where a folder is given, otherwise the look-alike."""
+    if settings.data is None:
+        return Histogram(name, _look_alike(name), synthetic=True)
+    return Histogram(name, _read(path_of(settings.data, name)), synthetic=False)
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """Where the file of a data set is."""
+    return folder / f"{name}.n4096.npy"
+
+
+def readable(settings: Settings, names: Iterable[str] = NAMES) -> tuple[list[Histogram], list[str]]:
+    """Those that can be read, and for each other one a sentence that names the file.
+
+    Example:
+        >>> found, troubles = readable(Settings(), ["MEDCOST"])
+        >>> found[0].title, troubles
+        ('MEDCOST (synthetic)', [])
+    """
+    found, troubles = [], []
+    for name in names:
+        try:
+            found.append(histogram(settings, name))
+        except DataFileError as error:
+            troubles.append(str(error))
+    if not found:
+        raise DataFileError("; ".join(troubles))
+    return found, troubles
+
+
+def made_up(histograms: Iterable[Histogram]) -> list[str]:
+    """The names of the synthetic ones."""
+    return [found.name for found in histograms if found.synthetic]
+
+
+def _read(path: Path) -> Counts:
+    try:
+        values = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise DataFileError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise DataFileError(
+            f"{path}: {error.strerror or 'cannot be read as a NumPy array'}"
+        ) from None
+    except (ValueError, EOFError):
+        raise DataFileError(f"{path}: cannot be read as a NumPy array of numbers") from None
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iuf" or values.ndim != 1:
+        raise DataFileError(f"{path}: expected one row of numbers")
+    if len(values) != _FINE:
+        raise DataFileError(f"{path}: expected {_FINE} counts")
+    # Written so that NaN fails too; beyond 2⁴⁰ sums would come near the end of exact float64.
+    if not ((values >= 0) & (values <= 2.0**40)).all() or (values != np.floor(values)).any():
+        raise DataFileError(f"{path}: counts must be whole numbers, 0 or above")
+    if not values.any():
+        raise DataFileError(f"{path}: all counts are zero")
+    return values.astype(np.int64)
+
+
+# ---- scores ----------------------------------------------------------------------------------------
+
+
+def mode_as_printed(counts: Counts) -> Scores:
+    """Score: the count; sensitivity one, noise for a range of 2Δ, as both papers' texts say."""
+    return Scores(counts, sensitivity=1)
+
+
+def mode_as_run(counts: Counts) -> Scores:
+    """Score: twice the count, as in the permute-and-flip notebook; errors are in doubled units.
+
+    One person moves one count one way, so doubled scores move apart by 2 = 2Δ, and the formulas with 2Δ
+    and Δ = 1 spend exactly ε.
+    """
+    return Scores(2 * counts, range_distance=2)
+
+
+def median_scores(counts: Counts) -> Scores:
+    """Score: minus the people to add or remove until the bin holds the median; sensitivity one.
+
+    Example:
+        >>> median_scores(np.array([1, 3, 1])).values
+        array([-3,  0, -4])
+    """
+    below = np.cumsum(counts)
+    people = int(below[-1])
+    middle = int(np.argmax(2 * below >= people))
+    scores = np.zeros(len(counts), dtype=np.int64)
+    scores[:middle] = 2 * below[:middle] - people
+    scores[middle + 1 :] = people - 2 * below[middle:-1] - 1
+    return Scores(scores, sensitivity=1)
+
+
+# ---- look-alikes -----------------------------------------------------------------------------------
+
+
+def _rising(t: Floats, noise: Floats) -> Floats:
+    """A long climb that stops short of the end, as citations by date."""
+    return np.where(t < 0.89, t**2.2, 0.0) * np.exp(0.35 * noise)
+
+
+def _one_heap(t: Floats, noise: Floats) -> Floats:
+    """Nearly everyone in one bin, a low hill far away, as capital losses."""
+    hill = np.exp(-(((t - 0.45) / 0.07) ** 2)) * (noise > 1.3)
+    return np.where(t == 0, 120.0, hill)
+
+
+def _falling(t: Floats, noise: Floats) -> Floats:
+    """A steep decline with a heap at zero, as costs."""
+    return np.where(t == 0, 22.0, np.exp(-t * 55) + 0.004 * np.exp(-t * 5)) * np.exp(0.3 * noise)
+
+
+def _bursts(t: Floats, noise: Floats) -> Floats:
+    """Silence, then bursts, as searches over time."""
+    return np.where(t < 0.48, 0.0, t**6) * np.exp(1.1 * noise)
+
+
+def _two_hills(t: Floats, noise: Floats) -> Floats:
+    """Two broad hills of many people, as patents by date."""
+    hills = np.exp(-(((t - 0.65) / 0.18) ** 2)) + 0.75 * np.exp(-(((t - 0.3) / 0.15) ** 2))
+    return (0.15 + hills) * (t < 0.93) * np.exp(0.3 * noise)
+
+
+_SHAPES: dict[str, tuple[Callable[[Floats, Floats], Floats], int]] = {
+    "HEPTH": (_rising, 347_414),
+    "ADULTFRANK": (_one_heap, 17_665),
+    "MEDCOST": (_falling, 9_415),
+    "SEARCHLOGS": (_bursts, 335_889),
+    "PATENT": (_two_hills, 27_948_226),
+}
+"""Shape and number of people, both roughly those of the real histogram."""
+
+
+@lru_cache(maxsize=8)
+def _look_alike(name: str) -> Counts:
+    """A histogram of similar shape and size, the same on every machine."""
+    shape, people = _SHAPES[name]
+    words = scripted(f"look-alike {name}").words(12 * _FINE)
+    # The sum of twelve uniforms less six is nearly standard normal.
+    noise = (words.astype(np.float64) / 2.0**64).reshape(_FINE, 12).sum(axis=1) - 6.0
+    heights = shape(np.arange(_FINE) / _FINE, noise)
+    counts: Counts = np.floor(people * heights / heights.sum() + 0.5).astype(np.int64)
+    return counts

@@ -1,0 +1,295 @@
+"""Permute-and-flip, sections 2 to 4: regularity, privacy, the recurrence, the sampling algorithms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+from discreet.distribution.reference import noisy_max_laplace_ball
+from discreet.papers.algorithms.exponential_randomized_response import chain, lemma_1
+from discreet.papers.algorithms.permute_and_flip import (
+    distribution_by_permutation,
+    distribution_with_replacement,
+    distribution_without_replacement,
+)
+from discreet.papers.algorithms.problem import Number, Problem, integral_of_products, rational
+from discreet.papers.catalogue import (
+    Finding,
+    Settings,
+    claim,
+    consistent,
+    established,
+    refuted,
+    unless,
+)
+from discreet.papers.lattices import affine_family, lattice, neighbours, vertices
+from discreet.papers.polynomials import (
+    negative_point,
+    permute_and_flip_polynomials,
+    polynomial,
+    unknown,
+)
+
+PAPER = "permute-and-flip"
+
+
+def not_private_on_lattice(count: int, depth: int) -> tuple[dict[str, object] | None, int]:
+    """A pair of neighbours whose loss exceeds ε for some ε, or None; and how many were looked at.
+
+    For x = exp(−ε/2) the claim is Pr[q → r] − x²·Pr[q' → r] ≥ 0 on [0, 1]: every ε at once.
+    """
+    x, pairs = unknown(), 0
+    for scores in lattice(count, depth):
+        before = permute_and_flip_polynomials(scores)
+        for neighbour in neighbours(scores):
+            pairs += 1
+            after = permute_and_flip_polynomials(neighbour)
+            for outcome in range(count):
+                point = negative_point(before[outcome] - x**2 * after[outcome])
+                if point is not None:
+                    return {
+                        "scores": list(scores),
+                        "neighbour": list(neighbour),
+                        "outcome": outcome,
+                        "exp(-epsilon/2)": str(point),
+                    }, pairs
+    return None, pairs
+
+
+@claim(
+    PAPER,
+    "Theorem 1",
+    """Permute-and-flip is regular (symmetric, shift-invariant, monotonic) and ε-differentially
+    private with noise scale 2Δ/ε.""",
+)
+def _theorem_1(settings: Settings) -> Finding:
+    # The log-probability of r rises with its own score at rate exactly ε/(2Δ) while r is behind, and at
+    # most that once it leads, because Pr[r] + Σ_S (−1)^|S| |S|/(|S|+1) Π_S p = Π (1 − p) ≥ 0. Both
+    # sides have degree one in each coin, so agreement on coins ½ and ¼ is agreement everywhere.
+    most = settings.size(full=7, quick=5)
+    broken: dict[str, object] | None = None
+    for count in range(2, most + 1):
+        for problem in affine_family(count):
+            others = problem.coins()[1:]
+            none_heads = rational(1)
+            for coin in others:
+                none_heads = none_heads * (1 - coin)
+            if integral_of_products(others) + _weighted_by_size(others) != none_heads:
+                broken = {"scores": list(problem.scores)}
+    largest = settings.size(full=4, quick=3)
+    lost, pairs = not_private_on_lattice(largest, settings.size(full=4, quick=2))
+    return unless(
+        broken or lost,
+        f"every real score vector and every ε, for n ≤ {most}; again directly for all neighbours on "
+        f"the lattice of whole multiples of Δ, n = {largest}",
+        "the derivative of the log-probability is at most ε/(2Δ): its excess is −Π(1 − p_s), an "
+        f"identity of polynomials; {pairs} pairs of neighbours agree for every ε. Regularity is Lemma 3",
+        pairs=pairs,
+    )
+
+
+def _weighted_by_size(coins: list[Number]) -> Number:
+    """Σ over subsets S of (−1)^|S| · |S|/(|S|+1) · Π_S p: d/dλ at λ = 1 of ∫ Π (1 − uλp) du."""
+    by_size: list[Number] = [rational(1)]
+    for coin in coins:
+        shifted = [rational(0), *[-coin * total for total in by_size]]
+        by_size = [a + b for a, b in zip([*by_size, rational(0)], shifted, strict=True)]
+    return sum(
+        (total * rational(Fraction(size, size + 1)) for size, total in enumerate(by_size)),
+        rational(0),
+    )
+
+
+def _laplace(scores: tuple[int, ...]) -> list[Number]:
+    best = max(scores)
+    return noisy_max_laplace_ball([Fraction(best - score, 2) for score in scores], bits=96)
+
+
+@claim(
+    PAPER,
+    "Proposition 2",
+    """For a regular mechanism it is enough to check one neighbour per outcome r: the one in which
+    r's score rises by 2Δ and nothing else moves.""",
+)
+def _proposition_2(settings: Settings) -> Finding:
+    one = Fraction(1)
+    mechanisms: dict[str, Callable[[tuple[int, ...]], list[Number]]] = {
+        "permute-and-flip": lambda q: distribution_without_replacement(Problem(q, epsilon=one)),
+        "exponential": lambda q: distribution_with_replacement(Problem(q, epsilon=one)),
+        "noisy max, Laplace": _laplace,
+    }
+    depth = settings.size(full=3, quick=1)
+    looked = 0
+    for name, mechanism in mechanisms.items():
+        law = cache(mechanism)
+        for scores in lattice(3, depth):
+            for outcome in range(3):
+                worst = law(_raised(scores, outcome))[outcome]
+                for neighbour in neighbours(scores):
+                    looked += 1
+                    if bool(law(neighbour)[outcome] > worst):
+                        return refuted(
+                            f"{name} at ε = 1, n = 3",
+                            "a neighbour is worse than the one named",
+                            witness={"scores": list(scores), "neighbour": list(neighbour)},
+                        )
+    # Regularity is needed: on exponential randomized response the named neighbour is not the worst.
+    exceeds = _response((4, 3, 2))[2] > _response(_raised((5, 3, 1), 2))[2]
+    established(exceeds, "regularity is needed")
+    return consistent(
+        f"three regular mechanisms at ε = 1, n = 3, scores to {depth}Δ behind the best",
+        f"in {looked} comparisons no neighbour beats the named one. Regularity is needed: "
+        "exponential randomized response on (5, 3, 1) has a worse one, (4, 3, 2)",
+        comparisons=looked,
+    )
+
+
+def _raised(scores: tuple[int, ...], outcome: int) -> tuple[int, ...]:
+    return tuple(score + 2 * (r == outcome) for r, score in enumerate(scores))
+
+
+def _response(scores: tuple[int, ...]) -> list[Number]:
+    problem = Problem(scores, unit_coin=rational("1/2"))
+    return lemma_1(problem, truth=Fraction(1, 2), reading=chain)
+
+
+def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[Number, ...]:
+    """Equation (5) on scores in units of 2Δ; ``unit_coin`` is then exp(−ε)."""
+
+    @cache
+    def solve(values: tuple[int, ...]) -> tuple[Number, ...]:
+        best = max(values)
+        behind = {
+            r: unit_coin * solve((*values[:r], value + 1, *values[r + 1 :]))[r]
+            for r, value in enumerate(values)
+            if value < best
+        }
+        left = rational(1)
+        for chance in behind.values():
+            left = left - chance
+        share = left * rational(Fraction(1, len(values) - len(behind)))
+        return tuple(behind.get(r, share) for r in range(len(values)))
+
+    return solve(scores)
+
+
+@claim(
+    PAPER,
+    "Equation 5",
+    """The recurrence with tight privacy constraints (one step of 2Δ at a time, the best sharing what
+    is left) fixes exactly one mechanism on the 2Δ-lattice.""",
+)
+def _equation_5(settings: Settings) -> Finding:
+    most, depth = settings.size(full=4, quick=3), settings.size(full=4, quick=2)
+    broken, vectors = None, 0
+    for count in range(2, most + 1):
+        for scores in lattice(count, depth):
+            vectors += 1
+            solved = _by_lattice_recurrence(scores, unknown())
+            # The same polynomials with x = exp(−ε): a step of 2Δ here is a step of Δ there.
+            expected = permute_and_flip_polynomials(scores)
+            if [polynomial(chance) for chance in solved] != list(expected):
+                broken = {"scores in units of 2Δ": list(scores)}
+    return unless(
+        broken,
+        f"every ε; n ≤ {most}, scores to {depth} steps of 2Δ behind the best",
+        f"the recurrence ends on all {vectors} score vectors, with one value each: permute-and-flip's",
+        vectors=vectors,
+    )
+
+
+@claim(
+    PAPER,
+    "Proposition 3",
+    """Permute-and-flip solves recurrence (6): a candidate behind the best has its coin times the
+    probability it would have as a best one, and the best share the rest equally.""",
+)
+def _proposition_3(settings: Settings) -> Finding:
+    most = settings.size(full=6, quick=5)
+    broken = None
+    for count in range(2, most + 1):
+        for problem in affine_family(count):
+            law = distribution_by_permutation(problem)
+            for outcome in range(1, count):
+                scores = list(problem.scores)
+                scores[outcome] = 0
+                raised = distribution_by_permutation(
+                    Problem(tuple(scores), unit_coin=problem.unit_coin)
+                )
+                if law[outcome] != problem.coins()[outcome] * raised[outcome]:
+                    broken = {"scores": list(problem.scores), "outcome": outcome}
+            if sum(law, rational(0)) != 1:
+                broken = {"scores": list(problem.scores)}
+    ties = [
+        Problem((0,) * best + (-1,) * (count - best), unit_coin=rational("1/2"))
+        for count in range(2, most + 1)
+        for best in range(1, count + 1)
+    ]
+    for problem in ties:
+        law = distribution_by_permutation(problem)
+        if any(law[r] != law[0] for r, score in enumerate(problem.scores) if score == 0):
+            broken = {"scores": list(problem.scores)}
+    return unless(
+        broken,
+        f"every real score vector and every ε, n ≤ {most}",
+        "both cases of the recurrence, as identities of degree one in each coin",
+    )
+
+
+@claim(
+    PAPER,
+    "Algorithm 2",
+    """Trying uniformly random candidates, with replacement, until one's coin falls heads samples the
+    exponential mechanism.""",
+)
+def _algorithm_2(settings: Settings) -> Finding:
+    depth = settings.size(full=4, quick=2)
+    broken, vectors = None, 0
+    for count in (2, 3, 4, 5):
+        for scores in lattice(count, depth):
+            vectors += 1
+            problem = Problem(scores, unit_coin=rational("1/3"))
+            total = sum((rational(3) ** score for score in scores), rational(0))
+            softmax = [rational(3) ** score / total for score in scores]
+            if distribution_with_replacement(problem) != softmax:
+                broken = {"scores": list(scores)}
+    return unless(
+        broken,
+        f"n ≤ 5, scores to {depth}Δ behind the best, exp(−ε/2) = 1/3",
+        f"the loop's law equals exp(εq/(2Δ)) normalised on {vectors} score vectors, exactly",
+        vectors=vectors,
+    )
+
+
+@claim(
+    PAPER,
+    "Algorithm 3",
+    """Drawing without replacement and returning the first candidate whose coin falls heads is the
+    same as Algorithm 1.""",
+)
+def _algorithm_3(settings: Settings) -> Finding:
+    most = settings.size(full=7, quick=5)
+    broken = None
+    for count in range(1, most + 1):
+        for problem in affine_family(count):
+            if distribution_without_replacement(problem) != distribution_by_permutation(problem):
+                broken = {"scores": list(problem.scores)}
+    return unless(
+        broken,
+        f"every real score vector and every ε, n ≤ {most}",
+        f"the law over the sets that may be left equals the law over all {math.factorial(most)} orders",
+    )
+
+
+def falling_when_others_rise(most: int) -> dict[str, object] | None:
+    """Whether Pr[r] ever grows when another's coin grows, on coins 0 and 1 (degree one: enough)."""
+    for count in range(1, most):
+        for corner in vertices(count - 1):
+            rest = [rational(coin) for coin in corner]
+            if integral_of_products([*rest, rational(1)]) > integral_of_products(
+                [*rest, rational(0)]
+            ):
+                return {"coins": list(corner)}
+    return None

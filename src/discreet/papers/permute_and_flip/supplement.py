@@ -1,0 +1,304 @@
+"""The supplement to permute-and-flip: its probability mass function, regularity, other noise."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from discreet.distribution.reference import (
+    dynamic_program,
+    dynamic_program_in_floats,
+    noisy_max_laplace_ball,
+)
+from discreet.papers.algorithms.noisy_max import distribution_noisy_max
+from discreet.papers.algorithms.permute_and_flip import (
+    distribution_by_permutation,
+    distribution_with_replacement,
+    distribution_without_replacement,
+)
+from discreet.papers.algorithms.problem import (
+    Number,
+    Problem,
+    balls,
+    integral_of_products,
+    rational,
+)
+from discreet.papers.catalogue import Finding, Settings, claim, unless
+from discreet.papers.lattices import affine_family, lattice, neighbours, vertices
+from discreet.papers.permute_and_flip.privacy import falling_when_others_rise
+from discreet.papers.polynomials import (
+    negative_point,
+    permute_and_flip_polynomials,
+    polynomial,
+    unknown,
+)
+
+PAPER = "permute-and-flip-supplement"
+
+
+def _by_permutations(coins: list[Number], outcome: int) -> Number:
+    """Lemma 1's formula: p_r Σ_π (1/n!) Π_{s before r} (1 − p_s)."""
+    others = [r for r in range(len(coins)) if r != outcome]
+    total = rational(0)
+    for size in range(len(others) + 1):
+        # All orders in which exactly this set comes before r: |S|!·(n − 1 − |S|)! of n!.
+        orders = Fraction(
+            math.factorial(size) * math.factorial(len(others) - size), math.factorial(len(coins))
+        )
+        for before in combinations(others, size):
+            tails = rational(orders)
+            for candidate in before:
+                tails = tails * (1 - coins[candidate])
+            total = total + tails
+    return coins[outcome] * total
+
+
+def _by_subsets(coins: list[Number], outcome: int) -> Number:
+    """Lemma 2's formula: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s, r not in S."""
+    others = [coin for r, coin in enumerate(coins) if r != outcome]
+    total = rational(0)
+    for size in range(len(others) + 1):
+        for subset in combinations(others, size):
+            term = rational(Fraction((-1) ** size, size + 1))
+            for coin in subset:
+                term = term * coin
+            total = total + term
+    return coins[outcome] * total
+
+
+def _disagreement(formula: Any, law: Any, most: int) -> dict[str, Any] | None:
+    for count in range(1, most + 1):
+        for problem in affine_family(count):
+            coins = problem.coins()
+            if [formula(coins, r) for r in range(count)] != law(problem):
+                return {"scores": list(problem.scores)}
+    return None
+
+
+@claim(
+    PAPER,
+    "Lemma 1",
+    """Permute-and-flip chooses r with probability p_r times the average, over all orders, of the chance
+    that everyone before r shows tails.""",
+)
+def _lemma_1(settings: Settings) -> Finding:
+    most = settings.size(full=7, quick=5)
+    return unless(
+        _disagreement(_by_permutations, distribution_without_replacement, most),
+        f"every real score vector and every ε, n ≤ {most}",
+        "the formula equals the law of Algorithm 3 followed state by state; both have degree one in each "
+        "coin, so agreement at two values of every coin is agreement everywhere",
+    )
+
+
+@claim(
+    PAPER,
+    "Lemma 2",
+    """The same probability is p_r Σ (−1)^|S|/(|S|+1) Π_{s in S} p_s over all sets S of other
+    candidates.""",
+)
+def _lemma_2(settings: Settings) -> Finding:
+    most = settings.size(full=7, quick=5)
+    return unless(
+        _disagreement(_by_subsets, distribution_by_permutation, most),
+        f"every real score vector and every ε, n ≤ {most}",
+        "inclusion and exclusion equals Algorithm 1 followed order by order, at two values of every coin",
+    )
+
+
+@claim(
+    PAPER,
+    "Lemma 3",
+    """Permute-and-flip is regular: symmetric, shift-invariant, and monotonic (raising r or lowering
+    another never makes r less likely).""",
+)
+def _lemma_3(settings: Settings) -> Finding:
+    most = settings.size(full=8, quick=6)
+    broken = falling_when_others_rise(most)
+    x = unknown()
+    # Raising a rival to lead by more multiplies every other coin, r's too, by λ < 1. The derivative of
+    # λ∫(1 − u)Π(1 − uλp_t)du in λ has degree one in each p_t: corners with j ones decide.
+    for ones in range(most - 1):
+        scaled = x * _integral([polynomial(1), *[x] * ones])
+        if negative_point(scaled.derivative()) is not None:
+            broken = {"rivals at the best": ones}
+    for scores in ((0, -1, -3), (0, -2, -2, -5)):
+        # Symmetry and shift invariance, on the algorithm itself.
+        law = distribution_by_permutation(Problem(scores, unit_coin=rational("1/2")))
+        turned = tuple(score + 7 for score in reversed(scores))
+        if law[::-1] != distribution_by_permutation(Problem(turned, unit_coin=rational("1/2"))):
+            broken = {"scores": list(scores)}
+    return unless(
+        broken,
+        f"every real score vector and every ε, n ≤ {most}",
+        "all four moves (r rises behind or ahead; a rival falls behind or from the lead) have derivatives "
+        "of the right sign at every corner of the cube of coins; the printed proof leaves out the last",
+    )
+
+
+def _integral(coins: list[Number]) -> Number:
+    return polynomial(integral_of_products(coins))
+
+
+@claim(
+    PAPER,
+    "Remark 1",
+    """If one person can only raise scores (or only lower them), the same noise gives ε/2-differential
+    privacy.""",
+)
+def _remark_1(settings: Settings) -> Finding:
+    most, depth = settings.size(full=4, quick=3), settings.size(full=4, quick=2)
+    x, pairs, broken = unknown(), 0, None
+    for count in range(2, most + 1):
+        for scores in lattice(count, depth):
+            before = permute_and_flip_polynomials(scores)
+            for neighbour in neighbours(scores, monotonic=True):
+                pairs += 1
+                after = permute_and_flip_polynomials(neighbour)
+                for one, other in (
+                    *zip(before, after, strict=True),
+                    *zip(after, before, strict=True),
+                ):
+                    # A factor exp(−ε/2) = x, where general neighbours need x².
+                    if negative_point(one - x * other) is not None:
+                        broken = {"scores": list(scores), "neighbour": list(neighbour)}
+    return unless(
+        broken,
+        f"every ε; n ≤ {most}, scores to {depth}Δ behind the best, all monotonic neighbours",
+        f"{pairs} pairs in both directions, as polynomials in exp(−ε/2)",
+        pairs=pairs,
+    )
+
+
+@claim(
+    PAPER,
+    "Lemma 4",
+    """The factor g_r in Pr[r] = p_r·g_r does not decrease with the score: q_r ≤ q_s gives
+    g_r ≤ g_s.""",
+)
+def _lemma_4(settings: Settings) -> Finding:
+    # g_s − g_r = (p_s − p_r)·∫ u Π_{t≠r,s} (1 − u·p_t) du: degree one in each coin on both sides, and the
+    # integral is least at a corner of the cube.
+    most = settings.size(full=7, quick=5)
+    broken = None
+    for count in range(2, most + 1):
+        for problem in affine_family(count):
+            coins = problem.coins()
+            for r, s in product(range(count), repeat=2):
+                rest = [coin for t, coin in enumerate(coins) if t not in (r, s)]
+                g_r = integral_of_products([*coins[:r], *coins[r + 1 :]])
+                g_s = integral_of_products([*coins[:s], *coins[s + 1 :]])
+                if r != s and g_s - g_r != (coins[s] - coins[r]) * _first_moment(rest):
+                    broken = {"scores": list(problem.scores), "r": r, "s": s}
+        for corner in vertices(count - 2):
+            if _first_moment([rational(coin) for coin in corner]) < 0:
+                broken = {"coins": list(corner)}
+    return unless(
+        broken,
+        f"every real score vector and every ε, n ≤ {most}",
+        "g_s − g_r is (p_s − p_r) times an integral that is positive at every corner of the cube of coins",
+    )
+
+
+def _first_moment(coins: list[Number]) -> Number:
+    """∫ u Π (1 − u·c) du."""
+    return integral_of_products(coins) - integral_of_products([*coins, rational(1)])
+
+
+@claim(
+    PAPER,
+    "Lemma 5",
+    "The partial sums of a non-decreasing sequence whose total is zero are never positive.",
+)
+def _lemma_5(settings: Settings) -> Finding:
+    # Such sequences of length n form a cone whose edges are the n − 1 steps (−(n−k), …, k, …); partial
+    # sums are linear, so the edges decide for all of them.
+    most = settings.size(full=60, quick=20)
+    broken = None
+    for length in range(2, most + 1):
+        for low in range(1, length):
+            edge = [low - length] * low + [low] * (length - low)
+            partial = 0
+            for value in edge:
+                partial += value
+                if partial > 0:
+                    broken = {"sequence": edge}
+    return unless(
+        broken,
+        f"every sequence of at most {most} real numbers",
+        "checked on the edges of the cone of such sequences, which is enough as sums are linear",
+    )
+
+
+@claim(
+    PAPER,
+    "Appendix E",
+    "A dynamic program over subset sizes computes all probabilities in O(n²) operations.",
+)
+def _appendix_e(settings: Settings) -> Finding:
+    most = settings.size(full=7, quick=5)
+    broken = None
+    for count in range(1, most + 1):
+        for problem in affine_family(count):
+            exact = [Fraction(int(coin.p), int(coin.q)) for coin in problem.coins()]
+            if list(map(rational, dynamic_program(exact))) != distribution_by_permutation(problem):
+                broken = {"scores": list(problem.scores)}
+    sums = {}
+    for count in (60, 100, 200):
+        coins = np.exp(-np.linspace(0, 1.5, count))
+        sums[f"sum of the probabilities in floats, n = {count}"] = float(
+            f"{float(dynamic_program_in_floats(coins).sum()):.4g}"
+        )
+    return unless(
+        broken,
+        f"every real score vector and every ε, n ≤ {most}, on exact rationals",
+        "the recurrences are right in exact arithmetic; in float64 their alternating sums lose every digit "
+        "near a hundred candidates, as the sums given (which should be 1) show",
+        **sums,
+    )
+
+
+@claim(
+    PAPER,
+    "Appendix F",
+    """Noisy max with Laplace noise, given by a one-dimensional integral, beats the exponential mechanism
+    on (c, c, 0) when c is near 0 and loses to it when c is far below; permute-and-flip beats both for
+    all c (ε = Δ = 1).""",
+)
+def _appendix_f(settings: Settings) -> Finding:
+    steps = settings.size(full=120, quick=24)
+    turns: list[Fraction] = []
+    broken: dict[str, Any] | None = None
+    before: bool | None = None
+    with balls():
+        for step in range(1, steps + 1):
+            behind = Fraction(30 * step, steps)
+            problem = Problem((0, -behind, -behind), epsilon=Fraction(1))
+            gammas = [problem.gap(r) for r in range(3)]
+            # All errors are c·(1 − Pr[best]), so the chances of the best compare them.
+            laplace = noisy_max_laplace_ball(gammas, bits=128)[0]
+            exponential = distribution_with_replacement(problem)[0]
+            best = distribution_noisy_max(problem)[0]
+            if not (bool(best > laplace) and bool(best > exponential)):
+                broken = {"c": f"-{behind}"}
+            better = bool(laplace > exponential)
+            if not better and not bool(laplace < exponential):
+                broken = {"undecided at c": f"-{behind}"}
+            if before is not None and better != before:
+                turns.append(behind)
+            before = better
+            if step == 1 and not better:
+                broken = {"c": f"-{behind}"}
+    if len(turns) != 1:
+        broken = broken or {"crossings": [str(turn) for turn in turns]}
+    return unless(
+        broken,
+        f"{steps} values of c from −{Fraction(30, steps)} to −30, in ball arithmetic",
+        "permute-and-flip is best throughout; Laplace noise is better than the exponential mechanism until "
+        "c falls to the crossing given, and worse from there on",
+        crossing_near=f"-{float(turns[0]):g}" if turns else "none",
+    )

@@ -1,0 +1,68 @@
+"""Labels do not cover each other, ticks are round, and what an axis cannot show is left out."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from discreet.papers.comparisons import number, shown, statement
+from discreet.papers.drawing.axes import extent, log_ticks, share, value_at
+from discreet.papers.drawing.labels import Label, spread
+from discreet.papers.drawing.line_panels import LOOKS
+from discreet.papers.drawing.panels import Axis
+
+
+def test_labels_are_moved_apart_and_stay_in_the_panel() -> None:
+    crowd = [Label(f"line {place}", "#000", 100.0, 199.0 - place / 10) for place in range(6)]
+    placed = spread(crowd, 200.0)
+    assert len(placed) == 6
+    for one, other in combinations(placed, 2):
+        assert abs(one.y - other.y) > 12.5
+    assert all(0 < label.y <= 200 for label in placed)
+
+
+def test_labels_in_different_columns_may_share_a_line() -> None:
+    apart = [Label("a", "#000", 10.0, 50.0), Label("b", "#000", 300.0, 50.0)]
+    assert [label.y for label in spread(apart, 100.0)] == [50.0, 50.0]
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 60), (52, 180), (1e-9, 1e3), (0.0015, 40), (3, 3.3)])
+def test_log_ticks_are_few_and_inside(low: float, high: float) -> None:
+    for most in (3, 5, 9):
+        ticks = log_ticks(low, high, most=most)
+        assert len(ticks) <= most
+        assert all(low <= tick <= high for tick in ticks)
+    assert low == 3 or len(log_ticks(low, high, most=6)) >= 2
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_from_value_to_place_and_back(log: bool) -> None:
+    axis, domain = Axis("", log=log), (2.0, 50.0)
+    for value in (2.0, 7.0, 50.0):
+        assert value_at(axis, domain, share(axis, domain, value)) == pytest.approx(value)
+    low, high = extent(axis, [np.array([3.0, 4.0]), np.array([]), np.array([9.0])])
+    assert low < 3
+    assert high > 9
+
+
+def test_looks_differ_without_colour() -> None:
+    """Within the sets that share a panel no two lines have the same dash."""
+    for together in (
+        ("pf", "em", "laplace", "gap", "bound"),
+        ("pf", "em", "err25", "err50", "err75"),
+        "12345",
+    ):
+        dashes = [LOOKS[look][1] for look in together]
+        assert len(set(dashes)) == len(dashes)
+
+
+def test_verdicts() -> None:
+    assert number("x", paper="1.01", ours=1.0127).verdict == "agrees"
+    assert number("x", paper="13.7", ours=17.23).verdict == "differs"
+    assert number("x", paper="13.7", ours=17.23).difference == "+25.8%"
+    assert number("x", paper="4", ours=3.912).verdict == "agrees"
+    assert number("x", paper="4", ours=9.0, synthetic=True).verdict == "not compared"
+    assert statement("x", paper="yes", ours="no", holds=False).verdict == "differs"
+    assert shown(-0.0) in ("0", "−0")
