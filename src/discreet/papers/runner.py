@@ -34,7 +34,7 @@ _ELSEWHERE = {
     "ledger",
     "questions",
     "tables",
-    "sklearn.py",
+    "sklearn",
     "opendp.py",
 }
 SUFFIXES = ("svg", "png", "csv")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 from unittest import SkipTest
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from discreet import PureDP
 from discreet.errors import ParameterError, TableError
-from discreet.sklearn import PrivateSelectKBest, rows_told_right
+from discreet.sklearn import PrivateSelectKBest
 
 ESTIMATORS = (
     PrivateSelectKBest(),
@@ -25,6 +25,12 @@ ESTIMATORS = (
 
 FRESH_NOISE = {"check_fit_idempotent"}
 """Left out where fewer features are chosen than there are: a second fit draws other noise."""
+
+ROWS_NEVER_RAISE = {
+    "check_dtype_object",  # asks for an error that names a cell which is no number
+    "check_estimators_empty_data_messages",  # asks for an error where there are no rows: one person decides
+}
+"""Left out: they ask that the rows decide whether there is an error."""
 
 SKIPPED_BY_TAG = {
     "check_estimators_nan_inf",  # allow_nan: a NaN that raised would tell about a row
@@ -46,7 +52,8 @@ def _checks() -> list[Any]:
         pytest.param(estimator, check, id=f"{estimator}-{_name(check)}")
         for estimator in ESTIMATORS
         for estimator, check in estimator_checks_generator(estimator)
-        if estimator.k >= 10 or _name(check) not in FRESH_NOISE
+        if _name(check) not in ROWS_NEVER_RAISE
+        and (estimator.k >= 10 or _name(check) not in FRESH_NOISE)
     ]
 
 
@@ -63,27 +70,6 @@ def test_the_list_of_skipped_checks_is_not_too_long() -> None:
     for name in SKIPPED_BY_TAG & set(ours):
         with pytest.raises(SkipTest):
             ours[name](PrivateSelectKBest(k=1))
-
-
-def test_the_usual_score_over_all_small_tables() -> None:
-    """Adding a row raises every score by 0 or 1; replacing one moves each by at most 1, both ways."""
-    kinds = [
-        (bits, label) for bits in itertools.product((False, True), repeat=2) for label in "abc"
-    ]
-
-    def scores(rows: tuple[Any, ...]) -> Any:
-        features = np.array([bits for bits, _ in rows], dtype=bool).reshape(-1, 2)
-        return rows_told_right(features, np.array([label for _, label in rows], dtype=object))
-
-    reached = set()
-    for size in range(4):
-        for rows in itertools.combinations_with_replacement(kinds, size):
-            before = scores(rows)
-            for row in kinds:
-                change = tuple((scores((*rows, row)) - before).tolist())
-                assert set(change) <= {0, 1}
-                reached.add(change)
-    assert len(reached) == 4
 
 
 def _informative(rows: int = 600) -> tuple[Any, Any]:
@@ -122,9 +108,23 @@ def test_all_features_cost_nothing() -> None:
 
         def fail(self, _: Any) -> None: ...
 
-    fitted = PrivateSelectKBest(k=20, ledger=Never(), dataset="x").fit(X, y)
-    assert fitted.guarantee_ == PureDP(0)
-    assert fitted.get_support().all()
+    for k in (20, "all"):
+        fitted = PrivateSelectKBest(k=k, ledger=Never(), dataset="x").fit(X, y)
+        assert fitted.guarantee_ == PureDP(0)
+        assert fitted.get_support().all()
+
+
+@pytest.mark.parametrize("threshold", [0.0, -0.25])
+def test_a_sparse_table_is_scored_as_its_dense_twin(threshold: float) -> None:
+    X, y = _informative()  # noqa: N806 - scikit-learn's own name
+    sparse = csr_array(np.where(np.abs(X) < 0.3, 0, X))
+    selector = PrivateSelectKBest(k=2, epsilon=3, threshold=threshold)
+    ours, dense = (
+        selector._scores(*selector._table(table, y), selector._cut(20)).tolist()
+        for table in (sparse, sparse.toarray())
+    )
+    assert ours == dense
+    assert selector.fit(sparse, y).transform(sparse).shape == (600, 2)
 
 
 def test_a_score_of_ones_own() -> None:
@@ -167,6 +167,7 @@ def test_a_score_of_ones_own() -> None:
     ("options", "words"),
     [
         ({"k": 0}, "k=0"),
+        ({"k": "most"}, "k='most'"),
         ({"epsilon": float("inf")}, "epsilon=inf"),
         ({"threshold": [1, 2]}, "threshold"),
         ({"method": "x"}, "method='x'"),

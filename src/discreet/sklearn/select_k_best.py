@@ -1,4 +1,4 @@
-"""Feature selection for scikit-learn that says nothing of any one row: ``PrivateSelectKBest``.
+"""``PrivateSelectKBest``: scikit-learn's choice of k features, private.
 
 The features are chosen by private top-k over a score that one row moves by at most a stated amount. The
 scores are not kept.
@@ -20,43 +20,27 @@ from discreet.questions.asking import Asker, Ledger, mechanism_at
 from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.questions.top_k import ONE_SHOT, PEELING, one_shot, peel
 from discreet.scores import Scores
+from discreet.sklearn.rows import as_array, classes_of, finite, rows_told_right, said_yes
 from discreet.tables.quiet import quietly
 
 try:
     from sklearn.base import BaseEstimator
     from sklearn.feature_selection import SelectorMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import (
+        check_array,
+        check_consistent_length,
+        check_is_fitted,
+        column_or_1d,
+        validate_data,
+    )
 except ImportError:
     raise MissingExtraError(
         "PrivateSelectKBest needs scikit-learn: pip install 'discreet[sklearn]'"
     ) from None
 
-__all__ = ["PrivateSelectKBest", "rows_told_right"]
+__all__ = ["PrivateSelectKBest"]
 
-
-def rows_told_right(features: NDArray[np.bool_], target: NDArray[Any]) -> NDArray[np.int64]:
-    """For each yes-or-no feature, how many rows the best rule "yes means this, no means that" gets right.
-
-    Σ over yes and no of the size of the largest class. One row more raises each by 0 or 1, so Δ = 1 and the
-    scores are monotonic under adding or removing a row; replacing a row changes each by at most 1.
-
-    Example:
-        >>> features = np.array([[True, True], [True, False], [False, True], [False, False]])
-        >>> rows_told_right(features, np.array(["a", "a", "b", "b"])).tolist()
-        [4, 2]
-    """
-    _, classes = np.unique(target, return_inverse=True)
-    sizes = np.bincount(classes)
-    # Classes are told apart one at a time, so that memory does not grow with their number.
-    most_yes = np.zeros(features.shape[1], dtype=np.int64)
-    most_no = np.zeros(features.shape[1], dtype=np.int64)
-    order = np.argsort(classes, kind="stable")
-    ends = np.cumsum(sizes)
-    for start, end in zip(ends - sizes, ends, strict=True):
-        yes = np.count_nonzero(features[order[start:end]], axis=0)
-        np.maximum(most_yes, yes, out=most_yes)
-        np.maximum(most_no, (end - start) - yes, out=most_no)
-    return most_yes + most_no
+ALL = "all"
 
 
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -68,11 +52,17 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
     ``monotonic`` say how far one row moves them.
 
     The noise is fresh for every fit and takes no seed, so two fits may differ (the tag
-    ``non_deterministic``). NaN counts as "no" and never raises. Neither the scores nor anything else about
-    the rows is kept: only which features were chosen.
+    ``non_deterministic``). Neither the scores nor anything else about the rows is kept: only which features
+    were chosen.
+
+    No value of a row raises; the declared types and shapes may. A cell that is no number and spells none
+    counts as NaN, which is "no"; ±∞ are numbers. A row whose label is missing (None, NaN), or is neither
+    text nor number, does not count. A table without rows gives an answer like any other. ``score_func`` sees
+    0 for every cell that is not a finite number, and only rows with a label; that it raises for no table, and
+    moves by ``sensitivity`` at most, is the user's promise. A sparse table stays sparse and costs the same ε.
 
     Args:
-        k: how many features; all of them if there are no more.
+        k: how many features; with ``"all"``, or if there are no more, all of them, which costs nothing.
         epsilon: what one fit costs.
         threshold: the public cut of each feature: one number, or one for each.
         score_func: a score of one's own.
@@ -98,7 +88,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def __init__(
         self,
-        k: int = 10,
+        k: int | str = 10,
         *,
         epsilon: object = 1.0,
         threshold: object = 0.0,
@@ -128,22 +118,21 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         tags.non_deterministic = True
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's own name
         """Spend, score, choose; keep only which features were chosen."""
-        wanted = whole("k", self.k)
+        wanted = None if self.k == ALL else whole("k", self.k)
         epsilon = positive("epsilon", self.epsilon)
         neighbours = relation(self.neighbours)
         asker = Asker(self.ledger, self.dataset)
         statement = self._statement(neighbours)
-        X, y = validate_data(  # noqa: N806 - as above
-            self, X, y, ensure_all_finite="allow-nan", dtype="numeric", multi_output=False
-        )
+        X, y = self._table(X, y)  # noqa: N806 - as above
         features = X.shape[1]
         self.guarantee_ = PureDP(epsilon)
         self.entry_ = None
-        if wanted >= features:
+        if wanted is None or wanted >= features:
             # Everything is chosen whatever the rows say: nothing is released and nothing is spent.
             self.guarantee_ = PureDP(0)
             self._support = np.ones(features, dtype=bool)
@@ -203,11 +192,32 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
             raise refuse("threshold", self.threshold, "one finite number, or one for each feature")
         return cut
 
-    def _scores(self, X: Any, y: Any, cut: NDArray[np.float64]) -> Any:  # noqa: N803 - as above
-        if self.score_func is not None:
-            return np.asarray(self.score_func(X, y))
-        with np.errstate(invalid="ignore"):
-            return rows_told_right(cut < X, y)
+    def _table(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803 - as above
+        """Features and labels in one shape, with the names and shapes checked and no cell read."""
+        validate_data(self, X, y, skip_check_array=True)
+        if y is None:
+            raise ParameterError("requires y to be passed, but the target y is None")
+        checked: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
+        table = check_array(
+            X if hasattr(X, "tocsr") else as_array("X", X, dimensions=2),
+            accept_sparse="csr",
+            ensure_min_samples=0,
+            estimator=self,
+            input_name="X",
+            **checked,
+        )
+        labels = column_or_1d(as_array("y", y, dimensions=1), warn=True)
+        check_consistent_length(table, labels)
+        return table, labels
+
+    def _scores(self, X: Any, y: NDArray[Any], cut: NDArray[np.float64]) -> Any:  # noqa: N803 - as above
+        if not isinstance(X, np.ndarray):
+            X = X.copy()  # noqa: N806 - as above
+            X.sum_duplicates()
+        if self.score_func is None:
+            return rows_told_right(said_yes(X, cut), y)
+        labelled = classes_of(y) >= 0
+        return np.asarray(self.score_func(finite(X[labelled]), y[labelled]))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "guarantee_")
