@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
+import random
+import secrets
 from fractions import Fraction
 from typing import Any
 
@@ -45,10 +48,62 @@ def test_only_the_exponential_mechanism_takes_a_measure() -> None:
 
 
 @pytest.mark.parametrize("adapted", BOTH)
-@pytest.mark.parametrize("seed", [0, 1, 42, np.random.RandomState(1), "seed", False])
-def test_a_seed_is_refused_with_a_reason(adapted: type[Any], seed: object) -> None:
-    with pytest.raises(ParameterError, match=r"not private.*scripted"):
+@pytest.mark.parametrize(
+    "seed",
+    [0, 1, 42, np.random.RandomState(1), np.random.default_rng(), np.random, "seed", False],
+    ids=repr,
+)
+def test_a_seed_is_refused_and_told_what_to_write(adapted: type[Any], seed: object) -> None:
+    with pytest.raises(
+        ParameterError, match=r"not private; write random_state=None.*SystemRandom\(\).*scripted"
+    ):
         adapted(**CALL, random_state=seed)
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+def test_a_generator_that_means_secure_randomness_is_accepted(adapted: type[Any]) -> None:
+    """What diffprivlib's own models pass on: None, or the generator that they made of it."""
+    for generator in (None, secrets.SystemRandom(), random.SystemRandom()):
+        made = adapted(**CALL, random_state=generator)
+        assert made.random_state is generator
+        assert made.randomise() == 1
+
+    class Subverted(random.SystemRandom):
+        def random(self) -> float:
+            return 0.5
+
+    with pytest.raises(ParameterError, match="not private"):
+        adapted(**CALL, random_state=Subverted())
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+def test_attributes_are_read_and_never_set(adapted: type[Any]) -> None:
+    """In diffprivlib an attribute set later changes the mechanism, or is ignored; here it is refused."""
+    made = adapted(**CALL, candidates=["a", "b", "c"])
+    assert (made.epsilon, made.delta, made.sensitivity) == (1.0, 0.0, 1)
+    assert (made.utility, made.candidates, made.monotonic) == ([3, 1000, 5], ["a", "b", "c"], False)
+    for name in [*vars(made), "a_new_one"]:
+        with pytest.raises(AttributeError, match=f"{name} is fixed.*make another one"):
+            setattr(made, name, 2)
+    with pytest.raises(AttributeError, match="epsilon is fixed"):
+        del made.epsilon
+    assert copy.deepcopy(made).randomise() == "b"
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+def test_the_repr_tells_all_but_the_utilities(adapted: type[Any]) -> None:
+    shown = repr(adapted(epsilon=1, sensitivity=2, utility=[918273645, 0], candidates=["a", "b"]))
+    assert shown.startswith(f"{adapted.__name__}(epsilon=1.0, sensitivity=2, utility=<2 values")
+    assert "candidates=['a', 'b']" in shown
+    assert "918273645" not in shown
+    assert "measure=[1, 2]" in repr(Exponential(**{**CALL, "utility": [1, 2]}, measure=[1, 2]))
+
+
+@pytest.mark.parametrize("adapted", BOTH)
+@pytest.mark.parametrize("figure", ["bias", "variance", "mse"])
+def test_a_choice_has_no_bias_as_in_diffprivlib(adapted: type[Any], figure: str) -> None:
+    with pytest.raises(NotImplementedError, match="expected_error"):
+        getattr(adapted(**CALL), figure)(None)
 
 
 @pytest.mark.parametrize("adapted", BOTH)

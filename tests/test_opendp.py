@@ -15,12 +15,20 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from discreet.errors import DiscreetError, ParameterError
-from discreet.opendp import make_exponential, make_noisy_max_laplace, make_permute_and_flip
+from discreet.opendp import (
+    make_exponential,
+    make_noisy_max_laplace,
+    make_permute_and_flip,
+    then_exponential,
+    then_noisy_max_laplace,
+    then_permute_and_flip,
+)
 
 dp = pytest.importorskip("opendp.prelude")
 
 Maker = Callable[..., Any]
 MAKERS: list[Maker] = [make_permute_and_flip, make_exponential, make_noisy_max_laplace]
+ENDINGS: list[Maker] = [then_permute_and_flip, then_exponential, then_noisy_max_laplace]
 INTEGERS = ["i32", "i64", "u32", "u64", "usize"]
 FLOATS = ["f32", "f64"]
 SOURCES = str(Path(__file__).parents[1] / "src")
@@ -274,6 +282,31 @@ def test_a_measurement_ends_a_chain(make: Maker) -> None:
     mismatched = make(*_space("i64"), scale=1.0)
     with pytest.raises(dp.OpenDPException):
         assert counts >> mismatched
+
+
+@pytest.mark.parametrize(("make", "then"), list(zip(MAKERS, ENDINGS, strict=True)))
+def test_a_partial_constructor_is_completed_by_the_chain(make: Maker, then: Maker) -> None:
+    counts = _counts()
+    concentrated = dp.zero_concentrated_divergence()
+    for options in ({"scale": 2.0}, {"output_measure": concentrated, "scale": 3.0}):
+        space = counts.output_domain, counts.output_metric
+        whole = make(*space, **options)
+        for part in (counts >> then(**options), space >> then(**options)):
+            assert type(part) is dp.Measurement
+            assert part.map(1) == whole.map(1)
+            assert part.output_measure == whole.output_measure
+    assert (counts >> then(scale=1.0, optimize="min"))(["cold"] * 90 + ["flu"] * 90) == 2
+    with pytest.raises(ParameterError, match="scale"):
+        counts >> then(scale=-1.0)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(("atom", "distance"), [("i64", "f64"), ("f64", "i64"), ("i32", "i64")])
+def test_a_metric_of_another_type_than_the_domain_is_refused(
+    make: Maker, atom: str, distance: str
+) -> None:
+    with pytest.raises(ParameterError, match=rf"input_metric.*linf_distance\(T='{atom}'\)"):
+        make(_space(atom)[0], dp.linf_distance(T=distance), scale=1.0)
 
 
 @pytest.mark.parametrize("make", MAKERS)

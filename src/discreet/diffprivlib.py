@@ -1,28 +1,49 @@
 """Drop-in replacements for diffprivlib's selection mechanisms: change the import, keep the call.
 
 ``from diffprivlib.mechanisms import PermuteAndFlip`` becomes ``from discreet.diffprivlib import
-PermuteAndFlip``; the keyword arguments and ``randomise()`` stay. What changes: the draw is exact, it never
-crashes on large utilities, and there is no ``random_state``, because a release with a known seed is not
-private. diffprivlib itself is not needed.
+PermuteAndFlip``; the keyword arguments, ``randomise()`` and the attributes stay. What changes: the draw is
+exact and never crashes on large utilities; a seed is refused, because a release whose randomness is known is
+not private; attributes are fixed, and ``repr`` does not show the utilities. diffprivlib is not needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 from discreet import mechanisms
-from discreet.errors import ParameterError, ScoresError
+from discreet.errors import DiscreetError, ParameterError, ScoresError
 from discreet.guarantees import PureDP
 from discreet.sampling import SecureBits, in_proportion_to
+from discreet.sampling.bits import is_system_generator
 from discreet.scores import Scores
 
 __all__ = ["Exponential", "PermuteAndFlip"]
 
 
+class UndefinedFigureError(DiscreetError, NotImplementedError):
+    """A figure that diffprivlib does not define for a choice either; it raises the built-in error."""
+
+
 class _Selection:
-    """What the two have in common: everything but the law of the draw."""
+    """What the two have in common: everything but the law of the draw.
+
+    Attributes:
+        epsilon: ε, rounded up to a float64.
+        delta: zero.
+        guarantee: what every call of ``randomise`` costs.
+        sensitivity: as given, like all that follow.
+        utility: private, so no ``repr`` shows it.
+        monotonic: whether one person moves all utilities the same way.
+        candidates: the candidates, or None for 0, 1, ….
+        random_state: None, or the generator that stands for the operating system's.
+    """
+
+    epsilon: float
+    guarantee: PureDP
+    _scores: Scores
+    _mechanism: mechanisms.Mechanism
 
     def __init__(
         self,
@@ -34,25 +55,67 @@ class _Selection:
         candidates: Sequence[Any] | None = None,
         random_state: object = None,
     ) -> None:
-        if random_state is not None:
+        if random_state is not None and not is_system_generator(random_state):
             raise ParameterError(
-                "random_state is not accepted: a release whose randomness is known is not private; for a "
-                "reproducible study use discreet's sample(..., randomness=discreet.testing.scripted(seed))"
+                "random_state: a release whose randomness is known is not private; write random_state=None, "
+                "leave it out, or give secrets.SystemRandom(). For a reproducible study use discreet's "
+                "sample(..., randomness=discreet.testing.scripted(seed))"
             )
-        self._epsilon = PureDP(epsilon)
-        self._scores = Scores(
+        scores = Scores(
             utility, candidates=candidates, sensitivity=sensitivity, monotonic=monotonic
         )
+        # Past __setattr__, which refuses.
+        self.__dict__.update(
+            guarantee=PureDP(epsilon),
+            epsilon=PureDP(epsilon).epsilon,
+            delta=0.0,
+            sensitivity=sensitivity,
+            utility=utility,
+            monotonic=monotonic,
+            candidates=candidates,
+            random_state=random_state,
+            _scores=scores,
+        )
 
-    @property
-    def epsilon(self) -> float:
-        """ε, rounded up to a float64; fixed when the mechanism was made."""
-        return self._epsilon.epsilon
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(
+            f"{name} is fixed when a {type(self).__name__} is made: make another one with the new {name}"
+        )
 
-    @property
-    def guarantee(self) -> PureDP:
-        """What every call of ``randomise`` costs."""
-        return self._epsilon
+    def __delattr__(self, name: str) -> NoReturn:
+        self.__setattr__(name, None)
+
+    def __repr__(self) -> str:
+        shown = {
+            name: value
+            for name, value in self.__dict__.items()
+            if name in ("epsilon", "sensitivity", "monotonic", "candidates", "measure")
+        }
+        parts = [f"{name}={value!r}" for name, value in shown.items() if value is not None]
+        # The utilities are private, and whatever shows a repr may keep it.
+        parts.insert(2, f"utility=<{len(self._scores)} values, not shown>")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def bias(self, value: object) -> NoReturn:  # noqa: ARG002 - diffprivlib's own signature
+        """Not defined, as in diffprivlib: what is chosen need not be a number."""
+        raise UndefinedFigureError(
+            "a choice among candidates has no bias, variance or mean squared error; "
+            "discreet.analysis.expected_error tells how far behind the best the choice is"
+        )
+
+    variance = bias
+    mse = bias
+
+    def randomise(self, value: None = None) -> Any:
+        """Choose one candidate; every call is a new release and costs ε again."""
+        if value is not None:
+            raise ParameterError(
+                "value must be None: the utilities were given when the mechanism was made"
+            )
+        return self._chosen()
+
+    def _chosen(self) -> Any:
+        return self._mechanism.select(self._scores)
 
 
 class PermuteAndFlip(_Selection):
@@ -62,16 +125,13 @@ class PermuteAndFlip(_Selection):
         >>> flip = PermuteAndFlip(epsilon=1, sensitivity=1, utility=[3, 1000], candidates=["a", "b"])
         >>> flip.randomise()
         'b'
+        >>> flip
+        PermuteAndFlip(epsilon=1.0, sensitivity=1, utility=<2 values, not shown>, monotonic=False, ...)
     """
 
     def __init__(self, *, epsilon: object, **arguments: Any) -> None:
-        self._mechanism = mechanisms.PermuteAndFlip(epsilon=epsilon)
         super().__init__(epsilon=epsilon, **arguments)
-
-    def randomise(self, value: None = None) -> Any:
-        """Choose one candidate; every call is a new release and costs ε again."""
-        _refuse_value(value)
-        return self._mechanism.select(self._scores)
+        self.__dict__["_mechanism"] = mechanisms.PermuteAndFlip(epsilon=epsilon)
 
 
 class Exponential(_Selection):
@@ -86,26 +146,20 @@ class Exponential(_Selection):
         1
     """
 
+    _weights: list[Fraction] | None
+
     def __init__(self, *, epsilon: object, measure: Any = None, **arguments: Any) -> None:
-        self._mechanism = mechanisms.Exponential(epsilon=epsilon)
         super().__init__(epsilon=epsilon, **arguments)
-        self._weights = None if measure is None else _weights(measure, len(self._scores))
-
-    def randomise(self, value: None = None) -> Any:
-        """Choose one candidate; every call is a new release and costs ε again."""
-        _refuse_value(value)
-        if self._weights is None:
-            return self._mechanism.select(self._scores)
-        gaps = self._mechanism.gaps(self._scores)
-        chosen = in_proportion_to(gaps, self._weights, SecureBits())
-        return self._scores.candidates[chosen]
-
-
-def _refuse_value(value: object) -> None:
-    if value is not None:
-        raise ParameterError(
-            "value must be None: the utilities were given when the mechanism was made"
+        weights = None if measure is None else _weights(measure, len(self._scores))
+        self.__dict__.update(
+            measure=measure, _weights=weights, _mechanism=mechanisms.Exponential(epsilon=epsilon)
         )
+
+    def _chosen(self) -> Any:
+        if self._weights is None:
+            return super()._chosen()
+        gaps = self._mechanism.gaps(self._scores)
+        return self._scores.candidates[in_proportion_to(gaps, self._weights, SecureBits())]
 
 
 def _weights(measure: Any, count: int) -> list[Fraction]:

@@ -10,6 +10,7 @@ invoked, as OpenDP's own selection refuses NaN.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +25,14 @@ from discreet.scores import Scores
 _FEATURES = ("contrib", "honest-but-curious")
 _NUMBERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "f32", "f64")
 
-__all__ = ["make_exponential", "make_noisy_max_laplace", "make_permute_and_flip"]
+__all__ = [
+    "make_exponential",
+    "make_noisy_max_laplace",
+    "make_permute_and_flip",
+    "then_exponential",
+    "then_noisy_max_laplace",
+    "then_permute_and_flip",
+]
 
 
 def make_permute_and_flip(
@@ -112,6 +120,60 @@ def make_noisy_max_laplace(
     return _measurement(mechanism, input_domain, input_metric, output_measure)
 
 
+def then_permute_and_flip(
+    output_measure: Any = None, *, scale: object, optimize: str = "max"
+) -> Any:
+    """``make_permute_and_flip`` for the end of a chain, which says the domain and the metric.
+
+    Example:
+        >>> import opendp.prelude as dp
+        >>> dp.enable_features("contrib", "honest-but-curious")
+        >>> space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+        >>> (space >> then_permute_and_flip(scale=2.0))([3, 1000, 5])
+        1
+    """
+    return _partial(make_permute_and_flip, output_measure, scale=scale, optimize=optimize)
+
+
+def then_exponential(output_measure: Any = None, *, scale: object, optimize: str = "max") -> Any:
+    """``make_exponential`` for the end of a chain; as ``then_permute_and_flip``.
+
+    Example:
+        >>> import opendp.prelude as dp
+        >>> dp.enable_features("contrib", "honest-but-curious")
+        >>> space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+        >>> (space >> then_exponential(scale=2.0)).map(1)
+        1.0
+    """
+    return _partial(make_exponential, output_measure, scale=scale, optimize=optimize)
+
+
+def then_noisy_max_laplace(
+    output_measure: Any = None, *, scale: object, optimize: str = "max"
+) -> Any:
+    """``make_noisy_max_laplace`` for the end of a chain; as ``then_permute_and_flip``.
+
+    Example:
+        >>> import opendp.prelude as dp
+        >>> dp.enable_features("contrib", "honest-but-curious")
+        >>> space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+        >>> (space >> then_noisy_max_laplace(scale=2.0)).map(1)
+        1.0
+    """
+    return _partial(make_noisy_max_laplace, output_measure, scale=scale, optimize=optimize)
+
+
+def _partial(make: Callable[..., Any], output_measure: Any, **options: object) -> Any:
+    """What OpenDP's ``>>`` completes with the domain and the metric on its left."""
+    _prelude()
+    from opendp.mod import _PartialConstructor
+
+    def complete(input_domain: Any, input_metric: Any) -> Any:
+        return make(input_domain, input_metric, output_measure, **options)
+
+    return _PartialConstructor(complete)  # type: ignore[no-untyped-call]  # OpenDP's is untyped
+
+
 def _binary(scale: object) -> Fraction:
     """The scale as OpenDP reads it: a float is its binary value."""
     exact = non_negative("scale", scale)
@@ -140,6 +202,12 @@ def _measurement(
     dp = _prelude()
     _require_numbers(input_domain)
     widening = _widening(input_metric)
+    atoms = input_domain.element_domain.carrier_type
+    if input_metric.distance_type != atoms:
+        # As OpenDP's own selection; a distance of another type would be rounded on its way in.
+        raise refuse(
+            "input_metric", str(input_metric), f"linf_distance(T={str(atoms)!r}), as the domain is"
+        )
     measure = dp.max_divergence() if output_measure is None else output_measure
     if measure not in (dp.max_divergence(), dp.zero_concentrated_divergence()):
         raise refuse(

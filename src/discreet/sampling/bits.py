@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -67,6 +68,14 @@ class _ByteBits(ABC):
     def integer(self, width: int) -> int:
         """One uniform integer below ``2**width``."""
         return int.from_bytes(self._bytes((width + 7) >> 3), "little") >> (-width & 7)
+
+
+def is_system_generator(generator: object) -> bool:
+    """Whether a generator object draws from the operating system, as ``secrets.SystemRandom()`` does.
+
+    Such an object takes no seed. It is never drawn from here: it only says what the caller expects.
+    """
+    return type(generator) is random.SystemRandom
 
 
 @cache
