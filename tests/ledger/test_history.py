@@ -11,7 +11,7 @@ from sqlalchemy import text
 from discreet import PureDP
 from discreet.errors import LedgerError, ParameterError
 from discreet.ledger import Head, Ledger
-from discreet.ledger.entries import GENESIS, digest
+from discreet.ledger.entries import GENESIS, digest, moment_of
 
 
 @pytest.fixture
@@ -143,10 +143,12 @@ def test_a_whole_chain_rewritten_is_seen_only_with_a_head(ledger: Ledger) -> Non
 
 def test_a_shortened_history_is_seen_only_with_a_head(ledger: Ledger) -> None:
     kept = ledger.head("visits")
+    earlier = moment_of(ledger.history("visits")[4].time)
     _tamper(
         ledger,
         "DELETE FROM discreet_entries WHERE root_id = 1 AND sequence = 6",
         "UPDATE discreet_budgets SET entries = 5, common_cost = 4000000000000 WHERE id = 1",
+        f"UPDATE discreet_budgets SET last_time = {earlier} WHERE id = 1",  # noqa: S608
         "UPDATE discreet_budgets SET head = "
         "(SELECT hash FROM discreet_entries WHERE root_id = 1 AND sequence = 5) WHERE id = 1",
     )

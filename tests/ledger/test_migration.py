@@ -2,26 +2,88 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from discreet import PureDP
-from discreet.errors import BudgetExceededError, LedgerError
+from discreet import ZCDP, ApproxDP, PureDP
+from discreet.errors import BudgetExceededError, LedgerError, NoBudgetError
 from discreet.ledger import Ledger, schema
 
-SCRIPT = Path(__file__).with_name("version_1.sql")
+HEADS = {
+    "visits": "visits:11:b235314d37ed9e7fd08aeb9e524a50ca70400a63db4824d6875f8275a0dea06a",
+    "sales": "sales:8:568d78ab9bff5b4beb23331e97649adfd4e3e4cb15f8ba82aa9a7ac06042ff40",
+    "clinic": "clinic:4:8b3b02d1f65e62b2baf17af1911bd9b33b3c8c7b1f337382f89d12f0439a2c85",
+    "trial": "trial:4:63deb8b3d70ac449ff1f824fcdd1404a3388965d3706e71a0ae2f0df24eeae06",
+    "old": "old:3:a7d7211922aa834930c3a4524d5a033e5c4fa33b87462d5b7c0d3a5c8c6759b4",
+}
+LEFT = {
+    "visits": "ε = 1.45",
+    "visits/alice": "ε = 0.775",
+    "visits/alice/intern": "ε = 0",
+    "visits/bob": "ε = 0.1",
+    "clinic": "ρ = 0.155758233697, δ = 4.9e-7",
+    "clinic/carol": "ρ = 0.01, δ = 0",
+    "trial": "ε = 1.25, δ = 9e-6",
+    "old": "ε = 0",
+}
+"""Written down when the ledger of version_2.sql was: what 0.1.0 printed then."""
+
+
+def _written(version: int, folder: Path) -> Path:
+    path = folder / "old.db"
+    connection = sqlite3.connect(path)
+    script = Path(__file__).with_name(f"version_{version}.sql")
+    connection.executescript(script.read_text(encoding="utf-8"))
+    connection.close()
+    return path
 
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    path = tmp_path / "old.db"
-    connection = sqlite3.connect(path)
-    connection.executescript(SCRIPT.read_text(encoding="utf-8"))
-    connection.close()
-    return path
+    return _written(1, tmp_path)
+
+
+def test_a_ledger_of_the_first_release_opens_verifies_and_goes_on(tmp_path: Path) -> None:
+    with Ledger.open(_written(2, tmp_path), create=False) as ledger:
+        for name, head in HEADS.items():
+            assert str(ledger.head(name)) == head
+            assert ledger.verify(name, head=head).holds
+        assert {name: ledger.show(name).left for name in LEFT} == LEFT
+        kinds = {entry.kind for name in HEADS for entry in ledger.history(name)}
+        assert kinds == {"create", "spend", "failed", "allot", "revoke", "renew", "clock"}
+        ledger.spend("visits/alice", PureDP("0.775"))
+        with pytest.raises(BudgetExceededError):
+            ledger.spend("visits/alice", PureDP("1e-12"))
+        ledger.spend("visits", PureDP("0.5"), group="north")
+        ledger.spend("clinic", ApproxDP("0.1", "4.9e-7"))
+        with pytest.raises(BudgetExceededError):
+            ledger.spend("clinic", ApproxDP("0.1", "1e-18"))
+        ledger.spend("trial", ApproxDP("1.25", "9e-6"))
+        ledger.spend("sales", ZCDP("0.4"))  # a new month has begun
+        with pytest.raises(NoBudgetError, match="revoked"):
+            ledger.spend("old", PureDP("0.1"))
+        for name, head in HEADS.items():
+            assert ledger.verify(name, head=head).holds
+        assert [e.state is None for e in ledger.history("trial")] == [True] * 4 + [False]
+
+
+def test_a_ledger_of_the_first_release_that_was_tampered_with_is_not_spent_from(
+    tmp_path: Path,
+) -> None:
+    """Its entries carry no state, so the whole history decides; the other data sets go on."""
+    path = _written(2, tmp_path)
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE discreet_budgets SET period = 'day' WHERE name = 'trial'")
+        connection.execute("UPDATE discreet_budgets SET period_number = 1 WHERE name = 'trial'")
+    with Ledger.open(path) as ledger:
+        with pytest.raises(LedgerError, match="changed by something else"):
+            ledger.spend("trial", PureDP("0.1"))
+        assert "the period is not that" in str(ledger.verify("trial", head=HEADS["trial"]))
+        ledger.spend("visits", PureDP("0.1"))
 
 
 def test_a_first_version_moves_forward_and_keeps_everything(old: Path) -> None:
@@ -57,7 +119,7 @@ def test_a_move_that_fails_leaves_the_old_version(
         schema._version_2(connection)  # type: ignore[arg-type]  # the real step, and then a crash
         raise LedgerError("the power failed")
 
-    monkeypatch.setattr(schema, "MIGRATIONS", (schema._version_1, broken))
+    monkeypatch.setattr(schema, "MIGRATIONS", (schema._version_1, broken, schema._version_3))
     with pytest.raises(LedgerError, match="power"):
         Ledger.open(old)
     monkeypatch.undo()

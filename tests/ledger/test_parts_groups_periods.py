@@ -7,7 +7,6 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
 
 from discreet import ZCDP, ApproxDP, PureDP
 from discreet.errors import BudgetExceededError, NoBudgetError, ParameterError
@@ -147,7 +146,12 @@ def test_no_person_ever_loses_more_than_the_cap(
 ) -> None:
     """Brute force over every person, or every move between groups."""
     account = Account(
-        "x", ACCOUNTANTS["epsilon"], neighbours, Amount(20), groups=dict.fromkeys("abc", Amount())
+        "x",
+        ACCOUNTANTS["epsilon"],
+        neighbours,
+        cap={},
+        limit=Amount(20),
+        groups=dict.fromkeys("abc", Amount()),
     )
     accepted = []
     for cost, group in spends:
@@ -195,15 +199,12 @@ def test_a_renewing_budget(tmp_path: object, monkeypatch: pytest.MonkeyPatch) ->
         assert ledger.verify("visits").holds
 
 
-def test_a_renewing_budget_on_a_server(postgres: str) -> None:
+def test_a_renewing_budget_on_a_server(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger.open(postgres) as ledger:
         ledger.create("visits", PureDP(1), "week")
         ledger.spend("visits", PureDP(1))
-        ledger._store.write(
-            lambda c: c.execute(
-                text("UPDATE discreet_budgets SET period_number = period_number - 1")
-            )
-        )
+        now = ledger._store.now
+        monkeypatch.setattr(ledger._store, "now", lambda connection: now(connection) + 7 * DAY)
         ledger.spend("visits", PureDP(1))
         assert ledger.verify("visits").holds
     with pytest.raises(ParameterError, match="period"), Ledger.open(postgres) as ledger:

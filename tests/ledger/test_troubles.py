@@ -16,8 +16,8 @@ import pytest
 from sqlalchemy import create_engine, event, make_url, text
 
 from discreet import PureDP
-from discreet.errors import LedgerError, MissingExtraError, ParameterError
-from discreet.ledger import Ledger, clock
+from discreet.errors import BudgetExceededError, LedgerError, MissingExtraError, ParameterError
+from discreet.ledger import Ledger, clock, places
 from discreet.ledger.places import default_place, place_of
 from tests.forking import forked
 
@@ -242,6 +242,50 @@ def test_a_file_that_is_taken_away(path: Path, replaced: bool) -> None:
             path.write_bytes(b"")
         with pytest.raises(LedgerError, match="moved or replaced; nothing was spent"):
             ledger.spend("visits", PureDP("0.1"))
+
+
+def test_one_file_under_two_names_is_never_paid_from_twice(path: Path) -> None:
+    """Each name would have a write-ahead log of its own: four halves were paid under a cap of 1."""
+    other = path.with_name("other.db")
+    with Ledger.open(path) as first:
+        first.spend("visits", PureDP("0.5"))
+        other.hardlink_to(path)
+        with pytest.raises(LedgerError, match=r"has 2 names \(hard links\).*Nothing was spent"):
+            first.spend("visits", PureDP("0.5"))
+        for name in (other, path):
+            with pytest.raises(LedgerError, match="leave it one name"):
+                Ledger.open(name)
+        other.unlink()
+        first.spend("visits", PureDP("0.5"))
+        with pytest.raises(BudgetExceededError):
+            first.spend("visits", PureDP("0.5"))
+        assert first.verify("visits").holds
+
+
+def test_a_file_mounted_by_itself_is_another_name(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spaced = path.rename(tmp_path / "my budget.db")
+    mounts = tmp_path / "mountinfo"
+    monkeypatch.setattr(places, "_MOUNTS", mounts)
+    line = "36 35 98:0 /home/me/b.db {} rw,noatime master:1 - ext4 /dev/root rw\n"
+    mounts.write_text(line.format(str(tmp_path)))
+    Ledger.open(spaced).close()
+    mounts.write_text(line.format(str(spaced).replace(" ", "\\040")))
+    with pytest.raises(LedgerError, match="mount the folder"):
+        Ledger.open(spaced)
+
+
+def test_a_link_that_only_points_to_the_file_is_the_same_name(path: Path) -> None:
+    """SQLite follows it before it looks for its log."""
+    pointing = path.with_name("pointing.db")
+    pointing.symlink_to(path)
+    with Ledger.open(path) as first, Ledger.open(pointing) as second:
+        first.spend("visits", PureDP("0.5"))
+        second.spend("visits", PureDP("0.5"))
+        for ledger in (first, second):
+            with pytest.raises(BudgetExceededError):
+                ledger.spend("visits", PureDP("0.5"))
 
 
 def test_only_the_owner_may_read(tmp_path: Path) -> None:

@@ -7,24 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from discreet.accounting.events import ADD_REMOVE, REPLACE
 from discreet.errors import BudgetExceededError, NoBudgetError, ParameterError
-from discreet.ledger.accountants import Accountant
-from discreet.ledger.amounts import NOTHING, Amount
+from discreet.exact_numbers import positive, refuse
+from discreet.guarantees import ZCDP, Guarantee
+from discreet.ledger.accountants import Accountant, cap_in_words
+from discreet.ledger.amounts import NOTHING, Amount, limit
 
 
 @dataclass(slots=True)
 class Account:
     """One budget: a cap, what everyone's answers cost, and what each group's cost besides.
 
-    ``common`` counts the releases that may touch anyone, and the parts handed to analysts; ``groups``
-    those that touch one declared group of people only.
+    ``cap`` is the cap in its owner's words, ``limit`` the same as the accountant counts it. ``common``
+    counts the releases that may touch anyone, and the parts handed to analysts; ``groups`` those that
+    touch one declared group of people only.
     """
 
     name: str
     accountant: Accountant
     neighbours: str
+    cap: dict[str, str]
     limit: Amount
     common: Amount = NOTHING
     groups: dict[str, Amount] = field(default_factory=dict)
@@ -50,8 +55,7 @@ class Account:
 
     def charge(self, amount: Amount, group: str | None = None) -> None:
         """Add a spend, or refuse it and change nothing."""
-        if self.revoked:
-            raise NoBudgetError(f"the budget {self.name!r} was revoked")
+        self.require_open()
         before = self.total()
         earlier = self._counter(group)
         self._set(group, earlier + amount)
@@ -63,6 +67,11 @@ class Account:
                 f"{self.name}: {show(amount)}{whose} does not fit: {show(before)} of "
                 f"{show(self.limit)} is spent, {show(self.limit - before)} is left"
             )
+
+    def require_open(self) -> None:
+        """Refuse a budget that is closed."""
+        if self.revoked:
+            raise NoBudgetError(f"the budget {self.name!r} was revoked: nothing more can be spent")
 
     def refund(self, amount: Amount, group: str | None) -> None:
         """Take back a part that was handed out and not spent."""
@@ -94,19 +103,28 @@ class Account:
             self.groups[group] = amount
 
 
-def revoke(accounts: Mapping[str, Account], name: str) -> list[Account]:
-    """Revoke a budget and all below it; what was not spent goes back to the parent. Returns the changed."""
-    changed: list[Account] = []
-    account = accounts[name]
-    for child in _children(accounts.values(), name):
-        changed += revoke(accounts, child.name)
+def part_of(parent: Account, cap: Guarantee | None, share: object) -> tuple[Amount, dict[str, str]]:
+    """A part of a budget as an amount and in words: a cap of its own, or a share, rounded down."""
+    if cap is None:
+        fraction = positive("share", share)
+        if fraction > 1:
+            raise refuse("share", share, "above 0 and at most 1")
+        return parent.limit.scaled_down(fraction), {"share": str(Fraction(fraction))}
+    if isinstance(cap, ZCDP) and parent.accountant.name == "rho-delta":
+        return limit(cap.exact), cap_in_words(cap)
+    return parent.accountant.limits(cap), cap_in_words(cap)
+
+
+def revoke(accounts: Mapping[str, Account], account: Account) -> None:
+    """Revoke a budget and all below it; what was not spent goes back to the parent."""
+    account.require_open()
+    for child in accounts.values():
+        if child.parent == account.name and not child.revoked:
+            revoke(accounts, child)
     account.revoked = True
-    changed.append(account)
     if account.parent is not None:
-        parent = accounts[account.parent]
-        parent.refund(account.limit - account.total(), account.parent_group)
-        changed.append(parent)
-    return changed
+        unspent = account.limit - account.total()
+        accounts[account.parent].refund(unspent, account.parent_group)
 
 
 def renew(accounts: Mapping[str, Account]) -> None:
@@ -116,10 +134,6 @@ def renew(accounts: Mapping[str, Account]) -> None:
     for account in accounts.values():
         if account.parent is not None and not account.revoked:
             accounts[account.parent].charge(account.limit, account.parent_group)
-
-
-def _children(accounts: Iterable[Account], name: str) -> list[Account]:
-    return [account for account in accounts if account.parent == name and not account.revoked]
 
 
 def _dearest(amounts: Iterable[Amount], count: int) -> Amount:

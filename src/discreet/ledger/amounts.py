@@ -73,6 +73,16 @@ def limit(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
     return Amount(math.floor(cost * _COST_UNIT), math.floor(delta * _DELTA_UNIT))
 
 
+def something(amount: Amount) -> Amount:
+    """An amount that lets something through: a cap of nothing is a slip, not a budget."""
+    if amount.cost == 0:
+        raise ParameterError(
+            "a budget of nothing is not allowed: it must let something through, "
+            f"{cost_in_decimal(1)} or more"
+        )
+    return amount
+
+
 def cost_in_decimal(units: int) -> str:
     """Units of cost, exactly, in decimal.
 
@@ -125,4 +135,6 @@ def amount_of_data(data: dict[str, str]) -> Amount:
         >>> amount_of_data(amount_as_data(Amount(1, 2)))
         Amount(cost=1, delta=2)
     """
-    return spent(Fraction(data["cost"]), Fraction(data["delta"]))
+    return Amount(
+        int(Fraction(data["cost"]) * _COST_UNIT), int(Fraction(data["delta"]) * _DELTA_UNIT)
+    )

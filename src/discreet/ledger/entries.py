@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -57,6 +57,7 @@ class Entry:
         version: the version of discreet that wrote it.
         details: what belongs to the kind: purpose, mechanism, parameters, guarantee, count, cost, ...
         previous: the hash of the entry before.
+        state: the digest of the state that it leaves; None in entries of discreet 0.1.0.
         hash: the hash of this entry.
 
     Example:
@@ -79,6 +80,7 @@ class Entry:
     details: Mapping[str, Any]
     previous: str
     hash: str
+    state: str | None = None
 
     def __str__(self) -> str:
         return f"{self.budget} #{self.sequence}"
@@ -100,36 +102,14 @@ class Entry:
             **self.details,
             "previous": self.previous,
             "hash": self.hash,
+            "state": self.state,
         }
 
 
-def write(
-    *,
-    sequence: int,
-    dataset: str,
-    budget: str,
-    kind: str,
-    time: str,
-    version: str,
-    details: Mapping[str, Any],
-    previous: str,
-) -> tuple[Entry, str]:
-    """A new entry and the text that is stored and hashed."""
-    body = json.dumps(
-        {
-            "sequence": sequence,
-            "dataset": dataset,
-            "budget": budget,
-            "kind": kind,
-            "time": time,
-            "version": version,
-            "details": details,
-            "previous": previous,
-        },
-        sort_keys=True,
-        separators=(",", ":"),
-    )
-    return read(body), body
+def write(entry: Entry) -> str:
+    """The text that is stored and hashed: everything but the hash."""
+    told = {each.name: getattr(entry, each.name) for each in fields(entry) if each.name != "hash"}
+    return json.dumps(told, sort_keys=True, separators=(",", ":"))
 
 
 def read(body: str) -> Entry:
@@ -149,5 +129,14 @@ def time_in_words(microseconds: int) -> str:
         >>> time_in_words(1_000_000)
         '1970-01-01T00:00:01.000000Z'
     """
-    moment = _EPOCH + timedelta(microseconds=microseconds)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06d}Z"
+    return (_EPOCH + timedelta(microseconds=microseconds)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def moment_of(time: str) -> int:
+    """Read what ``time_in_words`` wrote.
+
+    Example:
+        >>> moment_of("1970-01-01T00:00:01.000000Z")
+        1000000
+    """
+    return (datetime.fromisoformat(time) - _EPOCH) // timedelta(microseconds=1)

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Self
+from dataclasses import replace
+from typing import Any, Self, TypeVar
 
 from sqlalchemy.engine import Connection
 
-from discreet.accounting.events import Event, text
+import discreet
+from discreet.accounting.events import ADD_REMOVE, Event, text
 from discreet.errors import LedgerError, ParameterError
 from discreet.exact_numbers import refuse
 from discreet.guarantees import Guarantee
-from discreet.ledger import rows, schema
-from discreet.ledger.accountants import cap_in_words
-from discreet.ledger.amounts import amount_as_data
-from discreet.ledger.entries import Entry
-from discreet.ledger.owning import LedgerOwner
+from discreet.ledger import accounts as arithmetic
+from discreet.ledger import clock, rows, schema
+from discreet.ledger.accountants import accountant_for, cap_in_words
+from discreet.ledger.accounts import part_of
+from discreet.ledger.amounts import amount_as_data, something
+from discreet.ledger.entries import Entry, Head, read, time_in_words
+from discreet.ledger.periods import period_named, period_number
 from discreet.ledger.places import place_of
+from discreet.ledger.reports import Budget, Plan, budget_report, plan_for
+from discreet.ledger.states import State
 from discreet.ledger.store import Store, use_write_ahead_log
+from discreet.ledger.verification import Verification, verify_history
 
+T = TypeVar("T")
 _OUTCOME = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_Change = tuple[str, str, Mapping[str, Any]]  # the budget, the kind of entry, its details
 
 
-class Ledger(LedgerOwner):
+class Ledger:
     """Budgets in a SQLite file or a PostgreSQL database. Threads may share one; processes open their own.
 
     A spend is durable before ``spend`` returns, so a mechanism that runs afterwards is always counted.
@@ -39,6 +48,9 @@ class Ledger(LedgerOwner):
         ...     print(entry, "spent;", ledger.show("visits").left, "is left")
         visits #2 spent; ε = 0.7 is left
     """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     @classmethod
     def open(cls, url: object = None, *, create: bool = True, wait: float = 30) -> Self:
@@ -77,6 +89,99 @@ class Ledger(LedgerOwner):
     def __repr__(self) -> str:
         return f"Ledger({str(self._store.place)!r})"
 
+    # ---- for whoever answers for the data ----------------------------------------------------
+
+    def create(
+        self,
+        dataset: str,
+        cap: Guarantee,
+        period: str | None = None,
+        *,
+        accountant: str | None = None,
+        neighbours: str = ADD_REMOVE,
+        groups: Iterable[str] = (),
+        delta_for_releases: object = None,
+    ) -> Budget:
+        """Give a data set a budget. The cap, the accountant and the relation never change afterwards.
+
+        Args:
+            dataset: its name.
+            cap: the most that may be spent, above zero. ``PureDP``: ε adds up. ``ZCDP``: ρ adds up.
+                ``ApproxDP``: ρ adds up, and half of δ is kept for releases that have a δ of their own.
+            period: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"`` (UTC) after which the
+                whole cap may be spent again. The promise is then per period, and adds up over periods.
+            accountant: another accountant for the cap: ``"epsilon-delta"`` adds up ε and δ.
+            neighbours: the relation the budget protects.
+            groups: groups of *people* declared disjoint: nobody is in two. Only the dearest counts.
+            delta_for_releases: how much of an ``ApproxDP`` cap's δ is kept for the releases' own δ.
+        """
+        chosen = accountant_for(cap, accountant)
+        limits = chosen.limits(cap, delta_for_releases=delta_for_releases)
+        details = {
+            "cap": cap_in_words(cap),
+            "accountant": chosen.name,
+            "limit": amount_as_data(something(limits)),
+            "neighbours": text("neighbours", neighbours),
+            "groups": sorted(_groups(groups)),
+            "period": period_named(period),
+        }
+        state = State(_name(dataset))
+
+        def work(connection: Connection) -> Entry:
+            self._store.lock_whole(connection)
+            if dataset in rows.data_sets(connection):
+                raise ParameterError(f"the data set {dataset!r} has a budget already")
+            now = self._store.now(connection)
+            return _append(connection, state, now, (dataset, "create", details))
+
+        self._store.write(work)
+        return self.show(dataset)
+
+    def allot(
+        self,
+        part: str,
+        cap: Guarantee | None = None,
+        *,
+        share: object = None,
+        group: str | None = None,
+    ) -> Budget:
+        """Hand a part of a budget to an analyst: it is set aside, theirs alone, until revoked.
+
+        Args:
+            part: ``"visits/alice"`` is a part of ``"visits"``; parts may have parts.
+            cap: the part, in the measure that the accountant adds up (ε, or ρ), or for a budget with δ
+                an ``ApproxDP`` in the accountant's terms.
+            share: instead of ``cap``: a fraction of the whole cap, rounded down.
+            group: the declared group that the analyst may ask about, if only one.
+        """
+        parent, _, last = part.rpartition("/")
+        _name(last)
+        if not parent:
+            raise refuse("part", part, "the name of a budget, a slash, and the name of the part")
+        if (cap is None) == (share is None):
+            raise ParameterError("give exactly one of cap= and share=")
+
+        def decide(_connection: Connection, state: State) -> _Change:
+            amount, words = part_of(state.account(parent), cap, share)
+            given = amount_as_data(something(amount))
+            return part, "allot", {"cap": words, "limit": given, "group": group}
+
+        self._change(part, decide)
+        return self.show(part)
+
+    def revoke(self, budget: str, *, purpose: str = "") -> Budget:
+        """Close a budget and all its parts; what a part has not spent goes back to the whole."""
+        text("purpose", purpose, empty=True)
+        self._change(budget, lambda *_: (budget, "revoke", {"purpose": purpose}))
+        return self.show(budget)
+
+    def accept_clock(self, dataset: str, *, purpose: str) -> Entry:
+        """Accept the present time after a clock ran ahead and was put back. No period begins again."""
+        text("purpose", purpose)
+        return self._change(dataset, lambda _, state: (state.name, "clock", {"purpose": purpose}))
+
+    # ---- for whoever asks ----------------------------------------------------------------------
+
     def spend(
         self, dataset: str, event: Event | Guarantee, *, purpose: str = "", group: str | None = None
     ) -> Entry:
@@ -91,26 +196,25 @@ class Ledger(LedgerOwner):
         happening = Event.of(event)
         why = text("purpose", purpose or happening.purpose, empty=True)
 
-        def change(connection: Connection, root: rows.Root, now: int) -> Entry:
-            account = rows.account_of(connection, dataset)
+        def decide(_connection: Connection, state: State) -> _Change:
+            account = state.account(dataset)
             amount = account.accountant.amount(happening.under(account.neighbours))
-            account.charge(amount, group)
-            rows.store_groups(connection, account, [] if group is None else [group])
-            details = {
-                "purpose": why,
-                "mechanism": happening.mechanism,
-                "parameters": dict(happening.parameters),
-                "guarantee": cap_in_words(happening.guarantee),
-                "count": happening.count,
-                "neighbours": happening.neighbours,
-                "group": group,
-                "spent": amount_as_data(amount),
-            }
-            return self._append(
-                connection, root, dataset, "spend", details=details, now=now, changed=account
+            return (
+                dataset,
+                "spend",
+                {
+                    "purpose": why,
+                    "mechanism": happening.mechanism,
+                    "parameters": dict(happening.parameters),
+                    "guarantee": cap_in_words(happening.guarantee),
+                    "count": happening.count,
+                    "neighbours": happening.neighbours,
+                    "group": group,
+                    "spent": amount_as_data(amount),
+                },
             )
 
-        return self._change(dataset, change)
+        return self._change(dataset, decide)
 
     def fail(self, entry: Entry, kind: str = "error") -> Entry:
         """Record that a counted release did not happen. It stays counted; this is a later entry.
@@ -122,16 +226,13 @@ class Ledger(LedgerOwner):
         if not _OUTCOME.fullmatch(kind):
             raise refuse("kind", kind, "a word of lower-case letters, digits and hyphens")
 
-        def work(connection: Connection) -> Entry:
-            root = rows.lock_root(connection, entry.dataset)
-            known = rows.entry_at(connection, root, entry.sequence)
+        def decide(connection: Connection, state: State) -> _Change:
+            known = rows.entry_at(connection, state, entry.sequence)
             if known != entry or entry.kind != "spend":
                 raise ParameterError(f"{entry} is not a spend of this ledger")
-            now = max(self._store.now(connection), root.last_time)
-            details = {"about": entry.sequence, "outcome": kind}
-            return self._append(connection, root, entry.budget, "failed", details=details, now=now)
+            return entry.budget, "failed", {"about": entry.sequence, "outcome": kind}
 
-        return self._store.write(work)
+        return self._change(entry.dataset, decide)
 
     @contextmanager
     def spending(
@@ -157,3 +258,130 @@ class Ledger(LedgerOwner):
             with suppress(LedgerError):
                 self.fail(entry)
             raise
+
+    # ---- for anyone: nothing below writes, and nothing costs -----------------------------------
+
+    def show(self, budget: str) -> Budget:
+        """The state of a budget, as the next spend would find it."""
+        return self._look(budget, lambda c, state: budget_report(self._due(c, state), budget))
+
+    def budgets(self) -> tuple[Budget, ...]:
+        """The state of every data set's budget."""
+        return tuple(self.show(name) for name in self._store.read(rows.data_sets))
+
+    def history(self, dataset: str) -> tuple[Entry, ...]:
+        """Every entry of a data set, or of one part of its budget, oldest first."""
+
+        def look(connection: Connection, state: State) -> tuple[Entry, ...]:
+            state.account(dataset)
+            listed = (read(body) for _, body, _ in rows.lines_of(connection, state))
+            return tuple(
+                entry
+                for entry in listed
+                if dataset == state.name or (entry.budget + "/").startswith(dataset + "/")
+            )
+
+        return self._look(dataset, look)
+
+    def plan(
+        self,
+        dataset: str,
+        event: Event | Guarantee,
+        *,
+        count: int | None = None,
+        group: str | None = None,
+    ) -> Plan:
+        """What more releases would cost, in the figures that spending would use. Spends nothing."""
+        asked = Event.of(event)
+        asked = asked if count is None else replace(asked, count=count)
+
+        def look(connection: Connection, state: State) -> Plan:
+            account = self._due(connection, state).account(dataset)
+            return plan_for(account, asked.under(account.neighbours), group)
+
+        return self._look(dataset, look)
+
+    def head(self, dataset: str) -> Head:
+        """Where the history stands; keep it elsewhere, and ``verify`` shows any later rewriting."""
+        return self._look(dataset, lambda _, state: state.head)
+
+    def verify(self, dataset: str, *, head: Head | str | None = None) -> Verification:
+        """Check the chain of hashes and the stored state against the history, and an exported head."""
+        kept = Head.parse(head) if isinstance(head, str) else head
+        return self._look(
+            dataset, lambda c, state: verify_history(state, rows.lines_of(c, state), kept)
+        )
+
+    # ---- inside --------------------------------------------------------------------------------
+
+    def _look(self, name: str, look: Callable[[Connection, State], T]) -> T:
+        return self._store.read(lambda connection: look(connection, rows.load(connection, name)))
+
+    def _due(self, connection: Connection, state: State) -> State:
+        if state.is_due(self._store.now(connection)):
+            arithmetic.renew(state.accounts)
+        return state
+
+    def _change(self, name: str, decide: Callable[[Connection, State], _Change]) -> Entry:
+        """Every change of a data set: lock it, check that it is what its history left, add an entry."""
+
+        def work(connection: Connection) -> Entry:
+            state = rows.load(connection, name, lock=True)
+            _require_untouched(connection, state)
+            change = decide(connection, state)
+            now = self._store.now(connection)
+            if change[1] == "failed":  # can always be recorded, whatever the clock says
+                now = max(now, state.last_time)
+            elif change[1] != "clock":
+                now = clock.checked(now, state.last_time)
+                if state.period is not None and state.is_due(now):
+                    begun = {"period": state.period, "number": period_number(state.period, now)}
+                    _append(connection, state, now, (state.name, "renew", begun))
+            return _append(connection, state, now, change)
+
+        return self._store.write(work)
+
+
+def _require_untouched(connection: Connection, state: State) -> None:
+    """Refuse tables that are not what the last entry left, in time that no history makes longer."""
+    last = rows.entry_at(connection, state, state.count)
+    if last is not None and last.state is None:
+        # Written by discreet 0.1.0: the history is run again, once; the next entry carries its state.
+        untouched = verify_history(state, rows.lines_of(connection, state), None).holds
+    else:
+        untouched = state.follows(last)
+    if not untouched:
+        raise rows.changed_from_outside(state.name)
+
+
+def _append(connection: Connection, state: State, now: int, change: _Change) -> Entry:
+    """Change the state, and write it down together with the entry that says so."""
+    budget, kind, details = change
+    before = state.copy()
+    draft = Entry(
+        sequence=state.count + 1,
+        dataset=state.name,
+        budget=budget,
+        kind=kind,
+        time=time_in_words(now),
+        version=discreet.__version__,
+        details=details,
+        previous=state.hash,
+        hash="",
+    )
+    state.apply(draft)
+    return rows.save(connection, before, state, draft)
+
+
+def _name(name: str) -> str:
+    text("dataset", name)
+    if "/" in name or name != name.strip():
+        raise refuse("dataset", name, "a name without slashes; name/part names a part of a budget")
+    return name
+
+
+def _groups(names: Iterable[str]) -> list[str]:
+    listed = [text("group", name) for name in names]
+    if isinstance(names, str) or len(set(listed)) != len(listed):
+        raise ParameterError("groups must be a list of different names")
+    return listed

@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError
 
 from discreet.errors import LedgerError, ParameterError
 
+_MOUNTS = Path("/proc/self/mountinfo")
 _SQLITE_HEADER = b"SQLite format 3\x00"
 _SECRET_OPTIONS = frozenset({"password", "passfile", "sslpassword", "sslkey"})
 
@@ -70,15 +71,45 @@ class Place:
         raise problem
 
     def file_number(self) -> tuple[int, int] | None:
-        """What tells the SQLite file from any other, or None if it is gone."""
+        """What tells the SQLite file from any other, or None if it is gone.
+
+        SQLite finds its log by the file's *name*: under two names there are two logs, and neither sees
+        what the other has spent. Such a file is refused.
+        """
         try:
             found = self.path.stat()
         except OSError:
             return None
+        if found.st_nlink > 1:
+            raise LedgerError(
+                f"the ledger {self.path} has {found.st_nlink} names (hard links), and what is spent "
+                "under one may not be seen under another: leave it one name. Nothing was spent"
+            )
         return found.st_dev, found.st_ino
 
+    def _require_no_mount_of_its_own(self) -> None:
+        """A single file mounted into a container is another name for it, which no count of links shows."""
+        try:
+            lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        except OSError:
+            return  # not Linux: there is no such mount
+        point = str(self.path.resolve())
+        for escaped, character in (
+            ("\\", "\\134"),
+            (" ", "\\040"),
+            ("\t", "\\011"),
+            ("\n", "\\012"),
+        ):
+            point = point.replace(escaped, character)
+        if any(line.split(" ")[4:5] == [point] for line in lines):
+            raise LedgerError(
+                f"the ledger {self.path} is mounted as a single file, and what is spent here may not be "
+                "seen where it comes from: mount the folder that it is in. Nothing was spent"
+            )
+
     def check_file(self) -> None:
-        """Refuse what is plainly no ledger before SQLite opens it."""
+        """Refuse what is plainly no ledger, or has two names, before SQLite opens it."""
+        self._require_no_mount_of_its_own()
         try:
             with self.path.open("rb") as file:
                 start = file.read(len(_SQLITE_HEADER))

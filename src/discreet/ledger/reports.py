@@ -10,6 +10,7 @@ from discreet.ledger.accountants import ACCOUNTANTS, cap_in_words
 from discreet.ledger.accounts import Account
 from discreet.ledger.amounts import NOTHING, Amount, amount_as_data
 from discreet.ledger.entries import Head
+from discreet.ledger.states import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +141,24 @@ class Plan:
             "fits": self.fits,
             "most": self.most,
         }
+
+
+def budget_report(state: State, name: str) -> Budget:
+    """The state of one budget, for showing."""
+    account = state.account(name)
+    return Budget(
+        name=name,
+        accountant=account.accountant.name,
+        neighbours=account.neighbours,
+        cap=account.cap,
+        limit=account.limit,
+        total=account.total(),
+        groups=account.groups,
+        period=state.period,
+        revoked=account.revoked,
+        parts=tuple(part.name for part in state.accounts.values() if part.parent == name),
+        head=state.head,
+    )
 
 
 def plan_for(account: Account, event: Event, group: str | None) -> Plan:

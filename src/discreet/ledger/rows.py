@@ -1,85 +1,22 @@
-"""Rows and accounts: reading a data set's budgets from the tables and writing them back."""
+"""Rows and states: reading a data set from the tables and writing it back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import select, update
 from sqlalchemy.engine import Connection, RowMapping
 
-from discreet.errors import NoBudgetError
+from discreet.errors import LedgerError, NoBudgetError
 from discreet.ledger.accountants import ACCOUNTANTS
 from discreet.ledger.accounts import Account
 from discreet.ledger.amounts import Amount
-from discreet.ledger.entries import GENESIS, Entry, Head, read
-from discreet.ledger.reports import Budget
+from discreet.ledger.entries import GENESIS, Entry, read, write
+from discreet.ledger.periods import PERIODS
 from discreet.ledger.schema import budgets, entries, groups
-
-
-@dataclass(slots=True)
-class Root:
-    """A data set: the row that is locked, and where its history stands."""
-
-    id: int
-    name: str
-    period: str | None
-    period_number: int | None
-    count: int
-    head: str
-    last_time: int
-
-
-def root_name(name: str) -> str:
-    """The data set of a budget's name: what stands before the first slash."""
-    return name.partition("/")[0]
-
-
-def lock_root(connection: Connection, name: str, *, lock: bool = True) -> Root:
-    """Read a data set's row and, for a writer, hold it until the transaction ends."""
-    query = select(budgets).where(budgets.c.name == root_name(name))
-    # PostgreSQL waits here for other writers of this data set; SQLite has waited at BEGIN IMMEDIATE.
-    row = connection.execute(query.with_for_update() if lock else query).mappings().one_or_none()
-    if row is None:
-        raise NoBudgetError(
-            f"the data set {root_name(name)!r} has no budget in this ledger: its owner makes one with "
-            "`discreet budget create`"
-        )
-    return Root(
-        id=row["id"],
-        name=row["name"],
-        period=row["period"],
-        period_number=row["period_number"],
-        count=row["entries"],
-        head=row["head"],
-        last_time=row["last_time"],
-    )
-
-
-def account_of(connection: Connection, name: str) -> Account:
-    """One budget."""
-    found = _accounts(connection, budgets.c.name == name)
-    if name not in found:
-        raise NoBudgetError(f"there is no budget {name!r} in this ledger")
-    return found[name]
-
-
-def accounts_of(connection: Connection, root: Root) -> dict[str, Account]:
-    """Every budget of a data set, the data set itself first."""
-    return _accounts(connection, (budgets.c.id == root.id) | (budgets.c.root_id == root.id))
-
-
-def _accounts(connection: Connection, condition: ColumnElement[bool]) -> dict[str, Account]:
-    """Budgets with their groups, in one query: while it runs, others wait."""
-    found: dict[str, Account] = {}
-    for row in connection.execute(_BUDGETS_AND_GROUPS.where(condition)).mappings():
-        account = found.setdefault(row["name"], _account(row))
-        if row["group_name"] is not None:
-            account.groups[row["group_name"]] = Amount(row["group_cost"], row["group_delta"])
-    return found
-
+from discreet.ledger.states import State
 
 _BUDGETS_AND_GROUPS = (
     select(
@@ -93,76 +30,161 @@ _BUDGETS_AND_GROUPS = (
 )
 
 
+def load(connection: Connection, name: str, *, lock: bool = False) -> State:
+    """The data set that a budget belongs to; a writer holds it until the transaction ends."""
+    root = name.partition("/")[0]
+    query = select(budgets.c.id).where(budgets.c.name == root)
+    # PostgreSQL waits here for other writers of this data set; SQLite has waited at BEGIN IMMEDIATE.
+    # Only what is read after that is what the last holder wrote.
+    identity = connection.execute(query.with_for_update() if lock else query).scalar_one_or_none()
+    if identity is None:
+        raise NoBudgetError(
+            f"the data set {root!r} has no budget in this ledger: its owner makes one with "
+            "`discreet budget create`"
+        )
+    found = connection.execute(
+        _BUDGETS_AND_GROUPS.where((budgets.c.id == identity) | (budgets.c.root_id == identity))
+    ).mappings()
+    try:
+        return _state(root, list(found))
+    except (KeyError, TypeError, ValueError):
+        raise changed_from_outside(root) from None
+
+
+def changed_from_outside(name: str) -> LedgerError:
+    """What to say when the tables are not what the history left."""
+    return LedgerError(
+        f"{name}: what the ledger's tables hold is not what its history left: they were changed by "
+        f"something else than discreet. Nothing was spent; `discreet budget verify` says more"
+    )
+
+
+def _state(root: str, found: list[RowMapping]) -> State:
+    first = next(row for row in found if row["name"] == root)
+    if first["period"] is not None and first["period"] not in PERIODS:
+        raise ValueError
+    state = State(
+        name=root,
+        count=_whole(first["entries"]),
+        hash=first["head"],
+        last_time=_whole(first["last_time"]),
+        period=first["period"],
+        period_number=first["period_number"],
+    )
+    for row in found:
+        name = row["name"]
+        if name not in state.accounts:
+            state.accounts[name] = _account(row)
+            state.stored[name] = _besides(row)
+        if row["group_name"] is not None:
+            amount = Amount(_whole(row["group_cost"]), _whole(row["group_delta"]))
+            state.accounts[name].groups[row["group_name"]] = amount
+    return state
+
+
 def _account(row: RowMapping) -> Account:
     return Account(
         name=row["name"],
         accountant=ACCOUNTANTS[row["accountant"]],
         neighbours=row["neighbours"],
-        limit=Amount(row["limit_cost"], row["limit_delta"]),
-        common=Amount(row["common_cost"], row["common_delta"]),
+        cap=json.loads(row["cap"]),
+        limit=Amount(_whole(row["limit_cost"]), _whole(row["limit_delta"])),
+        common=Amount(_whole(row["common_cost"]), _whole(row["common_delta"])),
         parent=row["parent"],
         parent_group=row["parent_group"],
         revoked=bool(row["revoked"]),
     )
 
 
-def insert_account(
-    connection: Connection,
-    account: Account,
-    *,
-    root: Root | None,
-    cap: dict[str, str],
-    period: str | None,
-    number: int | None,
-) -> int:
-    """Store a new budget; without a root it is a data set of its own. Returns its row's number."""
-    identity = connection.execute(
-        budgets.insert()
+def _besides(row: RowMapping) -> tuple[Any, ...]:
+    """What a row holds besides its account; the data set's own is in its state."""
+    unused = ("period", "period_number", "entries", "head", "last_time")
+    names = ("id", "root_id", *(() if row["root_id"] is None else unused))
+    return tuple(row[name] for name in names)
+
+
+def _whole(value: Any) -> int:
+    """SQLite stores any type in any column."""
+    if type(value) is not int:
+        raise TypeError
+    return value
+
+
+def save(connection: Connection, before: State, after: State, draft: Entry) -> Entry:
+    """Write what an entry has changed, the entry, and the new head. Returns the entry with its hash."""
+    for name, account in after.accounts.items():
+        if name not in before.accounts:
+            after.stored[name] = _insert(connection, after, account)
+        elif account != before.accounts[name]:
+            _update(connection, after, before.accounts[name], account)
+    body = write(replace(draft, state=after.digest()))
+    entry = read(body)
+    identity = after.stored[after.name][0]
+    connection.execute(
+        entries.insert().values(
+            root_id=identity, sequence=entry.sequence, body=body, hash=entry.hash
+        )
+    )
+    after.hash = entry.hash
+    connection.execute(
+        update(budgets)
+        .where(budgets.c.id == identity)
         .values(
-            name=account.name,
-            root_id=None if root is None else root.id,
-            parent=account.parent,
-            parent_group=account.parent_group,
-            accountant=account.accountant.name,
-            neighbours=account.neighbours,
-            cap=json.dumps(cap, sort_keys=True),
-            limit_cost=account.limit.cost,
-            limit_delta=account.limit.delta,
-            common_cost=0,
-            common_delta=0,
-            revoked=False,
-            period=period,
-            period_number=number,
-            entries=0,
-            head=GENESIS,
-            last_time=0,
+            entries=after.count,
+            head=after.hash,
+            last_time=after.last_time,
+            period_number=after.period_number,
+            **_counters(after.accounts[after.name]),
         )
-        .returning(budgets.c.id)
-    ).scalar_one()
+    )
+    return entry
+
+
+def _insert(connection: Connection, state: State, account: Account) -> tuple[Any, ...]:
+    own = account.name == state.name
+    row = (
+        connection.execute(
+            budgets.insert()
+            .values(
+                name=account.name,
+                root_id=None if own else state.stored[state.name][0],
+                parent=account.parent,
+                parent_group=account.parent_group,
+                accountant=account.accountant.name,
+                neighbours=account.neighbours,
+                cap=json.dumps(account.cap, sort_keys=True),
+                limit_cost=account.limit.cost,
+                limit_delta=account.limit.delta,
+                period=state.period if own else None,
+                period_number=None,
+                entries=0,
+                head=GENESIS,
+                last_time=0,
+                **_counters(account),
+            )
+            .returning(budgets)
+        )
+        .mappings()
+        .one()
+    )
     for group in account.groups:
-        connection.execute(groups.insert().values(budget_id=identity, name=group, cost=0, delta=0))
-    return int(identity)
+        connection.execute(groups.insert().values(budget_id=row["id"], name=group, cost=0, delta=0))
+    return _besides(row)
 
 
-def store_accounts(connection: Connection, accounts: Iterable[Account]) -> None:
-    """Write counters back."""
-    for account in accounts:
+def _update(connection: Connection, state: State, before: Account, after: Account) -> None:
+    identity = state.stored[after.name][0]
+    if after.name != state.name:  # the data set's own row is written with the head
         connection.execute(
-            update(budgets).where(budgets.c.name == account.name).values(**_counters(account))
+            update(budgets).where(budgets.c.id == identity).values(**_counters(after))
         )
-        store_groups(connection, account, account.groups)
-
-
-def store_groups(connection: Connection, account: Account, names: Iterable[str]) -> None:
-    """Write some groups' counters back."""
-    owner = select(budgets.c.id).where(budgets.c.name == account.name).scalar_subquery()
-    for name in names:
-        amount = account.groups[name]
-        connection.execute(
-            update(groups)
-            .where(groups.c.budget_id == owner, groups.c.name == name)
-            .values(cost=amount.cost, delta=amount.delta)
-        )
+    for name, amount in after.groups.items():
+        if amount != before.groups[name]:
+            connection.execute(
+                update(groups)
+                .where(groups.c.budget_id == identity, groups.c.name == name)
+                .values(cost=amount.cost, delta=amount.delta)
+            )
 
 
 def _counters(account: Account) -> dict[str, Any]:
@@ -173,79 +195,27 @@ def _counters(account: Account) -> dict[str, Any]:
     }
 
 
-def append(
-    connection: Connection, root: Root, entry: Entry, body: str, *, changed: Account | None = None
-) -> None:
-    """Add an entry, move the data set's head to it, and write one budget's common counters back."""
-    connection.execute(
-        entries.insert().values(
-            root_id=root.id, sequence=entry.sequence, body=body, hash=entry.hash
-        )
-    )
-    values: dict[str, Any] = {
-        "entries": entry.sequence,
-        "head": entry.hash,
-        "last_time": root.last_time,
-        "period_number": root.period_number,
-    }
-    if changed is not None and changed.name == root.name:
-        values |= _counters(changed)
-    elif changed is not None:
-        connection.execute(
-            update(budgets).where(budgets.c.name == changed.name).values(**_counters(changed))
-        )
-    connection.execute(update(budgets).where(budgets.c.id == root.id).values(**values))
-    root.count, root.head = entry.sequence, entry.hash
-
-
-def bodies_of(connection: Connection, root: Root) -> list[tuple[int, str, str]]:
+def lines_of(connection: Connection, state: State) -> list[tuple[int, str, str]]:
     """Every stored line: its number, its text, its hash as stored."""
     query = select(entries.c.sequence, entries.c.body, entries.c.hash).where(
-        entries.c.root_id == root.id
+        entries.c.root_id == state.stored[state.name][0]
     )
     return [tuple(row) for row in connection.execute(query.order_by(entries.c.sequence))]
 
 
-def entry_at(connection: Connection, root: Root, sequence: int) -> Entry | None:
-    """One entry, if there is one."""
+def entry_at(connection: Connection, state: State, sequence: int) -> Entry | None:
+    """One entry, if there is one that can be read."""
     query = select(entries.c.body).where(
-        entries.c.root_id == root.id, entries.c.sequence == sequence
+        entries.c.root_id == state.stored[state.name][0], entries.c.sequence == sequence
     )
     body = connection.execute(query).scalar_one_or_none()
-    return None if body is None else read(body)
+    try:
+        return None if body is None else read(body)
+    except (TypeError, ValueError):
+        return None
 
 
-def history_of(connection: Connection, root: Root) -> list[Entry]:
-    """Every entry of a data set, oldest first."""
-    query = select(entries.c.body).where(entries.c.root_id == root.id).order_by(entries.c.sequence)
-    return [read(body) for body in connection.execute(query).scalars()]
-
-
-def budget_of(
-    connection: Connection, root: Root, name: str, accounts: Mapping[str, Account] | None = None
-) -> Budget:
-    """The state of one budget, for showing; ``accounts`` if they differ from what is stored."""
-    accounts = accounts_of(connection, root) if accounts is None else accounts
-    if name not in accounts:
-        raise NoBudgetError(f"there is no budget {name!r} in this ledger")
-    account = accounts[name]
-    cap = connection.execute(select(budgets.c.cap).where(budgets.c.name == name)).scalar_one()
-    return Budget(
-        name=name,
-        accountant=account.accountant.name,
-        neighbours=account.neighbours,
-        cap=json.loads(cap),
-        limit=account.limit,
-        total=account.total(),
-        groups=account.groups,
-        period=root.period,
-        revoked=account.revoked,
-        parts=tuple(part.name for part in accounts.values() if part.parent == name),
-        head=Head(root.name, root.count, root.head),
-    )
-
-
-def root_names(connection: Connection) -> list[str]:
+def data_sets(connection: Connection) -> list[str]:
     """The names of all data sets."""
     query = select(budgets.c.name).where(budgets.c.root_id.is_(None)).order_by(budgets.c.name)
     return list(connection.execute(query).scalars())

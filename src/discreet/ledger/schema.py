@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from discreet.errors import LedgerError
 from discreet.ledger.store import Store
 
-CURRENT = 2
+CURRENT = 3
 
 _metadata = MetaData()
 budgets = Table(
@@ -125,7 +125,15 @@ def _version_2(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_version_1, _version_2)
+def _version_3(_connection: Connection) -> None:
+    """No table changes, but every entry from now on carries the state that it leaves.
+
+    An earlier discreet, which neither writes nor checks it, must not spend any more: it refuses a
+    ledger of this version. A history from before is run again, once, by the next change.
+    """
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_version_1, _version_2, _version_3)
 """Step i leads from version i to version i + 1; a new ledger takes them all."""
 
 
@@ -155,10 +163,13 @@ def _version(connection: Connection, store: Store) -> int:
         if names and store.place.is_sqlite:
             raise LedgerError(f"{store.place} is a database of something else, not a ledger")
         return 0
-    found = max(connection.execute(versions.select()).scalars(), default=0)
+    listed = sorted(connection.execute(versions.select()).scalars())
+    found = max(listed, default=0)
     if found > CURRENT:
         raise LedgerError(
             f"the ledger {store.place} was made by a newer discreet (schema {found}; "
             f"this one reads up to {CURRENT}): upgrade discreet"
         )
+    if listed != list(range(1, found + 1)):
+        raise LedgerError(f"{store.place} is not a ledger, or it is damaged")
     return found

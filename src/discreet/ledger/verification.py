@@ -6,16 +6,12 @@ What the chain cannot show without such a head is said in ``docs/proofs/ledger.m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from discreet.errors import DiscreetError, LedgerError
-from discreet.ledger import accounts as arithmetic
-from discreet.ledger.accountants import ACCOUNTANTS
-from discreet.ledger.accounts import Account
-from discreet.ledger.amounts import Amount, amount_of_data
-from discreet.ledger.entries import GENESIS, Entry, Head, digest, read
-from discreet.ledger.rows import Root
+from discreet.errors import DiscreetError
+from discreet.ledger.entries import GENESIS, Entry, Head, read
+from discreet.ledger.states import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,24 +68,24 @@ class Verification:
 
 
 def verify_history(
-    root: Root, lines: Sequence[tuple[int, str, str]], stored: dict[str, Account], kept: Head | None
+    stored: State, lines: Sequence[tuple[int, str, str]], kept: Head | None
 ) -> Verification:
-    """Check stored lines and totals."""
-    entries, problems = _chain(root, lines)
+    """Check stored lines, and the state that is stored beside them."""
+    entries, problems = _chain(stored, lines)
     if not problems:
-        problems += _totals(entries, stored)
+        problems += _state(entries, stored)
     if kept is not None:
-        problems += _against(kept, root, lines)
+        problems += _against(kept, stored, lines)
     return Verification(
-        dataset=root.name,
+        dataset=stored.name,
         entries=len(lines),
-        head=Head(root.name, root.count, root.head),
+        head=stored.head,
         problems=tuple(problems),
         compared=kept is not None,
     )
 
 
-def _chain(root: Root, lines: Sequence[tuple[int, str, str]]) -> tuple[list[Entry], list[str]]:
+def _chain(stored: State, lines: Sequence[tuple[int, str, str]]) -> tuple[list[Entry], list[str]]:
     previous = GENESIS
     entries: list[Entry] = []
     for number, (sequence, body, stored_hash) in enumerate(lines, start=1):
@@ -99,69 +95,43 @@ def _chain(root: Root, lines: Sequence[tuple[int, str, str]]) -> tuple[list[Entr
             entry = read(body)
         except (ValueError, TypeError):
             return entries, [f"entry {number} is not readable"]
-        if digest(body) != stored_hash or entry.previous != previous:
+        if entry.hash != stored_hash or entry.previous != previous:
             return entries, [f"entry {number} was changed, or the one before it"]
-        if (entry.sequence, entry.dataset) != (number, root.name):
+        if (entry.sequence, entry.dataset) != (number, stored.name):
             return entries, [f"entry {number} is not in its place"]
         previous = stored_hash
         entries.append(entry)
-    if (root.count, root.head) != (len(lines), previous):
+    if (stored.count, stored.hash) != (len(lines), previous):
         return entries, ["the last entries are missing: the history ends before its head"]
     return entries, []
 
 
-def _totals(entries: Sequence[Entry], stored: dict[str, Account]) -> list[str]:
-    """Run the history again, from nothing, and compare with the counters."""
-    accounts: dict[str, Account] = {}
+def _state(entries: Sequence[Entry], stored: State) -> list[str]:
+    """Run the history again, from nothing, and compare with what is stored."""
+    state = State(stored.name)
     for entry in entries:
         try:
-            _replay(accounts, entry)
+            state.apply(entry)
         except (DiscreetError, KeyError, TypeError, ValueError):
             return [f"entry {entry.sequence} does not follow from those before it"]
-    if accounts.keys() != stored.keys():
+    if state.accounts.keys() != stored.accounts.keys():
         return ["the budgets are not those of the history"]
-    return [
-        f"the totals of {name!r} are not those of the history"
-        for name, account in accounts.items()
-        if account != stored[name]
+    problems = [
+        f"the totals of {name!r}, or what else its row holds, are not those of the history"
+        for name, account in state.accounts.items()
+        if account != stored.accounts[name]
     ]
+    if (state.period, state.period_number) != (stored.period, stored.period_number):
+        problems.append("the period is not that of the history")
+    if state.last_time != stored.last_time:
+        problems.append("the time of the last entry is not that of the history")
+    if not problems and entries[-1].state is not None and not stored.follows(entries[-1]):
+        problems.append("the rows are not those that the last entry left")
+    return problems
 
 
-def _replay(accounts: dict[str, Account], entry: Entry) -> None:
-    details = entry.details
-    if entry.kind == "create":
-        accounts[entry.budget] = Account(
-            name=entry.budget,
-            accountant=ACCOUNTANTS[details["accountant"]],
-            neighbours=details["neighbours"],
-            limit=amount_of_data(details["limit"]),
-            groups=dict.fromkeys(details.get("groups", ()), Amount()),
-        )
-    elif entry.kind == "allot":
-        parent = accounts[entry.budget.rpartition("/")[0]]
-        part, group = amount_of_data(details["limit"]), details.get("group")
-        parent.charge(part, group)
-        accounts[entry.budget] = replace(
-            parent,
-            name=entry.budget,
-            limit=part,
-            common=Amount(),
-            parent=parent.name,
-            parent_group=group,
-            groups={} if group is not None else dict.fromkeys(parent.groups, Amount()),
-        )
-    elif entry.kind == "spend":
-        accounts[entry.budget].charge(amount_of_data(details["spent"]), details.get("group"))
-    elif entry.kind == "revoke":
-        arithmetic.revoke(accounts, entry.budget)
-    elif entry.kind == "renew":
-        arithmetic.renew(accounts)
-    elif entry.kind not in ("failed", "clock"):
-        raise LedgerError("an entry of an unknown kind")
-
-
-def _against(kept: Head, root: Root, lines: Sequence[tuple[int, str, str]]) -> list[str]:
-    if kept.dataset != root.name:
+def _against(kept: Head, stored: State, lines: Sequence[tuple[int, str, str]]) -> list[str]:
+    if kept.dataset != stored.name:
         return [f"the head kept elsewhere is of {kept.dataset!r}"]
     if kept.sequence > len(lines):
         return [
