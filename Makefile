@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint types docs pages bench bench-large clean
+.PHONY: help demo test lint types docs pages proofs bench bench-large clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint types   only the linter and the spelling, only the type checker"
 	@echo "make docs         build the documentation site into docs/_build/html"
 	@echo "make pages        check every claim again and redraw the pictures of the documentation"
+	@echo "make proofs       have Coq check the theorems of proofs/ (says what to install if it is absent)"
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
 	@echo "make bench-large  the benchmarks at full size"
 	@echo "make clean        remove the virtual environment and what was built"
@@ -53,6 +54,9 @@ pages: $(VENV)/.test
 	$(BIN)/discreet reproduce --quick --only pf-fig1b --only err-fig8 --out build/report
 	cp build/report/figures/*.svg docs/_static/figures/
 
+proofs:
+	@$(MAKE) --no-print-directory -C proofs
+
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
 
@@ -61,3 +65,4 @@ bench-large: $(VENV)/.test
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	@$(MAKE) --no-print-directory -C proofs clean

@@ -1,0 +1,161 @@
+"""What the kernel cannot see: that nothing is assumed on the side, that the statements are the agreed ones.
+
+``check.py sources`` reads the files, ``check.py compare`` asks Coq what each theorem of Statements.v says and
+rests on and compares that with checked.txt, ``check.py accept`` writes checked.txt, and ``check.py recheck``
+has coqchk read the compiled files.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).parent
+AXIOMS = {
+    "ClassicalDedekindReals.sig_not_dec",
+    "ClassicalDedekindReals.sig_forall_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+    "Classical_Prop.classic",
+}
+# What leaves a gap, adds an axiom, or switches a check of the kernel off.
+FORBIDDEN = (
+    "Admitted|admit|give_up|Abort|Axiom|Axioms|Parameter|Parameters|Conjecture|Conjectures|Declare|Primitive|"
+    "bypass_check|Guard Checking|Positivity Checking|Universe Checking|type-in-type|Extraction|native_compute"
+)
+ASSUMING = "Hypothesis|Hypotheses|Variable|Variables|Context"
+KIND = re.compile(r"^(?:Inductive|Record|Variant) (\w+)", re.M)
+THEOREM = re.compile(r"^Theorem (\w+)", re.M)
+
+
+def without_comments(text: str) -> str:
+    """The text with every comment, nested ones too, replaced by its line ends."""
+    kept, depth = [], 0
+    for part in re.split(r"(\(\*|\*\))", text):
+        if part == "(*":
+            depth += 1
+        elif part == "*)":
+            depth -= 1
+        else:
+            kept.append(part if depth == 0 else "\n" * part.count("\n"))
+    return "".join(kept)
+
+
+def faults(name: str, text: str) -> Iterator[str]:
+    """What a source may not contain, with file and line."""
+    open_sections: list[str] = []
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
+        if opened := re.match(r"\s*Section\s+(\w+)", line):
+            open_sections.append(opened[1])
+        elif closed := re.match(r"\s*End\s+(\w+)", line):
+            if open_sections and open_sections[-1] == closed[1]:
+                open_sections.pop()
+        elif re.match(r"\s*Module\b", line):
+            yield f"{name}:{number}: modules are not used here, so that a section is easy to see"
+        if found := re.search(rf"\b({FORBIDDEN})\b", line):
+            yield f"{name}:{number}: {found[1]} is not allowed"
+        if not open_sections and (found := re.search(rf"(?:^|\.\s|\])\s*({ASSUMING})\b", line)):
+            yield f"{name}:{number}: {found[1]} outside a section is an axiom"
+
+
+def sources() -> list[str]:
+    """The files of the project, in the order of _CoqProject."""
+    return re.findall(r"^\w+\.v$", (HERE / "_CoqProject").read_text(), re.M)
+
+
+def check_sources() -> None:
+    """Every file is built, and none holds anything forbidden."""
+    present = {path.name for path in HERE.glob("*.v")} - {"Listing.v"}
+    wrong = [f"{name} is not both present and in _CoqProject" for name in present ^ set(sources())]
+    for name in sorted(present):
+        wrong.extend(faults(name, (HERE / name).read_text()))
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+def ask(*commands: str) -> str:
+    """What Coq prints."""
+    listing = HERE / "Listing.v"
+    opening = ["From Coq Require Import Reals List ZArith. From Discreet Require Statements."]
+    opening += ["Set Printing Width 100. Open Scope R_scope."]
+    listing.write_text("\n".join([*opening, *commands, ""]))
+    command = ["coqc", "-Q", str(HERE), "Discreet", "-w", "-ambiguous-paths", str(listing)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=HERE).stdout
+
+
+def axioms_in(printed: str) -> set[str]:
+    """The names in the answer to Print Assumptions."""
+    head, colon, body = printed.partition("Axioms:\n")
+    if not colon or head.strip():
+        sys.exit(f"not what Print Assumptions prints: {printed[:200]!r}")
+    return {re.split(r"[\s:]", line)[0] for line in body.splitlines() if not line.startswith(" ")}
+
+
+def constants_in(printed: str) -> list[str]:
+    """Our own names in the answer to Print Transparent Dependencies."""
+    ours = "|".join(name.removesuffix(".v") for name in sources())
+    return sorted(set(re.findall(rf"^(?:Discreet\.)?((?:{ours})\.\w+)\s*:", printed, re.M)))
+
+
+def listing() -> str:
+    """Every statement with all definitions it rests on, as Coq prints them; the axioms are compared."""
+    names = THEOREM.findall((HERE / "Statements.v").read_text())
+    kinds = [
+        f"{file.removesuffix('.v')}.{name}"
+        for file in sources()
+        for name in KIND.findall((HERE / file).read_text())
+    ]
+    types = [
+        f"Definition say_{name} : Prop := ltac:(let t := type of @Statements.{name} in exact t)."
+        for name in names
+    ]
+    gathered = "(" + ", ".join(f"@Statements.{name}" for name in names) + ")"
+    found = axioms_in(ask(f"Definition all := {gathered}.", "Print Assumptions all."))
+    if found != AXIOMS:
+        sys.exit(f"the axioms differ: {', '.join(sorted(found ^ AXIOMS))}")
+    said = "(" + ", ".join(f"say_{name}" for name in names) + ")"
+    constants = constants_in(
+        ask(*types, f"Definition all := {said}.", "Print Transparent Dependencies all.")
+    )
+    text = ask(*(f"Check @Statements.{name}." for name in names))
+    definitions = re.sub(
+        r"\n\nArguments .*(\n  .*)*", "\n", ask(*(f"Print {name}." for name in constants + kinds))
+    )
+    printed = "\n".join(["THEOREMS", "", text, "DEFINITIONS", "", definitions])
+    return re.sub(r" +$", "", printed, flags=re.M).rstrip() + "\n"
+
+
+def recheck() -> None:
+    """The kernel alone reads the compiled files again, with everything they rest on."""
+    command = ["coqchk", "-silent", "-o", "-Q", str(HERE), "Discreet", "Discreet.Statements"]
+    said = subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True).stderr
+    found = {".".join(name.split(".")[-2:]) for name in re.findall(r"^    (\S+)$", said, re.M)}
+    if found != AXIOMS or said.count("<none>") != 3:
+        sys.exit(f"coqchk does not agree:\n{said}")
+    print("coqchk agrees")
+
+
+def main(task: str) -> None:
+    """One task, by name."""
+    check_sources()
+    if task == "sources":
+        return
+    if task == "recheck":
+        recheck()
+        return
+    agreed, text = HERE / "checked.txt", listing()
+    if task == "accept":
+        agreed.write_text(text)
+    elif text != agreed.read_text():
+        (HERE / "checked.new").write_text(text)
+        sys.exit(
+            "the statements or definitions differ from checked.txt: see checked.new, or make accept"
+        )
+    count = len(THEOREM.findall((HERE / "Statements.v").read_text()))
+    print(
+        f"{count} theorems, which rest on the four axioms of Coq's classical reals and nothing else"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
