@@ -15,7 +15,6 @@ from discreet.exact_numbers import Exact, probability
 from discreet.gaps import Gaps
 from discreet.guarantees import ApproxDP, Guarantee
 from discreet.mechanisms.mechanism import Floats, Indices, Mechanism, source_of_bits
-from discreet.release import Release
 from discreet.sampling import Bits
 from discreet.sampling.refinement import Ball, Uniform, ball
 from discreet.scores import Scores
@@ -84,18 +83,6 @@ class LargeGap(Mechanism):
     def parameters(self) -> dict[str, Any]:
         """The arguments that make this mechanism again."""
         return {**super().parameters(), "delta": self._delta}
-
-    def release(
-        self, scores: Scores, *, neighbours: str = "data sets whose scores are neighbours"
-    ) -> Release:
-        """Choose one candidate and return it with its (ε, δ) guarantee."""
-        guarantee = self.guarantee(scores, ApproxDP, delta=self._delta)
-        return Release(
-            answer=self.select(scores),
-            guarantee=guarantee,
-            mechanism=self.name,
-            neighbours=neighbours,
-        )
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
         """``size`` independent draws of the chosen position. **Not private**: for study only."""

@@ -25,7 +25,7 @@ from discreet.exact_numbers import (
     whole,
 )
 from discreet.gaps import Gaps
-from discreet.guarantees import Guarantee, PureDP
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.release import Release
 from discreet.sampling import Bits, SecureBits, best_indices, uniform_best
 from discreet.scores import Scores
@@ -150,10 +150,11 @@ class Mechanism(ABC):
             >>> PermuteAndFlip(epsilon=1).release(scores).answer
             'flu'
         """
-        guarantee = self.guarantee(scores)
+        promise = self.promise_at(_scores(scores).range_distance)
+        stated = promise if isinstance(promise, ApproxDP | ZCDP) else promise.to(PureDP)
         return Release(
             answer=self.select(scores),
-            guarantee=guarantee,
+            guarantee=stated,
             mechanism=self.name,
             neighbours=neighbours,
         )

@@ -14,12 +14,12 @@ from typing import Any, Protocol, TypeVar
 from discreet.accounting import Event
 from discreet.errors import DiscreetError, NotPrivateError, ParameterError, TableError
 from discreet.exact_numbers import positive, refuse, whole
-from discreet.guarantees import Guarantee, PureDP
 from discreet.mechanisms import PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_named
 from discreet.questions.candidates import public_candidates
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE, relation
+from discreet.questions.promise import Part, event_of, guarantee_of, mixed
 from discreet.tables import Rows, Table, open_table
 from discreet.tables.where import comparisons, parse
 
@@ -49,14 +49,21 @@ class Asker:
                 "ledger= and dataset= go together: a ledger counts for a named data set"
             )
 
-    def spending(self, event: Event, purpose: str, work: Callable[[], T]) -> tuple[T, Any]:
-        """The result of ``work`` and the entry that paid for it."""
+    def spending(
+        self, event: Event, purpose: str, work: Callable[[], T]
+    ) -> tuple[T, dict[str, Any]]:
+        """The result of ``work``, and what a release of it says: its guarantee is the event's."""
+        terms = {
+            "guarantee": guarantee_of(event),
+            "mechanism": event.mechanism,
+            "neighbours": event.neighbours,
+        }
         entry = None
         if self.ledger is not None and self.dataset is not None:
             entry = self.ledger.spend(self.dataset, event, purpose=purpose)
         failure: BaseException
         try:
-            return work(), entry
+            return work(), {**terms, "entry": entry}
         except (DiscreetError, KeyboardInterrupt, SystemExit) as error:
             failure = error
         except BaseException:
@@ -108,11 +115,25 @@ class Asking:
             else dict(zip(self.group_labels, answers, strict=True))
         )
 
-    def event(self, promise: Guarantee, *, mechanism: str, count: int = 1) -> Event:
-        """What the ledger is told: the tightest promise for one answer, or the sum for more."""
-        if self.times > 1:
-            promise, count = PureDP(self.epsilon), 1
-        return Event(promise, mechanism=mechanism, count=count, neighbours=self.neighbours)
+    def event(self, *parts: Part, mechanism: str) -> Event:
+        """What the ledger is told of releases that each group gets, for all groups of one person.
+
+        A group's promise holds for the inner relation: two steps of it, where that is not the question's,
+        are what two people cost (``docs/proofs/question-sensitivities.md``).
+        """
+        steps = 1 if self.inner == self.neighbours else 2
+        grouped = self.rows.by is not None
+        return event_of(
+            [
+                (
+                    (mixed(promise) if grouped else promise).for_people(steps),
+                    count * self.times // steps,
+                )
+                for promise, count in parts
+            ],
+            mechanism=mechanism,
+            neighbours=self.neighbours,
+        )
 
 
 def prepare(

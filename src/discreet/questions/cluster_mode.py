@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asking, mechanism_at
 from discreet.questions.neighbours import count_sensitivity
@@ -45,12 +44,6 @@ def cluster_mode(
 
         return quietly(select, doing="selecting in the cluster")
 
-    event = asking.event(chooser.promise_at(distance), mechanism=chooser.name)
-    answer, entry = asking.asker.spending(event, purpose, work)
-    return TableRelease(
-        answer=answer,
-        guarantee=PureDP(asking.epsilon),
-        mechanism=chooser.name,
-        neighbours=asking.neighbours,
-        entry=entry,
-    )
+    event = asking.event((chooser.promise_at(distance), 1), mechanism=chooser.name)
+    answer, terms = asking.asker.spending(event, purpose, work)
+    return TableRelease(answer=answer, **terms)

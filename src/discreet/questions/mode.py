@@ -119,7 +119,7 @@ def mode(
             single=True,
         )
     if delta is not None:
-        raise refuse("delta", delta, "left out: with public candidates the guarantee never fails")
+        raise refuse("delta", delta, "left out with public candidates: a mechanism brings its own")
     if is_spark_frame(candidates):
         if by is not None or with_count or with_gap:
             raise ParameterError(
@@ -130,7 +130,8 @@ def mode(
         )
     labels, count = _counter(asking, column, kind, candidates)
     share = share_of(with_count, count_share)
-    chooser = mechanism_at(mechanism, asking.epsilon_each * (1 - share))
+    for_choice, for_count = asking.epsilon_each * (1 - share), asking.epsilon_each * share
+    chooser = mechanism_at(mechanism, for_choice)
     if with_gap:
         require_gap(chooser, len(labels))
 
@@ -138,28 +139,25 @@ def mode(
         scores = count_scores(people, neighbours=asking.inner)
         gap = None
         if with_gap:
-            index, gap = winner_and_gap(scores, asking.epsilon_each * (1 - share))
+            index, gap = winner_and_gap(scores, for_choice)
         else:
             index = chooser.select_index(scores)
-        number = (
-            noisy_count(int(people[index]), asking.epsilon_each * share) if with_count else None
-        )
+        number = noisy_count(int(people[index]), for_count) if with_count else None
         return labels(index), number, gap
 
     promise = chooser.promise_at(Fraction(count_sensitivity(asking.inner).range_distance))
-    total = PureDP(asking.epsilon)
-    event = asking.event(total if with_count or with_gap else promise, mechanism=chooser.name)
-    found, entry = asking.asker.spending(
+    parts = [(PureDP(for_choice) if with_gap else promise, 1)]
+    if with_count:
+        parts.append((PureDP(for_count), 1))
+    event = asking.event(*parts, mechanism=chooser.name)
+    found, terms = asking.asker.spending(
         event, reason, lambda: [answer_one(people) for people in count()]
     )
     return TableRelease(
         answer=asking.shaped([answer for answer, _, _ in found]),
-        guarantee=total,
-        mechanism=chooser.name,
-        neighbours=asking.neighbours,
-        entry=entry,
+        **terms,
         count=asking.shaped([number for _, number, _ in found]) if with_count else None,
-        count_within=within(asking.epsilon_each * share) if with_count else None,
+        count_within=within(for_count) if with_count else None,
         gap=asking.shaped([gap for _, _, gap in found]) if with_gap else None,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Ledger, mechanism_at, per_person_rule, prepare, sentence
 from discreet.questions.neighbours import ADD_REMOVE, quantile_sensitivity
@@ -100,16 +99,9 @@ def quantile(
     promise = chooser.promise_at(Fraction(quantile_sensitivity(level, asking.inner).range_distance))
     name = "median" if level == Fraction(1, 2) else f"quantile {level}"
     reason = purpose or sentence({f"{name} of": column, "by": by, "where": where})
-    found, entry = asking.asker.spending(
-        asking.event(promise, mechanism=chooser.name), reason, work
-    )
-    return TableRelease(
-        answer=asking.shaped(found),
-        guarantee=PureDP(asking.epsilon),
-        mechanism=chooser.name,
-        neighbours=asking.neighbours,
-        entry=entry,
-    )
+    event = asking.event((promise, 1), mechanism=chooser.name)
+    found, terms = asking.asker.spending(event, reason, work)
+    return TableRelease(answer=asking.shaped(found), **terms)
 
 
 def median(

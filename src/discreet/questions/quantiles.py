@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.guarantees import PureDP
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Ledger, mechanism_at, per_person_rule, prepare, sentence
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE
+from discreet.questions.promise import mixed
 from discreet.questions.scoring import LARGEST_DENOMINATOR, level_of, quantile_scores
 from discreet.sampling import Bits, SecureBits
 from discreet.sampling.halving import halved
@@ -119,16 +119,13 @@ def quantiles(
 
     shown = ", ".join(str(level) for level in levels)
     reason = purpose or sentence({f"quantiles {shown} of": column, "by": by, "where": where})
-    total = PureDP(asking.epsilon)
+    promise = chooser.promise_at(Fraction(1))
+    if depths > 1:
+        promise = mixed(promise).for_people(steps)
     name = chooser.name if depths == 1 else f"{chooser.name}, recursive, {depths} depths"
-    found, entry = asking.asker.spending(asking.event(total, mechanism=name), reason, work)
-    return TableRelease(
-        answer=asking.shaped(found),
-        guarantee=total,
-        mechanism=name,
-        neighbours=asking.neighbours,
-        entry=entry,
-    )
+    event = asking.event((promise, depths), mechanism=name)
+    found, terms = asking.asker.spending(event, reason, work)
+    return TableRelease(answer=asking.shaped(found), **terms)
 
 
 def recursive(

@@ -11,7 +11,6 @@ from typing import Any
 
 from discreet.accounting import Event
 from discreet.exact_numbers import positive
-from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asker, Ledger, mechanism_at
 from discreet.questions.neighbours import ADD_REMOVE, relation
@@ -67,11 +66,5 @@ def select_from_file(
         return chooser.select(Scores(values, candidates=labels, **statement))
 
     event = Event(chooser.promise_at(form.range_distance), mechanism=chooser.name, neighbours=named)
-    answer, entry = asker.spending(event, purpose or "selection from computed scores", work)
-    return TableRelease(
-        answer=answer,
-        guarantee=PureDP(total),
-        mechanism=chooser.name,
-        neighbours=named,
-        entry=entry,
-    )
+    answer, terms = asker.spending(event, purpose or "selection from computed scores", work)
+    return TableRelease(answer=answer, **terms)

@@ -8,7 +8,6 @@ from typing import Any
 from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.exact_numbers import positive, refuse
-from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asker, Ledger, mechanism_at
 from discreet.questions.candidates import WHY_PUBLIC
@@ -108,14 +107,8 @@ def select_by(
         return labels[chooser.select_index(scores)]
 
     event = Event(chooser.promise_at(form.range_distance), mechanism=chooser.name, neighbours=named)
-    answer, entry = asker.spending(event, purpose or "selection by a score of one's own", work)
-    return TableRelease(
-        answer=answer,
-        guarantee=PureDP(total),
-        mechanism=chooser.name,
-        neighbours=named,
-        entry=entry,
-    )
+    answer, terms = asker.spending(event, purpose or "selection by a score of one's own", work)
+    return TableRelease(answer=answer, **terms)
 
 
 def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:

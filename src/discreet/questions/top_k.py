@@ -11,13 +11,14 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.exact_numbers import refuse, whole
 from discreet.gaps import Gaps
-from discreet.guarantees import Guarantee, PureDP
+from discreet.guarantees import PureDP
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Ledger, mechanism_at, prepare, sentence
 from discreet.questions.candidates import public_candidates
 from discreet.questions.counting import GAP_MECHANISMS, noisy_count, share_of, within
 from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
+from discreet.questions.promise import Part
 from discreet.questions.scoring import count_scores
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.sampling import Bits, SecureBits
@@ -132,13 +133,19 @@ def top_k(
             count_share=count_share,
         )
     if delta is not None:
-        raise refuse("delta", delta, "left out: with public candidates the guarantee never fails")
+        raise refuse("delta", delta, "left out with public candidates: a mechanism brings its own")
     public = public_candidates(candidates, column=column, kind=kind)
     if number > len(public):
         raise refuse("k", k, f"at most the number of candidates, {len(public)}")
     share = share_of(with_count, count_share)
     for_choice = asking.epsilon_each * (1 - share)
-    choose, promise, name, rounds = _chooser(method, mechanism, for_choice, number, asking.inner)
+    choose, part, name = way_to_choose(
+        method,
+        mechanism,
+        for_choice,
+        number,
+        Fraction(count_sensitivity(asking.inner).range_distance),
+    )
     each = asking.epsilon_each * share / number
 
     def answer_one(people: Counts) -> tuple[tuple[Any, ...], tuple[int, ...]]:
@@ -153,33 +160,26 @@ def top_k(
         counted = people_per_candidate(asking.table, asking.rows, column=column, keys=public.keys)
         return [answer_one(people) for people in counted]
 
-    event = asking.event(
-        PureDP(asking.epsilon) if with_count else promise,
-        mechanism=name,
-        count=1 if with_count else rounds,
-    )
-    found, entry = asking.asker.spending(event, reason, work)
+    counted = [(PureDP(each), number)] if with_count else []
+    event = asking.event(part, *counted, mechanism=name)
+    found, terms = asking.asker.spending(event, reason, work)
     return TableRelease(
         answer=asking.shaped([labels for labels, _ in found]),
-        guarantee=PureDP(asking.epsilon),
-        mechanism=name,
-        neighbours=asking.neighbours,
-        entry=entry,
+        **terms,
         count=asking.shaped([counts for _, counts in found]) if with_count else None,
         count_within=within(each) if with_count else None,
         ordered=ordered,
     )
 
 
-def _chooser(
-    method: object, mechanism: object, epsilon: Fraction, k: int, neighbours: str
-) -> tuple[Chooser, Guarantee, str, int]:
-    """How to choose, what each round promises, its name, and the number of rounds."""
-    distance = Fraction(count_sensitivity(neighbours).range_distance)
+def way_to_choose(
+    method: object, mechanism: object, epsilon: Fraction, k: int, distance: Fraction
+) -> tuple[Chooser, Part, str]:
+    """How to choose, what each round promises and how many there are, and its name."""
     if method == PEELING:
         made = mechanism_at(mechanism, epsilon / k)
-        promise = made.promise_at(distance)
-        return (lambda scores: peel(scores, made, k)), promise, f"{made.name}, {k} times", k
+        part = made.promise_at(distance), k
+        return (lambda scores: peel(scores, made, k)), part, f"{made.name}, {k} times"
     if method == ONE_SHOT:
         if mechanism_at(mechanism, epsilon).name not in GAP_MECHANISMS:
             raise ParameterError(
@@ -187,9 +187,8 @@ def _chooser(
             )
         return (
             (lambda scores: one_shot(scores, epsilon, k)),
-            PureDP(epsilon),
+            (PureDP(epsilon), 1),
             "one-shot exponential noise",
-            1,
         )
     raise refuse("method", method, f'"{PEELING}" or "{ONE_SHOT}"')
 

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from discreet.accounting import Event
 from discreet.balls import upper_bound
 from discreet.errors import ParameterError
 from discreet.exact_numbers import probability
-from discreet.guarantees import ApproxDP
+from discreet.guarantees import ApproxDP, PureDP
 from discreet.mechanisms import PermuteAndFlip
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asking
 from discreet.questions.counting import noisy_count, share_of, within
 from discreet.questions.neighbours import REPLACE
+from discreet.questions.promise import Part
 from discreet.scores import Scores
 from discreet.tables.counts import commonest_values
 
@@ -151,18 +151,18 @@ def unknown_top(
         counts = tuple(noisy_count(count, each) for _, count in chosen) if with_count else ()
         return tuple(label for label, _ in chosen), counts
 
-    guarantee = ApproxDP(asking.epsilon, failing)
-    name = "permute-and-flip on a limited domain"
-    event = Event(guarantee, mechanism=name, neighbours=asking.neighbours)
-    (labels, counts), entry = asking.asker.spending(event, purpose, work)
+    parts: list[Part] = [
+        (ApproxDP(asking.epsilon * (1 - share) / rounds, failing / rounds), rounds)
+    ]
+    if with_count:
+        parts.append((PureDP(each), rounds))
+    event = asking.event(*parts, mechanism="permute-and-flip on a limited domain")
+    (labels, counts), terms = asking.asker.spending(event, purpose, work)
     first = (labels[0] if labels else None) if single else labels
     number = (counts[0] if counts else None) if single else counts
     return TableRelease(
         answer=first,
-        guarantee=guarantee,
-        mechanism=name,
-        neighbours=asking.neighbours,
-        entry=entry,
+        **terms,
         count=number if with_count else None,
         count_within=within(each) if with_count else None,
         ordered=None if single else True,

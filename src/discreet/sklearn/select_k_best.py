@@ -12,13 +12,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting import Event
 from discreet.errors import MissingExtraError, ParameterError
 from discreet.exact_numbers import positive, positive_distance, refuse, whole
 from discreet.guarantees import PureDP
-from discreet.questions.asking import Asker, Ledger, mechanism_at
+from discreet.questions.asking import Asker, Ledger
 from discreet.questions.neighbours import ADD_REMOVE, relation
-from discreet.questions.top_k import ONE_SHOT, PEELING, one_shot, peel
+from discreet.questions.promise import event_of
+from discreet.questions.top_k import PEELING, way_to_choose
 from discreet.scores import Scores
 from discreet.sklearn.rows import as_array, classes_of, finite, rows_told_right, said_yes
 from discreet.tables.quiet import quietly
@@ -130,42 +130,27 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         statement = self._statement(neighbours)
         X, y = self._table(X, y)  # noqa: N806 - as above
         features = X.shape[1]
-        self.guarantee_ = PureDP(epsilon)
-        self.entry_ = None
         if wanted is None or wanted >= features:
             # Everything is chosen whatever the rows say: nothing is released and nothing is spent.
-            self.guarantee_ = PureDP(0)
+            self.guarantee_, self.entry_ = PureDP(0), None
             self._support = np.ones(features, dtype=bool)
             return self
         cut = self._cut(features)
         form = Scores(np.zeros(features, dtype=np.int64), **statement)
-        if self.method == PEELING:
-            made = mechanism_at(self.mechanism, epsilon / wanted)
-            event = Event(
-                made.promise_at(form.range_distance),
-                mechanism=made.name,
-                count=wanted,
-                neighbours=neighbours,
-            )
-        elif self.method == ONE_SHOT:
-            event = Event(
-                PureDP(epsilon), mechanism="one-shot exponential noise", neighbours=neighbours
-            )
-        else:
-            raise refuse("method", self.method, f'"{PEELING}" or "{ONE_SHOT}"')
+        choose, part, name = way_to_choose(
+            self.method, self.mechanism, epsilon, wanted, form.range_distance
+        )
+        event = event_of([part], mechanism=name, neighbours=neighbours)
 
         def work() -> list[int]:
             values = quietly(lambda: self._scores(X, y, cut), doing="scoring features")
             scores = Scores(values, **statement)
             if len(scores) != features:
                 raise ParameterError("score_func must give one score for each feature")
-            return (
-                peel(scores, made, wanted)
-                if self.method == PEELING
-                else one_shot(scores, epsilon, wanted)
-            )
+            return choose(scores)
 
-        chosen, self.entry_ = asker.spending(event, f"choice of {wanted} features", work)
+        chosen, terms = asker.spending(event, f"choice of {wanted} features", work)
+        self.guarantee_, self.entry_ = terms["guarantee"], terms["entry"]
         self._support = np.zeros(features, dtype=bool)
         self._support[chosen] = True
         return self

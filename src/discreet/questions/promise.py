@@ -1,0 +1,71 @@
+"""What a question promises: the mechanisms' own promises, added up in this one place.
+
+A question names no guarantee of its own. It says which releases one person touches, each with the promise
+of the mechanism that makes it; the ledger is told that, and the answer carries the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from discreet.accounting import Event, compose
+from discreet.errors import ParameterError
+from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, LaplaceDominated, PureDP
+
+Part = tuple[Guarantee, int]
+"""What each of some releases promises, and how many of them one person touches."""
+
+
+def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
+    """What a ledger is told: equal releases as they are, different ones as their sum.
+
+    Example:
+        >>> from discreet import ApproxDP
+        >>> event_of([(ApproxDP(1, "1e-6"), 2), (PureDP(1), 1)], mechanism="two choices and a count",
+        ...          neighbours="add-remove").guarantee
+        ApproxDP(3, 2e-06)
+    """
+    events = [
+        Event(promise, mechanism=mechanism, count=count, neighbours=neighbours)
+        for promise, count in parts
+    ]
+    return (
+        events[0]
+        if len(events) == 1
+        else Event(_sum(events), mechanism=mechanism, neighbours=neighbours)
+    )
+
+
+def guarantee_of(event: Event) -> Guarantee:
+    """What an answer says that it cost: pure ε where that is promised, else what is.
+
+    Example:
+        >>> guarantee_of(Event(FlippedCoins("0.5"), count=2))
+        PureDP(1)
+    """
+    return _sum([event])
+
+
+def _sum(events: Sequence[Event]) -> Guarantee:
+    together = compose(events)
+    epsilon, delta = together.approx.exact
+    if together.pure.exact < math.inf:
+        return together.pure
+    if epsilon < math.inf and delta < 1:
+        return together.approx
+    if together.zcdp.exact < math.inf:
+        return together.zcdp
+    raise ParameterError(
+        f"{events[0].mechanism} promises nothing for so many answers: ask for fewer, or with a smaller δ"
+    )
+
+
+def mixed(promise: Guarantee) -> Guarantee:
+    """What is left when people are first told apart by coins that nobody is shown.
+
+    Averages keep (ε, δ), ρ and Laplace dominance, but no range: ``docs/proofs/neighbours.md``.
+    """
+    if isinstance(promise, FlippedCoins):
+        return LaplaceDominated(promise.exact)
+    return promise.to(PureDP) if isinstance(promise, BoundedRange) else promise
