@@ -268,7 +268,7 @@ def test_a_file_mounted_by_itself_is_another_name(
     spaced = path.rename(tmp_path / "my budget.db")
     mounts = tmp_path / "mountinfo"
     monkeypatch.setattr(places, "_MOUNTS", mounts)
-    line = "36 35 98:0 /home/me/b.db {} rw,noatime master:1 - ext4 /dev/root rw\n"
+    line = "36 35 98:0 /srv/b.db {} rw,noatime master:1 - ext4 /dev/root rw\n"
     mounts.write_text(line.format(str(tmp_path)))
     Ledger.open(spaced).close()
     mounts.write_text(line.format(str(spaced).replace(" ", "\\040")))
