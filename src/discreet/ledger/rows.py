@@ -62,12 +62,12 @@ def changed_from_outside(name: str) -> LedgerError:
 def _state(root: str, found: list[RowMapping]) -> State:
     first = next(row for row in found if row["name"] == root)
     if first["period"] is not None and first["period"] not in PERIODS:
-        raise ValueError
+        raise changed_from_outside(root)
     state = State(
         name=root,
-        count=_whole(first["entries"]),
+        count=_whole(first, "entries"),
         hash=first["head"],
-        last_time=_whole(first["last_time"]),
+        last_time=_whole(first, "last_time"),
         period=first["period"],
         period_number=first["period_number"],
     )
@@ -77,7 +77,7 @@ def _state(root: str, found: list[RowMapping]) -> State:
             state.accounts[name] = _account(row)
             state.stored[name] = _besides(row)
         if row["group_name"] is not None:
-            amount = Amount(_whole(row["group_cost"]), _whole(row["group_delta"]))
+            amount = Amount(_whole(row, "group_cost"), _whole(row, "group_delta"))
             state.accounts[name].groups[row["group_name"]] = amount
     return state
 
@@ -88,8 +88,8 @@ def _account(row: RowMapping) -> Account:
         accountant=ACCOUNTANTS[row["accountant"]],
         neighbours=row["neighbours"],
         cap=json.loads(row["cap"]),
-        limit=Amount(_whole(row["limit_cost"]), _whole(row["limit_delta"])),
-        common=Amount(_whole(row["common_cost"]), _whole(row["common_delta"])),
+        limit=Amount(_whole(row, "limit_cost"), _whole(row, "limit_delta")),
+        common=Amount(_whole(row, "common_cost"), _whole(row, "common_delta")),
         parent=row["parent"],
         parent_group=row["parent_group"],
         revoked=bool(row["revoked"]),
@@ -103,10 +103,11 @@ def _besides(row: RowMapping) -> tuple[Any, ...]:
     return tuple(row[name] for name in names)
 
 
-def _whole(value: Any) -> int:
+def _whole(row: RowMapping, column: str) -> int:
     """SQLite stores any type in any column."""
+    value = row[column]
     if type(value) is not int:
-        raise TypeError
+        raise changed_from_outside(row["name"])
     return value
 
 
