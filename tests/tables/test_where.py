@@ -25,6 +25,7 @@ def _kept(text: str) -> list[int]:
     table: Table = open_table(FRAME.with_row_index("row"), needed=[])
     condition = parse(text)
     table.require_condition(condition)
+    table = table.prepared(texts=table.kinds, numbers=table.kinds)
     kept = table.frame().filter(table.condition(condition)).collect()
     return [int(row) for row in kept["row"]]
 
@@ -47,6 +48,7 @@ def _kept(text: str) -> list[int]:
         ("well in (false)", [1]),
         ('"odd name" > 2', [2, 3]),
         ("day < '2024-12-31'", [0, 1]),
+        ("day in ('2024-06-01', '2025-01-01', '0001-01-01')", [1, 3]),
         ("NOT (age > 10 OR clinic > 'm') AND age is NOT NULL", []),
         ("age = 1e400", []),
         ("age > -1", [0, 1, 2]),

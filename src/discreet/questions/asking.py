@@ -175,8 +175,9 @@ def prepare(
     if condition is not None:
         used += [comparison.column for comparison in comparisons(condition)]
     table = open_table(data, needed=used, engine=engine)
-    if user is not None and table.kind(user, name="user") == "opaque":
-        raise refuse("user", user, "a column of texts, numbers, dates or other plain values")
+    for name, told_apart in (("user", user), ("by", by)):
+        if told_apart is not None:
+            table.require_told_apart(told_apart, name=name)
     if condition is not None:
         table.require_condition(condition)
     labels: tuple[Any, ...] = ()

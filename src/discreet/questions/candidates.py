@@ -13,11 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.exact_numbers import refuse
+from discreet.tables.identities import is_encodable
 
 WHY_PUBLIC = (
     "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates read from "
@@ -110,7 +112,7 @@ def _key(label: Any, kind: str, name: str) -> Any:
 
 def _as_text(label: Any) -> str | None:
     if isinstance(label, str):
-        return str(label)
+        return str(label) if is_encodable(label) else None
     return str(label) if isinstance(label, int) and not isinstance(label, bool) else None
 
 
@@ -128,6 +130,16 @@ def _as_float(label: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number + 0.0 if math.isfinite(number) else None
+
+
+def _as_decimal(label: Any) -> Decimal | None:
+    if isinstance(label, bool) or not isinstance(label, int | float | str | Decimal):
+        return None
+    try:
+        number = Decimal(str(label).strip())
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 def _as_boolean(label: Any) -> bool | None:
@@ -152,6 +164,7 @@ _CONVERSIONS: dict[str, Any] = {
     "object": _as_text,
     "integer": _as_integer,
     "float": _as_float,
+    "decimal": _as_decimal,
     "boolean": _as_boolean,
     "date": _as_date,
 }

@@ -129,10 +129,7 @@ def unknown_top(
         raise ParameterError(
             f"considered={considered} is not allowed: at least k = {rounds} are needed"
         )
-    if asking.table.kind(column) in ("other", "opaque"):
-        raise ParameterError(
-            f"column={column!r} is not allowed: values must be texts, numbers or dates"
-        )
+    asking.table.require_told_apart(column, name="column")
     share = share_of(with_count, count_share)
     limits, failing = limits_for(
         epsilon=asking.epsilon * (1 - share),

@@ -20,8 +20,8 @@ from typing import Any
 
 from discreet.errors import MissingExtraError, ParameterError
 from discreet.exact_numbers import refuse
+from discreet.tables.identities import quoted
 from discreet.tables.quiet import quietly
-from discreet.tables.text_numbers import quoted
 
 ENGINES = ("duckdb", "polars", "pandas", "spark")
 """What can read a file."""

@@ -129,7 +129,10 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
     from pyspark.sql import functions as f
 
     counted = counted_values(table, rows, column=column).to_native()
-    joined = candidates.join(counted, candidates["candidate"] == counted["value"], "left")
+    candidate = candidates["candidate"]
+    if counted.schema["value"].dataType.typeName() == "binary":  # a text, see identities
+        candidate = candidate.cast("binary")
+    joined = candidates.join(counted, candidate == counted["value"], "left")
     return joined.select(
         "candidate", f.coalesce(f.col("people"), f.lit(0)).cast("long").alias("score")
     )

@@ -16,10 +16,15 @@ from discreet.errors import MissingExtraError, ParameterError
 from discreet.exact_numbers import refuse
 from discreet.tables import where as conditions
 from discreet.tables.files import open_files
+from discreet.tables.identities import as_text, is_encodable, with_text
 from discreet.tables.quiet import quietly
 from discreet.tables.text_numbers import with_numbers
 
 _NUMBER_SUFFIX = " (discreet: as a number)"
+_TEXT_SUFFIX = " (discreet: as a text)"
+_NUMBERS = ("integer", "float", "decimal")
+_TEXTS = ("text", "object")
+_TOLD_APART = (*_TEXTS, *_NUMBERS, "boolean", "date", "moment", "uuid")
 _INT64 = (-(2**63), 2**63 - 1)
 
 
@@ -30,8 +35,8 @@ class Table:
     Attributes:
         native: the engine's own frame or relation.
         engine: ``duckdb``, ``polars``, ``pandas`` or ``pyspark``.
-        kinds: column name to ``text``, ``integer``, ``float``, ``boolean``, ``date``, ``object`` (pandas),
-            ``opaque`` (Python objects that an engine cannot compare) or ``other``.
+        kinds: column name to ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``,
+            ``moment``, ``uuid``, ``object`` (pandas: what is no text in it is null), or ``other``.
         is_text: whether the table comes from a text file, in which every column is text.
     """
 
@@ -53,50 +58,81 @@ class Table:
 
         return nw.from_native(self.native).lazy()
 
-    def keeping_text(self, columns: Iterable[str]) -> Table:
-        """The table with everything that is not text removed from these pandas object columns."""
-        chosen = {column for column in columns if self.kinds[column] == "object"}
-        if not chosen:
-            return self
-        cleaned = {column: _text_only(self.native[column]) for column in chosen}
-        return replace(
-            self,
-            native=self.native.assign(**cleaned),
-            kinds={**self.kinds, **dict.fromkeys(chosen, "text")},
-        )
-
-    def with_numbers(self, columns: Iterable[str]) -> Table:
-        """The table of a text file with these columns also as numbers, by the rule for numbers."""
+    def prepared(self, *, texts: Iterable[str] = (), numbers: Iterable[str] = ()) -> Table:
+        """The table with further columns: what ``text`` and ``number`` of these columns stand for."""
         table = self
-        for column in sorted(set(columns)):
-            if (
-                self.is_text
-                and self.kind(column) == "text"
-                and column + _NUMBER_SUFFIX not in table.kinds
-            ):
-                name = column + _NUMBER_SUFFIX
-                native = with_numbers(table.native, column, name=name, engine=table.engine)
-                table = replace(table, native=native, kinds={**table.kinds, name: "float"})
+        for column in sorted(set(texts)):
+            if self.kind(column) in _TEXTS:
+                table = table._with(column, _TEXT_SUFFIX, with_text, kind="text")
+        for column in sorted(set(numbers)):
+            kind = self.kind(column)
+            if (kind == "text" and self.is_text) or (kind in _NUMBERS and self.engine == "pandas"):
+                table = table._with(column, _NUMBER_SUFFIX, with_numbers, kind="float")
         return table
 
+    def _with(self, column: str, suffix: str, make: Any, *, kind: str) -> Table:
+        name = column + suffix
+        native = make(self.native, column, name=name, engine=self.engine)
+        return replace(self, native=native, kinds={**self.kinds, name: kind})
+
     def text(self, column: str) -> Any:
-        """A text column as an expression; categories become their texts."""
+        """A prepared text column as an expression: it compares as bytes."""
         import narwhals as nw
 
-        return nw.col(column).cast(nw.String)
+        return nw.col(column + _TEXT_SUFFIX)
 
     def number(self, column: str) -> Any:
-        """A numeric column, or the number column of a text one, as a float64 expression."""
+        """A prepared column as a float64 expression."""
         import narwhals as nw
 
-        if self.kinds[column] == "text":
+        if column + _NUMBER_SUFFIX in self.kinds:
             return nw.col(column + _NUMBER_SUFFIX)
         return nw.col(column).cast(nw.Float64)
+
+    def identity(self, column: str) -> Any:
+        """A prepared column as an expression of its own type that tells its values apart."""
+        import narwhals as nw
+
+        kind = self.kinds[column]
+        if kind in _TEXTS:
+            return self.text(column)
+        # Adding zero turns a negative zero into zero, which some engines tell apart.
+        return self.number(column) + 0.0 if kind == "float" else nw.col(column)
+
+    def present(self, column: str, name: str) -> Any:
+        """Whether the identity of a column, named ``name``, is a value.
+
+        Not null, NaN or infinite, nor (in a text file) empty, nor a date outside the years 1 to 9999,
+        which an engine may hold and Python does not.
+        """
+        import narwhals as nw
+
+        expression = nw.col(name)
+        if self.kinds[column] == "float":
+            return expression.is_finite() & ~expression.is_null()
+        if self.kinds[column] == "date":
+            first, last = self._day(datetime.date.min), self._day(datetime.date.max)
+            return ~expression.is_null() & (expression >= first) & (expression <= last)
+        if self.is_text:
+            return ~expression.is_null() & (expression != as_text("", engine=self.engine))
+        return ~expression.is_null()
+
+    def _day(self, day: datetime.date) -> Any:
+        """A date as an expression; Spark's own literals do not reach back to the year 1."""
+        import narwhals as nw
+
+        return nw.lit(day.isoformat()).cast(nw.Date) if self.engine == "pyspark" else nw.lit(day)
+
+    def require_told_apart(self, column: object, *, name: str) -> None:
+        """An error unless the declared type is one whose values every engine tells apart exactly."""
+        kind = self.kind(column, name=name)
+        if kind not in _TOLD_APART:
+            raise refuse(name, column, "a column of texts, numbers, dates, times or identifiers")
 
     def require_number(self, column: object) -> None:
         """An error unless the column is declared numeric, or comes from a text file."""
         kind = self.kind(column)
-        if kind not in ("integer", "float") and not self.is_text:
+        if kind not in _NUMBERS and not self.is_text:
             raise ParameterError(
                 f"column={column!r} is not allowed: it is declared {kind}, and the question needs numbers"
             )
@@ -108,14 +144,6 @@ class Table:
         for comparison in conditions.comparisons(condition):
             self._converted(comparison)
 
-    def number_columns(self, condition: conditions.Condition) -> set[str]:
-        """The text columns that a condition compares with numbers."""
-        return {
-            comparison.column
-            for comparison in conditions.comparisons(condition)
-            if self.is_text and any(_is_number(value) for value in comparison.literals)
-        }
-
     def condition(self, condition: conditions.Condition) -> Any:
         """The condition as a Narwhals expression that is never null."""
         return conditions.expression(condition, self._compare)
@@ -123,9 +151,11 @@ class Table:
     def _converted(self, comparison: conditions.Comparison) -> tuple[Any, ...]:
         kind = self.kind(comparison.column, name="where")
         values: tuple[Any, ...] = comparison.literals
-        if kind in ("text", "object") and all(isinstance(value, str) for value in values):
-            return values
-        if kind in ("integer", "float") or (kind == "text" and self.is_text):
+        if kind in _TEXTS and all(isinstance(value, str) for value in values):
+            if not all(is_encodable(value) for value in values):
+                raise ParameterError("where has a text with a lone surrogate, which is no Unicode")
+            return tuple(as_text(value, engine=self.engine) for value in values)
+        if kind in _NUMBERS or (kind == "text" and self.is_text):
             whole = all(isinstance(value, int) for value in values)
             if all(_is_number(value) for value in values):
                 if (
@@ -138,7 +168,7 @@ class Table:
         if kind == "boolean" and all(isinstance(value, bool) for value in values):
             return values
         if kind == "date" and all(isinstance(value, str) for value in values):
-            return tuple(_date(value) for value in values)
+            return tuple(self._day(_date(value)) for value in values)
         raise ParameterError(
             f"where compares column {comparison.column!r}, declared {kind}, with "
             f"{', '.join(map(repr, comparison.literals))}: a text stands in single quotes, a number does not"
@@ -150,12 +180,14 @@ class Table:
         column, kind = comparison.column, self.kinds[comparison.column]
         values = self._converted(comparison)
         expression = nw.col(column)
-        if kind in ("text", "object") and not any(isinstance(value, float) for value in values):
+        if kind in _TEXTS and not any(isinstance(value, float) for value in values):
             expression = self.text(column)
-            missing = (
-                expression.is_null() | (expression == "") if self.is_text else expression.is_null()
-            )
-        elif kind in ("float", "text") or any(isinstance(value, float) for value in values):
+            missing = expression.is_null()
+            if self.is_text:
+                missing = missing | (expression == as_text("", engine=self.engine))
+        elif (kind != "integer" and kind in (*_NUMBERS, "text")) or any(
+            isinstance(value, float) for value in values
+        ):
             expression = self.number(column)
             missing = expression.is_null() | ~expression.is_finite()
         else:
@@ -164,11 +196,12 @@ class Table:
         absent = nw.when(missing).then(nw.lit(True)).otherwise(nw.lit(False))
         if comparison.operator == "null":
             return absent
-        holds = (
-            expression.is_in(list(values))
-            if comparison.operator == "in"
-            else (_OPERATORS[comparison.operator](expression, values[0]))
-        )
+        if comparison.operator != "in":
+            holds = _OPERATORS[comparison.operator](expression, values[0])
+        elif kind == "date":
+            holds = nw.any_horizontal(*(expression == day for day in values), ignore_nulls=False)
+        else:
+            holds = expression.is_in(list(values))
         return nw.when(~absent & holds).then(nw.lit(True)).otherwise(nw.lit(False))
 
 
@@ -191,13 +224,6 @@ def _date(text: str) -> datetime.date:
         return datetime.date.fromisoformat(text)
     except ValueError:
         raise refuse("where", text, "a date such as '2024-12-31'") from None
-
-
-def _text_only(series: Any) -> Any:
-    import pandas as pd
-
-    texts = [value if isinstance(value, str) else None for value in series.array]
-    return pd.Series(texts, index=series.index, dtype="str")
 
 
 def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -> Table:
@@ -235,17 +261,30 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
 
 
 def _kinds(native: Any, frame: Any, engine: str) -> dict[str, str]:
+    import narwhals as nw
+
     kinds: dict[str, str] = {}
     if engine == "pandas":
         # Narwhals would look at the rows of an object column; the declared type is all we may use.
-        declared = {str(name): str(dtype) for name, dtype in native.dtypes.items()}
-        plain = [name for name, dtype in native.dtypes.items() if str(dtype) != "object"]
-        kinds = {name: "object" for name, dtype in declared.items() if dtype == "object"}
-        import narwhals as nw
-
+        kinds = {str(name): _pandas_kind(dtype) for name, dtype in native.dtypes.items()}
+        plain = [name for name, dtype in native.dtypes.items() if not _pandas_kind(dtype)]
         frame = quietly(lambda: nw.from_native(native[plain]), doing="reading the columns' names")
+    if engine == "duckdb":
+        types = zip(native.columns, native.types, strict=True)
+        kinds = {name: "uuid" for name, kind in types if str(kind) == "UUID"}
     schema = quietly(frame.collect_schema, doing="reading the columns' types")
-    return {**kinds, **{name: _kind(dtype) for name, dtype in schema.items()}}
+    declared = {name: _kind(dtype) for name, dtype in schema.items()}
+    return {**declared, **{name: kind for name, kind in kinds.items() if kind}}
+
+
+def _pandas_kind(dtype: Any) -> str:
+    """The kind of a pandas type that Narwhals does not tell from the type alone, else an empty text."""
+    if str(dtype) == "object":
+        return "object"
+    if str(dtype) != "category":
+        return ""
+    held = str(dtype.categories.dtype)
+    return "text" if held.startswith(("object", "str")) else "other"
 
 
 def _kind(dtype: Any) -> str:
@@ -255,10 +294,7 @@ def _kind(dtype: Any) -> str:
         return "text"
     if dtype.is_integer():
         return "integer"
-    if dtype.is_float() or dtype == nw.Decimal:
+    if dtype.is_float():
         return "float"
-    if dtype == nw.Boolean:
-        return "boolean"
-    if dtype == nw.Object:
-        return "opaque"
-    return "date" if dtype == nw.Date else "other"
+    kinds = {nw.Decimal: "decimal", nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "moment"}
+    return next((kind for known, kind in kinds.items() if dtype == known), "other")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from discreet.tables.identities import quoted
+
 NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 """What counts as a number, after spaces and tabs around it are removed."""
 
@@ -15,8 +17,12 @@ NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 def with_numbers(native: Any, column: str, *, name: str, engine: str) -> Any:
     """The native frame with a float64 column ``name``: the numbers that ``column`` spells, else null.
 
-    Only the engines that read text files need it; a text column of a data frame is not a number.
+    Only the engines that read text files spell numbers as text. In pandas ``column`` is numeric: its own
+    conversion of a wide integer raises, this one rounds to the nearest, as the other engines do.
     """
+    if engine == "pandas":
+        numbers = native[column].to_numpy(dtype="float64", na_value=float("nan"))
+        return native.assign(**{name: numbers})
     return _pyspark(native, column, name) if engine == "pyspark" else _duckdb(native, column, name)
 
 
@@ -37,8 +43,3 @@ def _pyspark(frame: Any, column: str, name: str) -> Any:
         name,
         f.expr(f"CASE WHEN {trimmed} RLIKE r'{NUMBER}' THEN try_cast({trimmed} AS DOUBLE) END"),
     )
-
-
-def quoted(name: str) -> str:
-    """An SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
