@@ -8,15 +8,13 @@ from typing import Any, TypeAlias
 
 from discreet.errors import ParameterError
 from discreet.exact_numbers import refuse
-from discreet.mechanisms import Exponential, Mechanism, NoisyMax, PermuteAndFlip, mechanism_named
+from discreet.mechanisms import MECHANISMS, Mechanism, mechanism_named
 
 Family: TypeAlias = Mechanism | Callable[..., Mechanism] | str
 """A mechanism whose ε is ignored, a class (or any factory that takes ``epsilon=``), or a name."""
 
-CONTENDERS: tuple[Mechanism, ...] = (
-    PermuteAndFlip(epsilon=1),
-    Exponential(epsilon=1),
-    NoisyMax(epsilon=1, noise="laplace"),
+CONTENDERS = tuple(
+    mechanism for make in MECHANISMS.values() if (mechanism := make(epsilon=1)).facts.compared
 )
 """The private mechanisms with different distributions: what is compared unless the user says."""
 
@@ -25,6 +23,7 @@ def member(family: Family, epsilon: object) -> Mechanism:
     """The mechanism of this family at ``epsilon``.
 
     Example:
+        >>> from discreet import NoisyMax, PermuteAndFlip
         >>> member(PermuteAndFlip, 2)
         PermuteAndFlip(epsilon=2)
         >>> member(NoisyMax(epsilon=1, noise="laplace"), "0.5")

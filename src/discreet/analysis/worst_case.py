@@ -14,21 +14,13 @@ from fractions import Fraction
 
 from discreet.analysis.error import score_difference
 from discreet.analysis.family import noise_scale, required
-from discreet.analysis.one_best import exponential_missed, missed_chance
+from discreet.analysis.one_best import missed_chance
+from discreet.distribution.one_best import exponential_missed
 from discreet.errors import ParameterError
 from discreet.exact_numbers import float_up, positive_distance, whole
 from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
-_PROVED = frozenset(
-    (
-        "permute-and-flip",
-        "noisy-max-exponential",
-        "exponential",
-        "noisy-max-gumbel",
-        "exponential-randomized-response-naive",
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +96,7 @@ def worst_case(
     """
     n, scale, delta, least = _public(mechanism, n, sensitivity, monotonic, gap)
     distance = delta if monotonic else 2 * delta
-    proved = mechanism.name in _PROVED
+    proved = mechanism.facts.hardest_known
     if n == 1:
         return WorstCase(0.0, 0.0, 1.0, True)
     if scale == 0:

@@ -23,19 +23,7 @@ from discreet.audit.losses import (
 )
 from discreet.audit.subjects import FLOOR, TOLERANCE, AuditedScores, Subject, raw_function
 from discreet.balls import ball_of
-from discreet.distribution.reference import (
-    exponential_ball,
-    exponential_randomized_response_ball,
-    noisy_max_laplace_ball,
-    permute_and_flip_ball,
-)
-from discreet.mechanisms import (
-    Exponential,
-    ExponentialRandomizedResponse,
-    NoisyMax,
-    PermuteAndFlip,
-)
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import facts_of
 
 BITS = 200
 
@@ -48,10 +36,9 @@ def probability_balls(subject: Subject, scores: AuditedScores) -> tuple[list[Any
     """Balls around the subject's probabilities, and what makes them certain."""
     audited = subject.audited
     own = getattr(audited, "ball_probabilities", None)
-    if callable(own):
+    # A subclass of a mechanism inherits this function, and may have another law.
+    if callable(own) and (subject.mechanism is None or facts_of(audited) is not None):
         return list(own(scores, bits=BITS)), BALLS
-    if subject.canonical:
-        return _our_own(audited, scores), BALLS
     if callable(getattr(audited, "log_probabilities", None)):
         return [_ball_of_log(float(part)) for part in audited.log_probabilities(scores)], FLOATS
     given = list(raw_function(audited)(scores))
@@ -60,38 +47,6 @@ def probability_balls(subject: Subject, scores: AuditedScores) -> tuple[list[Any
     if all(type(part).__name__ == "arb" for part in given):
         return given, RATIONALS
     return [_ball_of_float(float(part)) for part in given], FLOATS
-
-
-def _our_own(mechanism: Mechanism, scores: AuditedScores) -> list[Any]:
-    values = [Fraction(value) for value in scores.values.tolist()]
-    if mechanism.optimize == "min":
-        values = [-value for value in values]
-    best = max(values)
-    epsilon = mechanism.epsilon
-    scale = scores.range_distance / epsilon if epsilon is not None else mechanism.scale
-    assert scale is not None
-    if scale == 0:
-        ties = sum(value == best for value in values)
-        if not isinstance(mechanism, ExponentialRandomizedResponse):
-            return [ball_of(Fraction(value == best, ties)) for value in values]
-        scale = Fraction(1)
-        gammas = [Fraction(0) for _ in values]
-    else:
-        gammas = [(best - value) / scale for value in values]
-    if isinstance(mechanism, ExponentialRandomizedResponse):
-        top = mechanism.top_set(scores).tolist()
-        return exponential_randomized_response_ball(gammas, top, mechanism.truth, BITS)
-    if isinstance(mechanism, Exponential):
-        return exponential_ball(gammas, BITS)
-    if isinstance(mechanism, PermuteAndFlip):
-        return permute_and_flip_ball(gammas, BITS)
-    assert isinstance(mechanism, NoisyMax)
-    kinds = {
-        "exponential": permute_and_flip_ball,
-        "laplace": noisy_max_laplace_ball,
-        "gumbel": exponential_ball,
-    }
-    return kinds[mechanism.noise](gammas, BITS)
 
 
 def _ball_of_float(value: float) -> Any:

@@ -15,11 +15,9 @@ from discreet.audit.search import Progress
 from discreet.audit.shapes import scattered, shapes
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
-from discreet.mechanisms import Exponential, NoisyMax, PermuteAndFlip
+from discreet.mechanisms.mechanism import facts_of
 
 _MOST_ROWS = 32
-# Noisy max with independent noise of any one kind is regular, and all three of these are that.
-_PROVED = (PermuteAndFlip, Exponential, NoisyMax)
 _PROOF = "docs/proofs/auditing.md"
 
 
@@ -93,7 +91,8 @@ def audit_regularity(
         found, breaks = _certified(subject, change, relation)
         if witness is None or (breaks, found.value) > (refuted, witness.value):
             witness, refuted = found, breaks
-    proved = not refuted and type(subject.audited) in _PROVED
+    facts = facts_of(subject.audited)
+    proved = not refuted and facts is not None and facts.regular
     return Verdict(
         subject=subject.name,
         claim=repr(claim),

@@ -10,14 +10,7 @@ import numpy as np
 
 from discreet.audit.relations import Floats
 from discreet.errors import ParameterError
-from discreet.mechanisms import (
-    Exponential,
-    ExponentialRandomizedResponse,
-    LargeGap,
-    NoisyMax,
-    PermuteAndFlip,
-)
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Mechanism, facts_of
 from discreet.scores import Scores
 
 TOLERANCE = 1e-9
@@ -25,8 +18,6 @@ TOLERANCE = 1e-9
 
 FLOOR = 1e-290
 """Below this a float probability may have lost its digits: only "at most this" is believed."""
-
-_OUR_OWN = (PermuteAndFlip, Exponential, NoisyMax, LargeGap, ExponentialRandomizedResponse)
 
 
 class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
@@ -72,8 +63,8 @@ class Subject:
         self.evaluations = 0
         self._cache: dict[tuple[bool, bytes], Floats] = {}
         self._function = _log_mass_function(self.audited)
-        # An exact type, for a subclass may do something else.
-        self.canonical = type(self.audited) in _OUR_OWN
+        facts = facts_of(self.audited)
+        self.canonical = facts is not None and facts.symmetric
         self.largest_is_best = getattr(self.audited, "optimize", "max") != "min"
 
     @property

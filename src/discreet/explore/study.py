@@ -16,13 +16,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet import distribution
 from discreet.explore.making import Setting, made
+from discreet.mechanisms import mechanism_named
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,16 +38,14 @@ _ALWAYS_KEPT = 64
 _PRECISION = 2e-4
 
 
-# For curves the gaps may be rounded to float64, a relative error of 10^-13 at most; the probabilities at the
-# chosen ε are the mechanism's own. These see nothing but the gaps; a mechanism that is not listed is asked
-# itself, and may look at Δ and δ as well.
-_QUICK: dict[str, Callable[[Floats], Floats]] = {
-    "permute-and-flip": distribution.permute_and_flip,
-    "noisy-max-exponential": distribution.permute_and_flip,
-    "exponential": distribution.exponential,
-    "noisy-max-gumbel": distribution.exponential,
-    "noisy-max-laplace": distribution.noisy_max_laplace,
-}
+@cache
+def _law(name: str) -> Callable[..., Floats] | None:
+    """The law of a mechanism that sees nothing but the gaps; another is asked itself.
+
+    For curves the gaps may be rounded to float64, a relative error of 10^-13 at most; the probabilities at
+    the chosen ε are the mechanism's own.
+    """
+    return mechanism_named(name, epsilon=1).facts.law
 
 
 class Deadline:
@@ -166,18 +165,19 @@ class Study:
         return Point(_dot(mass, self.errors), tail[self.cuts])
 
     def _mass_at(self, name: str, scale: Fraction, setting: Setting) -> Floats:
-        if name not in _QUICK:
+        law = _law(name)
+        if law is None:
             return made(name, setting.delta, scale=scale).probabilities(setting.scores(self.values))
         count = len(self)
         if count > _ALWAYS_KEPT:
             reach = float(scale) * (_NEGLIGIBLE + math.log(count))
             count = max(_ALWAYS_KEPT, int(np.searchsorted(self.errors, reach, side="right")))
-        return _QUICK[name](self.errors[:count] / float(scale))
+        return law(self.errors[:count] / float(scale))
 
 
 def seen_by(name: str, setting: Setting) -> Setting | None:
     """What a mechanism looks at beside the gaps: nothing, or the whole setting."""
-    return None if name in _QUICK else setting
+    return setting if _law(name) is None else None
 
 
 def grid_steps(range_distance: Fraction, low: float, high: float) -> list[int]:

@@ -11,23 +11,12 @@ from typing import Any
 from discreet.explore.budget import total
 from discreet.explore.choices import Choices
 from discreet.explore.making import is_private, made
-
-TITLES = {
-    "permute-and-flip": "permute-and-flip",
-    "exponential": "exponential mechanism",
-    "noisy-max-exponential": "noisy max, exponential noise",
-    "noisy-max-laplace": "noisy max, Laplace noise",
-    "noisy-max-gumbel": "noisy max, Gumbel noise",
-    "large-gap": "large gap",
-    "exponential-randomized-response": "exponential randomized response",
-    "exponential-randomized-response-naive": "naive exponential randomized response",
-}
-"""What the page calls the mechanisms."""
+from discreet.mechanisms import mechanism_named
 
 
 def title(name: str) -> str:
-    """A mechanism's name in words; a new mechanism is called by its registered name."""
-    return TITLES.get(name, name)
+    """A mechanism's name in words."""
+    return mechanism_named(name, epsilon=1).facts.title
 
 
 def series(name: str) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from discreet import distribution, sampling
+from discreet.distribution.one_best import exponential_missed
+from discreet.distribution.reference import exponential_ball
 from discreet.exact_numbers import Exact
 from discreet.gaps import Gaps
 from discreet.guarantees import BoundedRange, Guarantee
-from discreet.mechanisms.mechanism import Floats, Indices, Mechanism
+from discreet.mechanisms.facts import Facts
+from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.sampling import Bits
 
 
@@ -35,16 +38,26 @@ class Exponential(Mechanism):
 
     __slots__ = ()
     name = "exponential"
-    proof = "docs/proofs/exponential.md"
+    facts = Facts(
+        title="exponential mechanism",
+        proof="docs/proofs/exponential.md",
+        law=distribution.exponential,
+        ball_law=exponential_ball,
+        symmetric=True,
+        regular=True,
+        missed=exponential_missed,
+        hardest_known=True,
+        free_gap=False,
+        merges=False,
+        compared=True,
+        rank=1,
+    )
 
     def _draw(self, gaps: Gaps, bits: Bits) -> int:
         return sampling.proportional(gaps, bits)
 
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
         return sampling.proportionals(gaps, size, bits)
-
-    def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
-        return distribution.exponential(gammas, correction, log=log)
 
     def _promise(self, epsilon: Exact) -> Guarantee:
         return BoundedRange(epsilon)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -10,11 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet import distribution, sampling
+from discreet.balls import ball_of
 from discreet.errors import NotPrivateError
 from discreet.exact_numbers import Exact, probability, refuse, whole
 from discreet.gaps import Gaps, require_finite
 from discreet.guarantees import Guarantee, PureDP
-from discreet.mechanisms.mechanism import Floats, Indices, Mechanism, source_of_bits
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.facts import Facts, Floats
+from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
 from discreet.release import Release
 from discreet.sampling import Bits
 from discreet.scores import Scores
@@ -24,6 +28,28 @@ _REFUSAL = (
     "unbounded (run `discreet audit exponential-randomized-response`, or read "
     "docs/proofs/exponential-randomized-response.md)"
 )
+
+
+_CHAINED = Facts(
+    title="exponential randomized response",
+    proof="docs/proofs/exponential-randomized-response.md",
+    law=None,
+    ball_law=None,
+    symmetric=True,
+    regular=False,
+    missed=None,
+    hardest_known=False,
+    free_gap=False,
+    merges=False,
+    compared=False,
+    rank=3,
+)
+_FACTS = {
+    "complete": _CHAINED,
+    "naive": replace(
+        _CHAINED, title="naive exponential randomized response", hardest_known=True, rank=None
+    ),
+}
 
 
 class ExponentialRandomizedResponse(Mechanism):
@@ -51,7 +77,6 @@ class ExponentialRandomizedResponse(Mechanism):
     _truth: Fraction
     _variant: str
     private = False
-    proof = "docs/proofs/exponential-randomized-response.md"
 
     def __init__(
         self,
@@ -83,6 +108,11 @@ class ExponentialRandomizedResponse(Mechanism):
         """The name on the command line and in reports."""
         tail = "" if self._variant == "complete" else "-naive"
         return f"exponential-randomized-response{tail}"
+
+    @property
+    def facts(self) -> Facts:  # type: ignore[override]  # the variants differ
+        """What is known of the mechanism beside its guarantee."""
+        return _FACTS[self._variant]
 
     def parameters(self) -> dict[str, Any]:
         """The arguments that make this mechanism again."""
@@ -123,6 +153,16 @@ class ExponentialRandomizedResponse(Mechanism):
         top = np.zeros(len(scores), dtype=np.bool_)
         top[members] = True
         return top
+
+    def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
+        """Balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        plain = Exponential(**super().parameters()).ball_probabilities(scores, bits=bits)
+        top = self.top_set(scores).tolist()
+        truth, part = ball_of(self._truth), ball_of(self._truth / sum(top))
+        return [
+            (1 - truth) * mass + (part if member else 0)
+            for mass, member in zip(plain, top, strict=True)
+        ]
 
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
         if self._scale_for(scores) == 0:

@@ -14,7 +14,8 @@ from discreet.errors import ParameterError
 from discreet.exact_numbers import Exact, probability
 from discreet.gaps import Gaps
 from discreet.guarantees import ApproxDP, Guarantee
-from discreet.mechanisms.mechanism import Floats, Indices, Mechanism, source_of_bits
+from discreet.mechanisms.facts import Facts, Floats
+from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
 from discreet.sampling import Bits
 from discreet.sampling.refinement import Ball, Uniform, ball
 from discreet.scores import Scores
@@ -57,7 +58,20 @@ class LargeGap(Mechanism):
 
     __slots__ = ("_delta",)
     name = "large-gap"
-    proof = "docs/proofs/large-gap.md"
+    facts = Facts(
+        title="large gap",
+        proof="docs/proofs/large-gap.md",
+        law=None,
+        ball_law=None,
+        symmetric=True,
+        regular=False,
+        missed=None,
+        hardest_known=False,
+        free_gap=False,
+        merges=False,
+        compared=False,
+        rank=None,
+    )
 
     _delta: Fraction
 
@@ -97,9 +111,7 @@ class LargeGap(Mechanism):
         from flint import arb, ctx
 
         if self._scale_for(scores) == 0:
-            mass = self.probabilities(scores).tolist()
-            ties = sum(part > 0 for part in mass)
-            return [ball(Fraction(part > 0, ties)) for part in mass]
+            return super().ball_probabilities(scores, bits=bits)
         gaps = self.gaps(scores)
         gammas = [gaps.exact(place) for place in range(len(scores))]
         with ctx.workprec(bits + 32):

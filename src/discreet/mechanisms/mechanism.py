@@ -1,4 +1,4 @@
-"""What every mechanism is and does. One file per mechanism; each fills in four small methods.
+"""What every mechanism is and does. One file per mechanism; each states its facts and fills in how it draws.
 
 A mechanism sees scores only through their gaps γ_r = (q* − q_r)/s, where s = d/ε is the noise scale and
 d the range distance (``docs/proofs/neighbours.md``).
@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
+from discreet.balls import ball_of
 from discreet.errors import ParameterError
 from discreet.exact_numbers import (
     Exact,
@@ -26,12 +27,12 @@ from discreet.exact_numbers import (
 )
 from discreet.gaps import Gaps
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.mechanisms.facts import Facts, Floats
 from discreet.release import Release
 from discreet.sampling import Bits, SecureBits, best_indices, uniform_best
 from discreet.scores import Scores
 
 G = TypeVar("G", bound=Guarantee)
-Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 
@@ -60,8 +61,8 @@ class Mechanism(ABC):
     """The name on the command line and in reports."""
     private: ClassVar[bool] = True
     """Whether there is a proof; a mechanism without one refuses to release."""
-    proof: ClassVar[str]
-    """The page in ``docs/proofs`` on which the guarantee rests."""
+    facts: ClassVar[Facts]
+    """What is known of the mechanism beside its guarantee."""
 
     def __init__(
         self, epsilon: object = None, *, scale: object = None, optimize: str = "max"
@@ -74,6 +75,11 @@ class Mechanism(ABC):
         set_once(self, "_epsilon", None if epsilon is None else positive("epsilon", epsilon))
         set_once(self, "_scale", None if scale is None else non_negative("scale", scale))
         set_once(self, "_optimize", optimize)
+
+    @property
+    def proof(self) -> str:
+        """The page in ``docs/proofs`` on which the guarantee rests."""
+        return self.facts.proof
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
@@ -181,6 +187,15 @@ class Mechanism(ABC):
         """Natural logarithms of the probabilities, right where these underflow. **Not private**."""
         return self._mass(scores, log=True)
 
+    def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
+        """Balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        if self._scale_for(scores) == 0:
+            values = scores.values.tolist()
+            best = max(values) if self._optimize == "max" else min(values)
+            return [ball_of(Fraction(value == best, values.count(best))) for value in values]
+        gaps = self.gaps(scores)
+        return self._ball_distribution([gaps.exact(place) for place in range(len(scores))], bits)
+
     # ---- guarantees ----------------------------------------------------------------------------
 
     @overload
@@ -270,13 +285,24 @@ class Mechanism(ABC):
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
         """Many exact independent draws."""
 
-    @abstractmethod
     def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
         """The probability mass function of the gaps ``gammas + correction``."""
+        assert self.facts.law is not None
+        return self.facts.law(gammas, correction, log=log)
+
+    def _ball_distribution(self, gammas: list[Fraction], bits: int) -> list[Any]:
+        """The same in balls."""
+        assert self.facts.ball_law is not None
+        return self.facts.ball_law(gammas, bits)
 
     @abstractmethod
     def _promise(self, epsilon: Exact) -> Guarantee:
         """The strongest guarantee proved when the noise scale is d/ε."""
+
+
+def facts_of(thing: object) -> Facts | None:
+    """The facts that this very class states; none for a subclass, which may do something else."""
+    return thing.facts if isinstance(thing, Mechanism) and "facts" in vars(type(thing)) else None
 
 
 def _scores(scores: Scores) -> Scores:

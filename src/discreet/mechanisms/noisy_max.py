@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet import distribution, sampling
+from discreet.distribution.one_best import laplace_missed
+from discreet.distribution.reference import noisy_max_laplace_ball
 from discreet.exact_numbers import Exact, refuse
 from discreet.gaps import Gaps
 from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, LaplaceDominated
-from discreet.mechanisms.mechanism import Floats, Indices, Mechanism
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.facts import Facts
+from discreet.mechanisms.mechanism import Indices, Mechanism
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.sampling import Bits
 
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """How the largest noisy score is drawn and distributed for one kind of noise of unit scale."""
+    """How the largest noisy score is drawn for one kind of noise of unit scale, and what is known of it."""
 
     draw: Callable[[Gaps, Bits], int]
     draw_many: Callable[[Gaps, int, Bits], Indices]
-    distribution: Callable[..., Floats]
     promise: Callable[[Exact], Guarantee]
-    proof: str
+    facts: Facts
 
 
 _NOISES = {
@@ -30,24 +34,39 @@ _NOISES = {
     "exponential": _Noise(
         sampling.uniform_head,
         sampling.uniform_heads,
-        distribution.permute_and_flip,
         FlippedCoins,
-        "docs/proofs/permute-and-flip.md",
+        replace(
+            PermuteAndFlip.facts,
+            title="noisy max, exponential noise",
+            compared=False,
+            rank=None,
+        ),
     ),
     "laplace": _Noise(
         sampling.laplace_max,
         sampling.laplace_maxes,
-        distribution.noisy_max_laplace,
         LaplaceDominated,
-        "docs/proofs/noisy-max-laplace.md",
+        Facts(
+            title="noisy max, Laplace noise",
+            proof="docs/proofs/noisy-max-laplace.md",
+            law=distribution.noisy_max_laplace,
+            ball_law=noisy_max_laplace_ball,
+            symmetric=True,
+            regular=True,
+            missed=laplace_missed,
+            hardest_known=False,
+            free_gap=False,
+            merges=False,
+            compared=True,
+            rank=2,
+        ),
     ),
     # The Gumbel-max identity: Gumbel noise is the exponential mechanism itself.
     "gumbel": _Noise(
         sampling.proportional,
         sampling.proportionals,
-        distribution.exponential,
         BoundedRange,
-        "docs/proofs/exponential.md",
+        replace(Exponential.facts, title="noisy max, Gumbel noise", compared=False, rank=None),
     ),
 }
 
@@ -104,9 +123,9 @@ class NoisyMax(Mechanism):
         return f"noisy-max-{self._noise}"
 
     @property
-    def proof(self) -> str:  # type: ignore[override]  # one page per kind of noise
-        """The page in ``docs/proofs`` on which the guarantee rests."""
-        return _NOISES[self._noise].proof
+    def facts(self) -> Facts:  # type: ignore[override]  # one set of facts per kind of noise
+        """What is known of the mechanism beside its guarantee."""
+        return _NOISES[self._noise].facts
 
     def parameters(self) -> dict[str, Any]:
         """The arguments that make this mechanism again."""
@@ -117,9 +136,6 @@ class NoisyMax(Mechanism):
 
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
         return _NOISES[self._noise].draw_many(gaps, size, bits)
-
-    def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
-        return _NOISES[self._noise].distribution(gammas, correction, log=log)
 
     def _promise(self, epsilon: Exact) -> Guarantee:
         return _NOISES[self._noise].promise(epsilon)

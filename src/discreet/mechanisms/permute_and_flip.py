@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from discreet import distribution, sampling
+from discreet.distribution.one_best import permute_and_flip_missed
+from discreet.distribution.reference import permute_and_flip_ball
 from discreet.exact_numbers import Exact, refuse
 from discreet.gaps import Gaps
 from discreet.guarantees import FlippedCoins, Guarantee
-from discreet.mechanisms.mechanism import Floats, Indices, Mechanism
+from discreet.mechanisms.facts import Facts
+from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.sampling import Bits
 
 
@@ -44,7 +47,20 @@ class PermuteAndFlip(Mechanism):
     __slots__ = ("_steady",)
     _steady: bool
     name = "permute-and-flip"
-    proof = "docs/proofs/permute-and-flip.md"
+    facts = Facts(
+        title="permute-and-flip",
+        proof="docs/proofs/permute-and-flip.md",
+        law=distribution.permute_and_flip,
+        ball_law=permute_and_flip_ball,
+        symmetric=True,
+        regular=True,
+        missed=permute_and_flip_missed,
+        hardest_known=True,
+        free_gap=True,
+        merges=True,
+        compared=True,
+        rank=0,
+    )
 
     def __init__(
         self,
@@ -75,9 +91,6 @@ class PermuteAndFlip(Mechanism):
 
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
         return sampling.uniform_heads(gaps, size, bits)
-
-    def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
-        return distribution.permute_and_flip(gammas, correction, log=log)
 
     def _promise(self, epsilon: Exact) -> Guarantee:
         return FlippedCoins(epsilon)

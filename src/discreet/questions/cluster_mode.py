@@ -27,7 +27,7 @@ def cluster_mode(
         raise ParameterError("candidates in a PySpark frame need data in a PySpark frame")
     require_libraries()
     chooser = mechanism_at(mechanism, asking.epsilon)
-    if chooser.name != "permute-and-flip":
+    if not chooser.facts.merges:
         raise ParameterError("a selection in the cluster is permute-and-flip: leave mechanism= out")
     distance = Fraction(count_sensitivity(asking.neighbours).range_distance)
     scale = distance / asking.epsilon

@@ -11,14 +11,11 @@ from fractions import Fraction
 from discreet.errors import ParameterError
 from discreet.exact_numbers import positive
 from discreet.gaps import Gaps
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.sampling import Bits, SecureBits
 from discreet.sampling.discrete_noise import discrete_laplace
 from discreet.sampling.noisy_order import noisy_first_and_gap
 from discreet.scores import Scores
-
-GAP_MECHANISMS = ("permute-and-flip", "noisy-max-exponential")
-"""Those for which the lead of the noisy winner is proved to cost nothing more."""
 
 
 def share_of(with_count: bool, share: object) -> Fraction:
@@ -52,10 +49,11 @@ def within(epsilon: Fraction, *, failing: float = 0.05) -> int:
 
 def require_gap(mechanism: Mechanism, candidates: int) -> None:
     """An error unless the lead is free for this mechanism and there is a runner-up."""
-    if mechanism.name not in GAP_MECHANISMS:
+    if not mechanism.facts.free_gap:
+        free = [name for name, make in MECHANISMS.items() if make(epsilon=1).facts.free_gap]
         raise ParameterError(
             f"with_gap is not allowed with {mechanism.name}: the lead is proved free for "
-            f"{' and '.join(GAP_MECHANISMS)}"
+            f"{' and '.join(free)}"
         )
     if candidates < 2:
         raise ParameterError("with_gap needs two candidates at least")

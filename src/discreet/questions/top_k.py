@@ -12,11 +12,11 @@ from discreet.errors import ParameterError
 from discreet.exact_numbers import refuse, whole
 from discreet.gaps import Gaps
 from discreet.guarantees import PureDP
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms import Mechanism, PermuteAndFlip
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Ledger, mechanism_at, prepare, sentence
 from discreet.questions.candidates import public_candidates
-from discreet.questions.counting import GAP_MECHANISMS, noisy_count, share_of, within
+from discreet.questions.counting import noisy_count, share_of, within
 from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
 from discreet.questions.promise import Part
 from discreet.questions.scoring import count_scores
@@ -181,7 +181,7 @@ def way_to_choose(
         part = made.promise_at(distance), k
         return (lambda scores: peel(scores, made, k)), part, f"{made.name}, {k} times"
     if method == ONE_SHOT:
-        if mechanism_at(mechanism, epsilon).name not in GAP_MECHANISMS:
+        if mechanism_at(mechanism, epsilon).facts.law is not PermuteAndFlip.facts.law:
             raise ParameterError(
                 "mechanism= goes with peeling; one-shot noise is exponential, as in permute-and-flip"
             )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.errors import MissingExtraError
+from discreet.mechanisms import MECHANISMS
 
 # Ordered by lightness, so that they stay apart in greyscale.
 SHADES = ("#12263f", "#b3430f", "#3d7f9c", "#c98a1b", "#7d8791", "#a9a9a9", "#5b2a86")
@@ -20,12 +21,11 @@ DASHES: tuple[tuple[int, ...], ...] = (
 )
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 FONT = "Helvetica, Arial, sans-serif"
-_RANKED = (
-    "permute-and-flip",
-    "exponential",
-    "noisy-max-laplace",
-    "exponential-randomized-response",
-)
+_RANKED = {
+    mechanism.name: mechanism.facts.rank
+    for make in MECHANISMS.values()
+    if (mechanism := make(epsilon=1)).facts.rank is not None
+}
 NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
@@ -127,12 +127,7 @@ def line_chart(
 
 def _rank(name: str) -> int:
     """The same mechanism has the same look in every chart; whatever else there is comes after."""
-    known = [
-        place
-        for place, start in enumerate(_RANKED)
-        if name == start or name.startswith(start + " ")
-    ]
-    return known[0] if known else len(_RANKED)
+    return _RANKED.get(name.partition(" ")[0], len(_RANKED))
 
 
 def _marks(alt: Any, names: Sequence[str], looks: Sequence[Any]) -> Any:

@@ -13,7 +13,7 @@ from discreet.analysis import (
     worst_case_error,
     worst_case_lower_bound,
 )
-from discreet.analysis.one_best import (
+from discreet.distribution.one_best import (
     Chance,
     exponential_missed,
     laplace_missed,

@@ -1,0 +1,54 @@
+"""What is known of a mechanism beside its guarantee, stated once, in the mechanism's own file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Every fact is stated, if only as None or False; the conformance suite checks those that can be.
+
+    They hold for the very class that states them: a subclass that does something else states its own.
+
+    Attributes:
+        title: the mechanism's name in words.
+        proof: the page in ``docs/proofs`` on which the guarantee rests.
+        law: the probabilities as a function of the gaps alone (``gaps``, ``correction``, ``log=``), in
+            floats; None if they depend on more.
+        ball_law: the same in balls, from exact gaps and a precision in bits.
+        symmetric: exchanging candidates, or adding a constant to all scores, changes nothing but the labels.
+        regular: proved regular (``docs/proofs/auditing.md``): symmetric, and raising a candidate or lowering
+            another never makes it less likely.
+        missed: the closed form of the chance to miss a single best candidate, from n and the gap of all
+            others; None if there is none.
+        hardest_known: proved that no scores have a larger expected error than one best candidate with all
+            others tied (``docs/proofs/worst-case-error.md``).
+        free_gap: proved that the noisy lead of the winner costs nothing more
+            (``docs/proofs/noisy-count-and-gap.md``).
+        merges: can be drawn as keyed coins in parts that are merged
+            (``docs/proofs/distributed-selection.md``).
+        compared: shown beside the others unless the user names mechanisms.
+        rank: which look it has in every chart; None for the next free one.
+    """
+
+    title: str
+    proof: str
+    law: Callable[..., Floats] | None
+    ball_law: Callable[[list[Fraction], int], list[Any]] | None
+    symmetric: bool
+    regular: bool
+    missed: Callable[[int, float], float] | None
+    hardest_known: bool
+    free_gap: bool
+    merges: bool
+    compared: bool
+    rank: int | None
