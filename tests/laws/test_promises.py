@@ -1,0 +1,178 @@
+"""Every promise of every registered mechanism is audited because it is made; a planted lie is refuted.
+
+A new line in the registry is audited by this file as it stands, in every measure in which it promises
+anything, (ε, δ) included.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Exponential,
+    NoisyMax,
+    PermuteAndFlip,
+    PureDP,
+    Scores,
+)
+from discreet.audit import Regular, Verdict, audit
+from discreet.conversions import zcdp_of_bounded_range
+from discreet.exact_numbers import Exact
+from discreet.guarantees import Guarantee, LaplaceDominated
+from discreet.mechanisms import MECHANISMS, LargeGap, Mechanism
+from discreet.mechanisms.mechanism import facts_of
+
+PRIVATE = [name for name, make in MECHANISMS.items() if make(epsilon=1).private]
+DELTAS = ("1e-3", "0.02", "0.2")
+
+
+def claims_of(mechanism: Mechanism) -> list[Guarantee]:
+    """All that a mechanism at range distance 2 promises: each measure in which the figure is finite."""
+    promise = mechanism.promise_at(Fraction(2))
+    deltas = [str(promise.delta)] if isinstance(promise, ApproxDP) else DELTAS
+    claims: list[Guarantee] = [promise.to(measure) for measure in (PureDP, BoundedRange, ZCDP)]
+    claims += [promise.to(ApproxDP, delta=delta) for delta in deltas]
+    if isinstance(promise, LaplaceDominated):
+        claims.append(LaplaceDominated(promise.exact))
+    return [claim for claim in claims if _number(claim) < math.inf]
+
+
+def _number(claim: Any) -> Exact:
+    return claim.exact[0] if isinstance(claim, ApproxDP) else claim.exact
+
+
+def audited(mechanism: Mechanism, *, n: Any = (2, 3, 4)) -> Iterator[Verdict]:
+    for claim in claims_of(mechanism):
+        yield audit(mechanism, claim, n=n, starts=1)
+
+
+@pytest.mark.parametrize(("epsilon", "n"), [("0.3", (2, 3)), ("1", (2, 3, 4)), ("4", (2, 3))])
+@pytest.mark.parametrize("name", PRIVATE)
+def test_every_promise_survives_the_audit(name: str, epsilon: str, n: Any) -> None:
+    verdicts = list(audited(MECHANISMS[name](epsilon=epsilon), n=n))
+    assert verdicts
+    for verdict in verdicts:
+        assert verdict.status == "proved", str(verdict)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_regularity_is_stated_where_it_is_proved(name: str) -> None:
+    mechanism = MECHANISMS[name](epsilon=1)
+    facts = facts_of(mechanism)
+    assert facts is not None
+    assert (audit(mechanism, Regular(), n=(2, 3)).status == "proved") == facts.regular
+    if facts.symmetric:
+        parts = Regular(symmetric=True, shift_invariant=True, monotonic=False)
+        assert audit(mechanism, parts, n=(2, 3)).holds
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_laws_in_floats_and_in_balls_are_the_same(name: str) -> None:
+    for values in ([3, 1, 2, 3], [0, 5], [7], [0.5, 0.25, -3.0]):
+        for options in (
+            {"epsilon": 1},
+            {"scale": 3},
+            {"scale": 0},
+            {"epsilon": 2, "optimize": "min"},
+        ):
+            mechanism = MECHANISMS[name](**options)
+            scores = Scores(values, sensitivity=1)
+            balls = mechanism.ball_probabilities(scores)
+            assert np.allclose([float(ball) for ball in balls], mechanism.probabilities(scores))
+    facts = MECHANISMS[name](epsilon=1).facts
+    assert (facts.law is None) == (facts.ball_law is None)
+    if facts.law is not None and facts.missed is not None:
+        for n, gamma in ((2, 0.5), (5, 3.0), (40, 0.1)):
+            gaps = np.full(n, gamma)
+            gaps[0] = 0.0
+            assert facts.missed(n, gamma) == pytest.approx(float(facts.law(gaps)[1:].sum()))
+
+
+# ---- planted lies ------------------------------------------------------------------------------
+
+
+class HalfTheCost(Exponential):
+    def _promise(self, epsilon: Exact) -> Guarantee:
+        return BoundedRange(epsilon / 2)
+
+
+class PublishedRange(PermuteAndFlip):
+    def _promise(self, epsilon: Exact) -> Guarantee:
+        return BoundedRange(epsilon)
+
+
+class PublishedRho(NoisyMax):
+    """What ε²/8 would be for exponential noise."""
+
+    def _promise(self, epsilon: Exact) -> Guarantee:
+        return ZCDP(epsilon * epsilon / 8)
+
+
+class SmallerRho(Exponential):
+    """A hundredth less than the exact constant, in zCDP only."""
+
+    def _promise(self, epsilon: Exact) -> Guarantee:
+        assert isinstance(epsilon, Fraction)
+        return ZCDP(zcdp_of_bounded_range(epsilon) * Fraction(99, 100))
+
+
+class SmallerDelta(LargeGap):
+    def _promise(self, epsilon: Exact) -> Guarantee:
+        return ApproxDP(epsilon, self._delta * Fraction(9, 10))
+
+
+class NoDelta(LargeGap):
+    def _promise(self, epsilon: Exact) -> Guarantee:
+        return PureDP(epsilon)
+
+
+class AlwaysMonotonic(PermuteAndFlip):
+    """Noise for scores that all move one way, whatever they do."""
+
+    def _scale_for(self, scores: Scores) -> Fraction:
+        return super()._scale_for(scores) / (1 if scores.monotonic else 2)
+
+
+class Sharper(PermuteAndFlip):
+    """Two hundredths more than it says."""
+
+    def _scale_for(self, scores: Scores) -> Fraction:
+        return super()._scale_for(scores) * Fraction(50, 51)
+
+
+class WrongInCrowds(Exponential):
+    """Honest with two or three candidates; with more, one answer in thirty is simply the best."""
+
+    def _mass(self, scores: Scores, *, log: bool) -> Any:
+        mass = super()._mass(scores, log=False)
+        if len(scores) > 3:
+            best = np.asarray(scores.values == scores.values.max())
+            mass = 0.97 * mass + 0.03 * best / best.sum()
+        return np.log(mass) if log else mass
+
+
+LIARS = [
+    HalfTheCost,
+    PublishedRange,
+    PublishedRho,
+    SmallerRho,
+    SmallerDelta,
+    NoDelta,
+    AlwaysMonotonic,
+    Sharper,
+    WrongInCrowds,
+]
+
+
+@pytest.mark.parametrize("liar", LIARS)
+def test_a_planted_lie_is_refuted(liar: type[Mechanism]) -> None:
+    assert any(verdict.status == "refuted" for verdict in audited(liar(epsilon=1)))
