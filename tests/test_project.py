@@ -81,6 +81,16 @@ def test_the_extra_all_installs_every_users_extra() -> None:
         assert named or set(extras[extra]) <= set(extras["all"]), extra
 
 
+def test_every_hint_to_install_an_extra_comes_from_one_function() -> None:
+    """Brackets need quotes in zsh, and only double ones are quotes to cmd.exe."""
+    for path in _sources():
+        for quote, extra in re.findall(r"pip install (.?)discreet\[(\w+|\{extra\})\]", _text(path)):
+            assert quote == '"', path
+            assert extra in {*PROJECT["optional-dependencies"], "{extra}"}
+        raised = re.search(r"raise MissingExtraError", _text(path))
+        assert raised is None, f"{path}: missing_extra() words it"
+
+
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_names_a_proof_that_exists(name: str) -> None:
     proof = MECHANISMS[name](epsilon=1).proof

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import MissingExtraError, ParameterError
+from discreet.errors import ParameterError, missing_extra
 from discreet.exact_numbers import refuse, whole
 from discreet.sampling import ScriptedBits
 
@@ -249,9 +249,7 @@ def _write_parquet(path: Path, columns: Columns) -> None:
     try:
         import duckdb
     except ImportError:
-        raise MissingExtraError(
-            "writing Parquet needs DuckDB: pip install 'discreet[tables]'"
-        ) from None
+        raise missing_extra("writing Parquet needs DuckDB", extra="tables") from None
     arrays = {name: np.array(values, dtype=_dtype(values)) for name, values in columns.items()}
     connection = duckdb.connect()
     connection.register("columns_to_write", arrays)

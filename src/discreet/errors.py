@@ -41,3 +41,13 @@ class NoBudgetError(LedgerError, ParameterError):
 
 class TableError(DiscreetError):
     """A table could not be read or searched; the message quotes nothing of what an engine said."""
+
+
+def missing_extra(what: str, *, extra: str) -> MissingExtraError:
+    """The error that names an extra to install, quoted as every shell understands it.
+
+    Example:
+        >>> print(missing_extra("charts need Altair", extra="charts"))
+        charts need Altair: pip install "discreet[charts]"
+    """
+    return MissingExtraError(f'{what}: pip install "discreet[{extra}]"')

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import DiscreetError, MissingExtraError, ParameterError
+from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.exact_numbers import non_negative, refuse
 from discreet.guarantees import ZCDP, PureDP
 from discreet.mechanisms import Exponential, Mechanism, NoisyMax, PermuteAndFlip
@@ -185,7 +185,7 @@ def _prelude() -> Any:
         import opendp.prelude as dp
         from opendp.mod import GLOBAL_FEATURES
     except ImportError:
-        raise MissingExtraError('this needs OpenDP: pip install "discreet[opendp]"') from None
+        raise missing_extra("this needs OpenDP", extra="opendp") from None
     if not set(_FEATURES) <= GLOBAL_FEATURES:
         line = (
             "opendp.prelude.enable_features(" + ", ".join(f'"{name}"' for name in _FEATURES) + ")"

@@ -24,7 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from discreet.errors import MissingExtraError, ParameterError, ScoresError
+from discreet.errors import ParameterError, ScoresError, missing_extra
 from discreet.exact_numbers import fraction_of_decimal, refuse
 from discreet.scores import Scores
 
@@ -282,9 +282,7 @@ def _parquet_reader(file: Path, columns: _Columns) -> Callable[[], LabelsAndValu
     try:
         from pyarrow import ArrowException, parquet, types
     except ImportError as error:
-        raise MissingExtraError(
-            "reading Parquet needs PyArrow: pip install 'discreet[spark]'"
-        ) from error
+        raise missing_extra("reading Parquet needs PyArrow", extra="spark") from error
     malformed = ScoresError("the file is not well-formed Parquet")
     try:
         schema = parquet.read_schema(file)

@@ -9,7 +9,7 @@ The paper's program asks for privacy only towards the *worst neighbour* of each 
 monotonic mechanisms; its solutions need not be monotonic and need not be private. ``neighbours="all"``
 asks for privacy towards every neighbour on the lattice. ``docs/proofs/optimality.md`` derives both, their
 duals, and what they do and do not prove. Data-free: nothing here reads scores. Solving needs SciPy
-(``pip install discreet[optimality]``).
+(``pip install "discreet[optimality]"``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from discreet.analysis.family import Family, member
 from discreet.analysis.lattice import Place, all_neighbours, classes, orders, worst_neighbour
-from discreet.errors import DiscreetError, MissingExtraError, ScoresError
+from discreet.errors import DiscreetError, ScoresError, missing_extra
 from discreet.exact_numbers import positive, refuse, whole
 from discreet.scores import Scores
 
@@ -207,9 +207,7 @@ def _solver() -> tuple[Any, Any]:
         from scipy import sparse
         from scipy.optimize import linprog
     except ImportError as error:
-        raise MissingExtraError(
-            "solving the linear program needs SciPy: pip install discreet[optimality]"
-        ) from error
+        raise missing_extra("solving the linear program needs SciPy", extra="optimality") from error
     return linprog, sparse
 
 

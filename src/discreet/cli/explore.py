@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli import studying as study
-from discreet.errors import MissingExtraError
+from discreet.errors import missing_extra
 
 if TYPE_CHECKING:
     from discreet.explore.app import Opened
@@ -54,7 +54,7 @@ def explore(
     try:
         from discreet.explore.server import PageServer
     except ImportError:
-        raise MissingExtraError("the page needs: pip install 'discreet[explore]'") from None
+        raise missing_extra("the page needs Starlette and Uvicorn", extra="explore") from None
     _serve(PageServer(opened=opened, port=port), browser=browser, as_json=json)
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from discreet.errors import DiscreetError, LedgerError, MissingExtraError
+from discreet.errors import DiscreetError, LedgerError, missing_extra
 from discreet.ledger import clock
 from discreet.ledger.places import Place
 
@@ -112,9 +112,7 @@ def _engine(place: Place, wait: float) -> Engine:
             place.url, hide_parameters=True, max_overflow=64, pool_timeout=wait, **options
         )
     except (ImportError, NoSuchModuleError):
-        raise MissingExtraError(
-            "a PostgreSQL ledger needs psycopg: install it with pip install 'discreet[ledger]'"
-        ) from None
+        raise missing_extra("a PostgreSQL ledger needs psycopg", extra="ledger") from None
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import DiscreetError, MissingExtraError
+from discreet.errors import DiscreetError, missing_extra
 from discreet.papers.comparisons import Comparison
 from discreet.papers.figures import Drawn, Figure, Settings, figures
 from discreet.papers.histograms import path_of
@@ -95,7 +95,7 @@ def run(
 ) -> list[Result]:
     """Compute and draw the figures into ``out/figures``; results in the order given.
 
-    One that fails does not stop the others. Needs Altair and vl-convert (``pip install discreet[charts]``).
+    One that fails does not stop the others. Needs Altair and vl-convert (``pip install "discreet[charts]"``).
     """
     _require_charts()
     folder = prepared(out / "figures")
@@ -293,8 +293,6 @@ def _require_charts() -> None:
         import altair
         import vl_convert
     except ImportError as error:
-        raise MissingExtraError(
-            "drawing needs Altair and vl-convert: pip install discreet[charts]"
-        ) from error
+        raise missing_extra("drawing needs Altair and vl-convert", extra="charts") from error
     assert altair, "only asked whether it is there"
     assert vl_convert, "as above"

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import MissingExtraError, ParameterError
+from discreet.errors import ParameterError, missing_extra
 from discreet.exact_numbers import positive, positive_distance, refuse, whole
 from discreet.guarantees import PureDP
 from discreet.questions.asking import Asker, Ledger
@@ -34,9 +34,7 @@ try:
         validate_data,
     )
 except ImportError:
-    raise MissingExtraError(
-        "PrivateSelectKBest needs scikit-learn: pip install 'discreet[sklearn]'"
-    ) from None
+    raise missing_extra("PrivateSelectKBest needs scikit-learn", extra="sklearn") from None
 
 __all__ = ["PrivateSelectKBest"]
 

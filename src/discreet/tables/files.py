@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import MissingExtraError, ParameterError
+from discreet.errors import ParameterError, missing_extra
 from discreet.exact_numbers import refuse
 from discreet.tables.identities import quoted
 from discreet.tables.quiet import quietly
@@ -112,9 +112,7 @@ def _duckdb(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
     try:
         import duckdb
     except ImportError:
-        raise MissingExtraError(
-            "reading files needs DuckDB: pip install 'discreet[tables]'"
-        ) from None
+        raise missing_extra("reading files needs DuckDB", extra="tables") from None
     connection = duckdb.connect(config={**_QUIET_DUCKDB, "temp_directory": _spill_folder()})
     connection.execute("SET enable_progress_bar = false")
     files = "[" + ", ".join(map(_literal, paths)) + "]"

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import MissingExtraError, ParameterError, TableError
+from discreet.errors import ParameterError, TableError, missing_extra
 from discreet.sampling.keyed_coins import (
     Identities,
     KeyedCoins,
@@ -176,6 +176,4 @@ def require_libraries() -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise MissingExtraError(
-            "a selection in the cluster needs PyArrow: pip install 'discreet[spark]'"
-        ) from None
+        raise missing_extra("a selection in the cluster needs PyArrow", extra="spark") from None

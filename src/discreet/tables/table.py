@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import MissingExtraError, ParameterError
+from discreet.errors import ParameterError, missing_extra
 from discreet.exact_numbers import refuse
 from discreet.tables import where as conditions
 from discreet.tables.files import open_files
@@ -234,9 +234,7 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
     try:
         import narwhals as nw
     except ImportError:
-        raise MissingExtraError(
-            "asking a table needs Narwhals: pip install 'discreet[tables]'"
-        ) from None
+        raise missing_extra("asking a table needs Narwhals", extra="tables") from None
     is_text = False
     if isinstance(data, str | Path):
         data, is_text = open_files(data, needed=needed, engine=engine or "duckdb")

@@ -2,7 +2,7 @@
 
 Every chart reads without colour (lines differ in dash and marker, bars in shade) and is drawn by vl-convert
 without a browser or a network. Charts of scores are **not private**, and say so. They need Altair
-(``pip install discreet[charts]``).
+(``pip install "discreet[charts]"``).
 """
 
 from discreet.analysis.charts.curves import (

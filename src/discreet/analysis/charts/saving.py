@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import DiscreetError, MissingExtraError, ParameterError
+from discreet.errors import DiscreetError, ParameterError, missing_extra
 
 SUFFIXES = (".png", ".svg", ".html", ".json")
 
@@ -57,6 +57,4 @@ def _require_converter() -> None:
     try:
         import vl_convert  # noqa: F401 - only asked whether it is there
     except ImportError as error:
-        raise MissingExtraError(
-            "saving charts needs vl-convert: pip install discreet[charts]"
-        ) from error
+        raise missing_extra("saving charts needs vl-convert", extra="charts") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.errors import MissingExtraError
+from discreet.errors import missing_extra
 from discreet.mechanisms import MECHANISMS
 
 # Ordered by lightness, so that they stay apart in greyscale.
@@ -34,7 +34,7 @@ def altair() -> Any:
     try:
         import altair as module
     except ImportError as error:
-        raise MissingExtraError("charts need Altair: pip install discreet[charts]") from error
+        raise missing_extra("charts need Altair", extra="charts") from error
     return module
 
 
