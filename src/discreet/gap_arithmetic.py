@@ -17,11 +17,12 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import ParameterError
 from discreet.finite import Values
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -30,6 +31,11 @@ Scalar: TypeAlias = Any
 
 HOPELESS = 600.0
 """Gaps beyond this are reported as this: exp(−600) is below 2⁻⁸⁶⁵."""
+
+STEADY_LIMIT = 150.0
+"""Where the steady sampler cuts gaps: exp(−150) is below 2⁻²¹⁶, and no later step leaves the normal range."""
+
+_STEADY_LEAST = 2.0**-100
 
 PAIR_LIMIT = 2.0**900
 """Pairs beyond this are reported as this."""
@@ -46,6 +52,10 @@ class Arithmetic(Protocol):
 
     def gammas(self, values: Values, best: Scalar) -> Floats:
         """γ as float64, in a new array."""
+        ...
+
+    def steady_gammas(self, values: Values, best: Scalar) -> Floats:
+        """As ``gammas``, cut to [2⁻¹⁰⁰, ``STEADY_LIMIT``], by steps that do not depend on the scores."""
         ...
 
     def gamma(self, value: Scalar, best: Scalar) -> float:
@@ -161,6 +171,23 @@ class FloatArithmetic:
         gaps *= self._factor
         return gaps
 
+    def steady_gammas(self, values: Values, best: float) -> Floats:
+        """As ``gammas``; which steps are made depends on the type and the scale only.
+
+        Cut on both sides before it is multiplied: a product with subnormal numbers takes longer.
+        """
+        with np.errstate(all="ignore"):
+            wide = values.astype(np.float64, copy=False)
+            if self._before != 1.0:
+                wide, best = wide * self._before, best * self._before
+            gaps: Floats = best - wide if self._direction > 0 else wide - best
+            if self._lift != 1.0:
+                gaps *= self._lift
+            np.minimum(gaps, STEADY_LIMIT * self._unit, out=gaps)
+            np.maximum(gaps, _STEADY_LEAST * self._unit, out=gaps)
+            gaps *= self._factor
+            return gaps
+
     def gamma(self, value: float, best: float) -> float:
         """γ of one score."""
         if self._reach is None or abs(best) > _NO_OVERFLOW:
@@ -274,6 +301,12 @@ class IntegerArithmetic:
         np.minimum(gaps, HOPELESS, out=gaps)
         return gaps
 
+    def steady_gammas(self, values: Values, best: int) -> Floats:
+        """As ``gammas``, which makes the same steps whatever the scores."""
+        gaps = self.gammas(values, best)
+        np.minimum(gaps, STEADY_LIMIT, out=gaps)
+        return np.maximum(gaps, _STEADY_LEAST, out=gaps)
+
     def gamma(self, value: int, best: int) -> float:
         """γ of one score."""
         gap = best - value if self._largest_is_best else value - best
@@ -330,6 +363,13 @@ class ExactArithmetic:
     def gammas(self, values: Values, best: int | Fraction) -> Floats:
         """γ as float64, in a new array."""
         return np.array([self.gamma(value, best) for value in values.tolist()], dtype=np.float64)
+
+    def steady_gammas(self, values: Values, best: int | Fraction) -> NoReturn:  # noqa: ARG002
+        """Refused: the time of this arithmetic depends on the numbers."""
+        raise ParameterError(
+            "steady selection needs scores of a machine integer or float type: arithmetic on "
+            "integers beyond 64 bits and on Fractions takes a time that depends on their values"
+        )
 
     def gamma(self, value: int | Fraction, best: int | Fraction) -> float:
         """γ of one score."""

@@ -139,6 +139,10 @@ class Gaps:
         """As ``gather``, for the candidates from ``start`` up to ``stop``."""
         return self._arithmetic.gammas(self._values[start:stop], self.best)
 
+    def steady_stretch(self, start: int, stop: int) -> Floats:
+        """As ``stretch``, cut to [2⁻¹⁰⁰, 150], by steps that do not depend on the scores."""
+        return self._arithmetic.steady_gammas(self._values[start:stop], self.best)
+
     def within(self, bounds: Floats, places: NDArray[Any]) -> Flags:
         """Whether γ of each candidate is at most ``bounds[place]``, for bounds from 2⁻⁸ to 500, or infinite.
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 
 from discreet.gaps import Gaps
 from discreet.sampling import ScriptedBits, steady, steady_head
 from discreet.sampling.bits import Words
+from discreet.sampling.steady import steady_chances
 
 
 class CountingBits(ScriptedBits):
@@ -57,13 +59,13 @@ def test_coins_are_flipped_in_stretches_of_the_same_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[tuple[int, int]] = []
-    right = Gaps.stretch
+    right = Gaps.steady_stretch
 
     def stretch(self: Gaps, start: int, stop: int) -> Any:
         asked.append((start, stop))
         return right(self, start, stop)
 
-    monkeypatch.setattr(Gaps, "stretch", stretch)
+    monkeypatch.setattr(Gaps, "steady_stretch", stretch)
     monkeypatch.setattr(steady, "_STRETCH", 10)
     for values in _shapes(25):
         asked.clear()
@@ -78,3 +80,69 @@ def test_stretches_merge_to_the_same_distribution(monkeypatch: pytest.MonkeyPatc
     drawn = [steady_head(Gaps(np.zeros(7), scale=Fraction(1)), bits) for _ in range(4_000)]
     counts = np.bincount(drawn, minlength=7)
     assert float(np.abs(counts - 4_000 / 7).max()) < 5 * (4_000 * 6 / 49) ** 0.5
+
+
+def test_chances_are_within_the_error_that_lemma_15_states() -> None:
+    """And within the gaps that the steady sampler asks for, at both ends and where the halvings change."""
+    rng = np.random.default_rng(2)
+    gammas = np.concatenate(
+        [
+            rng.uniform(0, 150, 4000),
+            rng.uniform(0, 1, 1000),
+            np.log(2) * (np.arange(216) + 0.5),
+            np.log(2) * np.arange(1, 217),
+            [2.0**-100, 150.0],
+        ]
+    )
+    chances = steady_chances(gammas.copy())
+    with ctx.workprec(128):
+        for gamma, chance in zip(gammas.tolist(), chances.tolist(), strict=True):
+            assert abs(arb(chance) / (-arb(gamma)).exp() - 1) < arb(2) ** -49
+
+
+class _Watched(np.ndarray):  # type: ignore[type-arg]  # what it holds does not matter here
+    """An array that keeps account of every operation made with it, and of what it was made on."""
+
+    account: ClassVar[list[tuple[str, str]]] = []
+    normal_only: ClassVar[bool] = True
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [np.asarray(each) if isinstance(each, _Watched) else each for each in inputs]
+        target = options.pop("out", None)
+        if target is not None:
+            options["out"] = tuple(np.asarray(each) for each in target)
+        for each in plain:
+            if self.normal_only and ufunc is np.multiply and np.asarray(each).dtype.kind == "f":
+                sizes = np.abs(each)
+                assert np.all((sizes == 0) | (sizes >= 2.0**-1022) & (sizes < np.inf))
+        self.account.append((ufunc.__name__, method))
+        found = getattr(ufunc, method)(*plain, **options)
+        return target[0] if target is not None else np.asarray(found).view(_Watched)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("kind", ["float64", "float32", "int64", "uint8"])
+@pytest.mark.parametrize("scale", [Fraction(2), Fraction(1, 10**290), Fraction(10**290)])
+def test_the_arithmetic_does_not_depend_on_the_scores(
+    kind: str, scale: Fraction, largest: bool
+) -> None:
+    """The same operations in the same order whatever the scores, no `exp` among them.
+
+    At scales within 2^±900 no product has a subnormal or infinite operand, whose time may differ.
+    """
+    accounts = set()
+    _Watched.normal_only = scale == 2
+    with np.errstate(all="ignore"):
+        shapes = [*_shapes(50), np.full(50, 1.7e308) * np.tile([1, -1], 25), np.full(50, 1e-310)]
+    for values in shapes:
+        with np.errstate(all="ignore"):
+            cast = np.clip(values, -1e38, 1e38) if kind == "float32" else values
+            cast = np.clip(values, 0, 200) if kind[0] in "iu" else cast
+            scores = cast.astype(kind).view(_Watched)
+            gaps = Gaps(scores, scale=scale, largest_is_best=largest)
+            assert np.isfinite(gaps.best)
+            _Watched.account = []
+            assert np.all(np.asarray(steady_chances(gaps.steady_stretch(0, 50))) <= 1)
+        accounts.add(tuple(_Watched.account))
+    assert len(accounts) == 1
+    assert "exp" not in {name for name, _ in accounts.pop()}

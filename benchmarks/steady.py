@@ -1,0 +1,90 @@
+"""Whether the time of a steady release tells shapes of scores apart: Welch's test on interleaved timings.
+
+Every shape is copied into the same place in memory before it is timed, in a random order, so that neither
+caches nor the moment favour one. As in dudect (Reparaz, Balasch and Verbauwhede, 2017), the slowest times,
+which show the machine's other work, are left out (here half of each shape's), and |t| above 4.5 counts as
+told apart. The second set of uniform scores is the control: its t is what the machine makes of no difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import ttest_ind
+
+from benchmarks.shapes import all_equal, clear_winner, within_20_scales
+from benchmarks.timing import record
+from discreet import PermuteAndFlip, Scores
+
+_SIZE = 10**5
+_BASE = "uniform"
+
+
+def _shapes(rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
+    return {
+        _BASE: rng.uniform(0.0, 1000.0, _SIZE),
+        "uniform, drawn again": rng.uniform(0.0, 1000.0, _SIZE),
+        "clear winner": clear_winner(_SIZE, rng),
+        "all equal": all_equal(_SIZE, rng),
+        "within 20 scales": within_20_scales(_SIZE, rng),
+        "far beyond the float's range": rng.choice([-1.7e308, 1.7e308], _SIZE),
+        "subnormal": rng.uniform(0.0, 1.0, _SIZE) * 1e-310,
+    }
+
+
+def timings(
+    *, steady: bool, rounds: int, rng: np.random.Generator
+) -> dict[str, NDArray[np.float64]]:
+    """Microseconds of ``rounds`` releases for each shape, in random order."""
+    mechanism = PermuteAndFlip(epsilon=1, steady=steady)
+    shapes = _shapes(rng)
+    place = np.empty(_SIZE)
+    spent: dict[str, list[float]] = {name: [] for name in shapes}
+    for _ in range(rounds):
+        for name in rng.permutation(list(shapes)).tolist():
+            place[:] = shapes[name]
+            scores = Scores(place, sensitivity=1)
+            start = time.perf_counter()
+            mechanism.select_index(scores)
+            spent[name].append(1e6 * (time.perf_counter() - start))
+    return {name: np.array(times) for name, times in spent.items()}
+
+
+def welch(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Welch's t of the quicker half of each of two sets of times."""
+    quick = (times[times <= np.median(times)] for times in (one, other))
+    return float(ttest_ind(*quick, equal_var=False).statistic)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--large", action="store_true", help="ten times as many releases")
+    parser.add_argument("--record", action="store_true", help="write benchmarks/results/steady.md")
+    chosen = parser.parse_args(arguments)
+    rounds = 3000 if chosen.large else 300
+    rng = np.random.default_rng(11)
+    lines = [
+        f"One release of permute-and-flip over {_SIZE:,} candidates, {rounds:,} times for each shape, "
+        "interleaved; microseconds. *t*: Welch's test against uniform scores, on the quicker half.",
+    ]
+    for steady in (True, False):
+        spent = timings(steady=steady, rounds=rounds, rng=rng)
+        lines += ["", f"## steady={steady}", "", "| scores | least | median | least, % more | t |"]
+        lines.append("|---|---|---|---|---|")
+        base = spent[_BASE]
+        for name, times in spent.items():
+            more = 100 * (times.min() / base.min() - 1)
+            statistic = "–" if name == _BASE else f"{welch(times, base):.1f}"
+            cells = [f"{times.min():,.0f}", f"{np.median(times):,.0f}", f"{more:+.1f}", statistic]
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)
+    if chosen.record:
+        record("steady", "Whether time tells scores apart", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
