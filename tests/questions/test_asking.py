@@ -10,7 +10,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from discreet import Exponential, NoisyMax, PureDP
+from discreet import Exponential, NoisyMax, PermuteAndFlip, PureDP, sampling
 from discreet.accounting import Event
 from discreet.errors import (
     BudgetExceededError,
@@ -193,6 +193,36 @@ def test_every_mechanism_answers() -> None:
             "noisy-max-laplace",
             "noisy-max-gumbel",
         )
+
+
+def test_a_steady_mechanism_is_used_throughout_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the spend: what a question does besides choosing takes a time that depends on the scores."""
+    steady = PermuteAndFlip(epsilon=1, steady=True)
+    quick: list[str] = []
+    monkeypatch.setattr(sampling, "uniform_head", lambda *_: quick.append("quick"))
+    numeric: dict[str, Any] = {"column": "age", "bounds": "0:100", "user": "person", "epsilon": 2}
+    coded: dict[str, Any] = {**OPTIONS, "epsilon": 2}
+    assert mode(VISITS, mechanism=steady, **coded).answer in "abc"
+    assert len(top_k(VISITS, mechanism=steady, k=2, **coded).answer) == 2
+    assert 0 <= median(VISITS, mechanism=steady, **numeric).answer <= 100
+    assert len(quantiles(VISITS, mechanism=steady, at=[0.5], **numeric).answer) == 1
+    assert not quick
+    unknown = {"column": "code", "user": "person", "epsilon": 2, "delta": "1e-6"}
+    for ask, options in (
+        (mode, {**coded, "with_gap": True}),
+        (mode, {**coded, "with_count": True}),
+        (mode, unknown),
+        (top_k, {**coded, "k": 2, "method": "one-shot"}),
+        (top_k, {**coded, "k": 2, "with_count": True}),
+        (top_k, {**unknown, "k": 2}),
+        (quantiles, {**numeric, "at": [0.1, 0.5]}),
+    ):
+        ledger = Notebook()
+        with pytest.raises(
+            ParameterError, match=r"steady=True is not allowed|leave mechanism= out"
+        ):
+            ask(VISITS, mechanism=steady, ledger=ledger, dataset="visits", **options)
+        assert not ledger.spends
 
 
 def test_a_release_holds_no_score() -> None:

@@ -100,7 +100,7 @@ def test_chances_are_within_the_error_that_lemma_15_states() -> None:
             assert abs(arb(chance) / (-arb(gamma)).exp() - 1) < arb(2) ** -49
 
 
-class _Watched(np.ndarray):  # type: ignore[type-arg]  # what it holds does not matter here
+class _Watched(np.ndarray):
     """An array that keeps account of every operation made with it, and of what it was made on."""
 
     account: ClassVar[list[tuple[str, str]]] = []

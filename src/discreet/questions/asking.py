@@ -200,8 +200,14 @@ def prepare(
     )
 
 
-def mechanism_at(mechanism: object, epsilon: Fraction, *, optimize: str = "max") -> Mechanism:
-    """The mechanism meant by None, a registered name, a class or an instance, at this ε."""
+def mechanism_at(
+    mechanism: object, epsilon: Fraction, *, optimize: str = "max", besides: str | None = None
+) -> Mechanism:
+    """The mechanism meant by None, a registered name, a class or an instance, at this ε.
+
+    ``besides`` names what else of the question reads the scores, or draws noise that an answer shows: its
+    time tells about them, so a steady mechanism is refused beside it (docs/proofs/sampling.md, lemma 15).
+    """
     if mechanism is None:
         return PermuteAndFlip(epsilon=epsilon, optimize=optimize)
     if isinstance(mechanism, str):
@@ -220,6 +226,10 @@ def mechanism_at(mechanism: object, epsilon: Fraction, *, optimize: str = "max")
         looks = "largest" if optimize == "max" else "smallest"
         raise ParameterError(
             f'mechanism: optimize="{made.optimize}" is not allowed: the question looks for the {looks} score'
+        )
+    if besides is not None and getattr(made, "steady", False):
+        raise ParameterError(
+            f"mechanism: steady=True is not allowed with {besides}, whose time depends on the scores"
         )
     return made
 

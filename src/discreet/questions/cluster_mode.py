@@ -26,7 +26,7 @@ def cluster_mode(
     if asking.table.engine != "pyspark":
         raise ParameterError("candidates in a PySpark frame need data in a PySpark frame")
     require_libraries()
-    chooser = mechanism_at(mechanism, asking.epsilon)
+    chooser = mechanism_at(mechanism, asking.epsilon, besides="candidates in the cluster")
     if not chooser.facts.merges:
         raise ParameterError("a selection in the cluster is permute-and-flip: leave mechanism= out")
     distance = Fraction(count_sensitivity(asking.neighbours).range_distance)

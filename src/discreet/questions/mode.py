@@ -131,7 +131,8 @@ def mode(
     labels, count = _counter(asking, column, kind, candidates)
     share = share_of(with_count, count_share)
     for_choice, for_count = asking.epsilon_each * (1 - share), asking.epsilon_each * share
-    chooser = mechanism_at(mechanism, for_choice)
+    besides = "with_gap" if with_gap else "with_count" if with_count else None
+    chooser = mechanism_at(mechanism, for_choice, besides=besides)
     if with_gap:
         require_gap(chooser, len(labels))
 

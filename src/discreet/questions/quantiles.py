@@ -104,7 +104,11 @@ def quantiles(
     # other relation; a single quantile has one part only, and its own sensitivity.
     steps = 2 if asking.inner == REPLACE and depths > 1 else 1
     inner = ADD_REMOVE if steps == 2 else asking.inner
-    chooser = mechanism_at(mechanism, asking.epsilon_each / (depths * steps))
+    chooser = mechanism_at(
+        mechanism,
+        asking.epsilon_each / (depths * steps),
+        besides="several quantiles" if depths > 1 else None,
+    )
 
     def answer_one(people: Counts) -> tuple[int | float, ...]:
         return tuple(

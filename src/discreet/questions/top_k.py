@@ -145,6 +145,7 @@ def top_k(
         for_choice,
         number,
         Fraction(count_sensitivity(asking.inner).range_distance),
+        besides="with_count" if with_count else None,
     )
     each = asking.epsilon_each * share / number
 
@@ -173,15 +174,22 @@ def top_k(
 
 
 def way_to_choose(
-    method: object, mechanism: object, epsilon: Fraction, k: int, distance: Fraction
+    method: object,
+    mechanism: object,
+    epsilon: Fraction,
+    k: int,
+    distance: Fraction,
+    *,
+    besides: str | None = None,
 ) -> tuple[Chooser, Part, str]:
     """How to choose, what each round promises and how many there are, and its name."""
     if method == PEELING:
-        made = mechanism_at(mechanism, epsilon / k)
+        made = mechanism_at(mechanism, epsilon / k, besides=besides)
         part = made.promise_at(distance), k
         return (lambda scores: peel(scores, made, k)), part, f"{made.name}, {k} times"
     if method == ONE_SHOT:
-        if mechanism_at(mechanism, epsilon).facts.law is not PermuteAndFlip.facts.law:
+        noise = mechanism_at(mechanism, epsilon, besides="one-shot noise")
+        if noise.facts.law is not PermuteAndFlip.facts.law:
             raise ParameterError(
                 "mechanism= goes with peeling; one-shot noise is exponential, as in permute-and-flip"
             )
