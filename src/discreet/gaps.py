@@ -23,7 +23,7 @@ __all__ = ["HOPELESS", "Flags", "Floats", "Gaps", "Indices", "Values", "require_
 Indices: TypeAlias = NDArray[np.int64]
 
 BLOCK = 2048
-"""Candidates in a block; a sampler skips the blocks whose best score is hopeless."""
+"""Candidates in a block; a sampler skips the blocks whose best score is too far behind."""
 
 _BLOCKS_AT_ONCE = 256
 _FEW_BLOCKS = 48

@@ -32,9 +32,9 @@ SMALL = Tuning(
     pick=2,
     sparse=math.inf,
     spare=1,
-    handful=0,
-    peeked=0,
-    stroll=(),
+    one_by_one=0,
+    first_bits_up_to=0,
+    single_visits=(),
     visits=(0.0,),
     proposals=1,
     overdraw=1,
@@ -43,13 +43,13 @@ SMALL = Tuning(
 )
 """One bit at a time, one candidate at a time."""
 
-PEEKED = replace(SMALL, peeked=3, peek=1)
+PEEKED = replace(SMALL, first_bits_up_to=3, first_bits=1)
 """As SMALL, but the first bits of everybody's coin are looked at."""
 
 NO_LIST = replace(SMALL, few=0)
 """As SMALL, but near candidates are never listed outright: random visits come first."""
 
-NO_VISITS = replace(NO_LIST, hopeless=2.0)
+NO_VISITS = replace(NO_LIST, least_mean_coin=2.0)
 """As NO_LIST, but no visits are made either: far candidates are thinned."""
 
 
@@ -131,48 +131,48 @@ HEADS = [
         tuning=NO_LIST,
     ),
     Case(
-        name="heads: a handful",
+        name="heads: one by one",
         draw=uniform_head,
         scores=[0.0, -0.5, -1.5],
         expected=reference.permute_and_flip,
-        tuning=replace(SMALL, handful=2),
+        tuning=replace(SMALL, one_by_one=2),
     ),
     Case(
-        name="heads: peeked",
+        name="heads: first bits",
         draw=uniform_head,
         scores=[0.0, -0.5, -1.5],
         expected=reference.permute_and_flip,
         tuning=PEEKED,
     ),
     Case(
-        name="heads: peeked at two bits",
+        name="heads: two first bits",
         draw=uniform_head,
         scores=[0, 1, 3],
         expected=reference.permute_and_flip,
-        tuning=replace(PEEKED, peek=2),
+        tuning=replace(PEEKED, first_bits=2),
         largest_is_best=False,
     ),
     Case(
-        name="heads: peeked, and no float believed",
+        name="heads: first bits, and no float believed",
         draw=uniform_head,
         scores=[0.0, -0.5, -1.5],
         expected=reference.permute_and_flip,
         tuning=replace(PEEKED, tolerance=math.inf),
     ),
     Case(
-        name="heads: a stroll, then thinned",
+        name="heads: single visits, then thinned",
         draw=uniform_head,
         scores=[0.0, -0.5],
         expected=reference.permute_and_flip,
-        tuning=replace(NO_VISITS, stroll=(1, 1)),
+        tuning=replace(NO_VISITS, single_visits=(1, 1)),
         within=0.6,
     ),
     Case(
-        name="heads: a stroll that is given up, then visits",
+        name="heads: a single_visits that is given up, then visits",
         draw=uniform_head,
         scores=[0.0, -0.5, -1.0, -1.0],
         expected=reference.permute_and_flip,
-        tuning=replace(NO_LIST, stroll=(1, 1), promising=0.75, word=2),
+        tuning=replace(NO_LIST, single_visits=(1, 1), near_enough=0.75, word=2),
         within=0.8,
     ),
     Case(
@@ -260,7 +260,7 @@ LAPLACE = [
         tuning=replace(SMALL, levels=(2,)),
     ),
     Case(
-        name="Laplace: peeked",
+        name="Laplace: first bits",
         draw=laplace_max,
         scores=[0.0, -0.5],
         expected=reference.laplace,
@@ -268,11 +268,11 @@ LAPLACE = [
         within=0.9,
     ),
     Case(
-        name="Laplace: a stroll, then thinned",
+        name="Laplace: a single_visits, then thinned",
         draw=laplace_max,
         scores=[0.0, -0.5],
         expected=reference.laplace,
-        tuning=replace(NO_VISITS, levels=(2,), stroll=(1, 1)),
+        tuning=replace(NO_VISITS, levels=(2,), single_visits=(1, 1)),
         within=0.9,
         faintest=1e-6,
     ),

@@ -17,8 +17,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from discreet.gaps import Flags, Gaps, Indices
-from discreet.sampling import heads as heads_module
-from discreet.sampling import laplace, levels, many, proportions, steady, thinning
+from discreet.sampling import exponential, laplace, levels, permute_and_flip, steady, thinning
 from discreet.sampling.bits import Bits, TapeBits, Words
 from discreet.sampling.coins import Heads
 from discreet.sampling.tuning import Tuning
@@ -122,19 +121,19 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
                 yield candidate
 
     def not_tails_yet(gaps: Gaps, *, tuning: Tuning, **_: Any) -> tuple[Indices, Words]:
-        values = 1 << tuning.peek
-        peeks = [oracle.choose([arb(fmpq(1, values))] * values) for _ in range(gaps.size)]
+        values = 1 << tuning.first_bits
+        words = [oracle.choose([arb(fmpq(1, values))] * values) for _ in range(gaps.size)]
         left = [
             candidate
-            for candidate, peek in enumerate(peeks)
-            if not bool(Heads().ball(gaps.exact(candidate)) * values < peek)
+            for candidate, first in enumerate(words)
+            if not bool(Heads().ball(gaps.exact(candidate)) * values < first)
         ]
-        return np.array(left, dtype=np.int64), np.array(peeks, dtype=np.uint64)
+        return np.array(left, dtype=np.int64), np.array(words, dtype=np.uint64)
 
-    def heads_after_peek(
-        gaps: Gaps, candidate: int, coins: Any, peek: int, *, tuning: Tuning, **_: Any
+    def heads_after_first_bits(
+        gaps: Gaps, candidate: int, coins: Any, first: int, *, tuning: Tuning, **_: Any
     ) -> bool:
-        above = coins.ball(gaps.exact(candidate)) * (1 << tuning.peek) - peek
+        above = coins.ball(gaps.exact(candidate)) * (1 << tuning.first_bits) - first
         return not bool(above <= 0) and (bool(above >= 1) or oracle.heads(above))
 
     def marks(_: Bits, places: int, exponent: int, **__: Any) -> Indices:
@@ -165,7 +164,7 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         chosen = oracle.choose(reference.least_depth(offsets))
         return groups[:1], candidates[chosen : chosen + 1]
 
-    def draw_share(self: proportions.Shares, *_: Any) -> int:
+    def draw_share(self: exponential.Shares, *_: Any) -> int:
         chances = [Heads().ball(self._gaps.exact(candidate)) for candidate in self._near.tolist()]
         weights = [*chances, arb((self._gaps.size, -self._level))]
         # When nobody is drawn and the proposal that follows fails, everything begins again.
@@ -186,22 +185,19 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         return np.array([uniform_below(bits, len(draw))])
 
     replaced: list[tuple[ModuleType, str, Any]] = [
-        (heads_module, "flip", flip),
-        (heads_module, "uniform_below", uniform_below),
-        (heads_module, "some_indices", some_indices),
-        (heads_module, "few_indices", few_indices),
-        (heads_module, "heads_among", heads_among),
-        (heads_module, "not_tails_yet", not_tails_yet),
-        (heads_module, "heads_after_peek", heads_after_peek),
+        (permute_and_flip, "flip", flip),
+        (permute_and_flip, "uniform_below", uniform_below),
+        (permute_and_flip, "some_indices", some_indices),
+        (permute_and_flip, "few_indices", few_indices),
+        (permute_and_flip, "heads_among", heads_among),
+        (permute_and_flip, "not_tails_yet", not_tails_yet),
+        (permute_and_flip, "heads_after_first_bits", heads_after_first_bits),
         (thinning, "flip", flip),
         (thinning, "marks", marks),
-        (proportions, "flip", flip),
-        (proportions, "some_indices", some_indices),
-        (proportions, "some_words_below", some_words_below),
-        (many, "flip", flip),
-        (many, "some_words_below", some_words_below),
-        (many, "_one_per_draw", one_per_draw),
-        (many, "shallowest", shallowest),
+        (exponential, "flip", flip),
+        (exponential, "some_indices", some_indices),
+        (exponential, "some_words_below", some_words_below),
+        (permute_and_flip, "_one_per_draw", one_per_draw),
         (levels, "flip", flip),
         (levels, "marks", marks),
         (laplace, "shallowest", shallowest),
@@ -209,7 +205,7 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         (steady, "_pick", pick),
         (steady, "_STRETCH", 2),
     ]
-    monkeypatch.setattr(proportions.Shares, "draw", draw_share)
+    monkeypatch.setattr(exponential.Shares, "draw", draw_share)
     for module, name, oracle_version in replaced:
         monkeypatch.setattr(module, name, oracle_version)
 

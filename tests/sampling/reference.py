@@ -1,4 +1,4 @@
-"""Exact output distributions for a handful of candidates, in ball arithmetic, by other means.
+"""Exact output distributions for a few candidates, in ball arithmetic, by other means.
 
 Nothing here shares code with the samplers. Gaps are Fractions; results are balls.
 """

@@ -33,9 +33,15 @@ from tests.sampling.fitting import LIMIT, excess, random_vectors
 
 SCALE = Fraction(3, 2)
 BUSY = Tuning(
-    few=1, peeked=0, stroll=(1, 2), visits=(0.5, 1.0), levels=(4, 2, 1), inner=1, proposals=4
+    few=1,
+    first_bits_up_to=0,
+    single_visits=(1, 2),
+    visits=(0.5, 1.0),
+    levels=(4, 2, 1),
+    inner=1,
+    proposals=4,
 )
-PEEKING = replace(STANDARD, handful=0)
+BY_FIRST_BITS = replace(STANDARD, one_by_one=0)
 ONE = [
     (uniform_head, reference.permute_and_flip),
     (steady_head, reference.permute_and_flip),
@@ -49,7 +55,9 @@ MANY = [
 ]
 
 
-@pytest.mark.parametrize("tuning", [STANDARD, BUSY, PEEKING], ids=["standard", "busy", "peeking"])
+@pytest.mark.parametrize(
+    "tuning", [STANDARD, BUSY, BY_FIRST_BITS], ids=["standard", "busy", "first bits"]
+)
 @pytest.mark.parametrize(("draw", "law"), ONE, ids=lambda f: f.__name__)
 def test_single_releases(
     draw: Callable[..., int], law: Callable[..., list[Any]], tuning: Tuning

@@ -14,8 +14,8 @@ import pytest
 from discreet.gaps import Gaps
 from discreet.sampling import Bits
 from discreet.sampling.coins import Heads, flip
-from discreet.sampling.layers import Layer, shallowest
-from discreet.sampling.many import Window
+from discreet.sampling.laplace import Layer, shallowest
+from discreet.sampling.permute_and_flip import Window
 from tests.sampling import oracles, reference
 from tests.sampling.cases import CASES, SMALL, Case
 from tests.sampling.walking import assert_bracketed, walk

@@ -34,21 +34,21 @@ from discreet.sampling.coins import (
     Heads,
     _noise_bounds,
     flip,
-    heads_after_peek,
+    heads_after_first_bits,
     heads_among,
     not_tails_yet,
 )
-from discreet.sampling.layers import Layer
-from discreet.sampling.many import Window
+from discreet.sampling.laplace import Layer
+from discreet.sampling.permute_and_flip import Window
 from discreet.sampling.refinement import Uniform, precision
 from discreet.sampling.tuning import STANDARD, Tuning
 from tests.forking import forked
 
 BUSY = Tuning(
     few=4,
-    peeked=0,
-    stroll=(2, 3),
-    promising=2.0,
+    first_bits_up_to=0,
+    single_visits=(2, 3),
+    near_enough=2.0,
     visits=(0.5, 1.0),
     levels=(6, 4, 3, 2),
     inner=1,
@@ -56,8 +56,8 @@ BUSY = Tuning(
     spare=2,
 )
 """Small enough that a few dozen candidates take every path."""
-LISTED = replace(STANDARD, peeked=0)
-"""Nobody is peeked at: that floats are not believed would change whom the following bits are for."""
+LISTED = replace(STANDARD, first_bits_up_to=0)
+"""Nobody is told by first bits: that floats are not believed would change whom the following bits are for."""
 
 ONE = [uniform_head, proportional, laplace_max, steady_head]
 MANY = [uniform_heads, proportionals, laplace_maxes]
@@ -131,7 +131,7 @@ def test_coins_fall_the_same_by_floats_and_by_balls(coins: Coins) -> None:
     assert by_floats == by_balls
 
 
-def test_a_handful_of_coins_falls_the_same_by_floats_and_by_balls() -> None:
+def test_a_few_coins_fall_the_same_by_floats_and_by_balls() -> None:
     """Of the same power as the test before, for the coins flipped one at a time."""
     gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 12_000), scale=Fraction(2))
     by_floats, by_balls = (
@@ -150,32 +150,32 @@ def test_a_handful_of_coins_falls_the_same_by_floats_and_by_balls() -> None:
 def test_a_peek_says_tails_as_balls_do(dtype: type) -> None:
     """Gaps a hair to either side of where each value of the first bits begins to mean tails."""
     hair = 1e-9
-    peeks = [peek for peek in range(1, 256) for _ in range(2)]
+    words = [first for first in range(1, 256) for _ in range(2)]
     turns = [
-        -math.log(peek / 256) * side for peek in range(1, 256) for side in (1 - hair, 1 + hair)
+        -math.log(first / 256) * side for first in range(1, 256) for side in (1 - hair, 1 + hair)
     ]
     scale = Fraction(2) if dtype is np.float64 else Fraction(10) ** 12
     values = np.array([0.0, *turns]) * -float(scale)
     gaps = Gaps(values.astype(dtype), scale=scale)
-    tape = [int(bit) for peek in (255, *peeks) for bit in f"{peek:08b}"]
+    tape = [int(bit) for first in (255, *words) for bit in f"{first:08b}"]
     left, seen = not_tails_yet(gaps, bits=TapeBits(tape), tuning=STANDARD)
-    assert seen.tolist() == [255, *peeks]
+    assert seen.tolist() == [255, *words]
     with precision(80):
         expected = [
             candidate
-            for candidate, peek in enumerate(seen.tolist())
-            if not bool(Heads().ball(gaps.exact(candidate)) * 256 < peek)
+            for candidate, first in enumerate(seen.tolist())
+            if not bool(Heads().ball(gaps.exact(candidate)) * 256 < first)
         ]
     assert left.tolist() == expected == [0, *range(1, gaps.size, 2)]
 
 
-def test_the_bounds_of_a_peek_have_their_margin() -> None:
+def test_the_bounds_of_first_bits_have_their_margin() -> None:
     """Lemma 6a needs more than the exact −ln u; much more would settle fewer coins."""
-    bounds = _noise_bounds(STANDARD.peek, STANDARD.tolerance).tolist()
+    bounds = _noise_bounds(STANDARD.first_bits, STANDARD.tolerance).tolist()
     assert bounds[0] == math.inf
     with precision(120):
-        for peek, bound in enumerate(bounds[1:], start=1):
-            exact = -(arb(peek) / 256).log()
+        for first, bound in enumerate(bounds[1:], start=1):
+            exact = -(arb(first) / 256).log()
             assert bool(exact * (1 + arb((1, -43))) < arb(bound))
             assert bool(arb(bound) < exact * (1 + arb((1, -41))))
 
@@ -185,7 +185,7 @@ def test_a_coin_after_a_peek_falls_the_same_by_floats_and_by_balls(halvings: int
     gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 6_000), scale=Fraction(2))
     by_floats, by_balls = (
         [
-            heads_after_peek(
+            heads_after_first_bits(
                 gaps,
                 candidate,
                 Heads(halvings),
@@ -227,8 +227,8 @@ def test_the_assumption_about_exp_and_log_holds_here() -> None:
         _assert_close(found, points, lambda x: x.exp())
     words = np.concatenate([rng.uniform(0.5, 2.0**64, 2000), 2.0 ** rng.uniform(0.1, 64, 2000)])
     _assert_close(np.log(words), words, lambda x: x.log())
-    peeks = np.arange(1, 256) / 256
-    _assert_close(np.log(peeks), peeks, lambda x: x.log())
+    words = np.arange(1, 256) / 256
+    _assert_close(np.log(words), words, lambda x: x.log())
     small = rng.uniform(0, 2, 2000)
     _assert_close(np.log1p(small), small, lambda x: (1 + x).log())
 

@@ -59,7 +59,7 @@ def test_the_doubtful_band_is_decided_by_more_bits() -> None:
     assert heads.tolist() == [i for i in range(400) if int(words[i, 0]) < exact]
 
 
-def test_hopeless_candidates_still_have_a_chance() -> None:
+def test_far_candidates_still_have_a_chance() -> None:
     coins, identities = KeyedCoins.fresh(scripted("far")), _identities(3)
     words = np.zeros((3, 2), dtype=np.uint64)
     short = np.array([0, 50, 2**63], dtype=np.uint64)

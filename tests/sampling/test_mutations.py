@@ -10,15 +10,22 @@ import numpy as np
 import pytest
 
 from discreet.gaps import Flags, Floats, Gaps, Indices
-from discreet.sampling import Bits, ScriptedBits, biased_coins, many, proportions, steady, thinning
+from discreet.sampling import (
+    Bits,
+    ScriptedBits,
+    biased_coins,
+    exponential,
+    permute_and_flip,
+    steady,
+    thinning,
+)
 from discreet.sampling import coins as coins_module
-from discreet.sampling import heads as heads_module
 from discreet.sampling.coins import Heads, flip
 from discreet.sampling.integers import uniform_below
-from discreet.sampling.layers import Layer
+from discreet.sampling.laplace import Layer
 from discreet.sampling.levels import Levels
-from discreet.sampling.many import Window, uniform_heads
 from discreet.sampling.marks import marks
+from discreet.sampling.permute_and_flip import Window, uniform_heads
 from discreet.sampling.refinement import Ball, Uniform, scaled
 from tests.sampling import oracles, reference
 from tests.sampling.cases import CASES, Case
@@ -28,10 +35,10 @@ from tests.sampling.test_decision_trees import (
     test_the_least_depth_is_found_exactly as _assert_least_depth,
 )
 from tests.sampling.test_forced_fallback import (
-    test_a_handful_of_coins_falls_the_same_by_floats_and_by_balls as _assert_handful_agrees,
+    test_a_few_coins_fall_the_same_by_floats_and_by_balls as _assert_single_coins_agree,
 )
 from tests.sampling.test_forced_fallback import (
-    test_a_peek_says_tails_as_balls_do as _assert_peeks_agree,
+    test_a_peek_says_tails_as_balls_do as _assert_first_bits_agree,
 )
 from tests.sampling.test_forced_fallback import (
     test_coins_fall_the_same_by_floats_and_by_balls as _assert_coins_agree,
@@ -70,12 +77,12 @@ def _floats_agree(_: Patch) -> None:
     _assert_coins_agree(Heads())
 
 
-def _handful_agrees(_: Patch) -> None:
-    _assert_handful_agrees()
+def _single_coins_agree(_: Patch) -> None:
+    _assert_single_coins_agree()
 
 
-def _peeks_agree(_: Patch) -> None:
-    _assert_peeks_agree(np.float64)
+def _first_bits_agree(_: Patch) -> None:
+    _assert_first_bits_agree(np.float64)
 
 
 def _depths_are_exact(_: Patch) -> None:
@@ -105,7 +112,7 @@ def uniform_draw_off_by_one(patch: Patch) -> None:
     def off(bits: Bits, bound: int) -> int:
         return uniform_below(bits, max(1, bound - 1))
 
-    patch.setattr(heads_module, "uniform_below", off)
+    patch.setattr(permute_and_flip, "uniform_below", off)
 
 
 def at_most_for_below(patch: Patch) -> None:
@@ -131,11 +138,11 @@ def coin_a_thousandth_too_large_in_balls(patch: Patch) -> None:
 
 
 def candidate_visited_twice(patch: Patch) -> None:
-    patch.setattr(heads_module, "_contains", lambda *_: False)
+    patch.setattr(permute_and_flip, "_contains", lambda *_: False)
 
 
-def candidate_met_twice_on_a_stroll(patch: Patch) -> None:
-    patch.setattr(heads_module, "_unvisited", lambda drawn, _: drawn)
+def candidate_met_twice_in_single_visits(patch: Patch) -> None:
+    patch.setattr(permute_and_flip, "_unvisited", lambda drawn, _: drawn)
 
 
 def single_coin_a_thousandth_too_large(patch: Patch) -> None:
@@ -143,21 +150,21 @@ def single_coin_a_thousandth_too_large(patch: Patch) -> None:
     patch.setattr(Heads, "chance", lambda self, gamma: right(self, gamma) * 1.001)
 
 
-def peek_forgotten(patch: Patch) -> None:
-    right = coins_module.heads_after_peek
+def first_bits_forgotten(patch: Patch) -> None:
+    right = coins_module.heads_after_first_bits
 
     def forgets(gaps: Gaps, candidate: int, coins: Heads, _: int, **rest: Any) -> bool:
         return right(gaps, candidate, coins, 0, **rest)
 
-    patch.setattr(heads_module, "heads_after_peek", forgets)
+    patch.setattr(permute_and_flip, "heads_after_first_bits", forgets)
 
 
-def bounds_of_a_peek_one_too_small(patch: Patch) -> None:
+def bounds_of_first_bits_one_too_small(patch: Patch) -> None:
     right = coins_module._noise_bounds
     patch.setattr(coins_module, "_noise_bounds", lambda *given: np.append(right(*given)[1:], 0.0))
 
 
-def bounds_of_a_peek_a_thousandth_too_small(patch: Patch) -> None:
+def bounds_of_first_bits_a_thousandth_too_small(patch: Patch) -> None:
     right = coins_module._noise_bounds
     patch.setattr(coins_module, "_noise_bounds", lambda *given: right(*given) * 0.999)
 
@@ -236,9 +243,9 @@ def near_proposal_counted_twice(patch: Patch) -> None:
 
 
 def share_of_nobody_counts_the_far_only(patch: Patch) -> None:
-    right = proportions.Shares._settle
+    right = exponential.Shares._settle
 
-    def smaller(self: proportions.Shares, uniform: Uniform) -> int:
+    def smaller(self: exponential.Shares, uniform: Uniform) -> int:
         size = self._gaps.size
         self._gaps.size -= len(self._near)
         try:
@@ -246,33 +253,33 @@ def share_of_nobody_counts_the_far_only(patch: Patch) -> None:
         finally:
             self._gaps.size = size
 
-    patch.setattr(proportions.Shares, "_settle", smaller)
+    patch.setattr(exponential.Shares, "_settle", smaller)
 
 
 def proposal_beyond_the_near_not_boosted(patch: Patch) -> None:
     def unboosted(*arguments: Any, boost: int = 0, **options: Any) -> Indices:
         return flip(*arguments, **options)
 
-    patch.setattr(proportions, "flip", unboosted)
+    patch.setattr(exponential, "flip", unboosted)
 
 
 def level_size_off_by_one(patch: Patch) -> None:
-    right = Levels
+    right = Levels.prepared
 
-    def wrong(gaps: Gaps, *, last: int) -> Any:
-        levels = right(gaps, last=last)
+    def wrong(gaps: Gaps, tuning: Any) -> Any:
+        levels = right(gaps, tuning)
         levels.sizes = levels.sizes.copy()
         levels.sizes[int(levels.sizes.nonzero()[0][-1])] -= 1
         return levels
 
-    patch.setattr(many, "Levels", wrong)
+    patch.setattr(Levels, "prepared", wrong)
 
 
 def always_the_first_arrival(patch: Patch) -> None:
     def first(draw: Indices, bits: Bits, width: int) -> Indices:
         return np.unique(draw, return_index=True)[1]
 
-    patch.setattr(many, "_one_per_draw", first)
+    patch.setattr(permute_and_flip, "_one_per_draw", first)
 
 
 MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
@@ -281,14 +288,14 @@ MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
     (coin_a_thousandth_too_large_in_floats, _floats_agree),
     (coin_a_thousandth_too_large_in_balls, _coin_is_exact),
     (candidate_visited_twice, _outcomes("heads: visits")),
-    (candidate_visited_twice, _outcomes("heads: a stroll, then thinned")),
-    (candidate_met_twice_on_a_stroll, _outcomes("heads: a stroll, then thinned")),
-    (candidate_visited_twice, _outcomes("Laplace: a stroll, then thinned")),
-    (uniform_draw_off_by_one, _tapes("heads: peeked")),
-    (peek_forgotten, _tapes("heads: peeked")),
-    (bounds_of_a_peek_a_thousandth_too_small, _peeks_agree),
-    (bounds_of_a_peek_one_too_small, _tapes("heads: peeked at two bits")),
-    (single_coin_a_thousandth_too_large, _handful_agrees),
+    (candidate_visited_twice, _outcomes("heads: single visits, then thinned")),
+    (candidate_met_twice_in_single_visits, _outcomes("heads: single visits, then thinned")),
+    (candidate_visited_twice, _outcomes("Laplace: a single_visits, then thinned")),
+    (uniform_draw_off_by_one, _tapes("heads: first bits")),
+    (first_bits_forgotten, _tapes("heads: first bits")),
+    (bounds_of_first_bits_a_thousandth_too_small, _first_bits_agree),
+    (bounds_of_first_bits_one_too_small, _tapes("heads: two first bits")),
+    (single_coin_a_thousandth_too_large, _single_coins_agree),
     (candidate_both_near_and_far, _outcomes("heads: some far")),
     (least_and_largest_swapped, _tapes("heads: some far")),
     (least_and_largest_swapped, _tapes("heads: least is best")),
@@ -322,7 +329,7 @@ def test_a_planted_defect_is_found(
 
 
 @pytest.mark.parametrize(
-    "check", [_floats_agree, _peeks_agree, _coin_is_exact, _depths_are_exact, _frequencies]
+    "check", [_floats_agree, _first_bits_agree, _coin_is_exact, _depths_are_exact, _frequencies]
 )
 def test_the_checks_pass_without_a_defect(
     check: Callable[[Patch], None], monkeypatch: Patch

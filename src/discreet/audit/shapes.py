@@ -42,7 +42,7 @@ def shapes(
             row = np.zeros(size)
             row[:leaders] = gap
             rows.append(row)
-    # Two contenders and a hopeless rest: whatever two candidates can show, more can.
+    # Two contenders and a rest far behind: whatever two candidates can show, more can.
     for lead in (0.0, delta / 2, delta, 2 * delta):
         row = np.zeros(size)
         row[:2] = max(gaps) + lead, max(gaps)

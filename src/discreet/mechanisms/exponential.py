@@ -25,7 +25,7 @@ class Exponential(Mechanism):
 
     Proof: ``docs/proofs/exponential.md``; the sampler: ``docs/proofs/sampling.md``.
 
-    Cost: one pass over the scores, then a handful of coins; the time depends on the scores.
+    Cost: one pass over the scores, then a few coins; the time depends on the scores.
 
     Example:
         >>> from discreet import Scores, ZCDP

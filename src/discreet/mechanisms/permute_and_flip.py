@@ -31,7 +31,7 @@ class PermuteAndFlip(Mechanism):
     Proof: ``docs/proofs/permute-and-flip.md``, ``docs/proofs/bounded-range-refuted.md`` and
     ``docs/proofs/laplace-dominance.md``; the sampler: ``docs/proofs/sampling.md``.
 
-    Cost: one pass over the scores, then a handful of coins; the time depends on the scores. With
+    Cost: one pass over the scores, then a few coins; the time depends on the scores. With
     ``steady=True`` every candidate's coin is flipped, so that passes, coins and bits do not depend on the
     scores (``docs/proofs/sampling.md`` says what that does and does not hide).
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from discreet.sampling.best import best_indices, uniform_best
 from discreet.sampling.bits import Bits, ScriptedBits, SecureBits, TapeBits, TapeExhausted
-from discreet.sampling.heads import uniform_head
+from discreet.sampling.exponential import proportional, proportionals
 from discreet.sampling.integers import biased_coins, uniform_below, uniform_indices
-from discreet.sampling.laplace import laplace_max
-from discreet.sampling.many import laplace_maxes, proportionals, uniform_heads
-from discreet.sampling.proportions import proportional
+from discreet.sampling.laplace import laplace_max, laplace_maxes
+from discreet.sampling.permute_and_flip import uniform_head, uniform_heads
 from discreet.sampling.steady import steady_head
 from discreet.sampling.weighted import in_proportion_to
 

@@ -123,7 +123,7 @@ def flip(
 def heads_among(
     gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
 ) -> Iterator[int]:
-    """Those of a handful of candidates whose coins fall heads, flipped one by one as they are asked for."""
+    """Those of a few candidates whose coins fall heads, flipped one by one as they are asked for."""
     words = bits.words(len(candidates), width=tuning.word).tolist()
     for candidate, word in zip(candidates, words, strict=True):
         if _is_heads(gaps, candidate, coins, (word, tuning.word), bits=bits, tuning=tuning):
@@ -150,17 +150,17 @@ def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, W
 
     The first bits of u bound −ln u from above; whoever's gap is larger has e^−γ below u (lemma 6a).
     """
-    peeks = bits.words(gaps.size, width=tuning.peek)
-    bounds = _noise_bounds(tuning.peek, tuning.tolerance)
-    return gaps.within(bounds, peeks).nonzero()[0], peeks
+    words = bits.words(gaps.size, width=tuning.first_bits)
+    bounds = _noise_bounds(tuning.first_bits, tuning.tolerance)
+    return gaps.within(bounds, words).nonzero()[0], words
 
 
-def heads_after_peek(
-    gaps: Gaps, candidate: int, coins: Heads, peek: int, *, bits: Bits, tuning: Tuning
+def heads_after_first_bits(
+    gaps: Gaps, candidate: int, coins: Heads, first: int, *, bits: Bits, tuning: Tuning
 ) -> bool:
     """Whether a coin falls heads, of whose uniform number the first bits are known."""
-    word = (peek << tuning.word) | bits.integer(tuning.word)
-    known = (word, tuning.peek + tuning.word)
+    word = (first << tuning.word) | bits.integer(tuning.word)
+    known = (word, tuning.first_bits + tuning.word)
     return _is_heads(gaps, candidate, coins, known, bits=bits, tuning=tuning)
 
 

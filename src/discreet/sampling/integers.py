@@ -65,7 +65,7 @@ def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indi
 
 
 def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
-    """As ``some_indices``, for a handful and any bound up to ``2**width``: plain Python is quicker there."""
+    """As ``some_indices``, for a few and any bound up to ``2**width``: plain Python is quicker there."""
     whole = 1 << width
     surplus = whole % bound
     products = [word * bound for word in bits.words(count, width=width).tolist()]

@@ -2,23 +2,36 @@
 
 Above the best score the noisy scores behave like permute-and-flip with halved coins; if nobody is
 there, the layers below it are searched in turn (theorem 3 of the proof page).
+
+Let Y_r ≥ 0 be how far, in units of the scale, candidate r's noisy score lies below the best score.
+Layer k holds the candidates with k−1 ≤ Y_r < k. Given that Y_r ≥ k−1, candidate r is in layer k
+with a chance that depends on z = γ_r − (k−1) alone, and there its depth V = Y_r − (k−1) has a law
+that depends on z cut to [0, 1] alone (lemmas 10 and 11 of the proof page).
 """
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from itertools import count
 
 import numpy as np
 
-from discreet.gaps import Gaps
+from discreet.gaps import Floats, Gaps, Indices
 from discreet.sampling.bits import Bits
 from discreet.sampling.coins import Heads
-from discreet.sampling.heads import head_or_none
-from discreet.sampling.layers import Layer, shallowest
+from discreet.sampling.levels import DRAWS_AT_ONCE, Levels
+from discreet.sampling.permute_and_flip import first_arrivals, head_or_none
+from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform, ball, precision
 from discreet.sampling.thinning import thinned_heads
 from discreet.sampling.tuning import STANDARD, Tuning
 
 _ABOVE = Heads(halvings=1)
+# Depths computed in floats are within this of the true ones (lemma 11) for layers up to _DEEPEST.
+DEPTH_ERROR = 2.0**-38
+_DEEPEST = 100
+# log2(e), rounded up.
+_LOG2_E = Fraction(14427, 10000)
 
 
 @np.errstate(all="ignore")
@@ -43,3 +56,146 @@ def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
         if len(inside):
             return int(inside[0])
     raise AssertionError("unreachable: the layers are endless")
+
+
+@np.errstate(all="ignore")
+def laplace_maxes(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
+    """``size`` independent draws of noisy max with Laplace noise."""
+    levels = Levels.prepared(gaps, tuning)
+    drawn = np.full(size, -1, dtype=np.int64)
+    for start in range(0, size, DRAWS_AT_ONCE):
+        part = drawn[start : start + DRAWS_AT_ONCE]
+        first_arrivals(levels, part, 1, bits, tuning)
+        for number in count(1):
+            waiting = (part < 0).nonzero()[0]
+            if not len(waiting):
+                break
+            layer = Layer(number)
+            groups, candidates = levels.arrivals(layer, len(waiting), bits=bits, tuning=tuning)
+            if len(groups):
+                groups, winners = shallowest(
+                    gaps, layer, groups, candidates, bits=bits, tuning=tuning
+                )
+                part[waiting[groups]] = winners
+    return drawn
+
+
+class Layer:
+    """The coin "in layer k, given not above it", as a function of the gap."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    @property
+    def spread(self) -> int:
+        """The chance is at most e^(k−γ), so k·log₂e levels more are needed."""
+        return math.ceil(self.number * _LOG2_E)
+
+    def exponent(self, level: int) -> int:
+        """The chance is at most e^k·exp(−γ)."""
+        return max(0, level - self.spread)
+
+    def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
+        """1 − 1/e up to z = 0, 1 − e^(z−1)/(2 − e^−z) up to z = 1, (e−1)/(2e^z − 1) beyond."""
+        gammas -= self.number - 1
+        inside = np.clip(gammas, 0.0, 1.0)
+        beyond = np.maximum(gammas, 1.0)
+        chances = 1.0 - np.exp(inside - 1.0) / (2.0 - np.exp(-inside))
+        outside = gammas > 1.0
+        chances[outside] = (math.e - 1.0) / (2.0 * np.exp(beyond[outside]) - 1.0)
+        return chances, 4.0 if self.number <= _DEEPEST else math.inf
+
+    def ball(self, gamma: Fraction) -> Ball:
+        """The same three formulas."""
+        z = gamma - (self.number - 1)
+        if z >= 1:
+            return (ball(1).exp() - 1) / (2 * ball(z).exp() - 1)
+        inside = ball(max(z, Fraction(0)))
+        return 1 - (inside - 1).exp() / (2 - (-inside).exp())
+
+    def depths(self, gammas: Floats, uniforms: Floats) -> Floats:
+        """Depths for uniforms in (0, 1), by inversion, within ``DEPTH_ERROR``."""
+        inside = np.clip(gammas - (self.number - 1), 0.0, 1.0)
+        slope = 2.0 * np.exp(inside) - 1.0
+        share = uniforms * (1.0 - np.exp(inside - 1.0) / (2.0 - np.exp(-inside)))
+        rising = np.log1p(share * slope)
+        falling = inside - np.log((1.0 - share) * (2.0 - np.exp(-inside)))
+        return np.where(share * slope <= np.expm1(inside), rising, falling)
+
+    def depth_bounds(self, gamma: Fraction, uniform: Uniform) -> tuple[Ball, Ball]:
+        """Balls below and above the depth, which grows with the uniform number."""
+        inside = ball(min(max(gamma - (self.number - 1), Fraction(0)), Fraction(1)))
+        slope = 2 * inside.exp() - 1
+        chance = 1 - (inside - 1).exp() / (2 - (-inside).exp())
+        turn = inside.exp() - 1
+        low, high = uniform.ends()
+        ends = []
+        for share, prefer_rising in ((low * chance, True), (high * chance, False)):
+            rising = (1 + share * slope).log()
+            falling = inside - ((1 - share) * (2 - (-inside).exp())).log()
+            # The rising branch never exceeds the falling one, and the depth lies between them.
+            if bool(share * slope <= turn):
+                falling = rising
+            elif bool(share * slope >= turn):
+                rising = falling
+            ends.append(rising if prefer_rising else falling)
+        return ends[0], ends[1]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether floats may be believed in this layer."""
+        return self.number <= _DEEPEST
+
+
+def shallowest(
+    gaps: Gaps, layer: Layer, groups: Indices, candidates: Indices, *, bits: Bits, tuning: Tuning
+) -> tuple[Indices, Indices]:
+    """For each group, the candidate of least depth.
+
+    ``groups`` and ``candidates`` list who is in the layer, group by group; returned are the groups
+    that occur, ascending, and one candidate for each.
+    """
+    words = bits.words(len(candidates), width=tuning.word)
+    uniforms = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word)
+    depths = layer.depths(gaps.gather(candidates), uniforms)
+    order = np.lexsort((depths, groups))
+    ordered = groups[order]
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    starts = first.nonzero()[0]
+    winners = candidates[order[starts]]
+    margin = 2 * DEPTH_ERROR + 2.0 ** (1 - tuning.word) if layer.trusted else math.inf
+    margin = max(margin, tuning.tolerance)
+    close = np.zeros(len(order), dtype=np.bool_)
+    close[1:] = (np.diff(depths[order]) <= margin) & ~first[1:]
+    # Only the runner-up can make a group doubtful.
+    seconds = starts[starts + 1 < len(order)] + 1
+    for place in seconds[close[seconds]].tolist():
+        members = (groups == ordered[place]).nonzero()[0]
+        contenders = [
+            (
+                int(candidates[member]),
+                gaps.exact(int(candidates[member])),
+                Uniform(bits, known=int(words[member]), width=tuning.word, step=tuning.word),
+            )
+            for member in members.tolist()
+        ]
+        winners[np.searchsorted(starts, place) - 1] = _settle(layer, contenders)
+    return ordered[starts], winners
+
+
+def _settle(layer: Layer, contenders: list[tuple[int, Fraction, Uniform]]) -> int:
+    """The contender of least depth, by ball arithmetic and as many bits as it takes."""
+    while True:
+        with precision(contenders[0][2].width + 2 * GUARD_BITS):
+            bounds = [layer.depth_bounds(gamma, uniform) for _, gamma, uniform in contenders]
+            for place, (_, upper) in enumerate(bounds):
+                if all(
+                    other == place or bool(upper <= lower)
+                    for other, (lower, _) in enumerate(bounds)
+                ):
+                    return contenders[place][0]
+        for _, _, uniform in contenders:
+            uniform.extend()

@@ -41,6 +41,11 @@ class Levels:
         self.sizes: Indices = np.bincount(levels, minlength=last + 1)
         self.starts: Indices = np.cumsum(self.sizes) - self.sizes
 
+    @classmethod
+    def prepared(cls, gaps: Gaps, tuning: Tuning) -> Levels:
+        """As many levels as weights of up to size·2^last in 63 bits allow."""
+        return cls(gaps, last=min(tuning.levels[0], 62 - gaps.size.bit_length()))
+
     @property
     def mass(self) -> float:
         """About Σ 2^−level: between Σ exp(−γ) and a little over twice that."""

@@ -23,7 +23,7 @@ _LN2 = math.log(2)
 # Measured costs in nanoseconds: reading a score, listing and handling a near candidate, and marking
 # and flipping a far one. They steer the plan and nothing else.
 _READ, _LIST, _MARK = 0.4, 30.0, 50.0
-_ARMFUL = 1 << 14
+_FLIPPED_AT_ONCE = 1 << 14
 _NOBODY = np.empty(0, dtype=np.int64)
 
 Boosted: TypeAlias = tuple[Indices, int]
@@ -40,7 +40,7 @@ def thinned_heads(
     found: list[Indices] = []
     for near in gaps.near(level):
         held.extend(_inner(gaps, coins, near, level=level, bits=bits, tuning=tuning))
-        if sum(len(candidates) for candidates, _ in held) >= _ARMFUL:
+        if sum(len(candidates) for candidates, _ in held) >= _FLIPPED_AT_ONCE:
             found.append(_flipped(gaps, coins, held, bits=bits, tuning=tuning))
             held = []
     found.append(_flipped(gaps, coins, held, bits=bits, tuning=tuning))
@@ -80,7 +80,7 @@ def visit_counts(gaps: Gaps, tuning: Tuning) -> Iterator[int]:
     """
     sketch = gaps.sketch()
     chance = float(np.add.reduce(np.exp(-sketch))) / len(sketch)
-    if chance >= tuning.hopeless:
+    if chance >= tuning.least_mean_coin:
         for times in tuning.visits:
             count = 1 + int(times / chance)
             if 4 * count <= gaps.size:

@@ -14,9 +14,9 @@ class Tuning:
     """Word sizes, filter width and the points at which a sampler changes its plan.
 
     Attributes:
-        word: bits of the first look at a uniform number, or of the second after a peek.
+        word: bits of the first look at a uniform number, or of the second after ``first_bits``.
         coin: the same for the coins that are flipped many at a time, of which few are close calls.
-        peek: bits, at most 8 (lemma 6a), that settle most coins of a few candidates.
+        first_bits: bits, at most 8 (lemma 6a), that settle most coins of a few candidates.
         index_word: bits of the word from which a uniform index is made.
         key: bits of the keys by which one of several arrivals is chosen.
         pick: bits from which a steady choice is made.
@@ -25,12 +25,13 @@ class Tuning:
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         spare: distances between marks that are drawn beyond the expected number.
         few: so many near candidates are listed and dealt with outright.
-        peeked: so many candidates are all peeked at, if more than a handful are near.
-        handful: so many coins are flipped one by one, which is quicker than all at once or a peek.
-        stroll: sizes of the first rounds of random visits, made one at a time.
-        promising: a stroll goes on if it met a gap below this.
+        first_bits_up_to: of so many candidates all coins are looked at by their first bits, unless only few
+            candidates are near.
+        one_by_one: so many coins are flipped one by one, which is then quickest.
+        single_visits: sizes of the first rounds of random visits, made one at a time.
+        near_enough: single visits go on if one met a gap below this.
         visits: sizes of further rounds, in multiples of the wait expected for one heads.
-        hopeless: no visits are made when the mean coin seems to be below this.
+        least_mean_coin: no visits are made when the mean coin seems to be below this.
         proposals: how many proposals the exponential mechanism starts with.
         overdraw: proposals made for each draw still missing, when many are drawn.
         levels: the exponents a at which candidates with coins under 2⁻ᵃ may be thinned.
@@ -39,7 +40,7 @@ class Tuning:
 
     word: int = 64
     coin: int = 32
-    peek: int = 8
+    first_bits: int = 8
     index_word: int = 32
     key: int = 46
     pick: int = 128
@@ -47,12 +48,12 @@ class Tuning:
     sparse: float = 2.0**-8
     spare: int = 16
     few: int = 1024
-    peeked: int = 2048
-    handful: int = 8
-    stroll: tuple[int, ...] = (6, 26)
-    promising: float = 5.5
+    first_bits_up_to: int = 2048
+    one_by_one: int = 8
+    single_visits: tuple[int, ...] = (6, 26)
+    near_enough: float = 5.5
     visits: tuple[float, ...] = (2.0, 4.0)
-    hopeless: float = 2.0**-12
+    least_mean_coin: float = 2.0**-12
     proposals: int = 1024
     overdraw: int = 4
     levels: tuple[int, ...] = (32, 20, 14, 10, 8, 6)

@@ -151,7 +151,7 @@ class _Parser:
             self._expect(("word", "null"))
             return _unless(opposite, Comparison(column, "null"))
         opposite = self._take(("word", "not"))
-        if opposite or self._peek() == ("word", "in"):
+        if opposite or self._next() == ("word", "in"):
             self._expect(("word", "in"))
             self._expect(("symbol", "("))
             literals = [self._expect_kind("literal")]
@@ -165,11 +165,11 @@ class _Parser:
         literal = self._expect_kind("literal")
         return Comparison(column, "!=" if operator == "<>" else operator, (literal,))
 
-    def _peek(self) -> tuple[str, Any] | None:
+    def _next(self) -> tuple[str, Any] | None:
         return self.tokens[self.position] if self.position < len(self.tokens) else None
 
     def _take(self, token: tuple[str, Any]) -> bool:
-        found = self._peek() == token
+        found = self._next() == token
         self.position += found
         return found
 
@@ -178,7 +178,7 @@ class _Parser:
             raise self._refusal()
 
     def _expect_kind(self, kind: str) -> Any:
-        token = self._peek()
+        token = self._next()
         if token is None or token[0] != kind:
             raise self._refusal()
         self.position += 1

@@ -2,18 +2,23 @@
 
 That is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner
 is seen from the block maxima, a crowd of good candidates is met by a few random visits, and in
-between the hopeless are thinned; of a few candidates most are known to be tails by a few bits each.
+between the far ones are thinned; of a few candidates most are known to be tails by a few bits each.
 The plans draw from the same distribution (theorem 1 of the proof page).
 """
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
-from discreet.gaps import Gaps, Indices
+from discreet.gaps import Floats, Gaps, Indices
 from discreet.sampling.bits import Bits
-from discreet.sampling.coins import Heads, flip, heads_after_peek, heads_among, not_tails_yet
+from discreet.sampling.coins import Heads, flip, heads_after_first_bits, heads_among, not_tails_yet
 from discreet.sampling.integers import few_indices, some_indices, uniform_below
+from discreet.sampling.levels import DRAWS_AT_ONCE, Levels
+from discreet.sampling.refinement import Ball, ball, scaled
 from discreet.sampling.thinning import far_heads, thinned_heads, visit_counts
 from discreet.sampling.tuning import STANDARD, Tuning
 
@@ -41,17 +46,17 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
     """A uniform choice among the candidates whose coins fall heads, or None if none does."""
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
     level = tuning.levels[0]
-    # Exact rationals are dear: of them only as many as need be are looked at.
-    peeked = gaps.size <= tuning.peeked and gaps.native
-    near = gaps.few_near(level, most=tuning.handful if peeked else tuning.few)
+    # Exact rationals are slow: only as many as need be are looked at.
+    by_bits = gaps.size <= tuning.first_bits_up_to and gaps.native
+    near = gaps.few_near(level, most=tuning.one_by_one if by_bits else tuning.few)
     if near is not None:
         heads = _heads_of(near, gaps, coins, level=level, bits=bits, tuning=tuning)
         return _one_of(heads, bits)
-    if peeked:
-        return _peek(gaps, coins, bits=bits, tuning=tuning)
-    chosen, visited = _stroll(gaps, coins, bits=bits, tuning=tuning)
+    if by_bits:
+        return _by_first_bits(gaps, coins, bits=bits, tuning=tuning)
+    chosen, visited = _visit_singly(gaps, coins, bits=bits, tuning=tuning)
     if chosen is None:
-        chosen, visited = _visit(gaps, coins, visited, bits=bits, tuning=tuning)
+        chosen, visited = _visit_in_rounds(gaps, coins, visited, bits=bits, tuning=tuning)
     if chosen is not None:
         return chosen
     return _one_of(thinned_heads(gaps, coins, bits=bits, tuning=tuning), bits, tails=visited)
@@ -64,7 +69,7 @@ def _heads_of(
     heads = near
     # A single near candidate is the best one, and its coin exp(−0) needs no flip.
     if len(near) > 1 or coins.halvings:
-        if len(near) <= tuning.handful:
+        if len(near) <= tuning.one_by_one:
             fallen = heads_among(gaps, near.tolist(), coins, bits=bits, tuning=tuning)
             heads = np.fromiter(fallen, dtype=np.int64)
         else:
@@ -75,17 +80,17 @@ def _heads_of(
     return heads
 
 
-def _peek(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int | None:
+def _by_first_bits(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int | None:
     """The same choice for few candidates, most of whose coins are known by their first bits to be tails.
 
     The others are looked at in random order, until one is heads.
     """
-    left, peeks = not_tails_yet(gaps, bits=bits, tuning=tuning)
+    left, words = not_tails_yet(gaps, bits=bits, tuning=tuning)
     for count in range(len(left), 0, -1):
         place = uniform_below(bits, count)
         candidate = left.item(place)
-        if heads_after_peek(
-            gaps, candidate, coins, peeks.item(candidate), bits=bits, tuning=tuning
+        if heads_after_first_bits(
+            gaps, candidate, coins, words.item(candidate), bits=bits, tuning=tuning
         ):
             return candidate
         left[place] = left[count - 1]
@@ -103,14 +108,16 @@ def _one_of(heads: Indices, bits: Bits, *, tails: Indices = _NOBODY) -> int | No
     return None
 
 
-def _stroll(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int | None, Indices]:
+def _visit_singly(
+    gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning
+) -> tuple[int | None, Indices]:
     """Visit a few candidates in random order, one at a time, until a coin is heads or all look far.
 
     Returns the head, or None and the candidates visited, whose coins were all tails. Candidates are
     drawn with replacement and repeats skipped, which is a uniformly random order.
     """
     visited: list[int] = []
-    for count in tuning.stroll:
+    for count in tuning.single_visits:
         drawn = few_indices(bits, gaps.size, count=count, width=tuning.word)
         order = _unvisited(drawn, visited)
         heads = heads_among(gaps, order, coins, bits=bits, tuning=tuning)
@@ -118,7 +125,7 @@ def _stroll(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[in
         if chosen is not None:
             return chosen, _NOBODY
         visited += order
-        if all(gaps.gamma(candidate) > tuning.promising for candidate in order):
+        if all(gaps.gamma(candidate) > tuning.near_enough for candidate in order):
             break
     return None, np.array(visited, dtype=np.int64)
 
@@ -128,7 +135,7 @@ def _unvisited(drawn: list[int], visited: list[int]) -> list[int]:
     return [candidate for candidate in dict.fromkeys(drawn) if candidate not in visited]
 
 
-def _visit(
+def _visit_in_rounds(
     gaps: Gaps, coins: Heads, visited: Indices, *, bits: Bits, tuning: Tuning
 ) -> tuple[int | None, Indices]:
     """The same for longer rounds: the coins of a whole round are flipped at once."""
@@ -145,3 +152,89 @@ def _visit(
 
 def _contains(candidates: Indices, candidate: int) -> bool:
     return len(candidates) > 0 and bool(np.count_nonzero(candidates == candidate))
+
+
+# ---- many draws from the same scores, each with the law of a single one -------------------------
+
+
+@np.errstate(all="ignore")
+def uniform_heads(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
+    """``size`` independent draws of permute-and-flip."""
+    levels = Levels.prepared(gaps, tuning)
+    drawn = np.full(size, -1, dtype=np.int64)
+    for start in range(0, size, DRAWS_AT_ONCE):
+        first_arrivals(levels, drawn[start : start + DRAWS_AT_ONCE], 0, bits, tuning)
+    assert not len(drawn) or drawn.min() >= 0, "the best candidate's coin is always heads"
+    return drawn
+
+
+class Window:
+    """The coin "arrives in window w, given not before".
+
+    Let each candidate arrive, if its coin exp(−γ)/2^halvings is heads, at a uniform time in [0, 1).
+    Time is cut into 2^cuts windows; the first arrival is a uniform choice among the heads (lemma
+    13).
+    """
+
+    __slots__ = ("_shift", "number")
+
+    def __init__(self, number: int, *, cuts: int, halvings: int) -> None:
+        self.number = number
+        self._shift = cuts + halvings
+
+    @property
+    def spread(self) -> int:
+        """Not used: windows are drawn from sorted levels."""
+        return 0
+
+    def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
+        """x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""
+        np.negative(gammas, out=gammas)
+        np.exp(gammas, out=gammas)
+        gammas *= 0.5**self._shift
+        if self.number == 1:
+            return gammas, 1.0
+        left = 1.0 - (self.number - 1) * gammas
+        gammas /= left
+        return gammas, 2.0 / left
+
+    def ball(self, gamma: Fraction) -> Ball:
+        """x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""
+        share = scaled(ball(-gamma).exp(), -self._shift)
+        return share / (1 - (self.number - 1) * share)
+
+    def exponent(self, level: int) -> int:
+        """The chance is at most 1/(2^(level+shift) − (w−1))."""
+        return ((1 << (level + self._shift)) - (self.number - 1)).bit_length() - 1
+
+
+def first_arrivals(
+    levels: Levels, drawn: Indices, halvings: int, bits: Bits, tuning: Tuning
+) -> None:
+    """Fill in, for every draw in which some coin is heads, the first to arrive."""
+    cuts = max(0, math.frexp(levels.mass)[1] - 1 - halvings)
+    waiting = np.arange(len(drawn))
+    for number in range(1, (1 << cuts) + 1):
+        window = Window(number, cuts=cuts, halvings=halvings)
+        draw, candidates = levels.arrivals(window, len(waiting), bits=bits, tuning=tuning)
+        if len(draw):
+            chosen = _one_per_draw(draw, bits, tuning.key)
+            drawn[waiting[draw[chosen]]] = candidates[chosen]
+            waiting = waiting[drawn[waiting] < 0]
+            if not len(waiting):
+                return
+
+
+def _one_per_draw(draw: Indices, bits: Bits, width: int) -> Indices:
+    """The position of one uniformly chosen arrival for each draw that has any."""
+    while True:
+        keys = bits.words(len(draw), width=width) | (draw.astype(np.uint64) << np.uint64(width))
+        order = np.argsort(keys)
+        ordered = keys[order]
+        # Equal keys in one draw would favour a position: then all keys are drawn again.
+        if not (ordered[1:] == ordered[:-1]).any():
+            first = np.ones(len(order), dtype=np.bool_)
+            owners = ordered >> np.uint64(width)
+            first[1:] = owners[1:] != owners[:-1]
+            chosen: Indices = order[first]
+            return chosen

@@ -15,6 +15,7 @@ from discreet.gaps import Gaps, Indices
 from discreet.sampling.bits import Bits
 from discreet.sampling.coins import Heads, flip
 from discreet.sampling.integers import some_indices, some_words_below
+from discreet.sampling.levels import DRAWS_AT_ONCE, Levels
 from discreet.sampling.refinement import Ball, Uniform, ball, scaled
 from discreet.sampling.thinning import cheapest_level, visit_counts
 from discreet.sampling.tuning import STANDARD, Tuning
@@ -123,3 +124,31 @@ def _from_two_groups(gaps: Gaps, level: int, bits: Bits, tuning: Tuning) -> int:
         if len(accepted):
             return int(candidates[accepted[0]])
         count = min(2 * count, _PROPOSALS_AT_MOST)
+
+
+@np.errstate(all="ignore")
+def proportionals(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
+    """``size`` independent draws of the exponential mechanism.
+
+    A level is proposed in proportion to its size and bound, a candidate of it uniformly, and
+    accepted with the chance 2^level·exp(−γ) that is left.
+    """
+    levels = Levels.prepared(gaps, tuning)
+    last = levels.last
+    weights = levels.sizes << (last - np.arange(last + 1))
+    ends = np.cumsum(weights).astype(np.uint64)
+    total = int(ends[-1])
+    drawn = np.empty(size, dtype=np.int64)
+    have = 0
+    while have < size:
+        count_now = min(tuning.overdraw * (size - have), 2 * DRAWS_AT_ONCE)
+        words = some_words_below(bits, total, count=count_now)
+        level = np.searchsorted(ends, words, side="right")
+        words = words - (ends[level] - weights[level].astype(np.uint64))
+        words >>= (last - level).astype(np.uint64)
+        candidates = levels.order[levels.starts[level] + words.astype(np.int64)]
+        accepted = flip(gaps, candidates, _COINS, bits=bits, tuning=tuning, boost=level)
+        accepted = accepted[: size - have]
+        drawn[have : have + len(accepted)] = candidates[accepted]
+        have += len(accepted)
+    return drawn
