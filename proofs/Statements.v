@@ -7,6 +7,8 @@ From Coq Require Import Reals List ZArith.
 From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid ApproxDP ErrorRatio
   Floats Words.
+From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
+From Discreet Require RandomizedResponse StartOver ZcdpRefuted.
 Open Scope R_scope.
 
 Section Statements.
@@ -99,6 +101,198 @@ Theorem approx_dp_exact eps e delta : 0 < eps -> 0 <= e <= eps ->
      forall S, event n S (pf 1 n q) <= exp e * event n S (pf 1 n q') + delta) ->
   delta_laplace eps e <= delta.
 Proof. apply ApproxDP.pf_approx_dp_exact. Qed.
+
+(** docs/proofs/question-sensitivities.md: people per candidate, or per interval.
+    [has p l r]: whether a row of person p, who has the rows l, has candidate r. *)
+Theorem counts_add_remove (Row : Type) (has : nat -> list Row -> nat -> bool) :
+  (forall r, People.personal (fun p l => has p l r)) ->
+  let q := Sensitivities.people_with has in
+  People.sensitivity People.add_remove q 1 /\ People.monotonic People.add_remove q /\
+  People.distance People.add_remove q 1.
+Proof.
+  intros P. split; [|split].
+  - now apply Sensitivities.count_sensitivity.
+  - now apply Sensitivities.count_monotonic.
+  - now apply Sensitivities.count_distance.
+Qed.
+
+Theorem counts_replace (Row : Type) (has : nat -> list Row -> nat -> bool) :
+  (forall r, People.personal (fun p l => has p l r)) ->
+  let q := Sensitivities.people_with has in
+  People.sensitivity People.replace q 1 /\ People.distance People.replace q 2.
+Proof.
+  intros P. split.
+  - now apply Sensitivities.count_sensitivity_replace.
+  - now apply Sensitivities.count_distance_replace.
+Qed.
+
+Theorem counts_exact d :
+  let q := Sensitivities.people_with SensitivityExact.has_only in
+  (People.distance People.add_remove q d -> 1 <= d) /\
+  (People.distance People.replace q d -> 2 <= d).
+Proof.
+  split.
+  - apply SensitivityExact.count_distance_exact.
+  - apply SensitivityExact.count_distance_replace_exact.
+Qed.
+
+(** Quantiles at the level a/b in units of 1/b. [value p l]: the place on the grid that the
+    rule gives to person p with the rows l, or None for a person without a value. Both
+    scores: - max(0, aN - bA_i, bA_(i-1) - aN), and - |aN - bA_i|. *)
+Theorem quantiles_add_remove (Row : Type) (value : nat -> list Row -> option nat) a b :
+  People.personal value -> 0 <= a <= b ->
+  let q := Sensitivities.quantile_score value a b in
+  let q0 := Sensitivities.plain_score value a b in
+  let M := Rmax a (b - a) in
+  People.sensitivity People.add_remove q M /\ People.distance People.add_remove q (2 * M) /\
+  People.sensitivity People.add_remove q0 M /\ People.distance People.add_remove q0 (2 * M).
+Proof.
+  intros P L. split; [|split; [|split]].
+  - now apply Sensitivities.quantile_sensitivity.
+  - now apply Sensitivities.quantile_distance.
+  - now apply Sensitivities.plain_sensitivity.
+  - now apply Sensitivities.plain_distance.
+Qed.
+
+Theorem quantiles_replace (Row : Type) (value : nat -> list Row -> option nat) a b :
+  People.personal value -> 0 <= a <= b ->
+  let q := Sensitivities.quantile_score value a b in
+  let q0 := Sensitivities.plain_score value a b in
+  People.sensitivity People.replace q b /\ People.distance People.replace q (2 * b) /\
+  People.sensitivity People.replace q0 b /\ People.distance People.replace q0 (2 * b).
+Proof.
+  intros P L. split; [|split; [|split]].
+  - now apply Sensitivities.quantile_sensitivity_replace.
+  - now apply Sensitivities.quantile_distance_replace.
+  - now apply Sensitivities.plain_sensitivity_replace.
+  - now apply Sensitivities.plain_distance_replace.
+Qed.
+
+Theorem quantiles_exact a b q d : 0 < a < b ->
+  q = Sensitivities.quantile_score SensitivityExact.only a b \/
+  q = Sensitivities.plain_score SensitivityExact.only a b ->
+  (People.distance People.add_remove q d -> 2 * Rmax a (b - a) <= d) /\
+  (People.distance People.replace q d -> 2 * b <= d).
+Proof.
+  intros L Q. split.
+  - now apply (SensitivityExact.quantile_distance_exact a b L q d).
+  - now apply (SensitivityExact.quantile_distance_replace_exact a b L q d).
+Qed.
+
+(** The score is zero exactly at a true quantile: bA_(i-1) <= aN <= bA_i. *)
+Theorem quantile_score_zero (Row : Type) (value : nat -> list Row -> option nat) a b t i :
+  Sensitivities.quantile_score value a b t i = 0 <->
+  b * Sensitivities.less_than value t i <= a * Sensitivities.everyone value t
+  <= b * Sensitivities.at_most value t i.
+Proof. apply Sensitivities.quantile_score_zero. Qed.
+
+(** Groups. [part g t] are the rows of group g of the people whom the rule [kept] keeps there;
+    E is at least the sum of the m largest eps_g. *)
+Theorem groups_pure_dp (Row Answer : Type) (inside : nat -> Row -> bool)
+    (kept : nat -> list Row -> nat -> bool) (count m : nat)
+    (law : nat -> People.table Row -> Answer -> R) (eps : nat -> R) (E : R) :
+  (forall g, People.personal (fun p l => kept p l g)) ->
+  (forall g t o, 0 <= law g t o) ->
+  (forall g t t' o, Groups.same t t' -> law g t o = law g t' o) ->
+  (forall g t t' o, People.add_remove t t' -> law g t o <= exp (eps g) * law g t' o) ->
+  (forall p l, (length (filter (Groups.is_in inside kept p l) (candidates count)) <= m)%nat) ->
+  (forall l, NoDup l -> incl l (candidates count) -> (length l <= m)%nat -> sum l eps <= E) ->
+  let joint t o := prod (candidates count)
+    (fun g => law g (Groups.part inside kept g t) (o g)) in
+  forall t t' o,
+  (People.add_remove t t' -> joint t o <= exp E * joint t' o) /\
+  (People.replace t t' -> joint t o <= exp (2 * E) * joint t' o).
+Proof.
+  intros K N S P F L joint t t' o. split.
+  - now apply (Groups.groups_pure_dp inside kept K count law eps N S P m E F L).
+  - now apply (Groups.groups_pure_dp_replace inside kept K count law eps N S P m E F L).
+Qed.
+
+(** The rule "the least m of the groups in which they have rows". *)
+Theorem least_groups (Row : Type) (inside : nat -> Row -> bool) m :
+  let kept := Groups.in_least inside m in
+  (forall g, People.personal (fun p l => kept p l g)) /\
+  forall count p l,
+    (length (filter (Groups.is_in inside kept p l) (candidates count)) <= m)%nat.
+Proof.
+  split.
+  - apply Groups.in_least_personal.
+  - apply Groups.in_least_few.
+Qed.
+
+(** docs/proofs/quantiles.md: L depths; given the answers h above, [stretch_of h] tells in
+    which of the stretches a place lies, and each stretch makes a choice. *)
+Theorem recursive_quantiles_pure_dp (Row Answer : Type)
+    (place : nat -> list Row -> option nat) (stretches : list (nat -> Answer) -> nat)
+    (stretch_of : list (nat -> Answer) -> nat -> nat)
+    (choice : list (nat -> Answer) -> nat -> People.table Row -> Answer -> R) eps0 L :
+  People.personal place -> 0 <= eps0 ->
+  (forall h g t o, 0 <= choice h g t o) ->
+  (forall h g t t' o, Groups.same t t' -> choice h g t o = choice h g t' o) ->
+  (forall h g t t' o, People.add_remove t t' -> choice h g t o <= exp eps0 * choice h g t' o) ->
+  let law := Recursion.recursion place stretches stretch_of choice nil in
+  forall t t' os, length os = L ->
+  (People.add_remove t t' -> law t os <= exp (INR L * eps0) * law t' os) /\
+  (People.replace t t' -> law t os <= exp (2 * (INR L * eps0)) * law t' os).
+Proof.
+  intros P E N S C law t t' os HL. split.
+  - now apply (Recursion.recursion_pure_dp place P stretches stretch_of choice eps0 E N S C L).
+  - now apply (Recursion.recursion_pure_dp_replace
+                 place P stretches stretch_of choice eps0 E N S C L).
+Qed.
+
+(** Spreading people out by coins of their own: the law is an average over the coins. *)
+Theorem average_pure_dp (C : Type) (coins : list C) (weight law law' : C -> R) eps :
+  (forall c, In c coins -> 0 <= weight c) ->
+  (forall c, In c coins -> law c <= exp eps * law' c) ->
+  sum coins (fun c => weight c * law c) <= exp eps * sum coins (fun c => weight c * law' c).
+Proof. apply Recursion.average_private. Qed.
+
+(** docs/proofs/exponential-randomized-response.md: whatever the scale s, the coin pi and B,
+    one person who counts for one candidate refutes B-privacy. *)
+Theorem randomized_response_chain_refuted s pi B : 0 < s -> 0 < pi <= 1 ->
+  RandomizedResponse.refuted s pi B (RandomizedResponse.chain 1).
+Proof. apply RandomizedResponse.chain_refuted. Qed.
+
+Theorem randomized_response_interval_refuted s pi B : 0 < s -> 0 < pi <= 1 ->
+  RandomizedResponse.refuted s pi B (RandomizedResponse.interval 1).
+Proof. apply RandomizedResponse.interval_refuted. Qed.
+
+(** In the prose reading the neighbour has a tie, which may be broken either way. *)
+Theorem randomized_response_prose_refuted s pi B first : 0 < s -> 0 < pi <= 1 ->
+  first = 0%nat \/ first = 1%nat ->
+  exists n q', RandomizedResponse.prose 1 n (RandomizedResponse.tied n) (first :: nil) /\
+    RandomizedResponse.prose 1 n q' (candidates n) /\
+    (forall r, 0 <= RandomizedResponse.tied n r - q' r <= 1) /\
+    ~ pure_dp n (RandomizedResponse.response pi (candidates n) (em s n q'))
+        (RandomizedResponse.response pi (first :: nil) (em s n (RandomizedResponse.tied n))) B.
+Proof. intros S P. now apply RandomizedResponse.prose_refuted. Qed.
+
+(** docs/proofs/lazy-evaluation.md: starting over until heads. *)
+Theorem starting_over_monotonic eps D x : 0 < eps -> 0 < D ->
+  (forall c, 0 < c ->
+    pure_dp 2 (StartOver.start_over (D / eps) 0 2 (StartOver.two (- D) (- c)))
+              (StartOver.start_over (D / eps) 0 2 (StartOver.two 0 (- c))) x) ->
+  eps < eps + ln (2 - exp (- eps)) <= x.
+Proof.
+  intros E HD P. split.
+  - now apply StartOver.start_over_excess.
+  - now apply (StartOver.start_over_monotonic eps D).
+Qed.
+
+Theorem starting_over_general eps D x : 0 < eps -> 0 < D ->
+  (forall c, 0 < c -> D <= c ->
+    pure_dp 2 (StartOver.start_over (2 * D / eps) 0 2 (StartOver.two (- D) (D - c)))
+              (StartOver.start_over (2 * D / eps) 0 2 (StartOver.two 0 (- c))) x) ->
+  eps + ln (2 - exp (- (eps / 2))) <= x.
+Proof. apply StartOver.start_over_general. Qed.
+
+(** docs/proofs/bounded-range-refuted.md: eps^2/8 is false for permute-and-flip
+    (Corollary 10 of Ding et al., 2021). *)
+Theorem published_zcdp_false eps : 0 < eps <= 2 ->
+  ~ ZcdpRefuted.zcdp 2 (pf (2 / eps) 2 Refuted.ahead) (pf (2 / eps) 2 Refuted.behind)
+      (eps ^ 2 / 8).
+Proof. apply ZcdpRefuted.published_rho_refuted. Qed.
 
 (** docs/proofs/sampling.md *)
 Theorem sampling_lemma_2 (M k i : Z) : (1 <= k <= M -> 0 <= i < k ->
