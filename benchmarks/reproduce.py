@@ -15,18 +15,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.timing import record
-from discreet.papers.report import summary
-from discreet.papers.reproduce_init import Result, Settings, chosen, figures, run
+from discreet.papers import DrawnFigure, Scope, all_figures, chosen_figures, draw
+from discreet.papers.report import figures_summary
 
 BESIDE = Path(__file__).parents[1].parent / "shared" / "data" / "dpbench"
 
 
-def table(results: Sequence[Result]) -> str:
+def table(results: Sequence[DrawnFigure]) -> str:
     lines = [
         "| figure | quantity | paper | ours | difference | verdict |",
         "|---|---|---|---|---|---|",
     ]
-    every = figures()
+    every = all_figures()
     for result in results:
         name = every[result.id].label or every[result.id].title
         for row in result.comparisons:
@@ -35,7 +35,7 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def conclusions(results: Sequence[Result]) -> str:
+def conclusions(results: Sequence[DrawnFigure]) -> str:
     found = [
         remark
         for result in results
@@ -54,17 +54,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=BESIDE, help="the folder of the histograms")
     options = parser.parse_args(arguments)
     data = options.data if options.data.is_dir() else None
-    settings = Settings(quick=not options.large, data=data)
+    scope = Scope(quick=not options.large, data=data)
     with tempfile.TemporaryDirectory() as folder:
         began, used = time.perf_counter(), os.times().children_user
-        results = run(chosen(), settings, Path(folder))
+        results = draw(chosen_figures(), scope, Path(folder))
         seconds, used = time.perf_counter() - began, os.times().children_user - used
         began = time.perf_counter()
-        run(chosen(), settings, Path(folder))
+        draw(chosen_figures(), scope, Path(folder))
         again = time.perf_counter() - began
     kind = "full" if options.large else "quick"
     words = (
-        f"{summary(results)} The {kind} run took {seconds:.0f} s ({used:.0f} s of processor "
+        f"{figures_summary(results)} The {kind} run took {seconds:.0f} s ({used:.0f} s of processor "
         f"time on {os.cpu_count()} cores that others used as well), resuming it {again:.1f} s. Longest: "
         + ", ".join(
             f"{r.id} {r.seconds:.0f} s" for r in sorted(results, key=lambda r: -r.seconds)[:5]

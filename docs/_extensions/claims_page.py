@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from discreet.papers import Result, Settings, all_claims, recorded, run
-from discreet.papers.claims_report import markdown
+from discreet.papers import CheckedClaim, Scope, all_claims, check, recorded
+from discreet.papers.report import claims_markdown
 
 PAGE = Path(__file__).parent.parent / "claims.md"
 NOTE = """
@@ -20,9 +20,9 @@ data sets say "not checkable" here, because those files are not part of the proj
 """
 
 
-def page(results: Sequence[Result]) -> str:
+def page(results: Sequence[CheckedClaim]) -> str:
     """The page for a run of every check."""
-    text = markdown(results)
+    text = claims_markdown(results)
     text = re.sub(r"^- time: .*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^(\d+ claims) in [\d.]+ s:", r"\1:", text, flags=re.MULTILINE)
     title, rest = text.split("\n", 1)
@@ -30,6 +30,6 @@ def page(results: Sequence[Result]) -> str:
 
 
 if __name__ == "__main__":
-    found = list(run(all_claims(), Settings()))
+    found = list(check(all_claims(), Scope()))
     PAGE.write_text(page(found), encoding="utf-8")
     recorded.write(found)

@@ -17,13 +17,13 @@ from discreet.papers import (
     PROVED,
     REFUTED,
     VERDICTS,
+    CheckedClaim,
     Claim,
     Finding,
-    Result,
-    Settings,
+    Scope,
     all_claims,
-    chosen,
-    run,
+    check,
+    chosen_claims,
 )
 from discreet.papers.recorded import recorded, short
 
@@ -168,8 +168,8 @@ NUMBERED = {
 }
 
 
-def outcome(entry: Claim, *, data: Path | None = None) -> Result:
-    return next(iter(run([entry], Settings(quick=True, data=data))))
+def outcome(entry: Claim, *, data: Path | None = None) -> CheckedClaim:
+    return next(iter(check([entry], Scope(quick=True, data=data))))
 
 
 def test_the_catalogue_is_the_table() -> None:
@@ -192,7 +192,7 @@ def test_every_numbered_statement_is_there_once() -> None:
 @pytest.mark.parametrize("entry", all_claims(), ids=lambda entry: entry.id)
 def test_verdict(entry: Claim, quick: bool) -> None:
     """The full range is the one that the package's record is of; about half a minute for all."""
-    result = next(iter(run([entry], Settings(quick=quick))))
+    result = next(iter(check([entry], Scope(quick=quick))))
     finding = result.finding
     assert finding.verdict == EXPECTED[entry.paper][entry.number], finding.evidence
     assert finding.evidence
@@ -203,7 +203,7 @@ def test_verdict(entry: Claim, quick: bool) -> None:
         assert_recorded(result)
 
 
-def assert_recorded(result: Result) -> None:
+def assert_recorded(result: CheckedClaim) -> None:
     """Word for word; figures to six digits, because float64 differs a little between machines."""
     fresh, kept = short(result), recorded().findings[result.claim.id]
     refresh = "the record is out of date: make pages, or python -m discreet.papers.recorded"
@@ -217,21 +217,21 @@ def assert_recorded(result: Result) -> None:
 @needs_data
 @pytest.mark.parametrize("identity", WITH_DATA)
 def test_verdict_on_real_data(identity: str) -> None:
-    (entry,) = chosen(only=[identity])
+    (entry,) = chosen_claims(only=[identity])
     finding = outcome(entry, data=DPBENCH).finding
     assert finding.verdict == WITH_DATA[identity], finding.evidence
 
 
 @needs_data
 def test_published_figures_are_reported_as_they_are() -> None:
-    (entry,) = chosen(only=["permute-and-flip/section-6-median"])
+    (entry,) = chosen_claims(only=["permute-and-flip/section-6-median"])
     numbers = outcome(entry, data=DPBENCH).finding.numbers
-    assert numbers["error, ours (quoted)"] == "17.23 (13.7)"
-    assert numbers["ratio, ours (quoted)"] == "1.909 (1.93)"
+    assert numbers["expected error of PF at ε = 0.01"] == "17.23; the paper: 13.7"
+    assert numbers["EM error / PF error at ε = 0.01"] == "1.909; the paper: 1.93"
 
 
 def test_data_that_is_missing_or_broken(tmp_path: Path) -> None:
-    (entry,) = chosen(only=["permute-and-flip/section-6-mode"])
+    (entry,) = chosen_claims(only=["permute-and-flip/section-6-mode"])
     absent = outcome(entry, data=tmp_path).finding
     assert absent.verdict == NOT_CHECKABLE
     assert "HEPTH" in absent.evidence
@@ -240,11 +240,11 @@ def test_data_that_is_missing_or_broken(tmp_path: Path) -> None:
 
 
 def test_the_refutations_have_the_known_figures() -> None:
-    numbers = outcome(*chosen(only=["noisy-max/proposition-8"])).finding.numbers
+    numbers = outcome(*chosen_claims(only=["noisy-max/proposition-8"])).finding.numbers
     assert numbers["range at ε = 1"] == pytest.approx(1.66359, abs=1e-5)
-    numbers = outcome(*chosen(only=["noisy-max/corollary-10"])).finding.numbers
+    numbers = outcome(*chosen_claims(only=["noisy-max/corollary-10"])).finding.numbers
     assert numbers["divergence and ε²/8 at ε = 1"] == [0.32729, 0.125]
-    finding = outcome(*chosen(only=["exponential-randomized-response/theorem-1"])).finding
+    finding = outcome(*chosen_claims(only=["exponential-randomized-response/theorem-1"])).finding
     assert finding.witness is not None
     least = {name: pair["real epsilon at least"] for name, pair in finding.witness.items()}
     assert least == {"chain": 1.7135, "interval": 1.7411, "prose": 1.4952, "Algorithm 3": 1.6645}
@@ -261,7 +261,7 @@ def test_statements_are_sentences_in_plain_words() -> None:
 
 
 def test_a_check_that_breaks_is_reported() -> None:
-    def broken(_settings: Settings) -> Finding:
+    def broken(_scope: Scope) -> Finding:
         raise DiscreetError("the sky fell")
 
     result = outcome(Claim("discreet", "Nothing", "Nothing.", broken))
@@ -271,10 +271,10 @@ def test_a_check_that_breaks_is_reported() -> None:
 
 
 def test_choosing() -> None:
-    assert {entry.paper for entry in chosen(papers=["opendp-proof"])} == {"opendp-proof"}
-    assert [entry.id for entry in chosen(only=["theorem-5"])] == ["noisy-max/theorem-5"]
-    assert len(chosen(only=["Lemma 2"])) == 3
+    assert {entry.paper for entry in chosen_claims(papers=["opendp-proof"])} == {"opendp-proof"}
+    assert [entry.id for entry in chosen_claims(only=["theorem-5"])] == ["noisy-max/theorem-5"]
+    assert len(chosen_claims(only=["Lemma 2"])) == 3
     with pytest.raises(ParameterError, match="permute-and-flip"):
-        chosen(papers=["permute"])
+        chosen_claims(papers=["permute"])
     with pytest.raises(ParameterError, match="list"):
-        chosen(only=["lemma-99"])
+        chosen_claims(only=["lemma-99"])

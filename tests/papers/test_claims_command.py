@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from discreet.cli import app
 from discreet.errors import DiscreetError, ParameterError
-from discreet.papers import VERDICTS, Claim, Finding, Settings, all_claims, catalogue
+from discreet.papers import VERDICTS, Claim, Finding, Scope, all_claims, catalogue
 
 runner = CliRunner()
 FIELDS = {
@@ -90,11 +90,11 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_a_failed_check_gives_status_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_settings: Settings) -> Finding:
+    def broken(_scope: Scope) -> Finding:
         raise ArithmeticError("undecided")
 
     entry = Claim("discreet", "Broken", "It breaks.", broken)
-    monkeypatch.setitem(catalogue._REGISTRY, entry.id, entry)
+    monkeypatch.setitem(catalogue._CLAIMS, entry.id, entry)
     result = runner.invoke(app, ["claims", "--only", "discreet/broken", "--json"])
     assert result.exit_code == 3
     assert json.loads(result.stdout)[0]["verdict"] == "failed"

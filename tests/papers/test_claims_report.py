@@ -6,36 +6,36 @@ from html.parser import HTMLParser
 
 import pytest
 
-from discreet.papers import FAILED, PROVED, REFUTED, Claim, Finding, Result
-from discreet.papers.claims_report import html, markdown, shown, summary, tally
+from discreet.papers import FAILED, PROVED, REFUTED, CheckedClaim, Claim, Finding
+from discreet.papers.report import claims_html, claims_markdown, claims_summary, on_one_line, tally
 
 
 @pytest.fixture(name="results")
-def made_up_results() -> list[Result]:
-    def never(_settings: object) -> Finding:
+def made_up_results() -> list[CheckedClaim]:
+    def never(_scope: object) -> Finding:
         raise AssertionError
 
     return [
-        Result(
+        CheckedClaim(
             Claim("noisy-max", "Lemma 1 | <b>", "A < B & |T| = 1.", never),
             Finding(REFUTED, "all n", "see <script>", {"pairs": 3}, {"scores": [1, 0]}),
             1.25,
         ),
-        Result(
+        CheckedClaim(
             Claim("discreet", "Ours", "It holds.", never), Finding(PROVED, "n ≤ 3", "exactly"), 0.5
         ),
     ]
 
 
-def test_summary_and_tally(results: list[Result]) -> None:
+def test_summary_and_tally(results: list[CheckedClaim]) -> None:
     assert tally(results) == {PROVED: 1, REFUTED: 1}
-    assert summary(results) == "2 claims in 2 s: 1 proved by computation, 1 refuted."
-    failed = Result(results[0].claim, Finding(FAILED, "", "broke"), 0.0)
+    assert claims_summary(results) == "2 claims in 2 s: 1 proved by computation, 1 refuted."
+    failed = CheckedClaim(results[0].claim, Finding(FAILED, "", "broke"), 0.0)
     assert tally([failed]) == {FAILED: 1}
 
 
-def test_markdown_has_every_claim(results: list[Result]) -> None:
-    text = markdown(results)
+def test_markdown_has_every_claim(results: list[CheckedClaim]) -> None:
+    text = claims_markdown(results)
     assert "| Lemma 1 \\| <b> | A < B & \\|T\\| = 1. | **refuted** |" in text
     assert "- witness: scores: (1, 0)" in text
     assert "- checked on: n ≤ 3" in text
@@ -59,8 +59,8 @@ class _Outside(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_html_is_well_formed_escaped_and_loads_nothing(results: list[Result]) -> None:
-    page = html(results)
+def test_html_is_well_formed_escaped_and_loads_nothing(results: list[CheckedClaim]) -> None:
+    page = claims_html(results)
     parser = _Outside()
     parser.feed(page)
     assert parser.open == []
@@ -71,5 +71,5 @@ def test_html_is_well_formed_escaped_and_loads_nothing(results: list[Result]) ->
     assert "A &lt; B &amp; |T| = 1." in page
 
 
-def test_shown() -> None:
-    assert shown({"a": [1, {"b": 2}]}) == "a: (1, b: 2)"
+def test_on_one_line() -> None:
+    assert on_one_line({"a": [1, {"b": 2}]}) == "a: (1, b: 2)"

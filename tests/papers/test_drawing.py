@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.papers.comparisons import number, shown, statement
 from discreet.papers.drawing.axes import extent, log_ticks, share, value_at
 from discreet.papers.drawing.labels import Label, spread
 from discreet.papers.drawing.line_panels import LOOKS
@@ -56,13 +55,3 @@ def test_looks_differ_without_colour() -> None:
     ):
         dashes = [LOOKS[look][1] for look in together]
         assert len(set(dashes)) == len(dashes)
-
-
-def test_verdicts() -> None:
-    assert number("x", paper="1.01", ours=1.0127).verdict == "agrees"
-    assert number("x", paper="13.7", ours=17.23).verdict == "differs"
-    assert number("x", paper="13.7", ours=17.23).difference == "+25.8%"
-    assert number("x", paper="4", ours=3.912).verdict == "agrees"
-    assert number("x", paper="4", ours=9.0, synthetic=True).verdict == "not compared"
-    assert statement("x", paper="yes", ours="no", holds=False).verdict == "differs"
-    assert shown(-0.0) in ("0", "−0")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.papers import Scope
 from discreet.papers.histograms import (
     NAMES,
     DataFileError,
@@ -18,7 +19,6 @@ from discreet.papers.histograms import (
     path_of,
     readable,
 )
-from discreet.papers.reproduce_init import Settings
 
 
 @pytest.mark.parametrize(
@@ -44,40 +44,40 @@ def test_a_bad_file_is_named(tmp_path: Path, content: Any, rule: str) -> None:
     elif content is not None:
         np.save(path, content)
     with pytest.raises(DataFileError, match=rule) as caught:
-        histogram(Settings(data=tmp_path), "HEPTH")
+        histogram(Scope(data=tmp_path), "HEPTH")
     assert str(path) in str(caught.value)
 
 
 def test_pickles_are_refused(tmp_path: Path) -> None:
     np.save(path_of(tmp_path, "HEPTH"), np.array([object()] * 4096), allow_pickle=True)
     with pytest.raises(DataFileError, match="cannot be read"):
-        histogram(Settings(data=tmp_path), "HEPTH")
+        histogram(Scope(data=tmp_path), "HEPTH")
 
 
 def test_a_folder_in_place_of_a_file_is_named(tmp_path: Path) -> None:
     path_of(tmp_path, "PATENT").mkdir()
     with pytest.raises(DataFileError, match=r"PATENT\.n4096\.npy"):
-        histogram(Settings(data=tmp_path), "PATENT")
+        histogram(Scope(data=tmp_path), "PATENT")
 
 
 def test_the_readable_ones_are_kept(tmp_path: Path) -> None:
     np.save(path_of(tmp_path, "HEPTH"), np.arange(4096))
-    found, troubles = readable(Settings(data=tmp_path))
+    found, troubles = readable(Scope(data=tmp_path))
     assert [each.name for each in found] == ["HEPTH"]
     assert len(troubles) == len(NAMES) - 1
     assert not found[0].synthetic
     with pytest.raises(DataFileError, match="MEDCOST"):
-        readable(Settings(data=tmp_path), ["MEDCOST"])
+        readable(Scope(data=tmp_path), ["MEDCOST"])
 
 
 def test_floats_that_hold_whole_counts_are_welcome(tmp_path: Path) -> None:
     np.save(path_of(tmp_path, "HEPTH"), np.arange(4096, dtype=np.float32))
-    assert histogram(Settings(data=tmp_path), "HEPTH").fine.sum() == 4095 * 2048
+    assert histogram(Scope(data=tmp_path), "HEPTH").fine.sum() == 4095 * 2048
 
 
 def test_look_alikes_look_alike(dpbench: Path) -> None:
     for name in NAMES:
-        made, real = (histogram(Settings(data=data), name) for data in (None, dpbench))
+        made, real = (histogram(Scope(data=data), name) for data in (None, dpbench))
         assert made.synthetic
         assert not real.synthetic
         assert made.fine.sum() == pytest.approx(real.fine.sum(), rel=0.02)
@@ -86,10 +86,8 @@ def test_look_alikes_look_alike(dpbench: Path) -> None:
 
 
 def test_look_alikes_are_the_same_everywhere() -> None:
-    sums = {name: int(histogram(Settings(), name).fine @ np.arange(1, 4097)) for name in NAMES}
-    assert sums == {
-        name: int(histogram(Settings(), name).fine @ np.arange(1, 4097)) for name in NAMES
-    }
+    sums = {name: int(histogram(Scope(), name).fine @ np.arange(1, 4097)) for name in NAMES}
+    assert sums == {name: int(histogram(Scope(), name).fine @ np.arange(1, 4097)) for name in NAMES}
     assert len(set(sums.values())) == len(NAMES)
 
 

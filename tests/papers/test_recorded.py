@@ -9,19 +9,19 @@ import pytest
 
 from discreet import __version__
 from discreet.errors import DiscreetError
-from discreet.papers import FAILED, VERDICTS, Claim, Finding, Result, all_claims
+from discreet.papers import FAILED, VERDICTS, CheckedClaim, Claim, Finding, all_claims
 from discreet.papers import recorded as module
 from discreet.papers.recorded import recorded, short, text_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def _result(verdict: str) -> Result:
-    def never(_settings: object) -> Finding:
+def _result(verdict: str) -> CheckedClaim:
+    def never(_scope: object) -> Finding:
         raise AssertionError
 
     claim = Claim("noisy-max", "Lemma 1", "It holds.", never)
-    return Result(claim, Finding(verdict, "n ≤ 3", "so it is", {}, {"scores": [1, 0]}), 1.25)
+    return CheckedClaim(claim, Finding(verdict, "n ≤ 3", "so it is", {}, {"scores": [1, 0]}), 1.25)
 
 
 def test_every_claim_is_recorded_in_order() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from discreet.papers import REFUTED, Settings, chosen, opendp_proof, polynomials
+from discreet.papers import REFUTED, Scope, chosen_claims, opendp_proof, polynomials
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.papers.algorithms.problem import Number, Problem, rational
@@ -19,8 +19,8 @@ from discreet.papers.randomized_response import error as response_error
 
 
 def verdict(identity: str) -> str:
-    (entry,) = chosen(only=[identity])
-    return entry.check(Settings(quick=True)).verdict
+    (entry,) = chosen_claims(only=[identity])
+    return entry.check(Scope(quick=True)).verdict
 
 
 def half_noise(scores: tuple[int, ...]) -> tuple[Number, ...]:
@@ -111,7 +111,7 @@ def test_wrong_formulas_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_lower_threshold_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimality, "_THRESHOLD_BELOW", Fraction(1, 2))
-    monkeypatch.setattr(optimality, "_shapes", lambda _settings: [(3, 8)])
+    monkeypatch.setattr(optimality, "_shapes", lambda _scope: [(3, 8)])
     assert verdict("permute-and-flip/theorem-3") == REFUTED
     assert verdict("permute-and-flip-supplement/equations-10-and-11") == REFUTED
     assert verdict("permute-and-flip-supplement/lemma-7") == REFUTED

@@ -42,8 +42,8 @@ class _Commands(OnDemand):
         ),
         "Check": (
             Entry("audit", "audit", "Search for scores that refute a claimed guarantee."),
-            Entry("claims", "claims", "Every numbered claim of five papers, checked."),
-            Entry("reproduce", "reproduce", "Redraw the papers' figures; where do they differ?"),
+            Entry("claims", "papers", "Every numbered claim of five papers, checked."),
+            Entry("reproduce", "papers", "Redraw the papers' figures; where do they differ?"),
         ),
         "Read": (Entry("man-page", "man_page", "Print the manual page, for man."),),
     }

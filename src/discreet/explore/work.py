@@ -105,12 +105,12 @@ def run_audit(sender: Connection, request: dict[str, Any]) -> None:
 def run_claims(sender: Connection, names: list[str]) -> None:
     """Check claims one after the other, each on its full range, as the record was made."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from discreet.papers import Settings, chosen, run
+    from discreet.papers import Scope, check, chosen_claims
     from discreet.papers.recorded import short
 
     try:
-        entries = chosen(only=names)
-        for count, result in enumerate(run(entries, Settings()), start=1):
+        entries = chosen_claims(only=names)
+        for count, result in enumerate(check(entries, Scope()), start=1):
             found = {"seconds": round(result.seconds, 3), **asdict(short(result))}
             sender.send(("progress", result.claim.id, found, count / len(entries)))
         sender.send(("done", None))

@@ -1,24 +1,32 @@
-"""Every numbered claim of the five papers as one executable check, with a verdict and its evidence."""
+"""What five papers on private selection state and show: every claim checked, every figure redrawn.
+
+The study path: figures read histograms without spending budget, and nothing here is **private**. Drawing
+needs Altair and vl-convert (``discreet[charts]``), optimality ratios need SciPy (``discreet[optimality]``).
+"""
 
 from __future__ import annotations
 
 from discreet.papers.catalogue import (
+    PAPERS,
+    Claim,
+    Figure,
+    Paper,
+    all_claims,
+    all_figures,
+    chosen_claims,
+    chosen_figures,
+)
+from discreet.papers.findings import (
     CONSISTENT,
     FAILED,
     NOT_CHECKABLE,
-    PAPERS,
     PROVED,
     REFUTED,
     VERDICTS,
-    Claim,
     Finding,
-    Paper,
-    Result,
-    Settings,
-    all_claims,
-    chosen,
-    run,
 )
+from discreet.papers.runner import CheckedClaim, DrawnFigure, check, draw, finished
+from discreet.papers.scope import Scope
 
 __all__ = [
     "CONSISTENT",
@@ -28,12 +36,18 @@ __all__ = [
     "PROVED",
     "REFUTED",
     "VERDICTS",
+    "CheckedClaim",
     "Claim",
+    "DrawnFigure",
+    "Figure",
     "Finding",
     "Paper",
-    "Result",
-    "Settings",
+    "Scope",
     "all_claims",
-    "chosen",
-    "run",
+    "all_figures",
+    "check",
+    "chosen_claims",
+    "chosen_figures",
+    "draw",
+    "finished",
 ]

@@ -1,29 +1,26 @@
-"""The catalogue: what a claim is, what checking one finds, and the list of all of them.
+"""The catalogue: the papers, what they state, and the figures that show it.
 
-A claim is a small function that takes :class:`Settings` and returns a :class:`Finding`; the decorator
-:func:`claim` enters it under its paper and number. A verdict always says on what range it was reached:
-``proved by computation`` means that exact or ball arithmetic decided every case of that range.
+A claim is a small function from :class:`Scope` to :class:`Finding`, entered by the decorator :func:`claim`
+under its paper and number. A figure is a function that fills a :class:`Drawing`, entered by :func:`figure`.
+What a paper says of a figure is compared there and nowhere else; a claim about figures takes its verdict
+from them by :func:`judged`.
 """
 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, MissingExtraError
 from discreet.exact_numbers import refuse
-
-PROVED = "proved by computation"
-CONSISTENT = "consistent with a search"
-REFUTED = "refuted"
-NOT_CHECKABLE = "not checkable"
-FAILED = "failed"
-VERDICTS = (PROVED, CONSISTENT, REFUTED, NOT_CHECKABLE)
+from discreet.papers.figure import DIFFERS, Drawing
+from discreet.papers.findings import CONSISTENT, Finding, not_checkable, refuted
+from discreet.papers.histograms import absent
+from discreet.papers.scope import Scope
 
 _MODULES = (
     "permute_and_flip.privacy",
@@ -31,7 +28,8 @@ _MODULES = (
     "permute_and_flip.worst_case",
     "permute_and_flip.supplement",
     "permute_and_flip.optimality",
-    "permute_and_flip.experiments",
+    "permute_and_flip.optimality_figures",
+    "permute_and_flip.data",
     "noisy_max.equivalence",
     "noisy_max.privacy",
     "opendp_proof",
@@ -39,14 +37,25 @@ _MODULES = (
     "randomized_response.privacy",
     "randomized_response.disclosure",
     "randomized_response.error",
-    "randomized_response.experiments",
+    "randomized_response.candidates",
+    "randomized_response.worst_case",
+    "randomized_response.data",
     "ours.statements",
+    "ours.mechanisms",
+    "ours.larger_algorithm",
 )
+"""Imported only when the catalogue is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """Where claims come from.
+    """Where claims and figures come from.
+
+    Attributes:
+        key: its name in the ids of claims.
+        title, authors: as printed.
+        prefix: its name in the ids of figures; empty where it has none.
+        part: the heading of its figures in the report.
 
     Example:
         >>> PAPERS["noisy-max"].key
@@ -56,6 +65,8 @@ class Paper:
     key: str
     title: str
     authors: str
+    prefix: str = ""
+    part: str = ""
 
 
 PAPERS: dict[str, Paper] = {
@@ -65,6 +76,8 @@ PAPERS: dict[str, Paper] = {
             "permute-and-flip",
             "Permute-and-Flip: A new mechanism for differentially private selection",
             "McKenna and Sheldon",
+            "pf",
+            "PF: the permute-and-flip paper (McKenna and Sheldon, 2020)",
         ),
         Paper(
             "permute-and-flip-supplement",
@@ -81,47 +94,24 @@ PAPERS: dict[str, Paper] = {
             "exponential-randomized-response",
             "Exponential Randomized Response: Boosting Utility in Differentially Private Selection",
             "Munilla Garrido and Matthes",
+            "err",
+            "ERR: the exponential randomized response paper (Munilla Garrido and Matthes, 2022)",
         ),
-        Paper("discreet", "What discreet claims instead", "the discreet developers"),
+        Paper(
+            "discreet",
+            "What discreet claims instead",
+            "the discreet developers",
+            "beyond",
+            "Beyond the papers",
+        ),
     )
 }
 """The five papers, and our own statements held to the same standard."""
 
+_BY_PREFIX = {paper.prefix: paper for paper in PAPERS.values() if paper.prefix}
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How much to check: ``quick`` takes small ranges; ``data`` is a folder of DPBench histograms.
-
-    Example:
-        >>> Settings(quick=True).size(full=7, quick=4)
-        4
-    """
-
-    quick: bool = False
-    data: Path | None = None
-
-    def size(self, *, full: int, quick: int) -> int:
-        """The bound of a range."""
-        return quick if self.quick else full
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a check found.
-
-    Example:
-        >>> Finding(verdict=CONSISTENT, covered="n = 3", evidence="nothing found").verdict
-        'consistent with a search'
-    """
-
-    verdict: str
-    covered: str
-    evidence: str
-    numbers: dict[str, Any] = field(default_factory=dict)
-    witness: dict[str, Any] | None = None
-
-
-Check: TypeAlias = Callable[[Settings], Finding]
+Check: TypeAlias = Callable[[Scope], Finding]
+Fill: TypeAlias = Callable[[Drawing], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +119,7 @@ class Claim:
     """One numbered statement of a paper, and its check.
 
     Example:
-        >>> chosen(only=["noisy-max/proposition-8"])[0].id
+        >>> chosen_claims(only=["noisy-max/proposition-8"])[0].id
         'noisy-max/proposition-8'
     """
 
@@ -145,36 +135,54 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """A claim with what was found, and how long that took.
+class Figure:
+    """One figure of a paper, or one of our own.
+
+    Attributes:
+        id: such as ``pf-fig3a``.
+        title: what it shows, in a line.
+        subtitle: how to read it, in a line or two.
+        needs: the data sets that it reads.
+        fill: adds panels and comparisons to a drawing.
+        weight: about how many seconds it takes, so that long ones start first.
 
     Example:
-        >>> result = next(run(chosen(only=["noisy-max/proposition-8"]), Settings(quick=True)))
-        >>> result.as_json()["id"], result.finding.verdict
-        ('noisy-max/proposition-8', 'refuted')
+        >>> all_figures()["pf-fig3a"].label
+        'PF Figure 3a'
     """
 
-    claim: Claim
-    finding: Finding
-    seconds: float
+    id: str
+    title: str
+    subtitle: tuple[str, ...]
+    needs: tuple[str, ...]
+    fill: Fill
+    weight: float = 1.0
 
-    def as_json(self) -> dict[str, Any]:
-        """One object of ``discreet claims --json``."""
-        return {
-            "id": self.claim.id,
-            "paper": self.claim.paper,
-            "number": self.claim.number,
-            "statement": self.claim.statement,
-            "verdict": self.finding.verdict,
-            "covered": self.finding.covered,
-            "evidence": self.finding.evidence,
-            "numbers": self.finding.numbers,
-            "witness": self.finding.witness,
-            "seconds": round(self.seconds, 3),
-        }
+    def compute(self, scope: Scope) -> Drawing:
+        """The figure's panels and comparisons."""
+        drawing = Drawing(scope, self.needs)
+        self.fill(drawing)
+        return drawing
+
+    @property
+    def paper(self) -> Paper:
+        """Where it is from."""
+        return _BY_PREFIX[self.id.partition("-")[0]]
+
+    @property
+    def label(self) -> str:
+        """Its name in the report, or nothing for one of our own."""
+        match = re.search(r"-fig(\w+)$", self.id)
+        return f"{self.paper.prefix.upper()} Figure {match.group(1)}" if match else ""
+
+    @property
+    def heading(self) -> str:
+        """Label and title."""
+        return f"{self.label}. {self.title}" if self.label else self.title
 
 
-_REGISTRY: dict[str, Claim] = {}
+_CLAIMS: dict[str, Claim] = {}
+_FIGURES: dict[str, Figure] = {}
 
 
 def claim(paper: str, number: str, statement: str) -> Callable[[Check], Check]:
@@ -183,11 +191,37 @@ def claim(paper: str, number: str, statement: str) -> Callable[[Check], Check]:
 
     def enter(check: Check) -> Check:
         entry = Claim(paper, number, " ".join(statement.split()), check)
-        assert entry.id not in _REGISTRY, entry.id
-        _REGISTRY[entry.id] = entry
+        assert entry.id not in _CLAIMS, entry.id
+        _CLAIMS[entry.id] = entry
         return check
 
     return enter
+
+
+def figure(
+    identifier: str,
+    title: str,
+    *,
+    subtitle: str | tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    weight: float = 1.0,
+) -> Callable[[Fill], Fill]:
+    """Enter a figure into the catalogue."""
+
+    def enter(fill: Fill) -> Fill:
+        assert identifier not in _FIGURES, identifier
+        lines = (subtitle,) if isinstance(subtitle, str) else subtitle
+        _FIGURES[identifier] = Figure(identifier, title, lines, needs, fill, weight)
+        return fill
+
+    return enter
+
+
+@cache
+def _places() -> dict[str, int]:
+    """Every module of the catalogue, imported, and its place in the order."""
+    names = [f"discreet.papers.{module}" for module in _MODULES]
+    return {import_module(name).__name__: place for place, name in enumerate(names)}
 
 
 def all_claims() -> tuple[Claim, ...]:
@@ -197,24 +231,37 @@ def all_claims() -> tuple[Claim, ...]:
         >>> len(all_claims()) >= 45
         True
     """
-    names = [f"discreet.papers.{module}" for module in _MODULES]
-    for name in names:
-        import_module(name)
-    papers = list(PAPERS)
-    places = {name: place for place, name in enumerate(names)}
+    places, papers = _places(), list(PAPERS)
 
     def place(entry: Claim) -> tuple[int, int]:
         # Not the order of imports: somebody may have imported a later module first.
-        return papers.index(entry.paper), places.get(entry.check.__module__, len(names))
+        return papers.index(entry.paper), places.get(entry.check.__module__, len(places))
 
-    return tuple(sorted(_REGISTRY.values(), key=place))
+    return tuple(sorted(_CLAIMS.values(), key=place))
 
 
-def chosen(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Claim, ...]:
+def all_figures() -> dict[str, Figure]:
+    """All figures by id, in the order of the report.
+
+    Example:
+        >>> next(iter(all_figures()))
+        'pf-fig1a'
+    """
+    _places()
+    return {found.id: found for found in sorted(_FIGURES.values(), key=_figure_place)}
+
+
+def _figure_place(found: Figure) -> tuple[int, int, str]:
+    digits = re.search(r"\d+", found.label)
+    order = list(_BY_PREFIX).index(found.paper.prefix)
+    return order, int(digits.group()) if digits else 0, found.id
+
+
+def chosen_claims(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Claim, ...]:
     """The claims of some papers, or those whose id or number is named in ``only``.
 
     Example:
-        >>> [entry.number for entry in chosen(only=["noisy-max/proposition-8"])]
+        >>> [entry.number for entry in chosen_claims(only=["noisy-max/proposition-8"])]
         ['Proposition 8']
     """
     for paper in papers:
@@ -223,79 +270,65 @@ def chosen(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Cla
     entries = [entry for entry in all_claims() if not papers or entry.paper in papers]
     if not only:
         return tuple(entries)
-    found = []
+    found: dict[str, Claim] = {}
     for name in only:
-        matching = [
-            entry
-            for entry in entries
-            if name in (entry.id, entry.id.partition("/")[2], entry.number)
-        ]
+        matching = {e.id: e for e in entries if name in (e.id, e.id.partition("/")[2], e.number)}
         if not matching:
             raise refuse("only", name, "a claim's id; `discreet claims --list` shows them")
-        found += [entry for entry in matching if entry not in found]
-    return tuple(found)
+        found |= matching
+    return tuple(found.values())
 
 
-def run(claims: Iterable[Claim], settings: Settings) -> Iterator[Result]:
-    """Check claims one after the other. A check that breaks is reported as failed, not hidden.
+def chosen_figures(only: Iterable[str] = ()) -> list[Figure]:
+    """The figures named: by id, by paper (``err``), by number (``fig3``: 3a, 3b, 3c), or by a word in the id.
 
     Example:
-        >>> for result in run(chosen(only=["noisy-max/proposition-8"]), Settings(quick=True)):
-        ...     print(result.claim.number, result.finding.verdict)
-        Proposition 8 refuted
+        >>> [found.id for found in chosen_figures(["pf-fig3"])]
+        ['pf-fig3a', 'pf-fig3b', 'pf-fig3c']
+        >>> [found.id for found in chosen_figures(["fig4"])]
+        ['pf-fig4']
     """
-    for entry in claims:
-        start = time.perf_counter()
-        try:
-            finding = entry.check(settings)
-        except (DiscreetError, ArithmeticError, AssertionError, OSError, ValueError) as error:
-            finding = Finding(
-                FAILED, "", f"the check itself failed: {type(error).__name__}: {error}"
+    every = all_figures()
+    wanted: set[str] = set()
+    for name in only:
+        pattern = re.compile(rf"(?:^|-){re.escape(name.lower())}(?![0-9])")
+        found = {identifier for identifier in every if pattern.search(identifier)}
+        if not found or not name:
+            raise refuse(
+                "only", name, "a paper or a figure, such as fig3, pf-fig3a or err; --list shows all"
             )
-        yield Result(entry, finding, time.perf_counter() - start)
+        wanted |= found
+    return [found for identifier, found in every.items() if not wanted or identifier in wanted]
 
 
-def established(fact: object, what: str) -> None:
-    """Stop the check if something that its evidence says on the side is not so."""
-    if not fact:
-        raise DiscreetError(f"could not establish that {what}")
-
-
-def proved(covered: str, evidence: str, **numbers: Any) -> Finding:
-    """Every case of the range was decided by exact or ball arithmetic, and all agree."""
-    return Finding(PROVED, covered, evidence, numbers)
-
-
-def consistent(covered: str, evidence: str, **numbers: Any) -> Finding:
-    """A search found nothing against it."""
-    return Finding(CONSISTENT, covered, evidence, numbers)
-
-
-def refuted(
-    covered: str, evidence: str, *, witness: dict[str, Any] | None = None, **numbers: Any
+def judged(
+    scope: Scope, *identifiers: str, evidence: str, about: str = "", holds: str = CONSISTENT
 ) -> Finding:
-    """A counterexample, checked in exact or ball arithmetic."""
-    return Finding(REFUTED, covered, evidence, numbers, witness)
+    """What figures say of a claim: ``holds``, unless a value of the paper differs from ours.
 
-
-def not_checkable(why: str) -> Finding:
-    """Nothing here can decide it; say why."""
-    return Finding(NOT_CHECKABLE, "", why)
-
-
-def unless(
-    counterexample: dict[str, Any] | None, covered: str, evidence: str, **numbers: Any
-) -> Finding:
-    """``proved``, unless an exhaustive check came back with a counterexample."""
-    if counterexample is not None:
-        return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
-    return proved(covered, evidence, **numbers)
-
-
-def unless_found(
-    counterexample: dict[str, Any] | None, covered: str, evidence: str, **numbers: Any
-) -> Finding:
-    """``consistent``, unless a search came back with a counterexample."""
-    if counterexample is not None:
-        return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
-    return consistent(covered, evidence, **numbers)
+    Points are few, as in a quick run: the full figures take minutes. ``about`` picks the comparisons whose
+    quantity contains it.
+    """
+    shown = [all_figures()[identifier] for identifier in identifiers]
+    why = absent(scope, {name: None for found in shown for name in found.needs})
+    if why:
+        return not_checkable(why)
+    numbers, witness = {}, {}
+    for found in shown:
+        try:
+            drawing = found.compute(replace(scope, quick=True))
+        except MissingExtraError as error:
+            return not_checkable(str(error))
+        if drawing.troubles:
+            raise DiscreetError("; ".join(drawing.troubles))
+        for row in drawing.comparisons:
+            if about in row.quantity:
+                name = f"{found.label}: {row.quantity}" if len(shown) > 1 else row.quantity
+                said = f"; the paper: {row.paper}" if row.paper else ""
+                numbers[name] = row.ours + said
+                if row.verdict == DIFFERS:
+                    witness[name] = numbers[name]
+    covered = f"the points that `discreet reproduce --quick` draws of {', '.join(identifiers)}"
+    if witness:
+        return refuted(covered, evidence, witness=witness, **numbers)
+    return Finding(holds, covered, evidence, numbers)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from discreet.errors import DiscreetError
 from discreet.papers.drawing.panels import Floats
-from discreet.papers.figures import Settings
+from discreet.papers.scope import Scope
 from discreet.scores import Scores
 from discreet.testing import scripted
 
@@ -64,11 +64,11 @@ class Histogram:
         return "synthetic" if self.synthetic else ""
 
 
-def histogram(settings: Settings, name: str) -> Histogram:
+def histogram(scope: Scope, name: str) -> Histogram:
     """The real histogram where a folder is given, otherwise the look-alike."""
-    if settings.data is None:
+    if scope.data is None:
         return Histogram(name, _look_alike(name), synthetic=True)
-    return Histogram(name, _read(path_of(settings.data, name)), synthetic=False)
+    return Histogram(name, _read(path_of(scope.data, name)), synthetic=False)
 
 
 def path_of(folder: Path, name: str) -> Path:
@@ -76,28 +76,33 @@ def path_of(folder: Path, name: str) -> Path:
     return folder / f"{name}.n4096.npy"
 
 
-def readable(settings: Settings, names: Iterable[str] = NAMES) -> tuple[list[Histogram], list[str]]:
+def readable(scope: Scope, names: Iterable[str] = NAMES) -> tuple[list[Histogram], list[str]]:
     """Those that can be read, and for each other one a sentence that names the file.
 
     Example:
-        >>> found, troubles = readable(Settings(), ["MEDCOST"])
+        >>> found, troubles = readable(Scope(), ["MEDCOST"])
         >>> found[0].title, troubles
         ('MEDCOST (synthetic)', [])
     """
     found, troubles = [], []
     for name in names:
         try:
-            found.append(histogram(settings, name))
+            found.append(histogram(scope, name))
         except DataFileError as error:
             troubles.append(str(error))
-    if not found:
+    if troubles and not found:
         raise DataFileError("; ".join(troubles))
     return found, troubles
 
 
-def made_up(histograms: Iterable[Histogram]) -> list[str]:
-    """The names of the synthetic ones."""
-    return [found.name for found in histograms if found.synthetic]
+def absent(scope: Scope, names: Iterable[str]) -> str:
+    """Why figures of real data cannot be had, or nothing when all files are there."""
+    missing = [n for n in names if scope.data is None or not path_of(scope.data, n).is_file()]
+    if not missing:
+        return ""
+    if scope.data is None:
+        return "needs the DPBench files: give their folder with --data FOLDER"
+    return f"needs the DPBench files {', '.join(missing)} in the folder given"
 
 
 def _read(path: Path) -> Counts:

@@ -17,9 +17,11 @@ from discreet.papers.algorithms.opendp import (
     shuffle_distribution,
 )
 from discreet.papers.algorithms.problem import Problem, balls, rational
-from discreet.papers.catalogue import Finding, Settings, claim, proved, refuted, unless
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, proved, refuted, unless
 from discreet.papers.lattices import affine_family, lattice
 from discreet.papers.polynomials import negative_point, permute_and_flip_polynomials, unknown
+from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
 PAPER = "opendp-proof"
@@ -30,8 +32,8 @@ PAPER = "opendp-proof"
     "Primitive 1",
     "Fisher–Yates with uniform integers visits the candidates in a uniformly random order.",
 )
-def _primitive_1(settings: Settings) -> Finding:
-    most = settings.size(full=7, quick=5)
+def _primitive_1(scope: Scope) -> Finding:
+    most = scope.size(full=7, quick=5)
     broken = None
     for count in range(1, most + 1):
         chances = shuffle_distribution(count)
@@ -50,8 +52,8 @@ def _primitive_1(settings: Settings) -> Finding:
     """Bernoulli(exp(−γ)) can be drawn exactly from Bernoulli(γ/k) coins only, without computing any digit
     of exp(−γ).""",
 )
-def _primitive_2(settings: Settings) -> Finding:
-    rounds = settings.size(full=24, quick=16)
+def _primitive_2(scope: Scope) -> Finding:
+    rounds = scope.size(full=24, quick=16)
     broken, widest = None, Fraction(0)
     with balls():
         for step in range(21):
@@ -77,7 +79,7 @@ def _primitive_2(settings: Settings) -> Finding:
     """The loop visits candidates in shuffled order, flips Bern((best − score)/scale), and returns the
     first success.""",
 )
-def _pseudocode(_settings: Settings) -> Finding:
+def _pseudocode(_scope: Scope) -> Finding:
     # As printed the coin's chance is γ itself: 0 for a best candidate, above 1 for one far behind.
     ends_empty = {}
     for scores, scale in (((5, 5), 2), ((1, 0), 4), ((3, 2, 2), 3)):
@@ -102,8 +104,8 @@ def _pseudocode(_settings: Settings) -> Finding:
     """Permute-and-flip (the first listing) and noisy max with exponential noise (the second) choose each
     index with the same probability.""",
 )
-def _lemma_2_2(settings: Settings) -> Finding:
-    most = settings.size(full=6, quick=5)
+def _lemma_2_2(scope: Scope) -> Finding:
+    most = scope.size(full=6, quick=5)
     broken = None
     for count in range(1, most + 1):
         for problem in affine_family(count):
@@ -126,12 +128,12 @@ def _lemma_2_2(settings: Settings) -> Finding:
     """For independent exponential X₁, X₂ of rate λ and Δ ≥ 0, Pr[X₁ − X₂ ≥ Δ] is exp(−λΔ) times
     Pr[X₁ ≥ X₂].""",
 )
-def _lemma_2_3(settings: Settings) -> Finding:
+def _lemma_2_3(scope: Scope) -> Finding:
     from flint import acb, arb
 
     broken = None
     cases = list(product(map(Fraction, ("1/2", "1", "3")), map(Fraction, ("0", "1", "7/2"))))
-    cases = cases[:: settings.size(full=1, quick=2)]
+    cases = cases[:: scope.size(full=1, quick=2)]
     with balls():
         for rate, shift in cases:
             scale, moved = ball(rate), ball(shift)
@@ -158,10 +160,10 @@ def _lemma_2_3(settings: Settings) -> Finding:
     """With noise scale d/ε, d the range distance, permute-and-flip is (ε, 0)-differentially
     private.""",
 )
-def _theorem_2_4(settings: Settings) -> Finding:
+def _theorem_2_4(scope: Scope) -> Finding:
     x, pairs = unknown(), 0
     broken: dict[str, Any] | None = None
-    most = settings.size(full=4, quick=3)
+    most = scope.size(full=4, quick=3)
     for count in range(2, most + 1):
         for scores in lattice(count, 3):
             before = permute_and_flip_polynomials(scores)
@@ -177,7 +179,7 @@ def _theorem_2_4(settings: Settings) -> Finding:
                 ):
                     if negative_point(one - x * other) is not None:
                         broken = {"scores": list(scores), "moves": list(moves)}
-    verdict = audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2 if settings.quick else (2, 3, 4))
+    verdict = audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2 if scope.quick else (2, 3, 4))
     if not verdict.holds:
         broken = {"audit": str(verdict.witness)}
     return unless(
@@ -196,9 +198,9 @@ def _theorem_2_4(settings: Settings) -> Finding:
     rounded up, never understates; it doubles d_in unless scores are monotonic, gives 0 at 0 and refuses
     negative distances.""",
 )
-def _postcondition(settings: Settings) -> Finding:
+def _postcondition(scope: Scope) -> Finding:
     broken, cases = None, 0
-    distances = [Fraction(k, 7) for k in range(settings.size(full=60, quick=20))]
+    distances = [Fraction(k, 7) for k in range(scope.size(full=60, quick=20))]
     scales = [Fraction(1, 3), Fraction("0.1"), Fraction(2), Fraction(10**9, 7), Fraction(1, 10**12)]
     for distance, scale in product(distances, scales):
         for monotonic in (False, True):

@@ -17,14 +17,17 @@ from pathlib import Path
 
 from discreet import __version__
 from discreet.errors import DiscreetError
-from discreet.papers.catalogue import FAILED, Result, Settings, all_claims, run
-from discreet.papers.claims_report import shown
+from discreet.papers.catalogue import all_claims
+from discreet.papers.findings import FAILED
+from discreet.papers.report import on_one_line
+from discreet.papers.runner import CheckedClaim, check
+from discreet.papers.scope import Scope
 
 FILE = "recorded.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedFinding:
     """What the run found for one claim. Without times: the file changes only when a finding does.
 
     Attributes:
@@ -43,7 +46,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordedRun:
     """A full run: which version of discreet it was, and what it found, by the claims' ids.
 
     Example:
@@ -52,10 +55,10 @@ class Record:
     """
 
     version: str
-    findings: dict[str, Recorded]
+    findings: dict[str, RecordedFinding]
 
 
-def recorded() -> Record:
+def recorded() -> RecordedRun:
     """The record that came with the package.
 
     Example:
@@ -64,19 +67,19 @@ def recorded() -> Record:
     """
     text = resources.files("discreet.papers").joinpath(FILE).read_text(encoding="utf-8")
     content = json.loads(text)
-    findings = {name: Recorded(**parts) for name, parts in content["findings"].items()}
-    return Record(content["version"], findings)
+    findings = {name: RecordedFinding(**parts) for name, parts in content["findings"].items()}
+    return RecordedRun(content["version"], findings)
 
 
-def short(result: Result) -> Recorded:
+def short(result: CheckedClaim) -> RecordedFinding:
     """A result as it is recorded."""
     finding = result.finding
-    numbers = shown(finding.numbers) if finding.numbers else None
-    witness = None if finding.witness is None else shown(finding.witness)
-    return Recorded(finding.verdict, finding.covered, finding.evidence, numbers, witness)
+    numbers = on_one_line(finding.numbers) if finding.numbers else None
+    witness = None if finding.witness is None else on_one_line(finding.witness)
+    return RecordedFinding(finding.verdict, finding.covered, finding.evidence, numbers, witness)
 
 
-def text_of(results: Sequence[Result]) -> str:
+def text_of(results: Sequence[CheckedClaim]) -> str:
     """The file's text; a check that failed is no finding, and stops the record."""
     failed = [result.claim.id for result in results if result.finding.verdict == FAILED]
     if failed:
@@ -86,10 +89,10 @@ def text_of(results: Sequence[Result]) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def write(results: Sequence[Result]) -> None:
+def write(results: Sequence[CheckedClaim]) -> None:
     """Put the record beside this module."""
     Path(__file__).with_name(FILE).write_text(text_of(results), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write(list(run(all_claims(), Settings())))
+    write(list(check(all_claims(), Scope())))

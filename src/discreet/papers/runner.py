@@ -1,7 +1,7 @@
-"""Compute and draw the figures, several at a time; what is finished is not done again.
+"""Check claims; compute and draw figures, several at a time; what is finished is not done again.
 
 A finished figure leaves ``figures/ID.json`` with a hash of everything that went into it: the sources
-it rests on, the settings, and the data files it reads. A run finds it and moves on.
+it rests on, the scope, and the data files it reads. A run finds it and moves on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
@@ -22,9 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError, missing_extra
-from discreet.papers.comparisons import Comparison
-from discreet.papers.figures import Drawn, Figure, Settings, figures
+from discreet.papers.catalogue import (
+    Claim,
+    Figure,
+    all_figures,
+)
+from discreet.papers.figure import Drawing, PaperValue
+from discreet.papers.findings import FAILED, Finding
 from discreet.papers.histograms import path_of
+from discreet.papers.scope import Scope
 
 _PACKAGE = Path(__file__).parents[1]
 # Rooms that no figure enters: a change there leaves finished figures as they are.
@@ -42,20 +48,73 @@ SUFFIXES = ("svg", "png", "csv")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CheckedClaim:
+    """A claim with what was found, and how long that took.
+
+    Example:
+        >>> from discreet.papers import chosen_claims
+        >>> result = next(check(chosen_claims(only=["noisy-max/proposition-8"]), Scope(quick=True)))
+        >>> result.as_json()["id"], result.finding.verdict
+        ('noisy-max/proposition-8', 'refuted')
+    """
+
+    claim: Claim
+    finding: Finding
+    seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        """One object of ``discreet claims --json``."""
+        return {
+            "id": self.claim.id,
+            "paper": self.claim.paper,
+            "number": self.claim.number,
+            "statement": self.claim.statement,
+            **asdict(self.finding),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def check(claims: Iterable[Claim], scope: Scope) -> Iterator[CheckedClaim]:
+    """Check claims one after the other. A check that breaks is reported as failed, not hidden.
+
+    Example:
+        >>> from discreet.papers import chosen_claims
+        >>> for result in check(chosen_claims(only=["noisy-max/proposition-8"]), Scope(quick=True)):
+        ...     print(result.claim.number, result.finding.verdict)
+        Proposition 8 refuted
+    """
+    for entry in claims:
+        start = time.perf_counter()
+        try:
+            finding = entry.check(scope)
+        except (DiscreetError, ArithmeticError, AssertionError, OSError, ValueError) as error:
+            words = f"the check itself failed: {type(error).__name__}: {error}"
+            finding = Finding(FAILED, "", words)
+        yield CheckedClaim(entry, finding, time.perf_counter() - start)
+
+
+# ---- figures ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFigure:
     """What became of one figure.
 
     Attributes:
         id: the figure's.
         error: why there is no figure, or None.
-        comparisons, remarks, synthetic, troubles: as in ``Drawn``.
+        comparisons, remarks, synthetic, troubles: as in its drawing.
         seconds: how long it took.
         reused: whether an earlier run had finished it.
+
+    Example:
+        >>> DrawnFigure("pf-fig4", error="there is no such file").failed
+        True
     """
 
     id: str
     error: str | None = None
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[PaperValue, ...] = ()
     remarks: tuple[str, ...] = ()
     synthetic: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
@@ -72,38 +131,46 @@ class Result:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Result:
+    def from_json(cls, fields: dict[str, Any]) -> DrawnFigure:
         """The reverse of ``as_json``, marked as reused."""
-        listed = tuple(Comparison(**row) for row in fields.pop("comparisons"))
+        listed = tuple(PaperValue(**row) for row in fields.pop("comparisons"))
         fields = {
             key: tuple(part) if isinstance(part, list) else part for key, part in fields.items()
         }
         return cls(**{**fields, "comparisons": listed, "reused": True})
 
 
-Report = Callable[[str, Result | None], None]
+Report = Callable[[str, DrawnFigure | None], None]
 """Told of a figure when it starts (None) and when it is done."""
 
 
-def run(
-    chosen: Sequence[Figure],
-    settings: Settings,
+def draw(
+    figures: Sequence[Figure],
+    scope: Scope,
     out: Path,
     *,
     workers: int | None = None,
     report: Report | None = None,
-) -> list[Result]:
+) -> list[DrawnFigure]:
     """Compute and draw the figures into ``out/figures``; results in the order given.
 
     One that fails does not stop the others. Needs Altair and vl-convert (``pip install "discreet[charts]"``).
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from discreet.papers import chosen_figures
+        >>> with TemporaryDirectory() as folder:
+        ...     (done,) = draw(chosen_figures(["pf-fig1a"]), Scope(quick=True), Path(folder))
+        >>> done.comparisons[1].quantity, done.comparisons[1].verdict
+        ('PF below EM', 'agrees')
     """
     _require_charts()
     folder = prepared(out / "figures")
     tell = report or _silent
-    results: dict[str, Result] = {}
+    results: dict[str, DrawnFigure] = {}
     waiting = []
-    for figure in chosen:
-        earlier = _finished(figure, settings, folder)
+    for figure in figures:
+        earlier = _finished(figure, scope, folder)
         if earlier is None:
             waiting.append(figure)
         else:
@@ -113,15 +180,15 @@ def run(
     waiting.sort(key=lambda figure: -figure.weight)
     count = min(workers or os.cpu_count() or 1, len(waiting))
     done = (
-        _one_by_one(waiting, settings, folder, tell)
+        _one_by_one(waiting, scope, folder, tell)
         if count <= 1
-        else _side_by_side(waiting, settings, folder, tell, count)
+        else _side_by_side(waiting, scope, folder, tell, count)
     )
     results |= {result.id: result for result in done}
-    return [results[figure.id] for figure in chosen]
+    return [results[figure.id] for figure in figures]
 
 
-def _silent(_identifier: str, _result: Result | None) -> None:
+def _silent(_identifier: str, _result: DrawnFigure | None) -> None:
     """Nobody wants to know."""
 
 
@@ -138,36 +205,36 @@ def prepared(folder: Path) -> Path:
 
 
 def _one_by_one(
-    waiting: Iterable[Figure], settings: Settings, folder: Path, tell: Report
-) -> Iterable[Result]:
+    waiting: Iterable[Figure], scope: Scope, folder: Path, tell: Report
+) -> Iterable[DrawnFigure]:
     for figure in waiting:
         tell(figure.id, None)
-        result = make(figure.id, settings, folder)
+        result = make(figure.id, scope, folder)
         tell(figure.id, result)
         yield result
 
 
 def _side_by_side(
-    waiting: list[Figure], settings: Settings, folder: Path, tell: Report, count: int
-) -> Iterable[Result]:
+    waiting: list[Figure], scope: Scope, folder: Path, tell: Report, count: int
+) -> Iterable[DrawnFigure]:
     # Spawned, not forked: a forked child of a threaded process may hang.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(max_workers=count, mp_context=context)
     left = list(waiting)
-    running: dict[Future[Result], str] = {}
+    running: dict[Future[DrawnFigure], str] = {}
     try:
         while left or running:
             while left and len(running) < count:
                 figure = left.pop(0)
                 tell(figure.id, None)
-                running[pool.submit(make, figure.id, settings, folder)] = figure.id
+                running[pool.submit(make, figure.id, scope, folder)] = figure.id
             ended, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
                 identifier = running.pop(future)
                 try:
                     result = future.result()
                 except BrokenProcessPool:
-                    result = Result(identifier, error="its process ended before it was done")
+                    result = DrawnFigure(identifier, error="its process ended before it was done")
                     pool.shutdown(wait=False, cancel_futures=True)
                     pool = ProcessPoolExecutor(max_workers=count, mp_context=context)
                 tell(identifier, result)
@@ -176,41 +243,41 @@ def _side_by_side(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def make(identifier: str, settings: Settings, folder: Path) -> Result:
+def make(identifier: str, scope: Scope, folder: Path) -> DrawnFigure:
     """Compute, draw and write one figure; an error becomes part of the result."""
-    from discreet.papers.drawing.chart import draw
+    from discreet.papers.drawing.chart import vega_lite
 
-    figure = figures()[identifier]
+    figure = all_figures()[identifier]
     began = time.perf_counter()
     try:
-        drawn = figure.compute(settings)
-        svg = _svg(draw(figure, drawn))
+        drawing = figure.compute(scope)
+        svg = _svg(vega_lite(figure, drawing))
         write_file(folder / f"{identifier}.svg", svg.encode())
         write_file(folder / f"{identifier}.png", _png(svg))
-        write_file(folder / f"{identifier}.csv", table(drawn).encode())
-        result = Result(
+        write_file(folder / f"{identifier}.csv", table(drawing).encode())
+        result = DrawnFigure(
             identifier,
-            comparisons=tuple(drawn.comparisons),
-            remarks=tuple(drawn.remarks),
-            synthetic=tuple(drawn.synthetic),
-            troubles=tuple(drawn.troubles),
+            comparisons=tuple(drawing.comparisons),
+            remarks=tuple(drawing.remarks),
+            synthetic=tuple(drawing.synthetic),
+            troubles=tuple(drawing.troubles),
             seconds=round(time.perf_counter() - began, 2),
         )
         if not result.troubles:
-            marker = {"hash": fingerprint(figure, settings), "result": result.as_json()}
+            marker = {"hash": fingerprint(figure, scope), "result": result.as_json()}
             write_file(
                 folder / f"{identifier}.json", json.dumps(marker, ensure_ascii=False).encode()
             )
     except DiscreetError as error:
-        return Result(identifier, error=str(error))
+        return DrawnFigure(identifier, error=str(error))
     except Exception as error:  # whatever is wrong with one figure, the others are drawn
-        return Result(identifier, error=f"{type(error).__name__}: {error}")
+        return DrawnFigure(identifier, error=f"{type(error).__name__}: {error}")
     return result
 
 
-def table(drawn: Drawn) -> str:
+def table(drawing: Drawing) -> str:
     """The figure's points as CSV: one row each, with the panel and the series they belong to."""
-    rows = [point for row in drawn.rows for panel in row for point in panel.table()]
+    rows = [point for row in drawing.rows for panel in row for point in panel.table()]
     names = list(dict.fromkeys(name for row in rows for name in row))
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, names, lineterminator="\n")
@@ -222,8 +289,8 @@ def table(drawn: Drawn) -> str:
 def _svg(spec: dict[str, Any]) -> str:
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(spec)
-    return drawn
+    svg: str = vl_convert.vegalite_to_svg(spec)
+    return svg
 
 
 def _png(svg: str) -> bytes:
@@ -247,13 +314,13 @@ def write_file(path: Path, content: bytes) -> None:
 # ---- what is finished ------------------------------------------------------------------------------
 
 
-def fingerprint(figure: Figure, settings: Settings) -> str:
+def fingerprint(figure: Figure, scope: Scope) -> str:
     """A hash of all that the figure depends on; a data file that cannot be read counts as absent."""
-    parts = [_sources(), figure.id, str(settings.quick)]
-    if settings.data is not None:
+    parts = [_sources(), figure.id, str(scope.quick)]
+    if scope.data is not None:
         for name in figure.needs:
             try:
-                parts.append(hashlib.sha256(path_of(settings.data, name).read_bytes()).hexdigest())
+                parts.append(hashlib.sha256(path_of(scope.data, name).read_bytes()).hexdigest())
             except OSError:
                 parts.append(f"no {name}")
     else:
@@ -270,18 +337,23 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-def finished(settings: Settings, out: Path) -> list[Result]:
-    """All figures in the folder that fit these settings, whenever they were drawn."""
-    found = (_finished(figure, settings, out / "figures") for figure in figures().values())
+def finished(scope: Scope, out: Path) -> list[DrawnFigure]:
+    """All figures in the folder that fit this scope, whenever they were drawn.
+
+    Example:
+        >>> finished(Scope(), Path("no-such-folder"))
+        []
+    """
+    found = (_finished(figure, scope, out / "figures") for figure in all_figures().values())
     return [result for result in found if result is not None]
 
 
-def _finished(figure: Figure, settings: Settings, folder: Path) -> Result | None:
+def _finished(figure: Figure, scope: Scope, folder: Path) -> DrawnFigure | None:
     """The result of an earlier run, if its marker fits and its files are there."""
     try:
         marker = json.loads((folder / f"{figure.id}.json").read_text(encoding="utf-8"))
-        fits = marker["hash"] == fingerprint(figure, settings)
-        result = Result.from_json(marker["result"])
+        fits = marker["hash"] == fingerprint(figure, scope)
+        result = DrawnFigure.from_json(marker["result"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     whole = all((folder / f"{figure.id}.{suffix}").is_file() for suffix in SUFFIXES)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.analysis.charts.style import FONT
+from discreet.papers.catalogue import Figure
 from discreet.papers.drawing.bar_panels import bar_layers
 from discreet.papers.drawing.canvas import DARK, Canvas
 from discreet.papers.drawing.line_panels import line_layers
 from discreet.papers.drawing.panels import Bars, Lines
-from discreet.papers.figures import Drawn, Figure
+from discreet.papers.figure import Drawing
 
 _GAP = 26
 # Panels share neither bars nor shades unless told so.
@@ -37,10 +38,10 @@ _CONFIG: dict[str, Any] = {
 }
 
 
-def draw(figure: Figure, drawn: Drawn) -> dict[str, Any]:
+def vega_lite(figure: Figure, drawing: Drawing) -> dict[str, Any]:
     """The figure in Vega-Lite: titles, panels, and *synthetic* where data were made up."""
     canvas = Canvas()
-    columns = max(len(row) for row in drawn.rows)
+    columns = max(len(row) for row in drawing.rows)
     usual = {1: (520, 330), 2: (400, 290), 3: (300, 250)}.get(columns, (205, 200))
     rows = [
         {
@@ -49,11 +50,11 @@ def draw(figure: Figure, drawn: Drawn) -> dict[str, Any]:
             "bounds": "full",
             "resolve": _APART,
         }
-        for row in drawn.rows
+        for row in drawing.rows
     ]
     subtitle = list(figure.subtitle)
-    if drawn.synthetic:
-        made_up = ", ".join(drawn.synthetic)
+    if drawing.synthetic:
+        made_up = ", ".join(drawing.synthetic)
         subtitle.append(f"SYNTHETIC look-alike data ({made_up}): not the papers' histograms")
     return {
         "$schema": canvas.alt.SCHEMA_URL,

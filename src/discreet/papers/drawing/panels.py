@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,7 +104,7 @@ class Bars:
     title: str
     y: Axis
     groups: Sequence[str]
-    series: dict[str, Sequence[float]]
+    series: Mapping[str, Sequence[float]]
     looks: Sequence[str]
     note: str = ""
     width: int | None = None

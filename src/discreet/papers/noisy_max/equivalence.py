@@ -16,8 +16,10 @@ from discreet.papers.algorithms.permute_and_flip import (
     distribution_with_replacement,
 )
 from discreet.papers.algorithms.problem import Number, Problem, balls, rational
-from discreet.papers.catalogue import Finding, Settings, claim, unless
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, unless
 from discreet.papers.lattices import affine_family, lattice
+from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
 PAPER = "noisy-max"
@@ -25,8 +27,8 @@ PAPER = "noisy-max"
 Law = Callable[[Problem], list[Number]]
 
 
-def _same_law(first: Law, second: Law, settings: Settings) -> Finding:
-    most, depth = settings.size(full=7, quick=5), 3
+def _same_law(first: Law, second: Law, scope: Scope) -> Finding:
+    most, depth = scope.size(full=7, quick=5), 3
     broken = None
     for count in range(1, most + 1):
         for problem in affine_family(count):
@@ -53,8 +55,8 @@ def _same_law(first: Law, second: Law, settings: Settings) -> Finding:
     """Flipping every coin and returning a uniform one of the heads (Algorithm 3) is permute-and-flip
     (Algorithm 2).""",
 )
-def _lemma_2(settings: Settings) -> Finding:
-    return _same_law(distribution_uniform_above, distribution_by_permutation, settings)
+def _lemma_2(scope: Scope) -> Finding:
+    return _same_law(distribution_uniform_above, distribution_by_permutation, scope)
 
 
 @claim(
@@ -63,8 +65,8 @@ def _lemma_2(settings: Settings) -> Finding:
     """Choosing among the heads by fresh exponential noise (Algorithm 4) is the same as choosing
     uniformly (Algorithm 3).""",
 )
-def _lemma_3(settings: Settings) -> Finding:
-    return _same_law(distribution_capped, distribution_uniform_above, settings)
+def _lemma_3(scope: Scope) -> Finding:
+    return _same_law(distribution_capped, distribution_uniform_above, scope)
 
 
 @claim(
@@ -73,8 +75,8 @@ def _lemma_3(settings: Settings) -> Finding:
     """Capping noisy scores at the best and adding fresh noise to those at the cap (Algorithm 4) is noisy
     max with exponential noise (Algorithm 1), because the noise forgets what it has passed.""",
 )
-def _lemma_4(settings: Settings) -> Finding:
-    return _same_law(distribution_noisy_max, distribution_capped, settings)
+def _lemma_4(scope: Scope) -> Finding:
+    return _same_law(distribution_noisy_max, distribution_capped, scope)
 
 
 @claim(
@@ -82,8 +84,8 @@ def _lemma_4(settings: Settings) -> Finding:
     "Theorem 5",
     "Permute-and-flip and noisy max with exponential noise have the same output distribution.",
 )
-def _theorem_5(settings: Settings) -> Finding:
-    return _same_law(distribution_noisy_max, distribution_by_permutation, settings)
+def _theorem_5(scope: Scope) -> Finding:
+    return _same_law(distribution_noisy_max, distribution_by_permutation, scope)
 
 
 @claim(
@@ -92,12 +94,12 @@ def _theorem_5(settings: Settings) -> Finding:
     """Noisy max with Gumbel noise of scale 2Δ/ε is the exponential mechanism: its probabilities are
     exp(εq/(2Δ)), normalised.""",
 )
-def _equation_3(settings: Settings) -> Finding:
+def _equation_3(scope: Scope) -> Finding:
     # Rigorous integration of f(y − γ) Π F over a bounded range; the density is at most exp(γ − y) above
     # it, and below −L at most exp(L + γ)·exp(−exp(L)), decreasing downwards.
     vectors = (
         ((0, -1), (0, -3, -3), (0, -2, -5))
-        if settings.quick
+        if scope.quick
         else ((0, 0), (0, -1), (0, -3, -3), (0, -2, -5), (0, -1, -4, -9))
     )
     broken, widest = None, 0.0
@@ -140,9 +142,9 @@ def _gumbel_wins(gammas: list[Fraction], outcome: int) -> Any:
     "Footnote 1",
     "Noisy max with exponential noise is not the exponential mechanism, as some sources once said.",
 )
-def _footnote_1(settings: Settings) -> Finding:
+def _footnote_1(scope: Scope) -> Finding:
     broken, vectors = None, 0
-    for scores in lattice(3, settings.size(full=6, quick=3)):
+    for scores in lattice(3, scope.size(full=6, quick=3)):
         problem = Problem(scores, unit_coin=rational("1/2"))
         vectors += 1
         same = distribution_noisy_max(problem) == distribution_with_replacement(problem)

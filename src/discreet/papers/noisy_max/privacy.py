@@ -12,10 +12,9 @@ from discreet.guarantees import ZCDP, BoundedRange
 from discreet.mechanisms import PermuteAndFlip
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.problem import Number, Problem, balls, rational
-from discreet.papers.catalogue import (
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import (
     Finding,
-    Settings,
-    claim,
     consistent,
     established,
     proved,
@@ -27,6 +26,7 @@ from discreet.papers.lattices import lattice
 from discreet.papers.permute_and_flip.error import utility
 from discreet.papers.permute_and_flip.privacy import not_private_on_lattice
 from discreet.papers.polynomials import negative_point, permute_and_flip_polynomials, unknown
+from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
 PAPER = "noisy-max"
@@ -37,11 +37,11 @@ PAPER = "noisy-max"
     "Proposition 6",
     "Noisy max with exponential noise of scale 2Δ/ε is ε-differentially private.",
 )
-def _proposition_6(settings: Settings) -> Finding:
+def _proposition_6(scope: Scope) -> Finding:
     broken, pairs = None, 0
-    most = settings.size(full=4, quick=3)
+    most = scope.size(full=4, quick=3)
     for count in range(2, most + 1):
-        found, looked = not_private_on_lattice(count, settings.size(full=3, quick=2))
+        found, looked = not_private_on_lattice(count, scope.size(full=3, quick=2))
         broken, pairs = broken or found, pairs + looked
     return unless(
         broken,
@@ -58,10 +58,10 @@ def _proposition_6(settings: Settings) -> Finding:
     """ε-bounded range implies ε-differential privacy, while ε-differential privacy only implies 2ε-bounded
     range.""",
 )
-def _definition_7(settings: Settings) -> Finding:
+def _definition_7(scope: Scope) -> Finding:
     # Both distributions sum to one, so the log-ratios straddle zero and an interval of length ε around
     # them lies in [−ε, ε]. Exact search over distributions in multiples of 1/m.
-    parts = settings.size(full=9, quick=6)
+    parts = scope.size(full=9, quick=6)
     grid = [
         tuple(Fraction(k, parts) for k in (a, b, parts - a - b))
         for a in range(1, parts - 1)
@@ -94,7 +94,7 @@ def _swap(epsilon: Fraction) -> tuple[list[Number], list[Number]]:
     """Noisy max with exponential noise is ε-bounded range, also with Δ replaced by the Δ̂ of
     equation (4).""",
 )
-def _proposition_8(settings: Settings) -> Finding:
+def _proposition_8(scope: Scope) -> Finding:
     ranges = {}
     with balls():
         for epsilon in map(Fraction, ("0.01", "0.1", "1", "5", "20")):
@@ -104,9 +104,7 @@ def _proposition_8(settings: Settings) -> Finding:
             if not (bool(width > ball(epsilon)) and width.overlaps(closed)):
                 return consistent("the pair (Δ, 0), (0, Δ)", "the pair does not refute it")
             ranges[f"range at ε = {float(epsilon):g}"] = round(float(width), 5)
-    verdict = audit(
-        PermuteAndFlip(epsilon=1), BoundedRange(1), n=2 if settings.quick else (2, 3, 4)
-    )
+    verdict = audit(PermuteAndFlip(epsilon=1), BoundedRange(1), n=2 if scope.quick else (2, 3, 4))
     assert verdict.witness is not None
     # The bound for a single outcome fails too, with three candidates: a weaker rival helps the first.
     weaker = distribution_noisy_max(Problem((0, 0, -1), unit_coin=rational("1/2")))[0]
@@ -137,9 +135,9 @@ def _proposition_8(settings: Settings) -> Finding:
     """For pure differential privacy the noise may be calibrated to Δ̂, half the most by which two
     candidates' scores move apart, instead of Δ.""",
 )
-def _equation_4(settings: Settings) -> Finding:
+def _equation_4(scope: Scope) -> Finding:
     # Moves within a range of 2Δ̂ (here two steps) and any common shift, which changes nothing.
-    depth, x = settings.size(full=3, quick=2), unknown()
+    depth, x = scope.size(full=3, quick=2), unknown()
     pairs, broken = 0, None
     for scores in lattice(3, depth):
         before = permute_and_flip_polynomials(scores)
@@ -165,10 +163,10 @@ def _equation_4(settings: Settings) -> Finding:
     """ε-differential privacy implies ε²/2-concentrated differential privacy, and ε-bounded range implies
     ε²/8 (both cited).""",
 )
-def _conversions(settings: Settings) -> Finding:
+def _conversions(scope: Scope) -> Finding:
     # The extreme pairs have two outcomes: randomized response, and ratios e^t, e^(t−ε) for bounded range.
     broken, tightest = None, {}
-    orders = [Fraction(k, 4) for k in range(5, settings.size(full=60, quick=24))]
+    orders = [Fraction(k, 4) for k in range(5, scope.size(full=60, quick=24))]
     with balls():
         for epsilon in map(Fraction, ("0.05", "0.5", "1", "3", "10")):
             e = ball(epsilon)
@@ -210,7 +208,7 @@ def _renyi(first: tuple[Number, ...], second: tuple[Number, ...], order: Fractio
     "Corollary 10",
     "Noisy max with exponential noise is ε²/8-concentrated differentially private.",
 )
-def _corollary_10(_settings: Settings) -> Finding:
+def _corollary_10(_scope: Scope) -> Finding:
     values: dict[str, Any] = {}
     with balls():
         for epsilon in map(Fraction, ("0.1", "1", "4")):
@@ -237,10 +235,10 @@ def _corollary_10(_settings: Settings) -> Finding:
     """The chosen score is on average at most (2Δ/ε) ln k below the best, and with probability at least
     1 − β at most (2Δ/ε) ln(k/β) below.""",
 )
-def _proposition_11(settings: Settings) -> Finding:
-    found = utility(settings, exponential=False)  # the same two bounds with β = exp(−t)
+def _proposition_11(scope: Scope) -> Finding:
+    found = utility(scope, exponential=False)  # the same two bounds with β = exp(−t)
     x, broken = unknown(), None
-    most, depth = settings.size(full=5, quick=3), 4
+    most, depth = scope.size(full=5, quick=3), 4
     for count in range(2, most + 1):
         for scores in lattice(count, depth):
             law = permute_and_flip_polynomials(scores)

@@ -17,12 +17,14 @@ import numpy as np
 
 from discreet.analysis import expected_error
 from discreet.guarantees import ZCDP
-from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
-from discreet.papers.comparisons import Comparison, added
+from discreet.mechanisms import Mechanism
+from discreet.papers.catalogue import figure
+from discreet.papers.curves import BOTH, PF_AND_EM
 from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
-from discreet.papers.figures import Drawn, Settings, figure
-from discreet.papers.histograms import Histogram, made_up, readable
+from discreet.papers.figure import Drawing
+from discreet.papers.histograms import Histogram
 from discreet.papers.ours.mwem import RangeQueries, gaussian, laplace, mwem
+from discreet.papers.scope import Scope
 from discreet.scores import Scores
 from discreet.testing import scripted
 
@@ -31,8 +33,7 @@ _WORKLOADS = (("MEDCOST", 2000), ("HEPTH", 2000), ("MEDCOST", 30))
 """Data set and number of range queries; few queries leave the selection fewer near-ties."""
 _ROUNDS = 10
 _NORMAL = 1.96
-_STEPS: dict[str, type[Mechanism]] = {"PF": PermuteAndFlip, "EM": Exponential}
-_LOOKS = {"PF": "pf", "EM": "em"}
+_STEPS: dict[str, type[Mechanism]] = {name: family for name, (family, _) in BOTH.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,8 @@ def epsilon_for_rho(mechanism: type[Mechanism], rho: float) -> float:
     """The largest ε at which one selection costs at most ρ, by the mechanism's own proof.
 
     Example:
-        >>> round(epsilon_for_rho(Exponential, 0.005), 3), round(epsilon_for_rho(PermuteAndFlip, 0.005), 3)
-        (0.2, 0.103)
+        >>> {name: round(epsilon_for_rho(step, 0.005), 3) for name, step in _STEPS.items()}
+        {'PF': 0.103, 'EM': 0.2}
     """
     low, high = math.sqrt(rho) / 4, 8 * math.sqrt(rho) + 8 * rho
     for _ in range(50):
@@ -92,15 +93,15 @@ _BUDGETS = {
 class _Study:
     """One data set and workload, one kind of budget: both selection steps along the totals."""
 
-    def __init__(self, found: Histogram, count: int, budget: _Budget, settings: Settings) -> None:
+    def __init__(self, found: Histogram, count: int, budget: _Budget, scope: Scope) -> None:
         self.found, self.budget = found, budget
         self.title = f"{found.title}, {count} queries"
         self.histogram = found.fine.reshape(_BINS, -1).sum(axis=1).astype(np.float64)
         self.queries = RangeQueries.drawn(scripted(f"{count} queries"), bins=_BINS, count=count)
         self.truth = self.queries.answers(self.histogram)
-        self.repetitions = settings.size(full=80, quick=6)
+        self.repetitions = scope.size(full=80, quick=6)
         low, high = budget.totals[found.name]
-        self.totals = np.geomspace(low, high, settings.size(full=5, quick=3))
+        self.totals = np.geomspace(low, high, scope.size(full=5, quick=3))
         self.means = {name: np.zeros(len(self.totals)) for name in (*_STEPS, "best")}
         self.spreads = {name: np.zeros(len(self.totals)) for name in (*_STEPS, "best")}
         self.shortfalls = {name: np.zeros(len(self.totals)) for name in _STEPS}
@@ -155,53 +156,42 @@ class _Study:
         relative = [self.spreads[name] / self.means[name] for name in _STEPS]
         return logs, np.hypot(*relative)
 
+    def step_ratios(self) -> Floats:
+        """The shortfall of one selection with EM over that with PF, along the totals."""
+        return np.asarray(self.shortfalls["EM"] / self.shortfalls["PF"])
+
     def panels(self) -> list[Lines]:
         """The error of the whole algorithm, and the two mechanisms' ratio there and in the step itself."""
         x = Axis(f"total {self.budget.symbol}", log=True)
         lines = [
-            Line(
+            self._with_interval(
                 "best (not private)" if name == "best" else name,
-                self.totals,
-                self.means[name],
-                _LOOKS.get(name, "bound"),
-                low=self.means[name] - _NORMAL * self.spreads[name],
-                high=self.means[name] + _NORMAL * self.spreads[name],
-                markers=len(self.totals),
+                mean,
+                mean - _NORMAL * self.spreads[name],
+                mean + _NORMAL * self.spreads[name],
+                look=BOTH[name][1] if name in BOTH else "bound",
             )
-            for name in (*_STEPS, "best")
+            for name, mean in self.means.items()
         ]
         logs, errors = self.log_ratios()
-        ratio = Line(
-            "whole algorithm",
-            self.totals,
-            np.exp(logs),
-            "em",
-            low=np.exp(logs - _NORMAL * errors),
-            high=np.exp(logs + _NORMAL * errors),
-            markers=len(self.totals),
-        )
-        step = Line(
-            "selection step", self.totals, self.shortfalls["EM"] / self.shortfalls["PF"], "laplace"
-        )
-        even = Line("equal", self.totals, np.ones(len(self.totals)), "bound", quiet=True)
-        return [
-            Lines(
-                f"{self.title}: mean error",
-                x,
-                Axis("mean error (people)", log=True),
-                lines,
-                note=self.found.note,
-                width=330,
-            ),
-            Lines(
-                f"{self.title}: with EM / with PF",
-                x,
-                Axis("ratio of errors", domain=(0.0, 2.1)),
-                [ratio, step, even],
-                note=self.found.note,
-                width=330,
-            ),
+        ends = np.exp(logs - _NORMAL * errors), np.exp(logs + _NORMAL * errors)
+        ratios = [
+            self._with_interval("whole algorithm", np.exp(logs), *ends, look="em"),
+            Line("selection step", self.totals, self.step_ratios(), "laplace"),
+            Line("equal", self.totals, np.ones(len(self.totals)), "bound", quiet=True),
         ]
+        panels = (
+            ("mean error", Axis("mean error (people)", log=True), lines),
+            ("with EM / with PF", Axis("ratio of errors", domain=(0.0, 2.1)), ratios),
+        )
+        return [
+            Lines(f"{self.title}: {words}", x, y, drawn, note=self.found.note, width=330)
+            for words, y, drawn in panels
+        ]
+
+    def _with_interval(self, label: str, ys: Floats, low: Floats, high: Floats, look: str) -> Line:
+        count = len(self.totals)
+        return Line(label, self.totals, ys, look, low=low, high=high, markers=count)
 
 
 def _pooled(studies: list[_Study]) -> tuple[float, float, float]:
@@ -217,35 +207,31 @@ def _pooled(studies: list[_Study]) -> tuple[float, float, float]:
     return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
 
 
-def _drawn(kind: str, settings: Settings) -> Drawn:
-    found, troubles = readable(settings, ("MEDCOST", "HEPTH"))
-    budget = _BUDGETS[kind]
-    named = {each.name: each for each in found}
-    workloads = [(named[name], count) for name, count in _WORKLOADS if name in named]
-    studies = [_Study(each, count, budget, settings) for each, count in workloads]
-    ratio, low, high = _pooled(studies)
-    steps = np.concatenate([s.shortfalls["EM"] / s.shortfalls["PF"] for s in studies])
-    comparisons: list[Comparison] = [
-        added(
-            "error of the whole algorithm with EM, over that with PF",
-            ours=_interval(ratio, low, high),
-            remark=f"all budgets and workloads pooled; {studies[0].repetitions} repetitions each. By "
-            "workload: "
-            + "; ".join(f"{study.title} {_interval(*_pooled([study]))}" for study in studies),
-        ),
-        added(
-            "expected shortfall of one selection with EM, over that with PF",
-            ours=f"{steps.min():.2f} to {steps.max():.2f}",
-            remark="exact, at scores that the algorithm met",
-        ),
+def _draw(kind: str, drawing: Drawing) -> None:
+    named = {each.name: each for each in drawing.histograms}
+    studies = [
+        _Study(named[name], count, _BUDGETS[kind], drawing.scope)
+        for name, count in _WORKLOADS
+        if name in named
     ]
-    return Drawn(
-        [study.panels() for study in studies],
-        comparisons,
-        [_conclusion(kind, ratio, low, high), _SETTING],
-        made_up(found),
-        troubles,
+    for study in studies:
+        drawing.row(*study.panels())
+    ratio, low, high = _pooled(studies)
+    by_workload = (f"{study.title} {_interval(*_pooled([study]))}" for study in studies)
+    drawing.added(
+        "error of the whole algorithm with EM, over that with PF",
+        ours=_interval(ratio, low, high),
+        remark=f"all budgets and workloads pooled; {studies[0].repetitions} repetitions each. By "
+        f"workload: {'; '.join(by_workload)}",
     )
+    steps = np.concatenate([study.step_ratios() for study in studies])
+    drawing.added(
+        "expected shortfall of one selection with EM, over that with PF",
+        ours=f"{steps.min():.2f} to {steps.max():.2f}",
+        remark="exact, at scores that the algorithm met",
+    )
+    drawing.remark(_conclusion(kind, ratio, low, high))
+    drawing.remark(_SETTING)
 
 
 def _interval(ratio: float, low: float, high: float) -> str:
@@ -290,23 +276,26 @@ def _conclusion(kind: str, ratio: float, low: float, high: float) -> str:
     )
 
 
+_WITH_BARS = f"{PF_AND_EM} Bars: 95% intervals over repetitions."
+
+
 @figure(
     "beyond-mwem-pure",
     "A larger algorithm, pure DP: MWEM with either selection step",
-    subtitle="PF: permute-and-flip. EM: exponential mechanism. Bars: 95% intervals over repetitions.",
+    subtitle=_WITH_BARS,
     needs=("MEDCOST", "HEPTH"),
     weight=60,
 )
-def _pure(settings: Settings) -> Drawn:
-    return _drawn("pure", settings)
+def _pure(drawing: Drawing) -> None:
+    _draw("pure", drawing)
 
 
 @figure(
     "beyond-mwem-zcdp",
     "A larger algorithm, zCDP: MWEM with either selection step",
-    subtitle="PF: permute-and-flip. EM: exponential mechanism. Bars: 95% intervals over repetitions.",
+    subtitle=_WITH_BARS,
     needs=("MEDCOST", "HEPTH"),
     weight=60,
 )
-def _concentrated(settings: Settings) -> Drawn:
-    return _drawn("zcdp", settings)
+def _concentrated(drawing: Drawing) -> None:
+    _draw("zcdp", drawing)

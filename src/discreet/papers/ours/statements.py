@@ -17,8 +17,10 @@ from discreet.papers.algorithms.exponential_randomized_response import (
 )
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.problem import Number, Problem, balls, rational
-from discreet.papers.catalogue import Finding, Settings, claim, unless, unless_found
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, unless, unless_found
 from discreet.papers.lattices import lattice
+from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
 PAPER = "discreet"
@@ -29,21 +31,21 @@ _SHAPES = ((2, 10), (3, 5))
 _QUICK_SHAPES = ((2, 4), (3, 2))
 
 
-def _range(settings: Settings) -> str:
-    coins = _HALF_COINS[: settings.size(full=3, quick=2)]
-    shapes = _QUICK_SHAPES if settings.quick else _SHAPES
+def _range(scope: Scope) -> str:
+    coins = _HALF_COINS[: scope.size(full=3, quick=2)]
+    shapes = _QUICK_SHAPES if scope.quick else _SHAPES
     epsilons = ", ".join(f"{-4 * math.log(Fraction(coin)):.3g}" for coin in coins)
     deep = ", ".join(f"n = {count} to {depth / 2:g}Δ behind" for count, depth in shapes)
     return f"exp(−ε/4) = {', '.join(coins)} (ε = {epsilons}); scores and moves on the grid of Δ/2, {deep}"
 
 
-def _pairs(settings: Settings) -> Iterator[tuple[list[Number], list[Number], Number]]:
+def _pairs(scope: Scope) -> Iterator[tuple[list[Number], list[Number], Number]]:
     """Laws of neighbours on the grid of Δ/2, with exp(−ε/4) rational; and exp(−ε/2).
 
     Scores move by up to two half-steps each, so the range distance is four of them.
     """
-    shapes = _QUICK_SHAPES if settings.quick else _SHAPES
-    for coin in map(rational, _HALF_COINS[: settings.size(full=3, quick=2)]):
+    shapes = _QUICK_SHAPES if scope.quick else _SHAPES
+    for coin in map(rational, _HALF_COINS[: scope.size(full=3, quick=2)]):
         laws: dict[tuple[int, ...], list[Number]] = {}
 
         def law(scores: tuple[int, ...], coin: Number = coin, laws: Any = laws) -> list[Number]:
@@ -76,9 +78,9 @@ def _least_by_laplace(chance: Number, factor: Number) -> Number:
     scale 1/ε from itself shifted by one: for every event, whatever its probability x, the neighbour gives
     it at least the Laplace trade-off at x.""",
 )
-def _laplace_dominance(settings: Settings) -> Finding:
+def _laplace_dominance(scope: Scope) -> Finding:
     broken, events, least = None, 0, None
-    for before, after, root in _pairs(settings):
+    for before, after, root in _pairs(scope):
         factor = root**2
         for members in product((0, 1), repeat=len(before)):
             events += 1
@@ -98,7 +100,7 @@ def _laplace_dominance(settings: Settings) -> Finding:
                 }
     return unless(
         broken,
-        _range(settings),
+        _range(scope),
         f"{events} events, exactly; the least slack is {least}. The proof, for all real scores and every n, "
         "is in docs/proofs/laplace-dominance.md: going through an intermediate shift w, memoryless noise "
         "gives y ≥ e^−ε(w − w²(1 − x)) for every w in [1, e^ε], and the best w gives the three pieces of the "
@@ -113,11 +115,11 @@ def _laplace_dominance(settings: Settings) -> Finding:
     """Permute-and-flip is η-bounded range with η = 2 ln(2e^(ε/2) − 1), between ε and 2ε, and no smaller
     figure is true, however many candidates there are.""",
 )
-def _exact_range(settings: Settings) -> Finding:
+def _exact_range(scope: Scope) -> Finding:
     broken: dict[str, Any] | None = None
     pairs = 0
     attained, tried = set(), set()
-    for before, after, root in _pairs(settings):
+    for before, after, root in _pairs(scope):
         pairs += 1
         tried.add(str(root))
         ratios = [x / y for x, y in zip(before, after, strict=True)]
@@ -130,7 +132,7 @@ def _exact_range(settings: Settings) -> Finding:
         broken = broken or {"not attained at exp(-epsilon/2)": sorted(tried - attained)}
     return unless(
         broken,
-        _range(settings),
+        _range(scope),
         f"{pairs} pairs, exactly; the bound is attained at each ε, by (Δ, 0) and (0, Δ). Proved for all real "
         "scores and every n in docs/proofs/bounded-range-refuted.md",
         pairs=pairs,
@@ -142,9 +144,9 @@ def _exact_range(settings: Settings) -> Finding:
     "Concentrated privacy",
     "Permute-and-flip is (ε + e^−ε − 1)-concentrated differentially private, as the Laplace mechanism is.",
 )
-def _concentrated(settings: Settings) -> Finding:
+def _concentrated(scope: Scope) -> Finding:
     orders = [Fraction(k, 2) for k in (3, 4, 6, 10, 40)]
-    depth = settings.size(full=6, quick=2)
+    depth = scope.size(full=6, quick=2)
     broken = None
     closest: dict[str, float] = {}
     with balls():
@@ -212,9 +214,9 @@ def _good(name: str, monotonic: bool, size: int, gap: Fraction, spread: Fraction
     T: for the chain exactly when T = {best} and the next is more than 3Δ behind (monotonic scores: T all
     tied, the next more than 2Δ behind); naive: a unique best leading by more than 2Δ (Δ).""",
 )
-def _where_it_holds(settings: Settings) -> Finding:
+def _where_it_holds(scope: Scope) -> Finding:
     readings: dict[str, Reading] = {"naive": naive, "chain": chain, "interval": interval}
-    depth = settings.size(full=12, quick=8)
+    depth = scope.size(full=12, quick=8)
     broken, vectors, good = None, 0, dict.fromkeys(readings, 0)
     half = [Fraction(k, 2) for k in (-2, -1, 0, 1, 2)]
     for steps in lattice(3, depth):

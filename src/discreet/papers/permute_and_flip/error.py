@@ -18,7 +18,8 @@ from discreet.papers.algorithms.problem import (
     Problem,
     balls,
 )
-from discreet.papers.catalogue import Finding, Settings, claim, unless
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, unless
 from discreet.papers.lattices import lattice
 from discreet.papers.polynomials import (
     negative_point,
@@ -26,6 +27,7 @@ from discreet.papers.polynomials import (
     polynomial,
     unknown,
 )
+from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
 PAPER = "permute-and-flip"
@@ -93,15 +95,13 @@ def _tail_above_bound(*, exponential: bool, most: int, depth: int) -> dict[str, 
     return None
 
 
-def utility(settings: Settings, *, exponential: bool) -> Finding:
+def utility(scope: Scope, *, exponential: bool) -> Finding:
     """Check the two upper bounds on the error, for one mechanism or the other."""
-    most, depth = settings.size(full=5, quick=3), settings.size(full=4, quick=2)
+    most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=2)
     law = distribution_with_replacement if exponential else distribution_noisy_max
     wrong = wrong_exponential if exponential else wrong_permute_and_flip
-    counts = (
-        (2, 3, 5, 10, 100, 1000) if settings.quick else (2, 3, 4, 5, 7, 10, 30, 100, 1000, 10**6)
-    )
-    cells = settings.size(full=400, quick=150)
+    counts = (2, 3, 5, 10, 100, 1000) if scope.quick else (2, 3, 4, 5, 7, 10, 30, 100, 1000, 10**6)
+    cells = scope.size(full=400, quick=150)
     worst = next((n for n in counts if _above_bound(n, wrong, cells) is not None), None)
     return unless(
         _mean_above_bound(law, most=most, depth=depth)
@@ -120,8 +120,8 @@ def utility(settings: Settings, *, exponential: bool) -> Finding:
     """The exponential mechanism's expected error is at most (2Δ/ε) ln n, and the chance of an error of
     (2Δ/ε)(ln n + t) or more is at most exp(−t).""",
 )
-def _proposition_1(settings: Settings) -> Finding:
-    return utility(settings, exponential=True)
+def _proposition_1(scope: Scope) -> Finding:
+    return utility(scope, exponential=True)
 
 
 @claim(
@@ -129,8 +129,8 @@ def _proposition_1(settings: Settings) -> Finding:
     "Corollary 1",
     "Permute-and-flip satisfies the same two bounds on its error as the exponential mechanism.",
 )
-def _corollary_1(settings: Settings) -> Finding:
-    return utility(settings, exponential=False)
+def _corollary_1(scope: Scope) -> Finding:
+    return utility(scope, exponential=False)
 
 
 @claim(
@@ -139,8 +139,8 @@ def _corollary_1(settings: Settings) -> Finding:
     """Permute-and-flip is never worse than the exponential mechanism at the same ε: not in expected
     error, and not in the chance of an error of t or more, for any t.""",
 )
-def _theorem_2(settings: Settings) -> Finding:
-    most, depth = settings.size(full=5, quick=3), settings.size(full=4, quick=3)
+def _theorem_2(scope: Scope) -> Finding:
+    most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=3)
     x, tails, broken = unknown(), 0, None
     for count in range(2, most + 1):
         for scores in lattice(count, depth):
@@ -168,11 +168,11 @@ def _theorem_2(settings: Settings) -> Finding:
     """The exponential mechanism's expected error was never seen above twice permute-and-flip's, for
     any scores; whether it can be is left open.""",
 )
-def _open_question(settings: Settings) -> Finding:
+def _open_question(scope: Scope) -> Finding:
     # It cannot. Pr_PF[r] = p_r E[1/(1 + N)], N the number of other heads, of which a best one is always
     # one; so by Jensen Pr_PF[r] ≥ p_r/(2 + Σ_{t≠r,*} p_t) = p_r/(1 + Σp − p_r) ≥ p_r/(2Σp), as Σp ≥ 1.
     # So no candidate behind the best is more than twice as likely under the exponential mechanism.
-    most, depth = settings.size(full=5, quick=3), settings.size(full=4, quick=3)
+    most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=3)
     x, looked, broken = unknown(), 0, None
     for count in range(2, most + 1):
         for scores in lattice(count, depth):

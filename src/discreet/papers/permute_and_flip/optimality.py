@@ -14,21 +14,13 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
-from discreet.errors import MissingExtraError
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.problem import Number, Problem, rational
-from discreet.papers.catalogue import (
-    Finding,
-    Settings,
-    claim,
-    established,
-    not_checkable,
-    unless,
-    unless_found,
-)
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, established, unless
 from discreet.papers.lattices import lattice
+from discreet.papers.scope import Scope
 
 PAPER = "permute-and-flip"
 SUPPLEMENT = "permute-and-flip-supplement"
@@ -96,8 +88,8 @@ def certificate(count: int, depth: int, beta: Number, *, growth: Number) -> Cert
     return Certificate(least, lowest, primal, dual, vectors)
 
 
-def _shapes(settings: Settings) -> list[tuple[int, int]]:
-    return [(2, 4), (3, 3)] if settings.quick else [(2, 12), (3, 8), (4, 6), (5, 4)]
+def _shapes(scope: Scope) -> list[tuple[int, int]]:
+    return [(2, 4), (3, 3)] if scope.quick else [(2, 12), (3, 8), (4, 6), (5, 4)]
 
 
 _SMALL_AND_LARGE = ("1/10", "1/2", "9/10")
@@ -114,11 +106,11 @@ def _steps(beta: Number) -> Number:
     """Permute-and-flip is Pareto optimal on the 2Δ-lattice: a regular mechanism with a smaller expected
     error on one score vector has a larger one on another.""",
 )
-def _proposition_6(settings: Settings) -> Finding:
+def _proposition_6(scope: Scope) -> Finding:
     # Any positive weights under which permute-and-flip has the least weighted error prove it. Weights
     # that grow with the number of best candidates by max(1, Σ tβ^t) do, for every ε.
     broken, vectors = None, 0
-    for count, depth in _shapes(settings):
+    for count, depth in _shapes(scope):
         for beta in map(rational, _SMALL_AND_LARGE):
             growth = max(rational(1), _steps(beta))
             found = certificate(count, depth, beta, growth=growth)
@@ -127,7 +119,7 @@ def _proposition_6(settings: Settings) -> Finding:
                 broken = {"n": count, "k": depth, "exp(-epsilon)": str(beta)}
     return unless(
         broken,
-        f"exp(−ε) = 0.1, 0.5, 0.9 (ε = 2.3, 0.69, 0.11) on lattices (n, k) = {_shapes(settings)}",
+        f"exp(−ε) = 0.1, 0.5, 0.9 (ε = 2.3, 0.69, 0.11) on lattices (n, k) = {_shapes(scope)}",
         "there are positive weights under which permute-and-flip minimises the sum of expected errors over "
         "all regular ε-DP mechanisms: a dual solution with no negative price and the same value, exactly",
         vectors=vectors,
@@ -140,12 +132,12 @@ def _proposition_6(settings: Settings) -> Finding:
     """If a regular ε-DP mechanism gives some candidate behind the best less probability than
     permute-and-flip does, its expected error is larger on some score vector.""",
 )
-def _lemma_6(settings: Settings) -> Finding:
+def _lemma_6(scope: Scope) -> Finding:
     # Suppose its error were nowhere larger. Under the weights of Proposition 6 it would be optimal too,
     # so by complementary slackness every constraint with a positive price would be tight; if all are,
     # the recurrence has one solution, permute-and-flip, and no probability is smaller.
     broken = None
-    for count, depth in _shapes(settings):
+    for count, depth in _shapes(scope):
         for beta in map(rational, _SMALL_AND_LARGE):
             growth = 2 * max(rational(1), _steps(beta))
             found = certificate(count, depth, beta, growth=growth)
@@ -153,7 +145,7 @@ def _lemma_6(settings: Settings) -> Finding:
                 broken = {"n": count, "k": depth, "exp(-epsilon)": str(beta)}
     return unless(
         broken,
-        f"exp(−ε) = 0.1, 0.5, 0.9 on lattices (n, k) = {_shapes(settings)}",
+        f"exp(−ε) = 0.1, 0.5, 0.9 on lattices (n, k) = {_shapes(scope)}",
         "with weights that grow twice as fast every price is positive, so permute-and-flip is the only "
         "regular mechanism whose expected error is nowhere larger than its own",
     )
@@ -169,9 +161,9 @@ _THRESHOLD_BELOW = Fraction(381966011, 10**9)
     """For ε ≥ ln((3 + √5)/2) ≈ 0.96 no regular mechanism has a smaller sum of expected errors over the
     score vectors on the 2Δ-lattice at most 2Δk behind the best.""",
 )
-def _theorem_3(settings: Settings) -> Finding:
+def _theorem_3(scope: Scope) -> Finding:
     broken, vectors = None, 0
-    for count, depth in _shapes(settings):
+    for count, depth in _shapes(scope):
         for beta in (rational(_THRESHOLD_BELOW), rational("3/10"), rational("1/50")):
             found = certificate(count, depth, beta, growth=rational(1))
             vectors += found.vectors
@@ -182,7 +174,7 @@ def _theorem_3(settings: Settings) -> Finding:
     established(below.least_price < 0, "the prices are infeasible below the threshold")
     return unless(
         broken,
-        f"ε = 0.9624 (the threshold), 1.2, 3.9 on lattices (n, k) = {_shapes(settings)}",
+        f"ε = 0.9624 (the threshold), 1.2, 3.9 on lattices (n, k) = {_shapes(scope)}",
         f"a feasible dual solution with exactly permute-and-flip's value on {vectors} classes of vectors; "
         "at ε = 0.69 the same prices are infeasible, as the threshold says",
         threshold=0.9624,
@@ -195,9 +187,9 @@ def _theorem_3(settings: Settings) -> Finding:
     """Above the threshold the dual solution obeys, by induction, −2Δ/n* ≤ y_r ≤ 0 for a best candidate
     and 0 ≤ y_r ≤ −q_r for the others.""",
 )
-def _equations_10_and_11(settings: Settings) -> Finding:
+def _equations_10_and_11(scope: Scope) -> Finding:
     broken, lowest = None, rational(0)
-    for count, depth in _shapes(settings):
+    for count, depth in _shapes(scope):
         found = certificate(count, depth, rational(_THRESHOLD_BELOW), growth=rational(1))
         lowest = min(lowest, found.lowest_share)
         # n*·y ≥ −1 in steps of 2Δ; the upper bounds follow from the signs.
@@ -205,7 +197,7 @@ def _equations_10_and_11(settings: Settings) -> Finding:
             broken = {"n": count, "k": depth}
     return unless(
         broken,
-        f"ε = 0.9624 on lattices (n, k) = {_shapes(settings)}",
+        f"ε = 0.9624 on lattices (n, k) = {_shapes(scope)}",
         "all four bounds hold exactly; n*·y comes as low as the figure given, in units of 2Δ",
         lowest=round(float(Fraction(int(lowest.p), int(lowest.q))), 6),
     )
@@ -216,12 +208,12 @@ def _equations_10_and_11(settings: Settings) -> Finding:
     "Lemma 7",
     "Σ k·exp(−kε) ≤ 1 for every ε ≥ ln((3 + √5)/2).",
 )
-def _lemma_7(settings: Settings) -> Finding:
+def _lemma_7(scope: Scope) -> Finding:
     from flint import fmpq_poly
 
     x = fmpq_poly([0, 1])
     # Σ kx^k = x/(1 − x)²: multiply out the first terms; the remainder is a multiple of x^(K+1).
-    terms = settings.size(full=200, quick=50)
+    terms = scope.size(full=200, quick=50)
     partial = fmpq_poly([0, *range(1, terms + 1)])
     product = ((1 - x) ** 2 * partial).coeffs()
     series = product[: terms + 1] == [0, 1] + [0] * (terms - 1)
@@ -236,74 +228,4 @@ def _lemma_7(settings: Settings) -> Finding:
         "every ε at or above the threshold",
         "the sum is x/(1 − x)² at x = exp(−ε), and is at most 1 exactly when x² − 3x + 1 ≥ 0; "
         "the root in (0, 1) is (3 − √5)/2, enclosed within 10⁻⁹",
-    )
-
-
-def _optimality(mechanism: Any, *, epsilon: object, n: int, k: int) -> float:
-    from discreet.analysis.optimality import optimality_ratio
-
-    return optimality_ratio(mechanism, epsilon=epsilon, n=n, k=k)
-
-
-@claim(
-    PAPER,
-    "Figure 2(a, b)",
-    """Permute-and-flip's sum of errors is optimal above the threshold and barely above it below: the
-    largest ratio measured is about 1.01, growing slowly with k and hardly depending on n.""",
-)
-def _figure_2ab(settings: Settings) -> Finding:
-    from discreet import PermuteAndFlip
-
-    few, many = ("0.05", "0.32", "1"), ("0.05", "0.1", "0.2", "0.32", "0.5", "0.7", "1", "2")
-    epsilons = few if settings.quick else many
-    shapes = (
-        ((3, 4), (4, 4)) if settings.quick else ((3, 4), (4, 4), (5, 4), (4, 2), (4, 6), (4, 8))
-    )
-    try:
-        ratios = {
-            (n, k, epsilon): _optimality(PermuteAndFlip, epsilon=epsilon, n=n, k=k)
-            for n, k in shapes
-            for epsilon in epsilons
-        }
-    except (MissingExtraError, ModuleNotFoundError) as error:
-        return not_checkable(f"needs a solver for linear programs: {error}")
-    largest = max(ratios, key=lambda key: ratios[key])
-    above = max(ratio for (_, _, epsilon), ratio in ratios.items() if float(epsilon) >= 1)
-    broken = None if ratios[largest] < 1.0135 and above < 1 + 1e-6 else {"largest": ratios[largest]}
-    return unless_found(
-        broken,
-        f"(n, k) in {shapes} and ε in {', '.join(epsilons)}, by linear programming in floats",
-        "one above the threshold, largest at the (n, k, ε) given; tends to one as ε falls",
-        largest_ratio=round(ratios[largest], 4),
-        at={"n": largest[0], "k": largest[1], "epsilon": largest[2]},
-    )
-
-
-@claim(
-    PAPER,
-    "Figure 2(c)",
-    """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
-    two for larger k and ε, and tends to one as ε falls to 0.""",
-)
-def _figure_2c(settings: Settings) -> Finding:
-    from discreet import Exponential
-
-    depths = (4,) if settings.quick else (4, 8)
-    epsilons = ("0.01", "0.5", "1", "2", "4", "8")
-    try:
-        ratios = {
-            k: [_optimality(Exponential, epsilon=epsilon, n=4, k=k) for epsilon in epsilons]
-            for k in depths
-        }
-    except (MissingExtraError, ModuleNotFoundError) as error:
-        return not_checkable(f"needs a solver for linear programs: {error}")
-    broken = None
-    for k, row in ratios.items():
-        if row != sorted(row) or row[0] > 1.05 or row[-1] > 2:
-            broken = {"k": k, "ratios": row}
-    return unless_found(
-        broken,
-        f"n = 4, k in {depths}, ε from 0.01 to 8, by linear programming in floats",
-        "the ratio grows with ε from nearly 1 towards 2 and never passes it",
-        **{f"k = {k}": [round(ratio, 3) for ratio in row] for k, row in ratios.items()},
     )

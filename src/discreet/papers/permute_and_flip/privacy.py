@@ -15,15 +15,8 @@ from discreet.papers.algorithms.permute_and_flip import (
     distribution_without_replacement,
 )
 from discreet.papers.algorithms.problem import Number, Problem, integral_of_products, rational
-from discreet.papers.catalogue import (
-    Finding,
-    Settings,
-    claim,
-    consistent,
-    established,
-    refuted,
-    unless,
-)
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, consistent, established, refuted, unless
 from discreet.papers.lattices import affine_family, lattice, neighbours, vertices
 from discreet.papers.polynomials import (
     negative_point,
@@ -31,6 +24,7 @@ from discreet.papers.polynomials import (
     polynomial,
     unknown,
 )
+from discreet.papers.scope import Scope
 
 PAPER = "permute-and-flip"
 
@@ -64,11 +58,11 @@ def not_private_on_lattice(count: int, depth: int) -> tuple[dict[str, object] | 
     """Permute-and-flip is regular (symmetric, shift-invariant, monotonic) and ε-differentially
     private with noise scale 2Δ/ε.""",
 )
-def _theorem_1(settings: Settings) -> Finding:
+def _theorem_1(scope: Scope) -> Finding:
     # The log-probability of r rises with its own score at rate exactly ε/(2Δ) while r is behind, and at
     # most that once it leads, because Pr[r] + Σ_S (−1)^|S| |S|/(|S|+1) Π_S p = Π (1 − p) ≥ 0. Both
     # sides have degree one in each coin, so agreement on coins ½ and ¼ is agreement everywhere.
-    most = settings.size(full=7, quick=5)
+    most = scope.size(full=7, quick=5)
     broken: dict[str, object] | None = None
     for count in range(2, most + 1):
         for problem in affine_family(count):
@@ -78,8 +72,8 @@ def _theorem_1(settings: Settings) -> Finding:
                 none_heads = none_heads * (1 - coin)
             if integral_of_products(others) + _weighted_by_size(others) != none_heads:
                 broken = {"scores": list(problem.scores)}
-    largest = settings.size(full=4, quick=3)
-    lost, pairs = not_private_on_lattice(largest, settings.size(full=4, quick=2))
+    largest = scope.size(full=4, quick=3)
+    lost, pairs = not_private_on_lattice(largest, scope.size(full=4, quick=2))
     return unless(
         broken or lost,
         f"every real score vector and every ε, for n ≤ {most}; again directly for all neighbours on "
@@ -113,14 +107,14 @@ def _laplace(scores: tuple[int, ...]) -> list[Number]:
     """For a regular mechanism it is enough to check one neighbour per outcome r: the one in which
     r's score rises by 2Δ and nothing else moves.""",
 )
-def _proposition_2(settings: Settings) -> Finding:
+def _proposition_2(scope: Scope) -> Finding:
     one = Fraction(1)
     mechanisms: dict[str, Callable[[tuple[int, ...]], list[Number]]] = {
         "permute-and-flip": lambda q: distribution_without_replacement(Problem(q, epsilon=one)),
         "exponential": lambda q: distribution_with_replacement(Problem(q, epsilon=one)),
         "noisy max, Laplace": _laplace,
     }
-    depth = settings.size(full=3, quick=1)
+    depth = scope.size(full=3, quick=1)
     looked = 0
     for name, mechanism in mechanisms.items():
         law = cache(mechanism)
@@ -181,8 +175,8 @@ def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[
     """The recurrence with tight privacy constraints (one step of 2Δ at a time, the best sharing what
     is left) fixes exactly one mechanism on the 2Δ-lattice.""",
 )
-def _equation_5(settings: Settings) -> Finding:
-    most, depth = settings.size(full=4, quick=3), settings.size(full=4, quick=2)
+def _equation_5(scope: Scope) -> Finding:
+    most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
     broken, vectors = None, 0
     for count in range(2, most + 1):
         for scores in lattice(count, depth):
@@ -206,8 +200,8 @@ def _equation_5(settings: Settings) -> Finding:
     """Permute-and-flip solves recurrence (6): a candidate behind the best has its coin times the
     probability it would have as a best one, and the best share the rest equally.""",
 )
-def _proposition_3(settings: Settings) -> Finding:
-    most = settings.size(full=6, quick=5)
+def _proposition_3(scope: Scope) -> Finding:
+    most = scope.size(full=6, quick=5)
     broken = None
     for count in range(2, most + 1):
         for problem in affine_family(count):
@@ -244,8 +238,8 @@ def _proposition_3(settings: Settings) -> Finding:
     """Trying uniformly random candidates, with replacement, until one's coin falls heads samples the
     exponential mechanism.""",
 )
-def _algorithm_2(settings: Settings) -> Finding:
-    depth = settings.size(full=4, quick=2)
+def _algorithm_2(scope: Scope) -> Finding:
+    depth = scope.size(full=4, quick=2)
     broken, vectors = None, 0
     for count in (2, 3, 4, 5):
         for scores in lattice(count, depth):
@@ -269,8 +263,8 @@ def _algorithm_2(settings: Settings) -> Finding:
     """Drawing without replacement and returning the first candidate whose coin falls heads is the
     same as Algorithm 1.""",
 )
-def _algorithm_3(settings: Settings) -> Finding:
-    most = settings.size(full=7, quick=5)
+def _algorithm_3(scope: Scope) -> Finding:
+    most = scope.size(full=7, quick=5)
     broken = None
     for count in range(1, most + 1):
         for problem in affine_family(count):

@@ -27,7 +27,8 @@ from discreet.papers.algorithms.problem import (
     integral_of_products,
     rational,
 )
-from discreet.papers.catalogue import Finding, Settings, claim, unless
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, unless
 from discreet.papers.lattices import affine_family, lattice, neighbours, vertices
 from discreet.papers.permute_and_flip.privacy import falling_when_others_rise
 from discreet.papers.polynomials import (
@@ -36,6 +37,7 @@ from discreet.papers.polynomials import (
     polynomial,
     unknown,
 )
+from discreet.papers.scope import Scope
 
 PAPER = "permute-and-flip-supplement"
 
@@ -85,8 +87,8 @@ def _disagreement(formula: Any, law: Any, most: int) -> dict[str, Any] | None:
     """Permute-and-flip chooses r with probability p_r times the average, over all orders, of the chance
     that everyone before r shows tails.""",
 )
-def _lemma_1(settings: Settings) -> Finding:
-    most = settings.size(full=7, quick=5)
+def _lemma_1(scope: Scope) -> Finding:
+    most = scope.size(full=7, quick=5)
     return unless(
         _disagreement(_by_permutations, distribution_without_replacement, most),
         f"every real score vector and every ε, n ≤ {most}",
@@ -101,8 +103,8 @@ def _lemma_1(settings: Settings) -> Finding:
     """The same probability is p_r Σ (−1)^|S|/(|S|+1) Π_{s in S} p_s over all sets S of other
     candidates.""",
 )
-def _lemma_2(settings: Settings) -> Finding:
-    most = settings.size(full=7, quick=5)
+def _lemma_2(scope: Scope) -> Finding:
+    most = scope.size(full=7, quick=5)
     return unless(
         _disagreement(_by_subsets, distribution_by_permutation, most),
         f"every real score vector and every ε, n ≤ {most}",
@@ -116,8 +118,8 @@ def _lemma_2(settings: Settings) -> Finding:
     """Permute-and-flip is regular: symmetric, shift-invariant, and monotonic (raising r or lowering
     another never makes r less likely).""",
 )
-def _lemma_3(settings: Settings) -> Finding:
-    most = settings.size(full=8, quick=6)
+def _lemma_3(scope: Scope) -> Finding:
+    most = scope.size(full=8, quick=6)
     broken = falling_when_others_rise(most)
     x = unknown()
     # Raising a rival to lead by more multiplies every other coin, r's too, by λ < 1. The derivative of
@@ -150,8 +152,8 @@ def _integral(coins: list[Number]) -> Number:
     """If one person can only raise scores (or only lower them), the same noise gives ε/2-differential
     privacy.""",
 )
-def _remark_1(settings: Settings) -> Finding:
-    most, depth = settings.size(full=4, quick=3), settings.size(full=4, quick=2)
+def _remark_1(scope: Scope) -> Finding:
+    most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
     x, pairs, broken = unknown(), 0, None
     for count in range(2, most + 1):
         for scores in lattice(count, depth):
@@ -180,10 +182,10 @@ def _remark_1(settings: Settings) -> Finding:
     """The factor g_r in Pr[r] = p_r·g_r does not decrease with the score: q_r ≤ q_s gives
     g_r ≤ g_s.""",
 )
-def _lemma_4(settings: Settings) -> Finding:
+def _lemma_4(scope: Scope) -> Finding:
     # g_s − g_r = (p_s − p_r)·∫ u Π_{t≠r,s} (1 − u·p_t) du: degree one in each coin on both sides, and the
     # integral is least at a corner of the cube.
-    most = settings.size(full=7, quick=5)
+    most = scope.size(full=7, quick=5)
     broken = None
     for count in range(2, most + 1):
         for problem in affine_family(count):
@@ -214,10 +216,10 @@ def _first_moment(coins: list[Number]) -> Number:
     "Lemma 5",
     "The partial sums of a non-decreasing sequence whose total is zero are never positive.",
 )
-def _lemma_5(settings: Settings) -> Finding:
+def _lemma_5(scope: Scope) -> Finding:
     # Such sequences of length n form a cone whose edges are the n − 1 steps (−(n−k), …, k, …); partial
     # sums are linear, so the edges decide for all of them.
-    most = settings.size(full=60, quick=20)
+    most = scope.size(full=60, quick=20)
     broken = None
     for length in range(2, most + 1):
         for low in range(1, length):
@@ -239,8 +241,8 @@ def _lemma_5(settings: Settings) -> Finding:
     "Appendix E",
     "A dynamic program over subset sizes computes all probabilities in O(n²) operations.",
 )
-def _appendix_e(settings: Settings) -> Finding:
-    most = settings.size(full=7, quick=5)
+def _appendix_e(scope: Scope) -> Finding:
+    most = scope.size(full=7, quick=5)
     broken = None
     for count in range(1, most + 1):
         for problem in affine_family(count):
@@ -269,8 +271,8 @@ def _appendix_e(settings: Settings) -> Finding:
     on (c, c, 0) when c is near 0 and loses to it when c is far below; permute-and-flip beats both for
     all c (ε = Δ = 1).""",
 )
-def _appendix_f(settings: Settings) -> Finding:
-    steps = settings.size(full=120, quick=24)
+def _appendix_f(scope: Scope) -> Finding:
+    steps = scope.size(full=120, quick=24)
     turns: list[Fraction] = []
     broken: dict[str, Any] | None = None
     before: bool | None = None

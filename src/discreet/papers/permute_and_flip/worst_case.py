@@ -9,19 +9,39 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
 
+import numpy as np
+
+from discreet.analysis import (
+    expected_error_bound,
+    worst_case,
+    worst_case_error,
+    worst_case_lower_bound,
+)
+from discreet.distribution.one_best import (
+    exponential_missed,
+    laplace_missed,
+    permute_and_flip_missed,
+)
+from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.papers.algorithms.problem import Number, balls, integral_of_products, rational
-from discreet.papers.catalogue import Finding, Settings, claim, unless, unless_found
+from discreet.papers.catalogue import claim, figure, judged
+from discreet.papers.curves import BOTH, PF_AND_EM
+from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
+from discreet.papers.figure import Drawing, shown
+from discreet.papers.findings import Finding, unless
 from discreet.papers.permute_and_flip.error import (
     Law,
     wrong_exponential,
     wrong_permute_and_flip,
 )
 from discreet.papers.polynomials import negative_point, polynomial, unknown
+from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
 PAPER = "permute-and-flip"
@@ -33,11 +53,11 @@ PAPER = "permute-and-flip"
     """Both mechanisms' expected error is largest when all but one candidate have the same score;
     there it is given by equations (7) and (8).""",
 )
-def _proposition_4(settings: Settings) -> Finding:
-    most, parts = settings.size(full=5, quick=3), settings.size(full=10, quick=8)
+def _proposition_4(scope: Scope) -> Finding:
+    most, parts = scope.size(full=5, quick=3), scope.size(full=10, quick=8)
     coin = unknown()
     broken: dict[str, Any] | None = None
-    largest = settings.size(full=14, quick=8)
+    largest = scope.size(full=14, quick=8)
     for count in range(2, largest + 1):
         best = integral_of_products([coin] * (count - 1))
         # Equation (8) with both sides times np: np·Pr[best] = 1 − (1 − p)^n.
@@ -92,8 +112,8 @@ class _GivenCoins:
     """With n − 1 candidates (2Δ/ε) ln n behind the best, permute-and-flip errs by at least
     (Δ/(2ε)) ln n on average; so the upper bounds are tight up to a factor of four.""",
 )
-def _proposition_5(settings: Settings) -> Finding:
-    most = settings.size(full=400, quick=100)
+def _proposition_5(scope: Scope) -> Finding:
+    most = scope.size(full=400, quick=100)
     broken, previous = None, rational(0)
     for count in range(2, most + 1):
         # p = 1/n in equation (8): the error is (2Δ/ε) ln n · (1 − 1/n)^n, to be at least a quarter.
@@ -111,38 +131,67 @@ def _proposition_5(settings: Settings) -> Finding:
     )
 
 
-def _largest(error: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """The place and size of the largest value of a single-peaked function, by golden section."""
-    ratio = (math.sqrt(5) - 1) / 2
-    while high - low > 1e-9 * (1 + high):
-        left, right = high - ratio * (high - low), low + ratio * (high - low)
-        if error(left) < error(right):
-            low = left
-        else:
-            high = right
-    middle = (low + high) / 2
-    return middle, error(middle)
+_SCALE = 2.0
+"""The noise scale 2Δ/ε at ε = Δ = 1, which all of the figures use."""
 
 
-def mean_errors(count: int) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """The two mechanisms' mean errors in the worst-case family, as functions of y = ln(1/p)."""
-
-    def exponential(y: float) -> float:
-        return y * float(wrong_exponential(count, math.exp(-y)))
-
-    def permute_and_flip(y: float) -> float:
-        coin = math.exp(-y)
-        if coin < 1e-8:  # 1 − (1 − (1 − p)^n)/(np) cancels: its expansion is (n − 1)p/2 − …
-            return y * (count - 1) * coin / 2
-        return y * (1 + math.expm1(count * math.log1p(-coin)) / (count * coin)) if coin < 1 else 0.0
-
-    return exponential, permute_and_flip
+def _error(chance: Callable[[int, float], float], gaps: Floats, n: int = 3) -> Floats:
+    """The expected error on scores (−c, …, −c, 0) for each gap c."""
+    return np.array([c * chance(n, c / _SCALE) for c in gaps.tolist()])
 
 
-def largest_mean_errors(count: int) -> tuple[float, float]:
-    """The largest mean errors of the two mechanisms in the worst-case family, in noise scales."""
-    exponential, permute_and_flip = (_largest(error, 1e-9, 60.0)[1] for error in mean_errors(count))
-    return exponential, permute_and_flip
+@figure(
+    "pf-fig1a",
+    "Expected error on scores (c, c, 0) against p = exp(εc/2Δ)",
+    subtitle=f"n = 3, ε = 1, Δ = 1. {PF_AND_EM}",
+)
+def _figure_1a(drawing: Drawing) -> None:
+    p = np.linspace(0, 1, drawing.scope.size(full=200, quick=60) + 1)[1:]
+    gaps = -_SCALE * np.log(p)
+    flip, plain = _error(permute_and_flip_missed, gaps), _error(exponential_missed, gaps)
+    peaks = {
+        n: [worst_case(family(epsilon=1), n) for family, _ in BOTH.values()]
+        for n in (2, 3, 10, 1000)
+    }
+    own, other = peaks[3]
+    lines = [
+        Line("PF", p, flip, "pf", at=0.45, shift=(-16.0, 12.0)),
+        Line("EM", p, plain, "em", at=0.5),
+    ]
+    y = Axis("expected error", domain=(0.0, 1.05 * other.error))
+    drawing.row(Lines("", Axis("p", domain=(0.0, 1.0)), y, lines))
+    drawing.statement(
+        "error at the ends p → 0 and p = 1",
+        paper="0 for both",
+        ours=f"0 at p = 1; at p = {p[0]:.3g} {shown(float(flip[0]))} and "
+        f"{shown(float(plain[0]))}, falling to 0",
+        holds=flip[-1] == plain[-1] == 0,
+    )
+    drawing.statement(
+        "PF below EM",
+        paper="always",
+        ours=f"at all {len(p) - 1} points with p < 1",
+        holds=bool((flip[:-1] < plain[:-1]).all()),
+    )
+    drawing.statement(
+        "where the error is largest",
+        paper="typically near p = 1/n = 0.333",
+        ours=f"PF {own.error:.4f} at p = {own.p:.3f}; EM {other.error:.4f} at p = {other.p:.3f}",
+        holds=all(0.5 < 3 * peak.p < 1.5 for peak in peaks[3]),
+    )
+    places = (f"{n * a.p:.2f} and {n * b.p:.2f} (n = {n})" for n, (a, b) in peaks.items())
+    drawing.added(
+        "n·p where the error is largest, PF and EM",
+        ours=", ".join(places),
+        remark="it grows like ln n: “near 1/n” is right for few candidates",
+    )
+    at_third = float(_error(permute_and_flip_missed, np.array([_SCALE * math.log(3)]))[0])
+    drawing.statement(
+        "Proposition 5: PF at p = 1/n",
+        paper=f"at least (Δ/2ε) ln n = {worst_case_lower_bound(1, 3):.4f}",
+        ours=f"{at_third:.4f}",
+        holds=at_third >= worst_case_lower_bound(1, 3),
+    )
 
 
 @claim(
@@ -151,24 +200,52 @@ def largest_mean_errors(count: int) -> tuple[float, float]:
     """With three candidates both mechanisms' errors vanish at p = 0 and p = 1, permute-and-flip's is
     lower in between, and the largest lies typically near p = 1/n.""",
 )
-def _figure_1a(settings: Settings) -> Finding:
-    peaks = {}
-    for count in (2, 3, 10, 1000):
-        exponential, permute_and_flip = mean_errors(count)
-        peaks[count] = [
-            round(count * math.exp(-_largest(error, 1e-9, 60.0)[0]), 3)
-            for error in (exponential, permute_and_flip)
-        ]
-    exponential, permute_and_flip = mean_errors(3)
-    grid = (k / 50 for k in range(1, settings.size(full=1500, quick=500)))
-    above = next((y for y in grid if not 0 < permute_and_flip(y) < exponential(y)), None)
-    return unless_found(
-        None if above is None else {"ln(1/p)": above},
-        "n = 3 on a grid of p from exp(−30) to 1; the peak for n = 2, 3, 10, 1000",
+def _figure_1a_claim(scope: Scope) -> Finding:
+    evidence = (
         "both curves are as described; n·p at the peak grows slowly with n (about ln n), so “near 1/n” "
-        "is right for few candidates and within a factor of seven at n = 1000",
-        **{f"n·p at the peak, n = {count}": value for count, value in peaks.items()},
+        "is right for few candidates and within a factor of seven at n = 1000"
     )
+    return judged(scope, "pf-fig1a", evidence=evidence)
+
+
+@figure(
+    "pf-fig1b",
+    "EM error over PF error on scores (c, …, c, 0)",
+    subtitle="The ratio depends on ε and Δ through p = exp(εc/2Δ) alone.",
+)
+def _figure_1b(drawing: Drawing) -> None:
+    p = np.geomspace(1e-4, 1, drawing.scope.size(full=160, quick=50))
+    p = np.unique(np.concatenate([p, np.linspace(0.02, 1, 50)]))
+    lines = []
+    for look, n in zip("12345", (2, 3, 10, 100, 1000), strict=True):
+        ratio = np.array([_ratio_at(n, coin) for coin in p.tolist()])
+        at = float(p[np.abs(ratio - 1.4).argmin()])
+        lines.append(Line(f"n = {n}", p, ratio, look, at=at, markers=5))
+    y = Axis("error of EM / error of PF", domain=(0.98, 2.05))
+    drawing.row(
+        Lines("as in the paper", Axis("p", domain=(0.0, 1.0)), y, lines),
+        Lines("small p", Axis("p", log=True, domain=(1e-4, 1.0)), y, lines),
+    )
+    largest = max(float(line.ys.max()) for line in lines)
+    least = min(float(line.ys.min()) for line in lines)
+    drawing.statement(
+        "the ratio",
+        paper="between 1 and 2, approaching 2 as p → 0",
+        ours=f"from {least:.4f} to {largest:.4f} (n = 2 at p = 10⁻⁴)",
+        holds=least >= 1 - 1e-12 and 1.99 < largest <= 2 + 1e-12,
+    )
+    few, some, many = (_ratio_at(n, 0.1) for n in (2, 100, 10**6))
+    drawing.statement(
+        "with more candidates",
+        paper="the p needed for a given ratio falls; the ratio tends to 1 for every p > 0",
+        ours=f"at p = 0.1: {few:.3f} (n = 2), {some:.3f} (n = 100), {many:.6f} (n = 10⁶)",
+        holds=few > some > many >= 1,
+    )
+
+
+def _ratio_at(n: int, p: float) -> float:
+    gamma = -math.log(p)
+    return exponential_missed(n, gamma) / permute_and_flip_missed(n, gamma)
 
 
 @claim(
@@ -177,8 +254,8 @@ def _figure_1a(settings: Settings) -> Finding:
     """In the worst-case family the ratio of the two errors lies between one and two, tends to two as
     p falls to 0, and to one as n grows with p fixed.""",
 )
-def _figure_1b(settings: Settings) -> Finding:
-    most = settings.size(full=24, quick=10)
+def _figure_1b_claim(scope: Scope) -> Finding:
+    most = scope.size(full=24, quick=10)
     p, broken = unknown(), None
     for count in range(2, most + 1):
         missed = polynomial(1 - integral_of_products([p] * (count - 1)))
@@ -188,15 +265,53 @@ def _figure_1b(settings: Settings) -> Finding:
         limit = worse.coeffs()[1] / missed.coeffs()[1]
         if below is not None or above is not None or limit != 2:
             broken = {"n": count}
-    fixed = {}
-    for count in (10, 1000, 10**6):
-        exponential, permute_and_flip = mean_errors(count)
-        fixed[count] = exponential(math.log(10)) / permute_and_flip(math.log(10))
+    fixed = {f"ratio at p = 0.1, n = {n}": round(_ratio_at(n, 0.1), 5) for n in (10, 1000, 10**6)}
     return unless(
         broken,
         f"every ε and c, n ≤ {most}; the limit in n at p = 0.1 up to a million candidates",
         "both inequalities hold as polynomials in p on [0, 1], and the ratio of their first terms is 2",
-        **{f"ratio at p = 0.1, n = {count}": round(ratio, 5) for count, ratio in fixed.items()},
+        **fixed,
+    )
+
+
+@figure(
+    "pf-fig1c",
+    "The worst that any scores can do, against n",
+    subtitle="ε = 1, Δ = 1. Grey: the bounds (2Δ/ε) ln n and (Δ/2ε) ln n.",
+)
+def _figure_1c(drawing: Drawing) -> None:
+    count = drawing.scope.size(full=40, quick=14)
+    sizes = np.unique(np.geomspace(2, 1e6, count).round()).astype(int).tolist()
+    flip, plain, upper, lower = (
+        np.array([error(n) for n in sizes])
+        for error in (
+            partial(worst_case_error, PermuteAndFlip(epsilon=1)),
+            partial(worst_case_error, Exponential(epsilon=1)),
+            partial(expected_error_bound, 1),
+            partial(worst_case_lower_bound, 1),
+        )
+    )
+    n = np.array(sizes, dtype=np.float64)
+    lines = [
+        Line("PF", n, flip, "pf"),
+        Line("EM", n, plain, "em"),
+        Line("upper bound", n, upper, "bound"),
+        Line("lower bound", n, lower, "bound"),
+    ]
+    x = Axis("number of candidates n", log=True)
+    drawing.row(Lines("", x, Axis("worst-case expected error"), lines))
+    ratios = plain / flip
+    drawing.statement(
+        "ratio of the worst cases EM/PF",
+        paper="largest at n = 2, decaying towards 1",
+        ours=f"{ratios[0]:.4f} at n = 2, {ratios[-1]:.4f} at n = 10⁶",
+        holds=bool((np.diff(ratios) < 0).all() and ratios[-1] > 1),
+    )
+    drawing.statement(
+        "both between the bounds",
+        paper="yes",
+        ours=f"at {len(sizes)} values of n up to 10⁶",
+        holds=bool((lower <= flip).all() and (plain <= upper).all()),
     )
 
 
@@ -206,19 +321,56 @@ def _figure_1b(settings: Settings) -> Finding:
     """The ratio of the two worst-case expected errors is largest at n = 2 and falls towards one as n
     grows.""",
 )
-def _figure_1c(_settings: Settings) -> Finding:
-    ratios: dict[int, float] = {}
-    broken, previous = None, math.inf
-    for count in (2, 3, 4, 5, 7, 10, 20, 50, 100, 10**3, 10**4, 10**5, 10**6):
-        exponential, permute_and_flip = largest_mean_errors(count)
-        ratios[count] = exponential / permute_and_flip
-        within = math.log(count) / 4 <= permute_and_flip <= exponential <= math.log(count)
-        if not within or ratios[count] >= previous:
-            broken = {"n": count}
-        previous = ratios[count]
-    return unless_found(
-        broken,
-        "thirteen values of n from 2 to a million, maximised numerically",
-        "the ratio falls from its value at n = 2, slowly; all maxima lie within the analytic bounds",
-        **{f"ratio at n = {count}": round(ratios[count], 4) for count in (2, 10, 1000, 10**6)},
+def _figure_1c_claim(scope: Scope) -> Finding:
+    evidence = (
+        "maximised numerically: the ratio falls from its value at n = 2, slowly; all maxima lie within the "
+        "analytic bounds"
     )
+    return judged(scope, "pf-fig1c", evidence=evidence)
+
+
+@figure(
+    "pf-fig4",
+    "Three mechanisms on scores (c, c, 0)",
+    subtitle=f"ε = 1, Δ = 1. {PF_AND_EM} NM: noisy max, Laplace noise.",
+)
+def _figure_4(drawing: Drawing) -> None:
+    gaps = np.linspace(0, 20, drawing.scope.size(full=201, quick=81))
+    flip, plain, noisy = (
+        _error(chance, gaps)
+        for chance in (permute_and_flip_missed, exponential_missed, laplace_missed)
+    )
+    crossing = _crossing()
+    lines = [
+        Line("PF", -gaps, flip, "pf", at=-5.0, shift=(4.0, 8.0)),
+        Line("EM", -gaps, plain, "em", at=-2.0, shift=(4.0, -6.0)),
+        Line("NM", -gaps, noisy, "laplace", at=-8.0, shift=(-26.0, -4.0)),
+    ]
+    y = Axis("expected error", domain=(0.0, 1.05 * float(max(plain.max(), noisy.max()))))
+    rules = [(-crossing, "EM = NM")]
+    drawing.row(Lines("", Axis("c", domain=(-20.0, 0.0)), y, lines, rules=rules))
+    drawing.statement(
+        "NM against EM",
+        paper="better for c near 0, worse far below: neither dominates",
+        ours=f"NM is better for c above {-crossing:.3f}, worse below",
+        holds=bool(noisy[1] < plain[1] and noisy[-1] >= plain[-1]),
+    )
+    drawing.statement(
+        "PF against both",
+        paper="always better",
+        ours="at every c drawn",
+        holds=bool((flip[1:] < np.minimum(plain, noisy)[1:]).all()),
+    )
+    drawing.added(
+        "largest errors", ours=f"PF {flip.max():.3f}, EM {plain.max():.3f}, NM {noisy.max():.3f}"
+    )
+
+
+def _crossing() -> float:
+    """The gap at which noisy max and the exponential mechanism are equally good, n = 3."""
+    low, high = 0.5, 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        better = laplace_missed(3, middle / _SCALE) < exponential_missed(3, middle / _SCALE)
+        low, high = (middle, high) if better else (low, middle)
+    return high

@@ -23,8 +23,10 @@ from discreet.papers.algorithms.permute_and_flip import (
     distribution_without_replacement,
 )
 from discreet.papers.algorithms.problem import Problem, rational
-from discreet.papers.catalogue import Finding, Settings, claim, established, proved, refuted, unless
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, established, proved, refuted, unless
 from discreet.papers.lattices import affine_family, lattice
+from discreet.papers.scope import Scope
 
 PAPER = "exponential-randomized-response"
 _TRUTH = Fraction(3, 4)
@@ -36,8 +38,8 @@ _TRUTH = Fraction(3, 4)
     """Rejection sampling with coins exp(ε(q − q*)/(2Δ)) draws from the exponential mechanism; removing
     each candidate once tried turns it into permute-and-flip.""",
 )
-def _algorithm_1(settings: Settings) -> Finding:
-    most = settings.size(full=6, quick=5)
+def _algorithm_1(scope: Scope) -> Finding:
+    most = scope.size(full=6, quick=5)
     broken = None
     for count in range(1, most + 1):
         for problem in affine_family(count):
@@ -60,11 +62,11 @@ def _algorithm_1(settings: Settings) -> Finding:
     """The naive mechanism answers with a best candidate with probability π and otherwise with the
     exponential mechanism.""",
 )
-def _algorithm_2(settings: Settings) -> Finding:
+def _algorithm_2(scope: Scope) -> Finding:
     # The loop's coins carry a factor 1 − π, which must cancel: one round ends with r with chance
     # (1 − π)p_r/n.
     broken, vectors = None, 0
-    for scores in lattice(4, settings.size(full=4, quick=2)):
+    for scores in lattice(4, scope.size(full=4, quick=2)):
         for truth in map(Fraction, ("0", "1/4", "3/4")):
             vectors += 1
             problem = Problem(scores, unit_coin=rational("1/2"))
@@ -90,9 +92,9 @@ def _algorithm_2(settings: Settings) -> Finding:
     """The complete mechanism chooses r with probability π/|T| + (1 − π)·EM_r if r is in T, and
     (1 − π)·EM_r otherwise.""",
 )
-def _lemma_1(settings: Settings) -> Finding:
+def _lemma_1(scope: Scope) -> Finding:
     differ, same, vectors = [], True, 0
-    for scores in lattice(4, settings.size(full=4, quick=2)):
+    for scores in lattice(4, scope.size(full=4, quick=2)):
         vectors += 1
         problem = Problem(scores, unit_coin=rational("1/2"))
         stated = lemma_1(problem, truth=_TRUTH)
@@ -126,10 +128,10 @@ def _lemma_1(settings: Settings) -> Finding:
     """The loop over sorted scores finds the set T of the text: the scores in an interval
     [q* − cΔ, q* + Δ] that one more Δ would not enlarge.""",
 )
-def _algorithm_3(settings: Settings) -> Finding:
+def _algorithm_3(scope: Scope) -> Finding:
     counts = {"chain = interval": 0, "chain = prose": 0}
     vectors = 0
-    for scores in lattice(4, settings.size(full=6, quick=3)):
+    for scores in lattice(4, scope.size(full=6, quick=3)):
         vectors += 1
         problem = Problem(scores, epsilon=Fraction(1))
         counts["chain = interval"] += chain(problem) == interval(problem)

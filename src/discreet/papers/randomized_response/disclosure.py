@@ -1,4 +1,4 @@
-"""Exponential randomized response, section IV: disclosure risk, and choosing ε from it."""
+"""Exponential randomized response, section IV: disclosure risk, as printed and really; ε from a risk."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from discreet.analysis import disclosure_bound, epsilon_for_risk
+from discreet.mechanisms import ExponentialRandomizedResponse
 from discreet.papers.algorithms.exponential_randomized_response import chain, lemma_1
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.papers.algorithms.problem import Number, Problem, balls
-from discreet.papers.catalogue import (
-    Finding,
-    Settings,
-    claim,
-    consistent,
-    established,
-    refuted,
-    unless,
-)
+from discreet.papers.catalogue import claim, figure
+from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
+from discreet.papers.figure import Drawing, shown
+from discreet.papers.findings import Finding, consistent, established, refuted, unless
 from discreet.papers.lattices import lattice, neighbours
+from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
+from discreet.scores import Scores
 
 PAPER = "exponential-randomized-response"
 
@@ -36,7 +37,7 @@ def _bound(worlds: int, epsilon: Fraction, *, steps: int = 1) -> Number:
     """The attacker's largest posterior belief about which of the worlds Ω is the true one lies between
     1/|Ω| and 1/(1 + (|Ω| − 1)e^−ε).""",
 )
-def _theorem_2(settings: Settings) -> Finding:
+def _theorem_2(scope: Scope) -> Finding:
     one = Fraction(1)
     with balls():
         # A monotonic exponential mechanism at ε = 1 uses exp(εq/Δ): the problem with ε doubled.
@@ -55,7 +56,7 @@ def _theorem_2(settings: Settings) -> Finding:
         ]
         own = response[1] / (response[0] + response[1])
         own_too_high = bool(own > _bound(2, Fraction(1, 10)))
-        established(_holds_for_neighbouring_worlds(settings), "neighbouring worlds obey it")
+        established(_holds_for_neighbouring_worlds(scope), "neighbouring worlds obey it")
     if not too_high or not own_too_high:
         return consistent("two pairs of worlds", "neither refutes it")
     return refuted(
@@ -76,10 +77,10 @@ def _theorem_2(settings: Settings) -> Finding:
     )
 
 
-def _holds_for_neighbouring_worlds(settings: Settings) -> bool:
+def _holds_for_neighbouring_worlds(scope: Scope) -> bool:
     """The bound for sets of mutually neighbouring worlds under the exponential mechanism at ε = 1."""
     one = Fraction(1)
-    for scores in lattice(3, settings.size(full=3, quick=1)):
+    for scores in lattice(3, scope.size(full=3, quick=1)):
         worlds = [scores, *(q for q in neighbours(scores, monotonic=True) if q != scores)]
         laws = [distribution_with_replacement(Problem(q, epsilon=one)) for q in worlds]
         for outcome in range(3):
@@ -96,7 +97,7 @@ def _holds_for_neighbouring_worlds(settings: Settings) -> bool:
     """Exponential randomized response never discloses more than the exponential mechanism: both obey the
     same bounds.""",
 )
-def _lemma_3(_settings: Settings) -> Finding:
+def _lemma_3(_scope: Scope) -> Finding:
     epsilon, worlds = Fraction(1, 10), ((5, 3, 1), (5, 4, 1))
     risks: dict[str, Any] = {}
     with balls():
@@ -136,8 +137,8 @@ def _lemma_3(_settings: Settings) -> Finding:
     """Solved for ε, the bound allows up to ln((|Ω| − 1)ϱ/(1 − ϱ)); with 100 candidates, |Ω| = 201 worlds
     and a tolerated risk of 20% that is about 4.""",
 )
-def _section_4b(settings: Settings) -> Finding:
-    broken, step = None, settings.size(full=1, quick=7)
+def _section_4b(scope: Scope) -> Finding:
+    broken, step = None, scope.size(full=1, quick=7)
     with balls():
         for worlds in (2, 3, 21, 201, 2001):
             for percent in range(1, 100, step):
@@ -156,3 +157,68 @@ def _section_4b(settings: Settings) -> Finding:
         "by k, and for exponential randomized response the bound does not hold at all, see Theorem 2)",
         epsilon=round(quoted, 4),
     )
+
+
+@figure(
+    "err-fig5",
+    "Bound on the risk of disclosure against ε",
+    subtitle="Worlds: the data, and one person more or less in each candidate, |Ω| = 2|R| + 1.",
+    weight=4,
+)
+def _figure_5(drawing: Drawing) -> None:
+    epsilons = np.linspace(0.1, 12, drawing.scope.size(full=60, quick=16))
+
+    def bound(n: int, steps: int = 1) -> Floats:
+        worlds = 2 * n + 1
+        return np.array(
+            [disclosure_bound(e, worlds=worlds, steps=steps) for e in epsilons.tolist()]
+        )
+
+    lines = [
+        Line(f"|R| = {n}", epsilons, bound(n), look, at=math.log(2 * n), shift=(8.0, 2.0))
+        for n, look in ((2, "1"), (10, "2"), (100, "3"), (1000, "4"))
+    ]
+    x = Axis("ε", domain=(0.0, 12.0))
+    printed = Lines("as printed", x, Axis("bound on the risk", domain=(0.0, 1.0)), lines)
+    coarse = np.linspace(0.1, 12, drawing.scope.size(full=24, quick=8))
+    real = np.array([_posterior(e) for e in coarse.tolist()])
+    private = bound(100, steps=2)
+    lines = [
+        Line("as printed", epsilons, lines[2].ys, "3", at=5.4, shift=(8.0, 4.0)),
+        Line("any ε-private mechanism", epsilons, private, "bound", at=3.4, shift=(8.0, 14.0)),
+        Line("ERR ¾", coarse, real, "err75", at=1.8, shift=(8.0, 10.0)),
+    ]
+    y, rules = Axis("risk", domain=(0.0, 1.02)), [(3.912, "ε = 3.91")]
+    drawing.row(printed, Lines("really, for 100 candidates", x, y, lines, rules=rules))
+    drawing.number(
+        "ε for 100 candidates at a risk of 20%",
+        paper="4",
+        ours=epsilon_for_risk("0.2", worlds=201),
+        remark="the formula as printed",
+    )
+    drawing.added(
+        "the same, for an ε-private mechanism under adding and removing a person",
+        ours=shown(epsilon_for_risk("0.2", worlds=201, steps=2)),
+        remark="worlds that say who is missing are two steps apart: e^−2ε, half the ε",
+    )
+    at_four = _posterior(4.0)
+    drawing.statement(
+        "ERR ¾ at ε = 4, 100 candidates",
+        paper="risk at most 20%",
+        ours=f"an attacker can become {at_four:.1%} sure",
+        holds=at_four <= 0.21,
+        remark="scores 101, 99, 98, …: the last candidate is an answer that practically only "
+        "one world gives",
+    )
+    drawing.remark("The theorem behind this figure rests on the privacy of ERR, and falls with it.")
+
+
+def _posterior(epsilon: float) -> float:
+    """The largest belief that an answer of ERR ¾ can give, among 201 worlds around a staircase of 100."""
+    stairs = np.array([101, *range(99, 0, -1)])
+    moves = np.eye(100, dtype=np.int64)
+    worlds = np.concatenate([stairs[None, :], stairs + moves, stairs - moves])
+    response = ExponentialRandomizedResponse(epsilon=epsilon, truth="0.75")
+    logs = np.array([response.log_probabilities(Scores(world, sensitivity=1)) for world in worlds])
+    beliefs = np.exp(logs - logs.max(axis=0))
+    return float((beliefs.max(axis=0) / beliefs.sum(axis=0)).max())

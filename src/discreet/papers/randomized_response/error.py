@@ -9,7 +9,8 @@ from discreet.papers.algorithms.exponential_randomized_response import chain, le
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.papers.algorithms.problem import Number, Problem, balls, rational
-from discreet.papers.catalogue import Finding, Settings, claim, consistent, refuted, unless
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, consistent, refuted, unless
 from discreet.papers.lattices import lattice
 from discreet.papers.permute_and_flip.error import wrong_exponential, wrong_permute_and_flip
 from discreet.papers.polynomials import (
@@ -18,6 +19,7 @@ from discreet.papers.polynomials import (
     polynomial,
     unknown,
 )
+from discreet.papers.scope import Scope
 
 PAPER = "exponential-randomized-response"
 _TRUTHS = tuple(map(Fraction, ("0", "1/4", "1/2", "3/4", "9/10")))
@@ -41,7 +43,7 @@ def _alone(scores: tuple[int, ...]) -> bool:
     """The expected error is least for score vectors with a single candidate in T, and largest for those
     with all candidates in T.""",
 )
-def _proposition_1(_settings: Settings) -> Finding:
+def _proposition_1(_scope: Scope) -> Finding:
     epsilon, truth = Fraction(1, 10), Fraction(1, 2)
     with balls():
         errors = {
@@ -67,8 +69,8 @@ def _proposition_1(_settings: Settings) -> Finding:
     "Lemma 4",
     "The partial sums of a non-decreasing sequence whose total is zero are never positive.",
 )
-def _lemma_4(settings: Settings) -> Finding:
-    most = settings.size(full=60, quick=20)
+def _lemma_4(scope: Scope) -> Finding:
+    most = scope.size(full=60, quick=20)
     broken = None
     for length in range(2, most + 1):
         for low in range(1, length):
@@ -91,10 +93,10 @@ def _lemma_4(settings: Settings) -> Finding:
     """When T has one member, exponential randomized response is never worse than the exponential
     mechanism, in expectation or in any tail beyond the best.""",
 )
-def _theorem_3(settings: Settings) -> Finding:
+def _theorem_3(scope: Scope) -> Finding:
     broken, vectors = None, 0
     for count in (2, 3, 4):
-        for scores in lattice(count, settings.size(full=6, quick=4)):
+        for scores in lattice(count, scope.size(full=6, quick=4)):
             if not _alone(scores):
                 continue
             for truth in _TRUTHS:
@@ -121,11 +123,11 @@ def _theorem_3(settings: Settings) -> Finding:
     """When T has one member there is always a range of π in which exponential randomized response is
     never worse than permute-and-flip.""",
 )
-def _lemma_5(settings: Settings) -> Finding:
+def _lemma_5(scope: Scope) -> Finding:
     # Its error is (1 − π) times the exponential mechanism's, which is at most twice permute-and-flip's.
     broken, vectors, x = None, 0, unknown()
     for count in (2, 3, 4):
-        for scores in lattice(count, settings.size(full=5, quick=3)):
+        for scores in lattice(count, scope.size(full=5, quick=3)):
             if not _alone(scores):
                 continue
             vectors += 1
@@ -153,7 +155,7 @@ def _lemma_5(settings: Settings) -> Finding:
     """When T has several members, exponential randomized response can be worse than the exponential
     mechanism.""",
 )
-def _lemma_6(_settings: Settings) -> Finding:
+def _lemma_6(_scope: Scope) -> Finding:
     worse: dict[str, Any] = {}
     with balls():
         for scores in ((0, -1), (0, -1, -2, -3), tuple(range(0, -20, -1))):
@@ -176,8 +178,8 @@ def _lemma_6(_settings: Settings) -> Finding:
     """On (v, …, v, 0) the exponential mechanism and permute-and-flip err by the closed forms of the
     permute-and-flip paper.""",
 )
-def _equations_12_and_13(settings: Settings) -> Finding:
-    broken, most = None, settings.size(full=11, quick=6)
+def _equations_12_and_13(scope: Scope) -> Finding:
+    broken, most = None, scope.size(full=11, quick=6)
     for count in range(2, most + 1):
         for behind in (1, 2, 3):
             problem = Problem((0, *[-behind] * (count - 1)), unit_coin=rational("2/3"))
@@ -201,8 +203,8 @@ def _equations_12_and_13(settings: Settings) -> Finding:
     """On (v, …, v, 0) the expected error is (1 − π) times the exponential mechanism's plus
     (π/m)(m − 1)|v|, m the size of T: equation (14).""",
 )
-def _proposition_2(settings: Settings) -> Finding:
-    broken, cases, most = None, 0, settings.size(full=11, quick=6)
+def _proposition_2(scope: Scope) -> Finding:
+    broken, cases, most = None, 0, scope.size(full=11, quick=6)
     for count in range(2, most + 1):
         for behind in (0, 1, 2, 5):
             scores = (0, *[-behind] * (count - 1))
@@ -230,9 +232,9 @@ def _proposition_2(settings: Settings) -> Finding:
     """Equation (14) becomes (15) when T = {best} and (16), (n − 1)(np' + π − πp')/(n(np' − p' + 1)) times
     |v|, when T is everyone.""",
 )
-def _equations_15_and_16(settings: Settings) -> Finding:
+def _equations_15_and_16(scope: Scope) -> Finding:
     # Both sides of (16) are quotients of polynomials of degree one in π and two in p': nine points decide.
-    broken, most = None, settings.size(full=60, quick=20)
+    broken, most = None, scope.size(full=60, quick=20)
     for count in range(2, most + 1):
         for truth in map(rational, ("0", "1/3", "1")):
             for coin in map(rational, ("1/7", "1/2", "1")):

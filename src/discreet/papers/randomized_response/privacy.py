@@ -23,7 +23,9 @@ from discreet.papers.algorithms.exponential_randomized_response import (
     lemma_1,
 )
 from discreet.papers.algorithms.problem import Number, Problem, balls
-from discreet.papers.catalogue import Finding, Settings, claim, consistent, established, refuted
+from discreet.papers.catalogue import claim
+from discreet.papers.findings import Finding, consistent, established, refuted
+from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
 PAPER = "exponential-randomized-response"
@@ -69,7 +71,7 @@ def witness_of(
     """The naive mechanism is differentially private on data whose best score leads by more than Δ, and is
     not in general.""",
 )
-def _section_3a(_settings: Settings) -> Finding:
+def _section_3a(_scope: Scope) -> Finding:
     law = partial(distribution_naive, truth=_TRUTH)
     general = witness_of(law, (5, 4, 1), (5, 5, 1), 1, _EPSILON)
     # Medians: counts (2, 2, 1) and (2, 2, 2) have scores −|N − 2A| as below; the best leads by 2Δ.
@@ -93,7 +95,7 @@ def _section_3a(_settings: Settings) -> Finding:
     """T is the same for all neighbouring data sets; for (5, 4, 1) it is candidates 1 and 2, and stays so
     for (4, 4, 1), (5, 5, 1) and (6, 4, 1).""",
 )
-def _section_3b(_settings: Settings) -> Finding:
+def _section_3b(_scope: Scope) -> Finding:
     sets = {
         str(scores): list(chain(Problem(scores, epsilon=Fraction(1))))
         for scores in ((5, 4, 1), (4, 4, 1), (5, 5, 1), (6, 4, 1))
@@ -113,7 +115,7 @@ def _section_3b(_settings: Settings) -> Finding:
     "Lemma 2",
     "Exponential randomized response is regular: symmetric, shift-invariant and monotonic.",
 )
-def _lemma_2(_settings: Settings) -> Finding:
+def _lemma_2(_scope: Scope) -> Finding:
     falls: dict[str, Any] = {}
     for name, before, after in (
         ("chain", (5, 4, 3), (5, 3, 3)),
@@ -179,7 +181,7 @@ def _refute(name: str, reading: Reading) -> tuple[dict[str, Any] | None, list[fl
     "Theorem 1",
     "Complete exponential randomized response is ε-differentially private.",
 )
-def _theorem_1(settings: Settings) -> Finding:
+def _theorem_1(scope: Scope) -> Finding:
     found, growth = {}, {}
     for name, reading in READINGS.items():
         found[name], growth[name] = _refute(name, reading)
@@ -196,7 +198,7 @@ def _theorem_1(settings: Settings) -> Finding:
         ExponentialRandomizedResponse(epsilon=_EPSILON, truth=_TRUTH),
         PureDP(_EPSILON),
         n=3,
-        starts=settings.size(full=6, quick=1),
+        starts=scope.size(full=6, quick=1),
     )
     established(not sought.holds, "an audit refutes it without being told where to look")
     return refuted(
@@ -217,7 +219,7 @@ def _theorem_1(settings: Settings) -> Finding:
     """For monotonic scores exp(εq/Δ) may be used in place of exp(εq/(2Δ)), and exponential randomized
     response is still ε-differentially private.""",
 )
-def _section_3c(_settings: Settings) -> Finding:
+def _section_3c(_scope: Scope) -> Finding:
     # The same law with ε doubled: what one person adds moves scores one way only.
     law = partial(lemma_1, truth=_TRUTH, reading=chain)
 

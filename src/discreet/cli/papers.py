@@ -1,0 +1,275 @@
+"""``discreet claims`` and ``discreet reproduce``: what the papers state and show, checked and redrawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.progress import Progress
+
+    from discreet.papers import CheckedClaim, Claim, DrawnFigure, Figure, Scope
+
+_STYLES = {
+    "proved by computation": "green",
+    "consistent with a search": "yellow",
+    "refuted": "bold red",
+    "not checkable": "dim",
+    "failed": "bold red",
+    "agrees": "green",
+    "close": "yellow",
+    "differs": "bold red",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("claims")(claims_command)
+    app.command("reproduce")(reproduce_command)
+
+
+def claims_command(
+    *,
+    paper: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this paper: permute-and-flip, permute-and-flip-supplement, noisy-max, opendp-proof, "
+            "exponential-randomized-response or discreet. May be repeated."
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this claim, by its id or number, as --list shows it. May be repeated."
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="A folder with the DPBench histograms (NAME.n4096.npy).")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller ranges, a few seconds.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print a list, one object per claim.")
+    ] = False,
+    markdown: Annotated[Path | None, typer.Option(help="Write the report as Markdown.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report as one HTML file.")] = None,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="List the claims without checking.")
+    ] = False,
+) -> None:
+    """Check every numbered claim of the five papers, and say which hold, on what range, and which do not.
+
+    Exit status: 0 the report is complete (refuted claims and all), 2 wrong input, 3 a check or a file
+    failed.
+
+    Example: discreet claims --paper noisy-max --html claims.html
+    """
+    from discreet.papers import FAILED, chosen_claims
+    from discreet.papers.report import claims_html, claims_markdown
+    from discreet.papers.runner import write_file
+
+    scope = _scope(quick=quick, data=data)
+    claims = chosen_claims(papers=paper or (), only=only or ())
+    if list_only:
+        rows = [{"id": entry.id, "statement": entry.statement} for entry in claims]
+        _list(rows, as_json=json)
+        return
+    results = _checked(claims, scope)
+    if json:
+        _print_json([result.as_json() for result in results])
+    else:
+        _show_claims(results)
+    for path, text in ((markdown, claims_markdown), (html, claims_html)):
+        if path is not None:
+            write_file(path, text(results).encode())
+    if any(result.finding.verdict == FAILED for result in results):
+        raise typer.Exit(3)
+
+
+def reproduce_command(
+    *,
+    out: Annotated[Path, typer.Option(help="The folder for the report; made if need be.")] = Path(
+        "report"
+    ),
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder with the DPBench histograms (NAME.n4096.npy); without it, look-alikes, marked "
+            "synthetic."
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only these: fig3, pf-fig3a, err, mwem, as --list shows them. May be repeated."
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer points and repetitions: half a minute.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many figures at a time; by default one per core.")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print a list, one object per figure.")
+    ] = False,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="List the figures without drawing.")
+    ] = False,
+) -> None:
+    """Redraw every figure of the permute-and-flip and randomized-response papers, and say where they differ.
+
+    Writes index.html (opens offline), report.md, numbers.csv, and each figure as SVG, PNG and CSV. Figures
+    that an earlier run finished with the same data are not redone. Nothing here is private: the histograms
+    are read without spending any budget.
+
+    Exit status: 0 every figure is drawn (whether or not it agrees), 2 wrong input, 3 a figure or file failed.
+
+    Example: discreet reproduce --data dpbench --out report --only fig3
+    """
+    from discreet.papers import chosen_figures
+
+    scope = _scope(quick=quick, data=data)
+    figures = chosen_figures(only or ())
+    if list_only:
+        rows = [{"id": each.id, "title": each.title, "needs": each.needs} for each in figures]
+        _list(rows, as_json=json)
+        return
+    _finish(_drawn(figures, scope, out, workers), scope, out, as_json=json)
+
+
+def _scope(*, quick: bool, data: Path | None) -> Scope:
+    from discreet.errors import ParameterError
+    from discreet.papers import Scope
+
+    if data is not None and not data.is_dir():
+        raise ParameterError(
+            f"data={str(data)!r} is not allowed: data must be a folder that exists"
+        )
+    return Scope(quick=quick, data=data)
+
+
+def _list(rows: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
+    if as_json:
+        _print_json(rows)
+        return
+    for identifier, words, *_ in (row.values() for row in rows):
+        typer.echo(f"{identifier}\t{words}")
+
+
+def _print_json(objects: Sequence[Mapping[str, object]]) -> None:
+    import json
+
+    typer.echo(json.dumps(objects, ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def _progress() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    words = TextColumn("{task.description}")
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), words)
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _checked(claims: Sequence[Claim], scope: Scope) -> list[CheckedClaim]:
+    from discreet.papers import check
+
+    results: list[CheckedClaim] = []
+    with _progress() as progress:
+        task = progress.add_task("", total=len(claims))
+        for entry in claims:
+            progress.update(task, description=entry.id)
+            results += check([entry], scope)
+            progress.advance(task)
+    return results
+
+
+def _drawn(
+    figures: Sequence[Figure], scope: Scope, out: Path, workers: int | None
+) -> list[DrawnFigure]:
+    from discreet.papers import draw
+
+    running: list[str] = []
+    with _progress() as progress:
+        task = progress.add_task("", total=len(figures))
+
+        def report(identifier: str, result: DrawnFigure | None) -> None:
+            if result is None:
+                running.append(identifier)
+            else:
+                if identifier in running:
+                    running.remove(identifier)
+                progress.advance(task)
+            progress.update(task, description=", ".join(running))
+
+        return draw(figures, scope, out, workers=workers, report=report)
+
+
+def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json: bool) -> None:
+    from discreet.papers import all_figures, finished
+    from discreet.papers.histograms import SOURCE
+    from discreet.papers.report import figures_summary, write_figures_report
+
+    # The page shows whatever the folder holds, also when only a few figures were asked for.
+    page = {result.id: result for result in (*finished(scope, out), *results)}
+    ordered = [page[name] for name in all_figures() if name in page]
+    written = write_figures_report(ordered, scope, out)
+    if as_json:
+        _print_json([result.as_json() for result in results])
+    else:
+        _show_figures(results)
+        typer.echo(figures_summary(results))
+        typer.echo(f"Report: {written[0]}")
+    if any(result.synthetic for result in results):
+        typer.echo(f"Synthetic data were used. {SOURCE}", err=True)
+    for result in results:
+        for trouble in (*result.troubles, *([result.error] if result.error else [])):
+            typer.echo(f"error: {result.id}: {trouble}", err=True)
+    if any(result.failed for result in results):
+        raise typer.Exit(3)
+
+
+def _show_claims(results: Sequence[CheckedClaim]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from discreet.papers.report import by_paper, claims_summary
+
+    console = Console()
+    for paper, found in by_paper(results):
+        table = Table(title=paper.title, title_justify="left", show_lines=False, expand=False)
+        table.add_column("claim", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        table.add_column("statement and evidence", ratio=1)
+        for result in found:
+            verdict = result.finding.verdict
+            words = result.claim.statement
+            if verdict != "proved by computation":
+                words += f"\n→ {result.finding.evidence}"
+            told = f"[{_STYLES.get(verdict, '')}]{verdict}[/]"
+            table.add_row(result.claim.number, told, escape(words))
+        console.print(table)
+    console.print(claims_summary(results), style="bold", highlight=False)
+
+
+def _show_figures(results: Sequence[DrawnFigure]) -> None:
+    """The paper's numbers beside ours, where there is something to compare."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_lines=False)
+    for heading in ("figure", "quantity", "paper", "ours", "verdict"):
+        table.add_column(heading, no_wrap=heading in ("figure", "verdict"))
+    for result in results:
+        for row in result.comparisons:
+            if row.verdict in _STYLES:
+                words = [escape(part) for part in (result.id, row.quantity, row.paper, row.ours)]
+                table.add_row(*words, f"[{_STYLES[row.verdict]}]{row.verdict}[/]")
+    if table.row_count:
+        Console().print(table)

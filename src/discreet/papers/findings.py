@@ -1,0 +1,78 @@
+"""What checking a claim finds: a verdict, the range on which it was reached, and the evidence.
+
+A verdict always says on what range it was reached: ``proved by computation`` means that exact or ball
+arithmetic decided every case of that range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from discreet.errors import DiscreetError
+
+PROVED = "proved by computation"
+CONSISTENT = "consistent with a search"
+REFUTED = "refuted"
+NOT_CHECKABLE = "not checkable"
+FAILED = "failed"
+VERDICTS = (PROVED, CONSISTENT, REFUTED, NOT_CHECKABLE)
+
+Witness: TypeAlias = dict[str, Any] | None
+"""A counterexample, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found.
+
+    Example:
+        >>> Finding(verdict=CONSISTENT, covered="n = 3", evidence="nothing found").verdict
+        'consistent with a search'
+    """
+
+    verdict: str
+    covered: str
+    evidence: str
+    numbers: dict[str, Any] = field(default_factory=dict)
+    witness: Witness = None
+
+
+def established(fact: object, what: str) -> None:
+    """Stop the check if something that its evidence says on the side is not so."""
+    if not fact:
+        raise DiscreetError(f"could not establish that {what}")
+
+
+def proved(covered: str, evidence: str, **numbers: Any) -> Finding:
+    """Every case of the range was decided by exact or ball arithmetic, and all agree."""
+    return Finding(PROVED, covered, evidence, numbers)
+
+
+def consistent(covered: str, evidence: str, **numbers: Any) -> Finding:
+    """A search found nothing against it."""
+    return Finding(CONSISTENT, covered, evidence, numbers)
+
+
+def refuted(covered: str, evidence: str, *, witness: Witness = None, **numbers: Any) -> Finding:
+    """A counterexample, checked in exact or ball arithmetic."""
+    return Finding(REFUTED, covered, evidence, numbers, witness)
+
+
+def not_checkable(why: str) -> Finding:
+    """Nothing here can decide it; say why."""
+    return Finding(NOT_CHECKABLE, "", why)
+
+
+def unless(counterexample: Witness, covered: str, evidence: str, **numbers: Any) -> Finding:
+    """``proved``, unless an exhaustive check came back with a counterexample."""
+    if counterexample is not None:
+        return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
+    return proved(covered, evidence, **numbers)
+
+
+def unless_found(counterexample: Witness, covered: str, evidence: str, **numbers: Any) -> Finding:
+    """``consistent``, unless a search came back with a counterexample."""
+    if counterexample is not None:
+        return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
+    return consistent(covered, evidence, **numbers)

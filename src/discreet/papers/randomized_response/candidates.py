@@ -1,0 +1,219 @@
+"""Exponential randomized response, section V-A and V-B: errors along n, beside the ε really spent.
+
+Throughout Δ = 1 and the noise scale is 2Δ/ε, as in that paper. ERR ¼, ½, ¾ is exponential randomized
+response with a coin of 0.25, 0.5, 0.75. It is not private: the errors say what it would gain, not what it
+may claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discreet.analysis import expected_error
+from discreet.mechanisms import Mechanism, PermuteAndFlip
+from discreet.papers.catalogue import claim, figure, judged
+from discreet.papers.curves import BOTH, KEY, STATED, TRUTHS, response_lines, responses
+from discreet.papers.drawing.panels import Axis, Line, Lines
+from discreet.papers.figure import Drawing, shown
+from discreet.papers.findings import Finding
+from discreet.papers.randomized_response.real_cost import loss_at
+from discreet.papers.scope import Scope
+from discreet.sampling import uniform_indices
+from discreet.scores import Scores
+from discreet.testing import scripted
+
+PAPER = "exponential-randomized-response"
+
+_NOT_PRIVATE = (
+    "The claimed ε is not what is spent: one person can change the top set. The right panel shows the "
+    "loss between the scores drawn and their worst neighbour; the left one also has permute-and-flip "
+    "at that ε."
+)
+
+
+class _AlongN:
+    """Errors and real ε of all mechanisms on the score vectors of each n; means, and the largest ε."""
+
+    def __init__(self, scope: Scope, vectors: Callable[[int], list[list[int]]]) -> None:
+        steps = np.geomspace(3, 200, scope.size(full=22, quick=8)).round()
+        self.sizes = np.unique(steps).astype(int).tolist()
+        every = [[Scores(values, sensitivity=1) for values in vectors(n)] for n in self.sizes]
+        mechanisms: dict[str, Mechanism] = {n: m(epsilon=STATED) for n, (m, _) in BOTH.items()}
+        self.errors = {
+            name: np.array([_mean_error(mechanism, each) for each in every])
+            for name, mechanism in (mechanisms | responses()).items()
+        }
+        self.losses = {
+            truth: np.array([max(loss_at(response, scores) for scores in each) for each in every])
+            for truth, response in responses().items()
+        }
+        spent = zip(self.losses["0.75"].tolist(), every, strict=True)
+        self.matched = np.array([_mean_error(PermuteAndFlip(epsilon=e), each) for e, each in spent])
+
+    def draw(self, drawing: Drawing) -> None:
+        """As printed; and really."""
+        n = np.array(self.sizes, dtype=np.float64)
+        axis = Axis("number of candidates n", domain=(0.0, float(n[-1])))
+        mixed = {truth: self.errors[truth] for truth in reversed(TRUTHS)}
+        lines = [
+            Line("EM", n, self.errors["EM"], "em"),
+            Line("PF", n, self.errors["PF"], "pf"),
+            *response_lines(n, mixed),
+            Line("PF at the real ε of ERR ¾", n, self.matched, "truth", at=float(n[len(n) // 2])),
+        ]
+        claimed = Line("claimed: 0.1", n, np.full(len(n), 0.1), "bound")
+        really = [*response_lines(n, self.losses), claimed]
+        drawing.row(
+            Lines("expected error, as printed", axis, Axis("expected error"), lines),
+            Lines("ε really spent on these scores", axis, Axis("ε", log=True), really),
+        )
+
+    def below(self) -> bool:
+        """Whether ERR is below both others everywhere, for each coin."""
+        best = np.minimum(self.errors["EM"], self.errors["PF"])
+        return all(bool((self.errors[truth] < best).all()) for truth in TRUTHS)
+
+    def lower(self, drawing: Drawing, quantity: str, *, paper: str) -> None:
+        """What the paper says of ERR against the others."""
+        ours = "lower at every n" if self.below() else "not lower everywhere"
+        drawing.statement(quantity, paper=paper, ours=ours, holds=self.below())
+
+    def cost(self, drawing: Drawing) -> None:
+        """What is really spent, and what it buys elsewhere."""
+        drawing.added(
+            f"real ε of ERR ¾ at n = {self.sizes[-1]}",
+            ours=f"at least {self.losses['0.75'][-1]:.3g} instead of 0.1",
+            remark=f"permute-and-flip at that ε errs by {shown(float(self.matched[-1]))}, ERR ¾ by "
+            f"{shown(float(self.errors['0.75'][-1]))}",
+        )
+        drawing.remark(_NOT_PRIVATE)
+
+
+def _mean_error(mechanism: Mechanism, every: list[Scores]) -> float:
+    return sum(expected_error(mechanism, scores) for scores in every) / len(every)
+
+
+@figure(
+    "err-fig6a",
+    "One best candidate by 2Δ, then steps of Δ",
+    subtitle=(f"ε = 0.1. {KEY}", "Scores n, n−2, n−3, …"),
+    weight=4,
+)
+def _figure_6a(drawing: Drawing) -> None:
+    along = _AlongN(drawing.scope, lambda n: [[n, *range(n - 2, -1, -1)]])
+    along.draw(drawing)
+    hundred = int(np.abs(np.array(along.sizes) - 100).argmin())
+    plain = along.errors["EM"]
+    level, gain = plain[hundred] / plain[-1], plain[hundred] / along.errors["PF"][hundred]
+    drawing.statement(
+        "levelling off near n = 100",
+        paper="yes",
+        ours=f"the error of EM at n = {along.sizes[hundred]} is {level:.0%} of that at n = 200",
+        holds=level > 0.85,
+    )
+    along.lower(
+        drawing,
+        "ERR against both others for a coin of ¼ and more",
+        paper="lower (the printed sentence says EM is lower)",
+    )
+    drawing.statement(
+        "gain of PF over EM at ε = 0.1",
+        paper="low",
+        ours=f"EM/PF = {gain:.3f} at n = {along.sizes[hundred]}",
+        holds=gain < 1.1,
+    )
+    along.cost(drawing)
+
+
+@claim(
+    PAPER,
+    "Figure 6(a)",
+    """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
+    exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25.""",
+)
+def _figure_6a_claim(scope: Scope) -> Finding:
+    evidence = (
+        "as described (the sentence as printed says “EM is lower”; randomized response is meant)"
+    )
+    return judged(scope, "err-fig6a", evidence=evidence)
+
+
+@figure(
+    "err-fig6b",
+    "One best candidate by at least 2Δ, the others at random below",
+    subtitle=(f"ε = 0.1. {KEY}", "Scores n, then uniform whole numbers from 0 to n−2; averages."),
+    weight=20,
+)
+def _figure_6b(drawing: Drawing) -> None:
+    draws = drawing.scope.size(full=10, quick=3)
+    bits = scripted("figure 6b")
+
+    def vectors(n: int) -> list[list[int]]:
+        return [[n, *uniform_indices(bits, n - 1, count=n - 1).tolist()] for _ in range(draws)]
+
+    along = _AlongN(drawing.scope, vectors)
+    along.draw(drawing)
+    flip, quarter, plain = (along.errors[name].mean() for name in ("PF", "0.25", "EM"))
+    along.lower(drawing, "ERR against EM for a coin of ¼ and more", paper="lower everywhere")
+    drawing.statement(
+        "PF against ERR ¼",
+        paper="similar",
+        ours=f"on average PF errs {flip / quarter:.2f} times as much; EM {plain / quarter:.2f} times",
+        holds=abs(flip / quarter - 1) < 0.1,
+        remark="at this ε permute-and-flip stays close to the exponential mechanism; with one "
+        "candidate in the top set ERR keeps exactly 1 − π of the latter's error",
+    )
+    along.cost(drawing)
+    drawing.remark(
+        f"Averages over {draws} vectors of scripted randomness for each n; real ε: the largest."
+    )
+
+
+@claim(
+    PAPER,
+    "Figure 6(b)",
+    """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
+    π ≥ 0.25, by less than in (a); permute-and-flip performs like randomized response at π = 0.25 and is
+    behind it above.""",
+)
+def _figure_6b_claim(scope: Scope) -> Finding:
+    evidence = (
+        "randomized response is below both others on every vector, but permute-and-flip is not like it at π "
+        "= 0.25: it stays close to the exponential mechanism at this ε. And the improvement is not smaller "
+        "than in (a): wherever |T| = 1 it is exactly 1/(1 − π)"
+    )
+    return judged(scope, "err-fig6b", evidence=evidence)
+
+
+@figure(
+    "err-fig6c",
+    "A staircase with steps of Δ: everyone is in the top set",
+    subtitle=(f"ε = 0.1. {KEY}", "Scores n, n−1, n−2, …, 1."),
+    weight=4,
+)
+def _figure_6c(drawing: Drawing) -> None:
+    along = _AlongN(drawing.scope, lambda n: [list(range(n, 0, -1))])
+    along.draw(drawing)
+    above = bool((along.errors["0.25"] > along.errors["EM"]).all())
+    drawing.statement(
+        "ERR against both others",
+        paper="its error keeps growing, above both",
+        ours=f"{'above' if above else 'not above'} at every n; {along.errors['0.5'][-1]:.1f} "
+        f"against {along.errors['EM'][-1]:.1f} at n = 200 (coin ½)",
+        holds=above and bool((np.diff(along.errors["0.5"]) > 0).all()),
+        remark="it grows like πnΔ/2",
+    )
+    along.cost(drawing)
+
+
+@claim(
+    PAPER,
+    "Figure 6(c)",
+    """On a staircase with steps of Δ, where T is everyone, the error of randomized response keeps growing
+    with n, above those of the exponential mechanism and permute-and-flip.""",
+)
+def _figure_6c_claim(scope: Scope) -> Finding:
+    evidence = "it grows like πnΔ/2, while the other two level off near one noise scale"
+    return judged(scope, "err-fig6c", evidence=evidence)
