@@ -1,13 +1,38 @@
-"""The pieces of which objects show themselves in a notebook: small HTML, no script, no network."""
+"""How objects show themselves: text that steers no terminal, and small HTML, no script, no network."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from html import escape
+from html import escape as html_escape
 from typing import Any
 
+# Control characters, separators of lines, marks that turn the direction of writing, lone surrogates.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _CELL = "padding:2px 10px;text-align:{};border-bottom:1px solid #8884"
+
+
+def visible(value: object, *, keep: str = "") -> str:
+    r"""A text in which every character that would steer a terminal is written as its escape.
+
+    Example:
+        >>> print(visible("flu\nguaranteed \x1b[1m"))
+        flu\nguaranteed \x1b[1m
+    """
+
+    def escaped(found: re.Match[str]) -> str:
+        character = found.group()
+        return character if character in keep else character.encode("unicode_escape").decode()
+
+    return _UNSEEN.sub(escaped, str(value))
+
+
+def escape(text: str) -> str:
+    """Text for HTML, in which nothing is hidden or turned round."""
+    return html_escape(visible(text))
 
 
 def card(title: str, *parts: str, note: str = "") -> str:

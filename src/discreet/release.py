@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.displays import card, paragraph, table
+from discreet.displays import card, paragraph, table, visible
 from discreet.guarantees import Guarantee
 
 
@@ -51,7 +51,6 @@ class Release:
 
     def __str__(self) -> str:
         counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"
-        return (
-            f"{self.answer}\n{self.guarantee.in_words()}\n"
+        return f"{visible(self.answer)}\n{self.guarantee.in_words()}\n" + visible(
             f"Chosen by {self.mechanism}. Neighbours: {self.neighbours}. {counted}."
         )

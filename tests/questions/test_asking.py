@@ -22,6 +22,7 @@ from discreet.errors import (
 from discreet.guarantees import ApproxDP
 from discreet.ledger import Ledger
 from discreet.questions import median, mode, quantile, quantiles, select_by, top_k
+from discreet.questions.asking import Asker
 from discreet.questions.promise import guarantee_of
 
 VISITS = pl.DataFrame(
@@ -230,3 +231,25 @@ def test_a_release_holds_no_score() -> None:
     assert "200" not in repr(release)
     assert release.count is None
     assert release.gap is None
+
+
+@pytest.mark.parametrize("error", [ValueError("Zoë"), TableError("no"), KeyboardInterrupt()])
+@pytest.mark.parametrize("broken", [False, True])
+def test_every_failure_after_the_spend_says_what_stays_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, broken: bool
+) -> None:
+    def work() -> None:
+        raise error
+
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("clinic", PureDP(3))
+        if broken:  # even the note that it failed cannot be written
+            monkeypatch.setattr(ledger, "fail", lambda _: ledger.show("nobody"))
+        event = Event(PureDP(1), mechanism="permute-and-flip")
+        with pytest.raises((TableError, KeyboardInterrupt)) as caught:
+            Asker(ledger, "clinic").spending(event, "mode", work)
+    assert str(caught.value).endswith("ε = 1 stays spent: clinic, entry 2")
+    assert "Zoë" not in str(caught.value)
+    assert caught.value.__context__ is None
+    with pytest.raises((TableError, KeyboardInterrupt), match="count ε = 1 as spent"):
+        Asker(None, None).spending(event, "mode", work)

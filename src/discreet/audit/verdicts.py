@@ -175,7 +175,7 @@ class Verdict:
 
     def to_json(self) -> str:
         """The verdict as JSON."""
-        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)
+        return json.dumps(self.as_dict(), allow_nan=False)
 
     def __str__(self) -> str:
         from discreet.audit.cards import text_card

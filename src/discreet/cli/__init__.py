@@ -57,6 +57,7 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 
@@ -83,15 +84,18 @@ def _options(
 
 def main() -> None:
     """Run the command line; errors become one line on stderr and an exit status."""
+    from discreet.cli.output import prepare_streams, say
+
+    prepare_streams()
     try:
         app()
     except Exception as error:
         if os.environ.get("DISCREET_DEBUG"):
             raise
         if isinstance(error, DiscreetError):
-            typer.echo(f"error: {error}", err=True)
+            say(f"error: {error}", err=True)
             sys.exit(2 if isinstance(error, ParameterError | ScoresError) else 3)
         # The message of an error that is not ours may quote data: only its kind is shown.
         kind = type(error).__name__
-        typer.echo(f"error: something failed ({kind}); DISCREET_DEBUG=1 shows where", err=True)
+        say(f"error: something failed ({kind}); DISCREET_DEBUG=1 shows where", err=True)
         sys.exit(3)

@@ -36,6 +36,12 @@ Engine = Annotated[
     str | None, typer.Option(help="Who reads the file: duckdb, polars, pandas or spark.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the release as JSON.")]
+Purpose = Annotated[
+    str | None, typer.Option(help="What for, as the ledger is to say it: words without data.")
+]
+Out = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write the answer to this file too, and first.")
+]
 CandidatesFile = Annotated[
     str | None,
     typer.Option(help="The public candidates: a file with one on each line, or a CSV column."),
@@ -94,7 +100,9 @@ def mode(
         bool, typer.Option("--with-gap", help="Also the noisy lead, at no cost.")
     ] = False,
     engine: Engine = None,
+    purpose: Purpose = None,
     json: Json = False,
+    out: Out = None,
 ) -> None:
     """The most common value of a column.
 
@@ -112,6 +120,8 @@ def mode(
         questions.mode,
         data,
         json=json,
+        out=out,
+        purpose=purpose,
         dataset=dataset,
         ledger=ledger,
         no_ledger=no_ledger,
@@ -155,7 +165,9 @@ def median(
     groups: Groups = None,
     groups_per_person: GroupsPerPerson = 1,
     engine: Engine = None,
+    purpose: Purpose = None,
     json: Json = False,
+    out: Out = None,
 ) -> None:
     """The median of a column, on a public grid.
 
@@ -169,6 +181,8 @@ def median(
         questions.median,
         data,
         json=json,
+        out=out,
+        purpose=purpose,
         dataset=dataset,
         ledger=ledger,
         no_ledger=no_ledger,
@@ -210,7 +224,9 @@ def quantiles(
     groups: Groups = None,
     groups_per_person: GroupsPerPerson = 1,
     engine: Engine = None,
+    purpose: Purpose = None,
     json: Json = False,
+    out: Out = None,
 ) -> None:
     """Several quantiles of a column at once, on a public grid.
 
@@ -224,6 +240,8 @@ def quantiles(
         questions.quantiles,
         data,
         json=json,
+        out=out,
+        purpose=purpose,
         dataset=dataset,
         ledger=ledger,
         no_ledger=no_ledger,
@@ -272,7 +290,9 @@ def top(
     with_count: WithCount = False,
     count_share: CountShare = "0.25",
     engine: Engine = None,
+    purpose: Purpose = None,
     json: Json = False,
+    out: Out = None,
 ) -> None:
     """The k most common values of a column.
 
@@ -308,6 +328,8 @@ def top(
         questions.top_k,
         data,
         json=json,
+        out=out,
+        purpose=purpose,
         dataset=dataset,
         ledger=ledger,
         no_ledger=no_ledger,

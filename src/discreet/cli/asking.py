@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from discreet.cli.output import as_json, deliver, opened_for_answer, say
 from discreet.errors import ParameterError
 
 
@@ -17,20 +18,22 @@ def answer(
     question: Callable[..., Any],
     *subjects: Any,
     json: bool,
+    out: str | None,
     dataset: str | None,
     ledger: str | None,
     no_ledger: bool,
     **options: Any,
 ) -> None:
-    """Ask, with the ledger that was named or with none, and print the release."""
-    with counted(dataset, ledger, no_ledger) as counting, _progress():
-        release = question(*subjects, **counting, **options)
-    if json:
-        import json as json_format
-
-        typer.echo(json_format.dumps(release.as_data(), ensure_ascii=False))
-    else:
-        typer.echo(str(release))
+    """Ask, with the ledger that was named or with none, and deliver the release."""
+    with counted(dataset, ledger, no_ledger) as counting:
+        file = opened_for_answer(out)
+        try:
+            with _progress():
+                release = question(*subjects, **counting, **options)
+        except KeyboardInterrupt as stopped:
+            say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
+            raise typer.Exit(130) from None
+    deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli.budget_figures import guarantee_of, relation_named
-from discreet.cli.budget_tables import print_budgets, print_history, print_json
+from discreet.cli.budget_tables import print_budgets, print_history
+from discreet.cli.output import say, say_json
 from discreet.cli.plain_help import PlainGroup, Shelf
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def history(dataset: Dataset, ledger: Address = None, json: Json = False) -> Non
     with _opened(ledger) as opened:
         entries = opened.history(dataset)
     if json:
-        print_json([entry.as_data() for entry in entries])
+        say_json([entry.as_data() for entry in entries])
         return
     print_history(entries)
 
@@ -170,9 +171,9 @@ def plan(
     with _opened(ledger) as opened:
         planned = opened.plan(dataset, event, group=group)
     if json:
-        print_json(planned.as_data())
+        say_json(planned.as_data())
     else:
-        typer.echo(str(planned))
+        say(str(planned))
 
 
 @budget.command()
@@ -241,10 +242,10 @@ def verify(
         names = [found.name for found in opened.budgets()] if dataset is None else [dataset]
         results = [opened.verify(name, head=head) for name in names]
     if json:
-        print_json([result.as_data() for result in results])
+        say_json([result.as_data() for result in results])
     else:
         for result in results:
-            typer.echo(str(result))
+            say(str(result))
     if not all(result.holds for result in results):
         raise typer.Exit(1)
 
@@ -258,9 +259,9 @@ def print_head(dataset: Dataset, ledger: Address = None, json: Json = False) -> 
     with _opened(ledger) as opened:
         found = opened.head(dataset)
     if json:
-        print_json({"dataset": found.dataset, "sequence": found.sequence, "hash": found.hash})
+        say_json({"dataset": found.dataset, "sequence": found.sequence, "hash": found.hash})
     else:
-        typer.echo(str(found))
+        say(str(found))
 
 
 @budget.command("accept-clock")
@@ -277,9 +278,9 @@ def accept_clock(
     with _opened(ledger) as opened:
         entry = opened.accept_clock(dataset, purpose=purpose)
     if json:
-        print_json(entry.as_data())
+        say_json(entry.as_data())
     else:
-        typer.echo(f"{entry}: {entry.time}")
+        say(f"{entry}: {entry.time}")
 
 
 @contextmanager

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import typer
+from discreet.cli.output import say_json
+from discreet.displays import visible
 
 if TYPE_CHECKING:
     from discreet.ledger import Budget, Entry
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def print_budgets(budgets: Sequence[Budget], json: bool) -> None:
     """Budgets, as a table or as JSON."""
     if json:
-        print_json([found.as_data() for found in budgets])
+        say_json([found.as_data() for found in budgets])
         return
     columns = ["budget", "spent", "left", "cap", "lasts", "neighbours", "entries"]
     _print_table(columns, [_budget_row(found) for found in budgets])
@@ -58,13 +59,6 @@ def _entry_row(entry: Entry) -> list[str]:
     return [str(entry.sequence), seconds, entry.budget, entry.kind, cost, mechanism, about]
 
 
-def print_json(data: Any) -> None:
-    """Plain data, readable."""
-    import json
-
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
-
-
 def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.box import SIMPLE
     from rich.console import Console
@@ -75,6 +69,6 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     # A pipe has no width to fit: long purposes stay on their line.
     Console(width=None if sys.stdout.isatty() else 200).print(table)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import studying as study
+from discreet.cli.output import say_json
 
 
 def register(app: typer.Typer) -> None:
@@ -59,7 +60,7 @@ def compare(
     if chart is not None:
         study.draw(table.chart(), chart)
     if json:
-        study.print_json(table.records())
+        say_json(table.records())
         return
     study.print_table(
         ["mechanism", "ε", "expected error", "deviation", "error, 95 %", "Pr[best]", "ratio"],

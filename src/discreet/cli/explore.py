@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli import studying as study
+from discreet.cli.output import say_json
 from discreet.errors import missing_extra
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _serve(server: PageServer, *, browser: bool, as_json: bool) -> None:
     import webbrowser
 
     if as_json:
-        study.print_json({"url": server.url})
+        say_json({"url": server.url})
     else:
         typer.echo(server.url)
     typer.echo("The page is for this machine only. Stop it with Ctrl-C.", err=True)

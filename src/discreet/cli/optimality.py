@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import studying as study
+from discreet.cli.output import say_json
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +58,7 @@ def optimality(
             optimality_chart(families, n=n, k=k, epsilons=epsilon, neighbours=neighbours), chart
         )
     if json:
-        study.print_json(rows)
+        say_json(rows)
         return
     study.print_table(
         ["mechanism", "ε", "error ÷ least possible"],

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.output import say_json
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -79,7 +81,7 @@ def claims_command(
         return
     results = _checked(claims, scope)
     if json:
-        _print_json([result.as_json() for result in results])
+        say_json([result.as_json() for result in results])
     else:
         _show_claims(results)
     for path, text in ((markdown, claims_markdown), (html, claims_html)):
@@ -154,16 +156,10 @@ def _scope(*, quick: bool, data: Path | None) -> Scope:
 
 def _list(rows: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
     if as_json:
-        _print_json(rows)
+        say_json(rows)
         return
     for identifier, words, *_ in (row.values() for row in rows):
         typer.echo(f"{identifier}\t{words}")
-
-
-def _print_json(objects: Sequence[Mapping[str, object]]) -> None:
-    import json
-
-    typer.echo(json.dumps(objects, ensure_ascii=False, allow_nan=False, indent=1))
 
 
 def _progress() -> Progress:
@@ -219,7 +215,7 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
     ordered = [page[name] for name in all_figures() if name in page]
     written = write_figures_report(ordered, scope, out)
     if as_json:
-        _print_json([result.as_json() for result in results])
+        say_json([result.as_json() for result in results])
     else:
         _show_figures(results)
         typer.echo(figures_summary(results))

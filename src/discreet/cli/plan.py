@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import studying as study
+from discreet.cli.output import say_json
 from discreet.errors import ParameterError
 
 
@@ -97,7 +98,7 @@ def plan(
         for family, epsilon in zip(families, needed, strict=True)
     ]
     if json:
-        study.print_json(found)
+        say_json(found)
         return
     study.print_table(
         ["mechanism", "ε needed", "× least"],

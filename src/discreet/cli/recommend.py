@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import studying as study
+from discreet.cli.output import say_json
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def recommend(
 
         study.draw(crossover_chart(budget, **{k: v for k, v in where.items() if k != "gap"}), chart)
     if json:
-        study.print_json(
+        say_json(
             {
                 "mechanism": advice.mechanism.name,
                 "epsilon": advice.options[0].epsilon,

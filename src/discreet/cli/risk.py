@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import studying as study
+from discreet.cli.output import say_json
 from discreet.errors import ParameterError
 
 
@@ -48,6 +49,6 @@ def risk(
         shown = study.rounded(largest, up=False)
         words = f"Up to ε = {shown:.4g} no answer makes an attacker surer than {tolerated}."
     if json:
-        study.print_json(data)
+        say_json(data)
     else:
         typer.echo(words)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import studying as study
+from discreet.cli.ask import Out, Purpose
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +46,9 @@ def select(
     dataset: Annotated[str | None, typer.Option(help="The data set's name in the ledger.")] = None,
     ledger: Annotated[str | None, typer.Option(help="Another ledger than the usual one.")] = None,
     no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Say that nobody counts.")] = False,
+    purpose: Purpose = None,
     json: Annotated[bool, typer.Option("--json", help="Print the release as JSON.")] = False,
+    out: Out = None,
 ) -> None:
     """The best candidate, by scores of your own that were computed already.
 
@@ -58,6 +61,8 @@ def select(
         select_from_file,
         scores,
         json=json,
+        out=out,
+        purpose=purpose,
         dataset=dataset,
         ledger=ledger,
         no_ledger=no_ledger,

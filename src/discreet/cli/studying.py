@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.displays import visible
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -96,23 +97,6 @@ def families_of(names: Sequence[str] | None, optimize: str) -> list[AnyMechanism
     return [mechanism_named(name, epsilon=1, optimize=optimize) for name in chosen]
 
 
-def print_json(data: Any) -> None:
-    """JSON on stdout; numbers that JSON lacks become text (inf) or null (not a number)."""
-    import json
-
-    typer.echo(json.dumps(_plain(data), ensure_ascii=False, allow_nan=False, indent=2))
-
-
-def _plain(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_plain(value) for value in data]
-    if isinstance(data, float) and not math.isfinite(data):
-        return None if math.isnan(data) else str(data)
-    return data
-
-
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A table on stdout; numbers to the right, in four digits; as wide as it needs when not on a screen."""
     from rich.console import Console
@@ -123,7 +107,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         number = all(isinstance(row[place], int | float) for row in rows)
         table.add_column(name, justify="right" if number else "left", no_wrap=not number)
     for row in rows:
-        table.add_row(*(_shown(value) for value in row))
+        table.add_row(*(visible(_shown(value)) for value in row))
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=max(120, console.width))

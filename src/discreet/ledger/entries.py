@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from discreet.displays import visible
 from discreet.errors import ParameterError
 
 GENESIS = "0" * 64
@@ -30,7 +31,7 @@ class Head:
     hash: str
 
     def __str__(self) -> str:
-        return f"{self.dataset}:{self.sequence}:{self.hash}"
+        return visible(f"{self.dataset}:{self.sequence}:{self.hash}")
 
     @staticmethod
     def parse(text: str) -> Head:
@@ -83,7 +84,7 @@ class Entry:
     state: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.budget} #{self.sequence}"
+        return visible(f"{self.budget} #{self.sequence}")
 
     @property
     def head(self) -> Head:

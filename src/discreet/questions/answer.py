@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.displays import visible
 from discreet.questions.neighbours import IN_WORDS
 from discreet.release import Release
 
@@ -43,15 +44,14 @@ class TableRelease(Release):
         order = {None: "", True: " In order.", False: " In no particular order."}[self.ordered]
         relation = IN_WORDS.get(self.neighbours)
         neighbours = self.neighbours if relation is None else f"{self.neighbours} ({relation})"
-        return (
-            f"{self._answers()}\n{self.guarantee.in_words()}\n"
+        return f"{self._answers()}\n{self.guarantee.in_words()}\n" + visible(
             f"Chosen by {self.mechanism}.{order} Neighbours: {neighbours}. {counted}."
         )
 
     def _answers(self) -> str:
         if isinstance(self.answer, Mapping):
             return "\n".join(
-                f"{group}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
+                f"{visible(group)}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
                 for group, answer in self.answer.items()
             )
         return self._one(self.answer, self.count, self.gap)
@@ -62,7 +62,7 @@ class TableRelease(Release):
         if isinstance(answer, tuple):
             counts = count if isinstance(count, tuple) else (None,) * len(answer)
             return "\n".join(self._one(*pair, None) for pair in zip(answer, counts, strict=True))
-        words = str(answer)
+        words = visible(answer)
         if count is not None:
             words += f": {count} people, give or take {self.count_within} (19 times out of 20)"
         if gap is not None:

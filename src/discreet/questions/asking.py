@@ -7,16 +7,18 @@ error carries nothing of the data (DESIGN: errors and data).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 from discreet.accounting import Event
-from discreet.errors import DiscreetError, NotPrivateError, ParameterError, TableError
+from discreet.errors import DiscreetError, LedgerError, NotPrivateError, ParameterError, TableError
 from discreet.exact_numbers import positive, refuse, whole
 from discreet.mechanisms import PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_named
+from discreet.plain_words import figure
 from discreet.questions.candidates import public_candidates
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE, relation
 from discreet.questions.promise import Part, event_of, guarantee_of, mixed
@@ -60,7 +62,11 @@ class Asker:
         }
         entry = None
         if self.ledger is not None and self.dataset is not None:
-            entry = self.ledger.spend(self.dataset, event, purpose=purpose)
+            try:
+                entry = self.ledger.spend(self.dataset, event, purpose=purpose)
+            except KeyboardInterrupt as stopped:
+                stopped.args = (f"the history of {self.dataset!r} shows whether it was spent",)
+                raise
         failure: BaseException
         try:
             return work(), {**terms, "entry": entry}
@@ -68,14 +74,28 @@ class Asker:
             failure = error
         except BaseException:
             # Whatever it says may quote the data.
-            failure = TableError(
-                "the question failed after its budget was spent; nothing is released"
-            )
+            failure = TableError("the question failed while it read the data; nothing is released")
         if self.ledger is not None:
-            self.ledger.fail(entry)
+            # Whether or not the failure can be noted, the spend stays, and the failure is what is told.
+            with suppress(LedgerError):
+                self.ledger.fail(entry)
+        if not isinstance(failure, SystemExit):
+            said = [str(each) for each in failure.args] + [self._spent(terms["guarantee"], entry)]
+            failure.args = ("; ".join(said),)
         # Raised anew, outside the handlers: no cause and no context that would quote an engine.
         failure.__cause__ = failure.__context__ = None
         raise failure.with_traceback(None)
+
+    def _spent(self, guarantee: Any, entry: Any) -> str:
+        """What a release that failed has cost, and where that is to be seen."""
+        figures = ", ".join(
+            f"{symbol} = {figure(getattr(guarantee, name))}"
+            for name, symbol in (("epsilon", "ε"), ("rho", "ρ"), ("delta", "δ"))
+            if hasattr(guarantee, name)
+        )
+        if entry is None:
+            return f"count {figures} as spent (no ledger does)"
+        return f"{figures} stays spent: {self.dataset}, entry {getattr(entry, 'sequence', entry)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,112 @@
+"""How every command prints: nothing that a terminal would obey, and no answer lost on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, TextIO
+
+import typer
+
+from discreet.displays import visible
+from discreet.errors import DiscreetError, ParameterError
+
+
+def prepare_streams() -> None:
+    """Let no character fail: what the terminal's encoding lacks is written as its escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def say(words: object, *, err: bool = False) -> None:
+    """Print lines; whatever came from data or a ledger cannot steer the terminal."""
+    typer.echo(visible(words, keep="\n\t"), err=err)
+
+
+def as_json(data: Any, *, indent: int | None = 2) -> str:
+    """JSON in ASCII; numbers that JSON lacks become text (inf) or null (not a number)."""
+    # A delete character is ASCII, and JSON leaves it as it is.
+    return json.dumps(_plain(data), allow_nan=False, indent=indent).replace("\x7f", "\\u007f")
+
+
+def say_json(data: Any) -> None:
+    """JSON on stdout."""
+    typer.echo(as_json(data))
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None if math.isnan(data) else str(data)
+    return data
+
+
+def opened_for_answer(path: str | None) -> TextIO | None:
+    """The file for an answer, opened before anything is spent; None if none was named."""
+    if path is None:
+        return None
+    try:
+        return Path(path).open("w", encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        problem = ParameterError(f"--out {path!r} cannot be written: {error.strerror}")
+    raise problem
+
+
+def deliver(answer: str, file: TextIO | None) -> None:
+    """Write a paid answer to the file, if there is one, and print it; it is never lost.
+
+    Where printing fails (a closed pipe, a full disk), the answer is kept in a file that only its owner
+    can read, and the error says where.
+    """
+    kept = None
+    if file is not None and _written(answer, file):
+        kept = file.name
+        file.close()
+    if _written(answer, sys.stdout):
+        return
+    _silence()
+    kept = kept or _kept(answer)
+    if kept is None:
+        say(answer, err=True)
+        raise DiscreetError("the answer could not be printed where it belongs: it stands above")
+    raise DiscreetError(f"the answer could not be printed: it is in {kept}")
+
+
+def _written(answer: str, stream: TextIO | None) -> bool:
+    if stream is None:  # the interpreter's word for a closed descriptor
+        return False
+    try:
+        stream.write(answer + "\n")
+        stream.flush()
+    except (OSError, ValueError):  # a closed stream raises ValueError
+        return False
+    return True
+
+
+def _kept(answer: str) -> str | None:
+    for folder in (tempfile.gettempdir(), Path.home(), Path.cwd()):
+        try:
+            number, name = tempfile.mkstemp(prefix="discreet-answer-", suffix=".txt", dir=folder)
+            with open(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(answer + "\n")
+        except OSError:
+            continue
+        return name
+    return None
+
+
+def _silence() -> None:
+    """The interpreter flushes stdout once more when it ends, and would complain again."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
