@@ -16,6 +16,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from discreet import PermuteAndFlip, Scores
 from discreet.conversions import epsilon_of_zcdp
 from discreet.errors import DiscreetError, ParameterError
 from discreet.guarantees import (
@@ -581,3 +582,19 @@ def test_figures_in_words_are_never_too_small(epsilon: Fraction) -> None:
     words = PureDP(epsilon).in_words()
     figure = Fraction(words.rpartition("= ")[2].rstrip(").").rstrip())
     assert epsilon <= figure <= epsilon * Fraction(1002, 1000)
+
+
+def test_two_disjoint_releases_are_within_what_is_promised_for_two_people() -> None:
+    """A person who leaves one group and enters another: the ranges of permute-and-flip add up."""
+    ahead, behind = (
+        PermuteAndFlip(epsilon=1).probabilities(Scores(row, range_distance=1))
+        for row in ([0.5, 0.0], [0.0, 0.5])
+    )
+    # One group's release loses the person, the other's gains one.
+    pair = np.outer(ahead, ahead).ravel(), np.outer(behind, behind).ravel()
+    assert np.ptp(_loss(pair)) == pytest.approx(3.3271862630)
+    assert FlippedCoins(2).to(BoundedRange).epsilon < 3
+    promise = FlippedCoins(1).for_people(2)
+    assert type(promise) is LaplaceDominated
+    _assert_holds(promise, pair)
+    assert type(FlippedCoins(1).for_people(1)) is FlippedCoins

@@ -139,7 +139,7 @@ class _Epsilon(_OneNumber):
         """ε, rounded up to a float64."""
         return self._reported()
 
-    def for_people(self, count: int) -> Self:
+    def for_people(self, count: int) -> _Epsilon:
         """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
         return type(self)(self._exact * whole("people", count))
 
@@ -268,6 +268,11 @@ class FlippedCoins(LaplaceDominated):
     """
 
     __slots__ = ()
+
+    def for_people(self, count: int) -> LaplaceDominated:
+        """Laplace dominance goes on along a chain of neighbours, the range does not."""
+        many = whole("people", count)
+        return self if many == 1 else LaplaceDominated(self._exact * many)
 
     def _number_in(self, measure: type[Guarantee]) -> Exact:
         assert isinstance(self._exact, Fraction)

@@ -22,7 +22,8 @@ from discreet import (
 )
 from discreet.audit import audit
 from discreet.errors import ParameterError
-from discreet.guarantees import LaplaceDominated
+from discreet.guarantees import FlippedCoins, LaplaceDominated
+from discreet.mechanisms.registry import MECHANISMS, mechanism_named
 
 
 def written_by_hand(scores: Any) -> Any:
@@ -232,3 +233,46 @@ def test_reports() -> None:
     assert verdict._repr_html_().startswith("<div")
     infinite = audit(PermuteAndFlip(scale=0), PureDP(1), n=2, starts=0)
     assert json.loads(infinite.to_json())["measured"] == "inf"
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_subclass_is_not_what_was_proved(name: str) -> None:
+    """One that returns the best of seven candidates or more is refuted by nothing tried at n = 2."""
+    honest = mechanism_named(name, epsilon=1)
+
+    class Argmax(type(honest)):  # type: ignore[misc]  # every class of the register
+        def log_probabilities(self, scores: Scores) -> Any:
+            if len(scores) < 7:
+                return honest.log_probabilities(scores)
+            return np.log(np.eye(len(scores))[int(np.argmax(scores.values))] + 1e-300)
+
+    claim = honest.promise_at(Fraction(1))
+    if not isinstance(claim, ApproxDP):
+        claim = PureDP(1)
+    verdict = audit(Argmax(**honest.parameters()), claim, n=2, starts=0)
+    assert verdict.status != "proved"
+    assert verdict.proof is None
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "proved"),
+    [
+        (NoisyMax(epsilon=1, noise="laplace"), FlippedCoins(1), False),
+        (NoisyMax(epsilon=1, noise="laplace"), LaplaceDominated(1), True),
+        (PermuteAndFlip(epsilon=1), FlippedCoins(1), True),
+        (PermuteAndFlip(epsilon=1), LaplaceDominated(1), True),
+        (Exponential(epsilon=1), LaplaceDominated(1), False),
+    ],
+)
+def test_proved_is_this_very_claim(mechanism: Any, claim: Any, proved: bool) -> None:
+    assert (audit(mechanism, claim, n=2, starts=0).status == "proved") == proved
+
+
+def test_what_was_measured_above_the_claim_is_never_called_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("discreet.audit.exact.exceeds", lambda _value, _claimed: False)
+    monkeypatch.setattr("discreet.audit.exact._proof", lambda *_: "a page")
+    verdict = audit(PermuteAndFlip(epsilon=1), PureDP("0.5"), n=2, starts=0)
+    assert verdict.measured > verdict.claimed
+    assert verdict.status == "not refuted"

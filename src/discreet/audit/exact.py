@@ -20,6 +20,7 @@ from discreet.audit.verdicts import Verdict, Witness, plain
 from discreet.errors import ParameterError
 from discreet.exact_numbers import float_up, positive_distance, refuse, whole
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, LaplaceDominated
+from discreet.mechanisms.mechanism import facts_of
 
 SIZES = (2, 3, 4, 5)
 """How many candidates are tried unless told otherwise."""
@@ -92,13 +93,16 @@ def audit(
     _run(searches, sizes, starts, progress)
     worst = _worst(prepared, loss, searches)
     refuted = worst is not None and worst[1]
-    proof = None if refuted or neighbours is not None else _proof(prepared, claim, relations)
+    claimed = float_up(loss.claimed)
+    # Above the claim but not certainly so: no proof is named beside such a figure.
+    above = worst is not None and worst[0].value > claimed
+    proof = None if above or refuted or neighbours else _proof(prepared, claim, relations)
     return Verdict(
         subject=prepared.name,
         claim=repr(claim),
         status="refuted" if refuted else "proved" if proof else "not refuted",
         measured=0.0 if worst is None else worst[0].value,
-        claimed=float_up(loss.claimed),
+        claimed=claimed,
         symbol=loss.symbol,
         witness=worst[0] if worst is not None and refuted else None,
         worst=None if worst is None else worst[0],
@@ -240,15 +244,16 @@ def _middle(ball: Any) -> float:
 
 
 def _proof(subject: Subject, claim: Guarantee, relations: list[Relation]) -> str | None:
-    """The mechanism's proof page, if its own guarantee under every relation is within the claim."""
+    """The proof page of this very class, if its guarantee under every relation is within this very claim."""
     mechanism = subject.mechanism
-    if mechanism is None or not mechanism.private or not getattr(mechanism, "proof", None):
+    # A subclass may do something else under the same promise.
+    if mechanism is None or facts_of(mechanism) is None or not mechanism.private:
         return None
     for relation in relations:
         scores = subject.scores([0.0, 0.0], monotonic=relation.monotonic)
         if isinstance(claim, LaplaceDominated):
-            promise: Guarantee = mechanism._promise(mechanism._cost(scores.range_distance))
-            covered = isinstance(promise, LaplaceDominated) and promise.exact <= claim.exact
+            promise = mechanism.promise_at(scores.range_distance)
+            covered = isinstance(promise, type(claim)) and promise.exact <= claim.exact
         elif isinstance(claim, ApproxDP):
             covered = mechanism.guarantee(scores, ApproxDP, delta=claim.exact[1]) <= claim
         else:

@@ -19,6 +19,7 @@ from discreet.mechanisms.mechanism import facts_of
 
 _MOST_ROWS = 32
 _PROOF = "docs/proofs/auditing.md"
+_DUST = 2.0**-100  # what 200 bits may leave of a log-ratio that is zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +92,14 @@ def audit_regularity(
         found, breaks = _certified(subject, change, relation)
         if witness is None or (breaks, found.value) > (refuted, witness.value):
             witness, refuted = found, breaks
+    measured = 0.0 if witness is None else max(0.0, witness.value)
     facts = facts_of(subject.audited)
-    proved = not refuted and facts is not None and facts.regular
+    proved = not refuted and measured <= _DUST and facts is not None and facts.regular
     return Verdict(
         subject=subject.name,
         claim=repr(claim),
         status="refuted" if refuted else "proved" if proved else "not refuted",
-        measured=0.0 if witness is None else max(0.0, witness.value),
+        measured=measured,
         claimed=0.0,
         symbol="log-ratio",
         witness=witness if refuted else None,

@@ -1,0 +1,403 @@
+"""Every mechanism × every question × every kind of budget: what is said, what is paid and what is true.
+
+The truth is the exact law of a question on small tables: every choice that the question makes is followed
+down every branch, with the probabilities of the mechanism that makes it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet import ApproxDP, PermuteAndFlip, PureDP, questions
+from discreet.accounting import Event
+from discreet.errors import NotPrivateError, ParameterError
+from discreet.guarantees import (
+    ZCDP,
+    BoundedRange,
+    FlippedCoins,
+    Guarantee,
+    LaplaceDominated,
+)
+from discreet.ledger import Ledger
+from discreet.ledger.accountants import ACCOUNTANTS
+from discreet.ledger.amounts import exact_cost, exact_delta
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.registry import MECHANISMS, mechanism_named
+from discreet.questions.promise import guarantee_of, mixed
+
+EPSILON = 12
+SIZES = (2, 3, 4, 6)
+"""So many people agree: a large gap gets certain at one of these sizes, whatever part of ε it gets."""
+SLACK = 1e-9
+READERS = ("people_per_candidate", "people_per_grid_point", "commonest_values")
+
+Law = Mapping[Any, float]
+
+
+# ---- the questions, by name: (data with n people, the data after one person changed) → an ask ------
+
+
+Person = tuple[str, str, int]
+"""Their code, the groups in which they have rows, their age."""
+
+
+def visits(n: int, *others: Person) -> pl.DataFrame:
+    """n people with code a and age 1 in group x, and others."""
+    people: list[Person] = [("a", "x", 1)] * n + list(others)
+    rows = [
+        (number, code, place, age)
+        for number, (code, places, age) in enumerate(people)
+        for place in places
+    ]
+    schema = {"person": pl.Int64, "code": pl.String, "place": pl.String, "age": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def score_file(folder: Path, n: int) -> Path:
+    path = folder / f"{n}.csv"
+    path.write_text(f"candidate,score\na,{n}\nb,0\nc,0\n")
+    return path
+
+
+CODES = {"column": "code", "candidates": ["a", "b", "c"]}
+GROUPS = {"by": "place", "groups": ["x", "y"]}
+AGES = {"column": "age", "bounds": "0:2"}
+OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
+    "mode": (
+        CODES,
+        {**CODES, "neighbours": "replace"},
+        {**CODES, "with_count": True},
+        {**CODES, "with_gap": True},
+        {**CODES, **GROUPS},
+        {**CODES, **GROUPS, "groups_per_person": 2},
+        {**CODES, **GROUPS, "groups_per_person": 2, "neighbours": "replace", "with_count": True},
+        {"column": "code", "delta": "1e-3", "considered": 2},
+        {"column": "code", "delta": "1e-3", "considered": 2, "with_count": True},
+        {"column": "code", "delta": "1e-3", "considered": 2, "neighbours": "replace"},
+    ),
+    "top_k": (
+        {**CODES, "k": 2},
+        {**CODES, "k": 2, "ordered": False, "neighbours": "replace"},
+        {**CODES, "k": 1, "with_count": True},
+        {**CODES, "k": 2, "method": "one-shot"},
+        {**CODES, **GROUPS, "k": 1, "neighbours": "replace"},
+        {"column": "code", "k": 2, "delta": "1e-3", "considered": 2},
+    ),
+    "median": (AGES, {**AGES, "neighbours": "replace"}, {**AGES, **GROUPS}),
+    "quantile": ({**AGES, "at": "0.25"},),
+    "quantiles": (
+        {**AGES, "at": ["0.25", "0.5"]},
+        {**AGES, "at": ["0.25", "0.5"], "neighbours": "replace"},
+        {**AGES, "at": ["0.5"], "neighbours": "replace"},
+        {**AGES, "at": ["0.25", "0.5"], **GROUPS, "neighbours": "replace"},
+    ),
+    "select_by": (
+        {
+            "candidates": ["a", "b", "c"],
+            "score": lambda data, code: data.filter(code=code)["person"].n_unique(),
+            "sensitivity": 1,
+            "monotonic": True,
+        },
+    ),
+    "select_from_file": ({"sensitivity": 1, "monotonic": True},),
+    "PrivateSelectKBest": (
+        {
+            "k": 2,
+            "score_func": lambda features, _: features.sum(axis=0).astype(int),
+            "sensitivity": 1,
+            "monotonic": True,
+        },
+        {"k": 2, "sensitivity": 1, "score_func": lambda x, _: x.sum(axis=0), "method": "one-shot"},
+    ),
+}
+
+
+def asked(name: str, data: Any, folder: Path, **options: Any) -> Any:
+    """Ask one of the questions of a table of people, whatever the question wants to be given."""
+    if name == "select_from_file":
+        return questions.select_from_file(score_file(folder, data["person"].n_unique()), **options)
+    if name == "PrivateSelectKBest":
+        from discreet.sklearn import PrivateSelectKBest
+
+        rows = np.array([[1, 0, 0]] * data["person"].n_unique())
+        fitted = PrivateSelectKBest(**options).fit(rows, rows[:, 0])
+        return questions.TableRelease(
+            answer=tuple(fitted.get_support(indices=True)),
+            guarantee=fitted.guarantee_,
+            mechanism="",
+            neighbours="add-remove",
+            entry=fitted.entry_,
+        )
+    if name != "select_by":
+        options["user"] = "person"
+    return getattr(questions, name)(data, **options)
+
+
+def pairs_of_tables(options: Mapping[str, Any]) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Neighbouring tables under the question's relation, among them those at which a gap gets large."""
+    here, elsewhere = ("a", "xy", 1), ("b", "y", 2)
+    if options.get("neighbours") != "replace":
+        return [(visits(n), visits(n, person)) for n in SIZES for person in (here, elsewhere)]
+    return [(visits(n, here), visits(n, elsewhere)) for n in SIZES]
+
+
+# ---- the exact law of a question ---------------------------------------------------------------
+
+
+@dataclass
+class Walk:
+    """Follows every branch of a question, one run for each."""
+
+    prefix: tuple[int, ...] = ()
+    taken: list[int] = field(default_factory=list)
+    weight: float = 1.0
+    left: list[tuple[int, ...]] = field(default_factory=list)
+    read: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, reader: Callable[..., Any]) -> Callable[..., Any]:
+        """Every branch of one law reads the same table: read it once."""
+
+        def reading(*args: Any, **options: Any) -> Any:
+            if reader.__name__ not in self.read:
+                self.read[reader.__name__] = reader(*args, **options)
+            return self.read[reader.__name__]
+
+        return reading
+
+    def choose(self, law: Any) -> int:
+        """The next branch; the others are kept for later."""
+        depth = len(self.taken)
+        possible = [place for place, mass in enumerate(law) if mass > 0]
+        if depth < len(self.prefix):
+            place = self.prefix[depth]
+        else:
+            place = possible[0]
+            self.left += [(*self.taken, other) for other in possible[1:]]
+        self.taken.append(place)
+        self.weight *= float(law[place])
+        return place
+
+    def laws(self, ask: Callable[[], Any]) -> Law:
+        """The law of what ``ask`` returns."""
+        law: dict[Any, float] = defaultdict(float)
+        self.left, self.read = [()], {}
+        while self.left:
+            self.prefix, self.taken, self.weight = self.left.pop(), [], 1.0
+            release = ask()
+            law[repr((release.answer, release.count))] += self.weight
+        assert math.isclose(sum(law.values()), 1, abs_tol=1e-9)
+        return law
+
+
+@pytest.fixture
+def walk(monkeypatch: pytest.MonkeyPatch) -> Walk:
+    """Choices and noisy counts branch in place of drawing; counts are clamped, which adds no loss."""
+    walk = Walk()
+
+    def noisy_count(true: int, epsilon: Fraction, **_: Any) -> int:
+        low, high, ratio = 3, 4, math.exp(-epsilon)
+        point = [(1 - ratio) / (1 + ratio) * ratio ** abs(value - true) for value in range(-60, 80)]
+        law = [0.0] * (high - low + 1)
+        for value, mass in zip(range(-60, 80), point, strict=True):
+            law[min(max(value, low), high) - low] += mass
+        return low + walk.choose(law)
+
+    def winner_and_gap(scores: Any, epsilon: Fraction) -> tuple[int, int]:
+        return walk.choose(PermuteAndFlip(epsilon=epsilon).probabilities(scores)), 0
+
+    def one_shot(scores: Any, epsilon: Fraction, k: int) -> list[int]:
+        # Its law has a page and tests of its own; the winner alone is what is left of it here.
+        chosen = walk.choose(PermuteAndFlip(epsilon=epsilon / k).probabilities(scores))
+        return [chosen, *[place for place in range(len(scores)) if place != chosen][: k - 1]]
+
+    monkeypatch.setattr(
+        Mechanism, "select_index", lambda self, scores: walk.choose(self.probabilities(scores))
+    )
+    for module in [sys.modules[name] for name in sys.modules if name.startswith("discreet.quest")]:
+        for stand_in in (noisy_count, winner_and_gap, one_shot):
+            if hasattr(module, stand_in.__name__):
+                monkeypatch.setattr(module, stand_in.__name__, stand_in)
+        for reader in READERS:
+            if hasattr(module, reader):
+                monkeypatch.setattr(module, reader, walk.once(getattr(module, reader)))
+    monkeypatch.setattr(sys.modules["discreet.questions.quantiles"], "FINEST", 0)
+    return walk
+
+
+class Notebook:
+    """A ledger that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def spend(self, dataset: str, event: Event, *, purpose: str) -> int:
+        self.events.append(event)
+        return 0
+
+    def fail(self, entry: int) -> None:
+        raise AssertionError(entry)
+
+
+def divergence(first: Law, second: Law, epsilon: float) -> float:
+    """The hockey-stick divergence at e^ε."""
+    factor = math.exp(epsilon)
+    return sum(max(0.0, mass - factor * second.get(answer, 0.0)) for answer, mass in first.items())
+
+
+def renyi(first: Law, second: Law, order: float) -> float:
+    if any(not second.get(answer) for answer in first):
+        return math.inf
+    logarithms = [
+        order * math.log(mass) + (1 - order) * math.log(second[answer])
+        for answer, mass in first.items()
+    ]
+    return float(np.logaddexp.reduce(logarithms)) / (order - 1)
+
+
+def assert_true(guarantee: Guarantee, first: Law, second: Law) -> None:
+    """A pure, concentrated or (ε, δ) guarantee holds for this pair, in both directions."""
+    for one, other in ((first, second), (second, first)):
+        if isinstance(guarantee, ZCDP):
+            for order in (1.01, 2, 8, 64):
+                assert renyi(one, other, order) <= guarantee.rho * order + SLACK
+            continue
+        epsilon, delta = (
+            guarantee.exact if isinstance(guarantee, ApproxDP) else (guarantee.epsilon, 0)  # type: ignore[attr-defined]
+        )
+        assert divergence(one, other, float(epsilon)) <= float(delta) + SLACK
+        if delta == 0:
+            assert all(other.get(answer, 0) > 0 for answer in one)
+
+
+@cache
+def cases() -> list[Any]:
+    return [
+        pytest.param(mechanism, name, options, id=f"{mechanism}-{name}-{place}")
+        for mechanism in MECHANISMS
+        for name, variants in OPTIONS.items()
+        for place, options in enumerate(variants)
+    ]
+
+
+def test_every_question_is_here() -> None:
+    """A question is whatever of ``discreet.questions`` returns a release; a new one is added above."""
+    found = {
+        name
+        for name in questions.__all__
+        if inspect.isfunction(made := getattr(questions, name))
+        and inspect.signature(made).return_annotation == "TableRelease"
+    }
+    assert found | {"PrivateSelectKBest"} == set(OPTIONS)
+
+
+def refusal(mechanism: str, options: Mapping[str, Any]) -> type[Exception] | None:
+    """What a question must say to a mechanism that it has no proof for."""
+    if not mechanism_named(mechanism, epsilon=1).private:
+        return NotPrivateError
+    facts = mechanism_named(mechanism, epsilon=1).facts
+    if "delta" in options:
+        return None if mechanism == "permute-and-flip" else ParameterError
+    plain = not options.get("with_gap") and options.get("method") != "one-shot"
+    return None if plain or facts.free_gap else ParameterError
+
+
+@pytest.mark.parametrize(("mechanism", "name", "options"), cases())
+def test_what_is_said_what_is_paid_and_what_is_true(
+    mechanism: str, name: str, options: dict[str, Any], walk: Walk, tmp_path: Path
+) -> None:
+    notebook = Notebook()
+    options = {**options, "epsilon": EPSILON, "mechanism": mechanism}
+
+    def ask(data: Any, ledger: Any = notebook, dataset: str = "visits") -> Any:
+        return asked(name, data, tmp_path, ledger=ledger, dataset=dataset, **options)
+
+    refused = refusal(mechanism, options)
+    if refused is not None:
+        # An unknown domain refuses any mechanism but its own, private or not.
+        with pytest.raises((refused, ParameterError)):
+            ask(visits(3))
+        assert not notebook.events
+        return
+
+    release = ask(visits(3))
+    (event,) = notebook.events
+    assert release.guarantee == guarantee_of(event)
+    epsilon = release.guarantee.exact if isinstance(release.guarantee, PureDP) else None
+    promise = mechanism_named(mechanism, epsilon=1).promise_at(Fraction(1))
+    if isinstance(promise, ApproxDP) or "delta" in options:
+        assert release.guarantee.delta > 0
+    else:
+        assert epsilon == EPSILON
+
+    # What each accountant would charge, as a guarantee: it is true, or it is refused.
+    claims: list[Guarantee] = [release.guarantee]
+    payable = set()
+    for accountant in ACCOUNTANTS.values():
+        try:
+            amount = accountant.amount(event)
+        except ParameterError:
+            assert isinstance(release.guarantee, ApproxDP)
+            assert not accountant.counts_delta
+            continue
+        payable.add(accountant.name)
+        cost, delta = exact_cost(amount.cost), exact_delta(amount.delta)
+        if accountant.symbol == "ε":
+            claims.append(ApproxDP(cost, delta))
+        elif delta == 0:
+            claims.append(ZCDP(cost))
+    certain = False
+    for first, second in pairs_of_tables(options):
+        laws = [walk.laws(lambda table=table: ask(table)) for table in (first, second)]  # type: ignore[misc]
+        for claim in claims:
+            assert_true(claim, *laws)
+        certain |= laws[0].keys() != laws[1].keys()
+    # An answer that one neighbour gives and the other never does: no pure ε, and the tables show it.
+    assert isinstance(release.guarantee, ApproxDP) or not certain
+    assert certain or not (name == "select_from_file" and mechanism == "large-gap")
+
+    caps: dict[str, Guarantee] = {
+        "epsilon": PureDP(EPSILON),
+        "rho": ZCDP(30),
+        "rho-delta": ApproxDP(60, "0.1"),
+        "epsilon-delta": ApproxDP(EPSILON, "0.1"),
+    }
+    relation = options.get("neighbours", "add-remove")
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        for kind, cap in caps.items():
+            ledger.create(kind, cap, accountant=kind, neighbours=relation)
+            walk.prefix, walk.taken, walk.read = (), [], {}
+            if kind in payable:
+                paid = ask(visits(3), ledger, kind)
+                assert paid.guarantee == release.guarantee
+                amount = ACCOUNTANTS[kind].amount(event)
+                assert ledger.show(kind).spent == ACCOUNTANTS[kind].shown(amount)
+            else:
+                with pytest.raises(ParameterError, match="promises nothing that the accountant"):
+                    ask(visits(3), ledger, kind)
+                assert not walk.taken
+                assert [entry.kind for entry in ledger.history(kind)] == ["create"]
+
+
+def test_an_average_over_coins_that_nobody_sees_keeps_no_range() -> None:
+    assert mixed(BoundedRange(1)) == PureDP(1)
+    assert type(mixed(FlippedCoins(1))) is LaplaceDominated
+    for kept in (PureDP(1), LaplaceDominated(1), ZCDP(1), ApproxDP(1, "0.1")):
+        assert mixed(kept) == kept
+
+
+def test_so_many_answers_that_their_delta_adds_up_to_one_are_refused() -> None:
+    with pytest.raises(ParameterError, match="promises nothing for so many answers"):
+        guarantee_of(Event(ApproxDP(1, "0.25"), count=4))
