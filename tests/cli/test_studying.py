@@ -99,7 +99,8 @@ def test_recommend(run: Any, scores_file: str) -> None:
         "recommend", "--n", "100", "--epsilon", "1", "--delta", "1e-6", "--releases", "50"
     )
     assert status == 0
-    assert out.startswith("Use exponential with ε = 0.0624")
+    assert out.startswith("Use exponential with ε = 0.0605819 for each release.")
+    assert out.count("0.0605") == 2  # in the sentence and in the table, alike
     status, out, _ = run(
         "recommend", scores_file, "--epsilon", "0.1", "--monotonic", "--public", "--json"
     )

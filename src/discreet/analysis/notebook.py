@@ -57,7 +57,7 @@ def recommendation_html(recommendation: Recommendation) -> str:
         for option in recommendation.options
     ]
     return card(
-        f"Use {recommendation.mechanism!r}",
+        recommendation.advice,
         *map(paragraph, recommendation.reasons),
         table(("mechanism", "ε of each release", "expected error", "cost of all"), rows),
     )

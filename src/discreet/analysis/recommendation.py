@@ -14,17 +14,20 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.accounting import Event, compose
+from discreet.accounting.fixed_lists import core
 from discreet.analysis.error import expected_error
 from discreet.analysis.family import Family, family_list, member
 from discreet.analysis.worst_case import worst_case_error
+from discreet.conversions import epsilon_of_zcdp
 from discreet.errors import NotPrivateError, ParameterError
-from discreet.exact_numbers import refuse, whole
+from discreet.exact_numbers import Exact, refuse, whole
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.scores import Scores
 
 _ANY = Fraction(1)  # a mechanism built from ε costs the same at every range distance
-_DIGITS = 7
+_DIGITS = 6
+_COST_UNIT, _DELTA_UNIT = 10**12, 10**18  # a budget counts each release in these, rounded up
 # Bounds for lists fixed in advance take up to a second each.
 _DIGITS_FOR_LISTS = 3
 _MOST_RELEASES = 1_000_000
@@ -39,12 +42,15 @@ class Option:
         epsilon: the ε of each release.
         error: the expected error of each release.
         composed: what all releases cost together, in the budget's measure.
+        accountant: the accountant of a budget that pays for it; None for a list fixed in advance, whose
+            figure no budget counts on the way.
     """
 
     mechanism: str
     epsilon: float
     error: float
     composed: str
+    accountant: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,13 @@ class Recommendation:
         return [asdict(option) for option in self.options]
 
     def __str__(self) -> str:
-        return "\n".join((f"Use {self.mechanism!r}.", *self.reasons))
+        return "\n".join((self.advice, *self.reasons))
+
+    @property
+    def advice(self) -> str:
+        """What to use, in one sentence; its ε is the figure to type."""
+        best = self.options[0]
+        return f"Use {best.mechanism} with ε = {best.epsilon:.{_DIGITS}g} for each release."
 
     def _repr_html_(self) -> str:
         from discreet.analysis.notebook import recommendation_html
@@ -106,21 +118,37 @@ class _Setting:
         assert self.n is not None
         return worst_case_error(mechanism, self.n, self.sensitivity, self.monotonic, gap=self.gap)
 
-    def composed(self, mechanism: Mechanism, releases: int) -> Guarantee:
-        events = [Event(mechanism.promise_at(_ANY), count=releases)]
+    def composed(self, mechanism: Mechanism, releases: int) -> tuple[Guarantee, str | None]:
+        """What all releases cost under the budget, by the accountant that charges least."""
+        promise = mechanism.promise_at(_ANY)
+        own = promise.exact[1] if isinstance(promise, ApproxDP) else Fraction(0)
+        lost = Fraction(math.ceil(own * _DELTA_UNIT), _DELTA_UNIT) * releases
+        epsilon, rho = (
+            _counted(core(promise).to(measure).exact) * releases for measure in (PureDP, ZCDP)
+        )
         if isinstance(self.budget, ApproxDP):
-            return compose(events, self.adaptive, delta=self.budget.exact[1]).approx
-        whole_cost = compose(events)
-        return whole_cost.pure if isinstance(self.budget, PureDP) else whole_cost.zcdp
+            delta = self.budget.exact[1]
+            # A budget that adds up ρ keeps half of its δ for releases with a δ of their own.
+            kept = Fraction(math.floor(delta / 2 * _DELTA_UNIT), _DELTA_UNIT)
+            bounds: list[tuple[Exact, str | None]] = [
+                (
+                    epsilon_of_zcdp(rho, delta - delta / 2) if lost <= kept else math.inf,
+                    "rho-delta",
+                ),
+                (epsilon if lost <= delta else math.inf, "epsilon-delta"),
+            ]
+            if self.adaptive is not True:
+                listed = compose([Event(promise, count=releases)], self.adaptive, delta=delta)
+                bounds.append((listed.approx.exact[0], None))
+            least, accountant = min(bounds, key=lambda bound: bound[0])
+            return ApproxDP(least, delta), accountant
+        if isinstance(self.budget, PureDP):
+            return PureDP(epsilon if own == 0 else math.inf), "epsilon"
+        return ZCDP(rho if own == 0 else math.inf), "rho"
 
     def affordable(self, mechanism: Mechanism, releases: int) -> bool:
-        cost = self.composed(mechanism, releases)
-        if isinstance(self.budget, ApproxDP):
-            assert isinstance(cost, ApproxDP)
-            return cost <= self.budget
-        assert isinstance(cost, PureDP | ZCDP)
-        assert isinstance(self.budget, PureDP | ZCDP)
-        return cost.exact <= self.budget.exact
+        cost, _ = self.composed(mechanism, releases)
+        return bool(_limit(cost) <= _limit(self.budget))
 
 
 def recommend(
@@ -181,11 +209,13 @@ def recommend(
     ranked = []
     for family in family_list(mechanisms):
         best = largest_member(family, setting, count)
+        composed, accountant = setting.composed(best, count)
         option = Option(
             mechanism=best.name,
             epsilon=float(best.epsilon or 0),
             error=setting.error(best),
-            composed=repr(setting.composed(best, count)),
+            composed=repr(composed),
+            accountant=accountant,
         )
         ranked.append((option, best))
     ranked.sort(key=lambda pair: pair[0].error)
@@ -204,20 +234,28 @@ def recommend(
     )
 
 
-def _limit(budget: PureDP | ZCDP | ApproxDP) -> Fraction | float:
-    return budget.exact[0] if isinstance(budget, ApproxDP) else budget.exact
+def _limit(budget: Guarantee) -> Exact:
+    if isinstance(budget, ApproxDP):
+        return budget.exact[0]
+    assert isinstance(budget, PureDP | ZCDP)
+    return budget.exact
+
+
+def _counted(cost: Exact) -> Exact:
+    """One release's cost as a budget counts it."""
+    return cost if cost == math.inf else Fraction(math.ceil(cost * _COST_UNIT), _COST_UNIT)
 
 
 def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanism:
     """The member of a family with the largest ε, to a few digits, that the budget allows."""
     if not member(family, 1).private:
         raise NotPrivateError(f"{member(family, 1).name} has no guarantee, so no budget allows it")
+    limit = _limit(setting.budget)
     if isinstance(setting.budget, PureDP):
-        equal = member(family, Fraction(setting.budget.exact) / releases)
+        equal = member(family, _cut(Fraction(limit) / releases, _DIGITS))
         if not setting.affordable(equal, releases):
             raise _unaffordable(equal, setting)
         return equal
-    limit = _limit(setting.budget)  # type: ignore[arg-type]  # checked in recommend
     low = float(limit) / releases
     while not setting.affordable(member(family, low), releases):
         low /= 2
@@ -235,9 +273,13 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
             low = middle
         else:
             high = middle
-    # Cut, never rounded up: whatever is below an affordable ε is affordable.
-    unit = Fraction(10) ** (math.floor(math.log10(low)) + 1 - digits)
-    return member(family, math.floor(Fraction(repr(low)) / unit) * unit)
+    return member(family, _cut(Fraction(low), digits))
+
+
+def _cut(epsilon: Fraction, digits: int) -> Fraction:
+    """So many digits, never rounded up: whatever is below an affordable ε is affordable."""
+    unit = Fraction(10) ** (math.floor(math.log10(epsilon)) + 1 - digits)
+    return math.floor(epsilon / unit) * unit
 
 
 def _unaffordable(mechanism: Mechanism, setting: _Setting) -> ParameterError:
@@ -278,11 +320,13 @@ def _reasons(
     best = options[0]
     many = f"{releases} releases" if releases > 1 else "one release"
     reasons = [
-        f"For {many} under {budget!r} it may use ε = {best.epsilon:.4g} each, and errs by "
-        f"{best.error:.4g} on average {basis}."
+        f"For {many} under {budget!r} it errs by {best.error:.4g} on average {basis}.",
+        "A list fixed in advance costs this as a whole; a budget that is spent step by step refuses it."
+        if best.accountant is None
+        else f"A budget of {budget!r} with the accountant {best.accountant!r} pays for it.",
     ]
     reasons += [
-        f"{other.mechanism} may use ε = {other.epsilon:.4g} and errs by {other.error:.4g}"
+        f"{other.mechanism} may use ε = {other.epsilon:.{_DIGITS}g} and errs by {other.error:.4g}"
         + (f" (×{other.error / best.error:.3g})." if best.error else ".")
         for other in options[1:]
     ]

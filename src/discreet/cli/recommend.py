@@ -108,15 +108,10 @@ def recommend(
             }
         )
         return
-    # Rounded down, for the sum must stay within the budget.
-    each = study.rounded(advice.options[0].epsilon, up=False, digits=6)
-    typer.echo(f"Use {advice.mechanism.name} with ε = {each:.6g} for each release.\n")
+    typer.echo(f"{advice.advice}\n")
     study.print_table(
         ["mechanism", "ε each", "expected error", "cost of all"],
-        [
-            [o.mechanism, study.rounded(o.epsilon, up=False), o.error, o.composed]
-            for o in advice.options
-        ],
+        [[o.mechanism, f"{o.epsilon:.6g}", o.error, o.composed] for o in advice.options],
     )
     typer.echo("\n" + "\n".join(advice.reasons))
 
