@@ -47,7 +47,12 @@ class Release:
             ("counted by", counted),
         )
         words = paragraph(self.guarantee.in_words())
-        return card(str(self.answer), words, table(("", ""), rows))
+        further = map(paragraph, self._further())
+        return card(str(self.answer), words, table(("", ""), rows), *further)
+
+    def _further(self) -> tuple[str, ...]:
+        """What else is said beside the answer, in sentences."""
+        return ()
 
     def __str__(self) -> str:
         counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"

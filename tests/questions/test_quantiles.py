@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from discreet import PermuteAndFlip, PureDP
+from discreet.errors import ParameterError
 from discreet.questions import median, quantile, quantiles
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.quantiles import recursive, spread_out
@@ -60,9 +61,40 @@ def test_values_that_count_and_values_that_do_not() -> None:
         {"u": [1, 1, 2, 3, 4, 5], "v": [5.0, 90.0, None, float("nan"), float("inf"), 1e9]}
     )
     options: dict[str, Any] = {"column": "v", "bounds": "0:100", "epsilon": 200, "user": "u"}
-    assert median(frame, **options).answer == 5
-    assert median(frame, per_person="largest", **options).answer == 90
+    dropping = {**options, "outside": "drop"}
+    assert median(frame, **dropping).answer == 5
+    assert median(frame, per_person="largest", **dropping).answer == 90
+    assert median(frame, per_person="mean", **dropping).answer == 48
+    assert {median(frame, per_person="random", **dropping).answer for _ in range(60)} == {5, 90}
     assert 0 <= median(frame.head(0), **options).answer <= 100
+    assert quantile(frame, at="0.9", **options).answer == 100
+    assert quantile(frame.with_columns(-pl.col("v")), at="0.1", **options).answer == 0
+
+
+def test_the_rules_are_said_beside_the_answer() -> None:
+    options: dict[str, Any] = {"column": "age", "bounds": "0:60", "epsilon": 1, "user": "person"}
+    for rule, words in (("least", "the least of"), ("random", "drawn at random"), ("mean", "mean")):
+        release = median(AGES, per_person=rule, **options)
+        (said,) = (sentence for sentence in release.rules if "several" in sentence)
+        assert words in said
+        assert said in str(release)
+        assert said in release.as_data()["rules"]
+    for outside, words in (("clamp", "count as the nearer bound"), ("drop", "are left out")):
+        assert f"Values outside 0:60 {words}" in str(median(AGES, outside=outside, **options))
+    alone = {**options, "user": None, "one_row_per_user": True}
+    assert "several" not in str(median(AGES, **alone))
+    with pytest.raises(ParameterError, match=r'per_person=.*"least", "largest", "random", "mean"'):
+        median(AGES, per_person="first", **options)
+    with pytest.raises(ParameterError, match=r'outside=.*"clamp", "drop"'):
+        median(AGES, outside="ignore", **options)
+
+
+def test_quantiles_are_labelled() -> None:
+    options: dict[str, Any] = {"column": "age", "bounds": "0:60", "epsilon": 1, "user": "person"}
+    release = quantiles(AGES, at=["0.1", "1/3", 0.9], **options)
+    lines = str(release).splitlines()
+    assert [line.partition(":")[0] for line in lines[:3]] == ["0.1", "1/3", "0.9"]
+    assert release.as_data()["labels"] == ["0.1", "1/3", "0.9"]
 
 
 def test_answers_by_group() -> None:

@@ -51,10 +51,10 @@ _COUNTED: dict[Any, Counts] = {}
 
 def _counted(how: str, people: tuple[Person, ...]) -> Counts:
     """Counting is done once for each data set, whatever it is compared with."""
-    key = how, tuple(sorted(people))
+    key = how, people if how == "random" else tuple(sorted(people))  # who they are decides draws
     if key not in _COUNTED:
         table = open_table(_frame(key[1]), needed=["value"])
-        rows = Rows(user="user")
+        rows = Rows(user="user", key=5)
         if how == "candidates":
             found = people_per_candidate(table, rows, column="value", keys=[0, 1, 2, 3])
         elif how == "intervals":
@@ -93,7 +93,7 @@ def test_people_per_candidate(how: str, neighbours: str) -> None:
 
 @pytest.mark.parametrize("neighbours", [ADD_REMOVE, REPLACE])
 @pytest.mark.parametrize("level", ["1/2", "1/10", "9/10", "1/3"])
-@pytest.mark.parametrize("rule", ["least", "largest"])
+@pytest.mark.parametrize("rule", ["least", "largest", "random", "mean"])
 def test_quantiles(level: str, neighbours: str, rule: str) -> None:
     fraction = Fraction(level)
     stated = quantile_sensitivity(fraction, neighbours)
@@ -123,7 +123,7 @@ def _histogram_changes(people: Counts, neighbours: str) -> Iterator[Counts]:
             yield from (unit[other] - unit[one] for other in range(len(people)))
 
 
-@pytest.mark.parametrize("rule", ["least", "largest"])
+@pytest.mark.parametrize("rule", ["least", "largest", "random", "mean"])
 def test_a_person_is_one_value(rule: str) -> None:
     for one, other, relation in _neighbours(PEOPLE, most=2):
         change = _counted(rule, other) - _counted(rule, one)

@@ -25,6 +25,8 @@ class TableRelease(Release):
             figure, which follows from ε alone.
         gap: with ``with_gap``, by how many people at least the noisy winner led.
         ordered: for several answers, whether their order was released.
+        labels: what each of several answers is, such as the level of a quantile.
+        rules: what was left out, moved, assigned or taken on trust, in sentences.
 
     Example:
         >>> from discreet import PureDP
@@ -38,15 +40,20 @@ class TableRelease(Release):
     count_within: int | None = None
     gap: Any = None
     ordered: bool | None = None
+    labels: tuple[str, ...] | None = None
+    rules: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"
         order = {None: "", True: " In order.", False: " In no particular order."}[self.ordered]
         relation = IN_WORDS.get(self.neighbours)
         neighbours = self.neighbours if relation is None else f"{self.neighbours} ({relation})"
-        return f"{self._answers()}\n{self.guarantee.in_words()}\n" + visible(
-            f"Chosen by {self.mechanism}.{order} Neighbours: {neighbours}. {counted}."
-        )
+        chosen = f"Chosen by {self.mechanism}.{order} Neighbours: {neighbours}. {counted}."
+        said = "\n".join((visible(chosen), *(f"- {visible(rule)}" for rule in self.rules)))
+        return f"{self._answers()}\n{self.guarantee.in_words()}\n{said}"
+
+    def _further(self) -> tuple[str, ...]:
+        return self.rules
 
     def _answers(self) -> str:
         if isinstance(self.answer, Mapping):
@@ -61,7 +68,10 @@ class TableRelease(Release):
             return NOTHING
         if isinstance(answer, tuple):
             counts = count if isinstance(count, tuple) else (None,) * len(answer)
-            return "\n".join(self._one(*pair, None) for pair in zip(answer, counts, strict=True))
+            lines = (self._one(*pair, None) for pair in zip(answer, counts, strict=True))
+            if self.labels is not None:
+                lines = (f"{label}: {line}" for label, line in zip(self.labels, lines, strict=True))
+            return "\n".join(lines)
         words = visible(answer)
         if count is not None:
             words += f": {count} people, give or take {self.count_within} (19 times out of 20)"
@@ -84,7 +94,7 @@ class TableRelease(Release):
         for name in ("epsilon", "rho", "delta"):
             if hasattr(self.guarantee, name):
                 data["guarantee"][name] = getattr(self.guarantee, name)
-        for name in ("count", "count_within", "gap", "ordered"):
+        for name in ("count", "count_within", "gap", "ordered", "labels", "rules"):
             if getattr(self, name) is not None:
                 data[name] = _plain(getattr(self, name))
         return data

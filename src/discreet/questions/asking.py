@@ -22,6 +22,7 @@ from discreet.plain_words import figure
 from discreet.questions.candidates import public_candidates
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE, relation
 from discreet.questions.promise import Part, event_of, guarantee_of, mixed
+from discreet.questions.rules import about_rows
 from discreet.tables import Rows, Table, open_table
 from discreet.tables.where import comparisons, parse
 
@@ -111,6 +112,7 @@ class Asking:
         times: how often one person is counted: the sum of the answers' costs that a person can touch.
         group_labels: the public groups as the user knows them.
         asker: who counts.
+        rules: which rows count, in sentences.
     """
 
     table: Table
@@ -121,6 +123,7 @@ class Asking:
     times: int
     group_labels: tuple[Any, ...]
     asker: Asker
+    rules: tuple[str, ...] = ()
 
     @property
     def epsilon_each(self) -> Fraction:
@@ -208,15 +211,18 @@ def prepare(
     most = min(most, max(len(keys), 1))
     # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
     split = by is not None and named == REPLACE
+    times = most * (2 if split else 1)
+    rows = Rows(user=user, where=condition, by=by, groups=keys, groups_per_person=most)
     return Asking(
         table=table,
-        rows=Rows(user=user, where=condition, by=by, groups=keys, groups_per_person=most),
+        rows=rows,
         epsilon=total,
         neighbours=named,
         inner=ADD_REMOVE if split else named,
-        times=most * (2 if split else 1),
+        times=times,
         group_labels=labels,
         asker=asker,
+        rules=about_rows(rows, where=where, epsilon=total, epsilon_each=total / times),
     )
 
 
@@ -252,13 +258,6 @@ def mechanism_at(
             f"mechanism: steady=True is not allowed with {besides}, whose time depends on the scores"
         )
     return made
-
-
-def per_person_rule(name: object) -> str:
-    """Which of a person's values counts: a rule that looks at that person's rows and nothing else."""
-    if name not in ("least", "largest"):
-        raise refuse("per_person", name, '"least" or "largest"')
-    return str(name)
 
 
 def sentence(parts: Mapping[str, object]) -> str:

@@ -9,6 +9,7 @@ from discreet.errors import ParameterError
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asking, mechanism_at
 from discreet.questions.neighbours import count_sensitivity
+from discreet.questions.rules import about_candidates
 from discreet.sampling.keyed_coins import KeyedCoins, require_scale
 from discreet.tables.quiet import quietly
 from discreet.tables.spark_selection import (
@@ -46,4 +47,8 @@ def cluster_mode(
 
     event = asking.event((chooser.promise_at(distance), 1), mechanism=chooser.name)
     answer, terms = asking.asker.spending(event, purpose, work)
-    return TableRelease(answer=answer, **terms)
+    return TableRelease(
+        answer=answer,
+        **terms,
+        rules=asking.rules + about_candidates(),
+    )

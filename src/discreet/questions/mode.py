@@ -14,6 +14,7 @@ from discreet.questions.candidates import public_candidates
 from discreet.questions.cluster_mode import cluster_mode
 from discreet.questions.counting import noisy_count, require_gap, share_of, winner_and_gap, within
 from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
+from discreet.questions.rules import about_candidates
 from discreet.questions.scoring import count_scores
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.tables import Grid, people_per_candidate
@@ -160,6 +161,7 @@ def mode(
         count=asking.shaped([number for _, number, _ in found]) if with_count else None,
         count_within=within(for_count) if with_count else None,
         gap=asking.shaped([gap for _, _, gap in found]) if with_gap else None,
+        rules=asking.rules + about_candidates(candidates if isinstance(candidates, Grid) else None),
     )
 
 

@@ -6,8 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Ledger, mechanism_at, per_person_rule, prepare, sentence
+from discreet.questions.asking import Ledger, mechanism_at, prepare, sentence
 from discreet.questions.neighbours import ADD_REMOVE, quantile_sensitivity
+from discreet.questions.promise import mixed
+from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
 from discreet.questions.scoring import level_of, quantile_scores
 from discreet.tables import Grid, people_per_grid_point
 
@@ -27,6 +29,7 @@ def quantile(
     ledger: Ledger | None = None,
     dataset: str | None = None,
     per_person: str = "least",
+    outside: str = "clamp",
     where: str | None = None,
     by: str | None = None,
     groups: object = None,
@@ -36,9 +39,9 @@ def quantile(
 ) -> TableRelease:
     """The grid point below which about a part ``at`` of the people lie, chosen privately.
 
-    The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities,
-    values outside the bounds and texts that spell no number are dropped; a person contributes the least
-    (or the largest) of their remaining values. The other arguments are those of ``mode``.
+    The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities
+    and texts that spell no number are left out; a person counts with one number, made of their remaining
+    values by the rule ``per_person``. The other arguments are those of ``mode``.
 
     Args:
         data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
@@ -53,7 +56,9 @@ def quantile(
         mechanism: a registered name or a mechanism; permute-and-flip by default.
         ledger: who counts the budget of ``dataset``; None if nobody does.
         dataset: the data set's name in the ledger.
-        per_person: which of a person's values counts, ``"least"`` or ``"largest"``.
+        per_person: what a person with several values counts with: the ``"least"``, the ``"largest"``, one at
+            ``"random"`` (each different grid point alike), or the ``"mean"``, rounded to the grid.
+        outside: values outside the bounds count as the nearer bound (``"clamp"``) or not at all (``"drop"``).
         where: a condition on single rows.
         by: one answer for each of the public ``groups`` of this column.
         groups: the public groups.
@@ -85,23 +90,36 @@ def quantile(
     )
     level = level_of(at)
     grid = Grid.between(bounds, step=step)
-    rule = per_person_rule(per_person)
+    chosen = rule_named("per_person", per_person, PER_PERSON)
+    moved = rule_named("outside", outside, OUTSIDE)
     asking.table.require_number(column)
     chooser = mechanism_at(mechanism, asking.epsilon_each)
 
     def work() -> list[int | float]:
         people = people_per_grid_point(
-            asking.table, asking.rows, column=column, grid=grid, per_person=rule
+            asking.table,
+            asking.rows,
+            column=column,
+            grid=grid,
+            per_person=chosen,
+            outside=moved,
         )
         scores = [quantile_scores(row, level, neighbours=asking.inner) for row in people]
         return [grid.label(chooser.select_index(row)) for row in scores]
 
     promise = chooser.promise_at(Fraction(quantile_sensitivity(level, asking.inner).range_distance))
+    if chosen == "random":
+        promise = mixed(promise)
     name = "median" if level == Fraction(1, 2) else f"quantile {level}"
     reason = purpose or sentence({f"{name} of": column, "by": by, "where": where})
     event = asking.event((promise, 1), mechanism=chooser.name)
     found, terms = asking.asker.spending(event, reason, work)
-    return TableRelease(answer=asking.shaped(found), **terms)
+    return TableRelease(
+        answer=asking.shaped(found),
+        **terms,
+        rules=asking.rules
+        + about_values(grid, per_person=chosen, outside=moved, several=user is not None),
+    )
 
 
 def median(

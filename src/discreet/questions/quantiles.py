@@ -18,10 +18,11 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Ledger, mechanism_at, per_person_rule, prepare, sentence
+from discreet.questions.asking import Ledger, mechanism_at, prepare, sentence
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.promise import mixed
-from discreet.questions.scoring import LARGEST_DENOMINATOR, level_of, quantile_scores
+from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
+from discreet.questions.scoring import LARGEST_DENOMINATOR, label_of, level_of, quantile_scores
 from discreet.sampling import Bits, SecureBits
 from discreet.sampling.halving import halved
 from discreet.tables import Grid, people_per_grid_point
@@ -49,6 +50,7 @@ def quantiles(
     ledger: Ledger | None = None,
     dataset: str | None = None,
     per_person: str = "least",
+    outside: str = "clamp",
     where: str | None = None,
     by: str | None = None,
     groups: object = None,
@@ -97,7 +99,8 @@ def quantiles(
             f"at={at!r} is not allowed: their common denominator is above a million"
         )
     grid = Grid.between(bounds, step=step)
-    rule = per_person_rule(per_person)
+    chosen = rule_named("per_person", per_person, PER_PERSON)
+    moved = rule_named("outside", outside, OUTSIDE)
     asking.table.require_number(column)
     depths = len(levels).bit_length()
     # Within a depth a replaced person may leave one part and enter another, which is two steps of the
@@ -117,19 +120,30 @@ def quantiles(
 
     def work() -> list[tuple[int | float, ...]]:
         people = people_per_grid_point(
-            asking.table, asking.rows, column=column, grid=grid, per_person=rule
+            asking.table,
+            asking.rows,
+            column=column,
+            grid=grid,
+            per_person=chosen,
+            outside=moved,
         )
         return [answer_one(row) for row in people]
 
     shown = ", ".join(str(level) for level in levels)
     reason = purpose or sentence({f"quantiles {shown} of": column, "by": by, "where": where})
     promise = chooser.promise_at(Fraction(1))
-    if depths > 1:
+    if depths > 1 or chosen == "random":
         promise = mixed(promise).for_people(steps)
     name = chooser.name if depths == 1 else f"{chooser.name}, recursive, {depths} depths"
     event = asking.event((promise, depths), mechanism=name)
     found, terms = asking.asker.spending(event, reason, work)
-    return TableRelease(answer=asking.shaped(found), **terms)
+    return TableRelease(
+        answer=asking.shaped(found),
+        **terms,
+        labels=tuple(map(label_of, levels)),
+        rules=asking.rules
+        + about_values(grid, per_person=chosen, outside=moved, several=user is not None),
+    )
 
 
 def recursive(

@@ -14,6 +14,7 @@ from discreet.exact_numbers import positive
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asker, Ledger, mechanism_at
 from discreet.questions.neighbours import ADD_REMOVE, relation
+from discreet.questions.rules import about_scores
 from discreet.score_files import reader_of
 from discreet.scores import Scores
 
@@ -67,4 +68,8 @@ def select_from_file(
 
     event = Event(chooser.promise_at(form.range_distance), mechanism=chooser.name, neighbours=named)
     answer, terms = asker.spending(event, purpose or "selection from computed scores", work)
-    return TableRelease(answer=answer, **terms)
+    return TableRelease(
+        answer=answer,
+        **terms,
+        rules=about_scores(form.range_distance),
+    )

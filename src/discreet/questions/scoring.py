@@ -30,6 +30,17 @@ def level_of(at: object) -> Fraction:
     return level
 
 
+def label_of(level: Fraction) -> str:
+    """A level as people write it: a decimal where it is one, else a fraction.
+
+    Example:
+        >>> label_of(Fraction(9, 10)), label_of(Fraction(1, 3))
+        ('0.9', '1/3')
+    """
+    decimal = str(float(level))
+    return decimal if Fraction(decimal) == level else str(level)
+
+
 def count_scores(people: Counts, *, neighbours: str) -> Scores:
     """One row of counts as scores."""
     return _scores(people, count_sensitivity(neighbours))

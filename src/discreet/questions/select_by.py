@@ -12,6 +12,7 @@ from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asker, Ledger, mechanism_at
 from discreet.questions.candidates import WHY_PUBLIC
 from discreet.questions.neighbours import ADD_REMOVE, relation
+from discreet.questions.rules import about_scores
 from discreet.questions.sensitivity_check import check_sensitivity
 from discreet.scores import Scores
 from discreet.tables.quiet import quietly
@@ -108,7 +109,11 @@ def select_by(
 
     event = Event(chooser.promise_at(form.range_distance), mechanism=chooser.name, neighbours=named)
     answer, terms = asker.spending(event, purpose or "selection by a score of one's own", work)
-    return TableRelease(answer=answer, **terms)
+    return TableRelease(
+        answer=answer,
+        **terms,
+        rules=about_scores(form.range_distance, checked=example_rows is not None),
+    )
 
 
 def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:

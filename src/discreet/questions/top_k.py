@@ -19,6 +19,7 @@ from discreet.questions.candidates import public_candidates
 from discreet.questions.counting import noisy_count, share_of, within
 from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
 from discreet.questions.promise import Part
+from discreet.questions.rules import about_candidates
 from discreet.questions.scoring import count_scores
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.sampling import Bits, SecureBits
@@ -170,6 +171,7 @@ def top_k(
         count=asking.shaped([counts for _, counts in found]) if with_count else None,
         count_within=within(each) if with_count else None,
         ordered=ordered,
+        rules=asking.rules + about_candidates(),
     )
 
 

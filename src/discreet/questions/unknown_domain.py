@@ -24,6 +24,7 @@ from discreet.questions.asking import Asking
 from discreet.questions.counting import noisy_count, share_of, within
 from discreet.questions.neighbours import REPLACE
 from discreet.questions.promise import Part
+from discreet.questions.rules import about_unknown
 from discreet.scores import Scores
 from discreet.tables.counts import commonest_values
 
@@ -163,4 +164,5 @@ def unknown_top(
         count=number if with_count else None,
         count_within=within(each) if with_count else None,
         ordered=None if single else True,
+        rules=asking.rules + about_unknown(considered, asked=rounds, named=len(labels)),
     )

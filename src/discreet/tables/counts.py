@@ -7,14 +7,16 @@ candidate. Nothing else leaves the engine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.sampling import SecureBits
 from discreet.tables.grid import Grid
 from discreet.tables.identities import indexed
+from discreet.tables.keyed_order import KEY_BITS, with_order
 from discreet.tables.quiet import quietly
 from discreet.tables.table import Table
 from discreet.tables.where import Condition, comparisons
@@ -31,7 +33,8 @@ class Rows:
         where: a condition on single rows.
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
-        groups_per_person: a person counts in this many groups at most, the first listed of theirs.
+        groups_per_person: a person counts in this many groups at most, drawn from those of their rows.
+        key: what the draws depend on besides the person and the choice; fresh for each release.
     """
 
     user: str | None = None
@@ -39,6 +42,7 @@ class Rows:
     by: str | None = None
     groups: tuple[Any, ...] = ()
     groups_per_person: int = 1
+    key: int = field(default_factory=lambda: SecureBits().integer(KEY_BITS), repr=False)
 
     @property
     def number_of_groups(self) -> int:
@@ -58,25 +62,27 @@ def people_per_candidate(table: Table, rows: Rows, *, column: str, keys: Sequenc
 
 
 def people_per_grid_point(
-    table: Table, rows: Rows, *, column: str, grid: Grid, per_person: str
+    table: Table, rows: Rows, *, column: str, grid: Grid, per_person: str, outside: str = "drop"
 ) -> Counts:
     """How many people fall to each grid point: the least that is at or above their value.
 
-    A person contributes one value, the ``least`` or the ``largest`` of theirs within the bounds.
+    A person counts with one of the grid points that their values fall to: the ``least``, the ``largest``,
+    one at ``random``, or the ``mean``. Values outside the bounds are ``drop``-ped or ``clamp``-ed.
     """
 
     def query() -> dict[str, Any]:
         import narwhals as nw
 
         frame = _selected(table, rows, column, as_number=True)
+        if outside == "clamp":
+            frame = frame.filter(nw.col("value").is_finite())
+            frame = frame.with_columns(grid.clamped(nw.col("value")).alias("value"))
         frame = frame.filter(grid.contains(nw.col("value")))
-        if rows.user is not None:
-            value = nw.col("value").min() if per_person == "least" else nw.col("value").max()
-            frame = frame.group_by("user", *_groups_of(rows)).agg(value.alias("value"))
-        kept = _groups_of(rows)
         index = grid.index_above(nw.col("value")).cast(nw.Int64)
-        frame = frame.select(*kept, index.alias("value"))
-        return collected(frame.group_by(*kept, "value").agg(nw.len().alias("people")))
+        frame = frame.select(*_people_of(rows), *_groups_of(rows), index.alias("value"))
+        if rows.user is not None:
+            frame = _one_each(frame, table.engine, rows, per_person, len(grid))
+        return collected(frame.group_by(*_groups_of(rows), "value").agg(nw.len().alias("people")))
 
     found = quietly(query, doing="counting people per grid point")
     return _filled(found, rows, len(grid))
@@ -93,11 +99,8 @@ def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) ->
 
         frame = _selected(table, rows, column, as_number=True)
         frame = frame.filter(grid.contains(nw.col("value")))
-        kept = [
-            name for name, used in (("user", rows.user), ("group", rows.by)) if used is not None
-        ]
         index = grid.index_below(nw.col("value")).cast(nw.Int64)
-        frame = frame.select(*kept, index.alias("value"))
+        frame = frame.select(*_people_of(rows), *_groups_of(rows), index.alias("value"))
         return collected(_people_in(frame, rows, *_groups_of(rows), "value"))
 
     found = quietly(query, doing="counting people per interval")
@@ -175,6 +178,29 @@ def _few_groups(frame: Any, most: int) -> Any:
         return frame.filter(group == group.min().over("user"))
     ranked = frame.with_columns(group.rank("dense").over("user").alias("rank"))
     return ranked.filter(nw.col("rank") <= most).drop("rank")
+
+
+def _one_each(frame: Any, engine: str, rows: Rows, per_person: str, size: int) -> Any:
+    """One grid index for each person and group: whole numbers only, so no order of rows matters."""
+    import narwhals as nw
+
+    value, kept = nw.col("value"), ("user", *_groups_of(rows))
+    if per_person == "random":
+        frame = with_order(frame, engine, key=rows.key, choice="value", size=size)
+        least = frame.group_by(*kept).agg(nw.col("order").min().alias("order"))
+        return least.with_columns((nw.col("order") % size).alias("value"))
+    if per_person == "mean":
+        # Rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
+        frame = frame.group_by(*kept).agg(value.sum().alias("sum"), nw.len().alias("rows"))
+        total, number = (nw.col(name).cast(nw.Float64) for name in ("sum", "rows"))
+        mean = ((2.0 * total + number) / (2.0 * number)).floor().cast(nw.Int64)
+        return frame.with_columns(mean.alias("value"))
+    chosen = value.min() if per_person == "least" else value.max()
+    return frame.group_by(*kept).agg(chosen.alias("value"))
+
+
+def _people_of(rows: Rows) -> list[str]:
+    return [] if rows.user is None else ["user"]
 
 
 def _groups_of(rows: Rows) -> list[str]:

@@ -39,7 +39,7 @@ class Grid:
     def __post_init__(self) -> None:
         if self.upper <= self.lower:
             raise ParameterError(
-                f"bounds={_shown(self.lower)}:{_shown(self.upper)} is not allowed: the lower bound must be "
+                f"bounds={self.shown_bounds} is not allowed: the lower bound must be "
                 "below the upper one"
             )
         steps = (self.upper - self.lower) / self.step
@@ -81,6 +81,11 @@ class Grid:
     def __len__(self) -> int:
         return int((self.upper - self.lower) / self.step) + 1
 
+    @property
+    def shown_bounds(self) -> str:
+        """The bounds as they are written: ``0:120``."""
+        return f"{_shown(self.lower)}:{_shown(self.upper)}"
+
     def label(self, index: int) -> int | float:
         """The grid point: a whole number, or the nearest float64."""
         point = self.lower + index * self.step
@@ -89,6 +94,10 @@ class Grid:
     def contains(self, number: Any) -> Any:
         """Whether a float64 expression lies within the bounds (never for NaN and infinities)."""
         return number.is_finite() & (number >= float(self.lower)) & (number <= float(self.upper))
+
+    def clamped(self, number: Any) -> Any:
+        """A finite float64 expression, moved to the nearer bound where it lies outside."""
+        return number.clip(float(self.lower), float(self.upper))
 
     def index_above(self, number: Any) -> Any:
         """The index of the least grid point that is at least ``number``, as a float64 expression.

@@ -1,0 +1,80 @@
+"""Draws among a person's own choices: even, the same whenever they are repeated, blind to everybody else.
+
+The keys are fixed, so the tests have no false alarms: a bound of six standard deviations passes or fails
+for good, until an engine changes its hash.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
+
+Columns = dict[str, list[Any]]
+PEOPLE = 3000
+KEY = 0x0123456789ABCDEF_FEDCBA9876543210
+CITIES = ("Basel", "Bern", "Zürich")
+GRID = Grid.between("0:9")
+
+
+def _columns(first: int, number: int) -> Columns:
+    """Everybody in every city, twice, with the values 2, 5 and (twice as often) 7."""
+    people = [person for person in range(first, first + number) for _ in range(6)]
+    return {
+        "person": people,
+        "name": [f"n{person}" for person in people],
+        "city": [CITIES[place % 3] for place in range(len(people))],
+        "value": [(2, 5, 7, 7, 2, 7)[place % 6] for place in range(len(people))],
+    }
+
+
+def _even(counts: Any, number: int, parts: int) -> None:
+    spread = math.sqrt(number * (1 / parts) * (1 - 1 / parts))
+    assert np.abs(np.asarray(counts) - number / parts).max() <= 6 * spread
+
+
+def _groups(table: Any, *, user: str, most: int, key: int = KEY) -> list[int]:
+    rows = Rows(user=user, by="city", groups=CITIES, groups_per_person=most, key=key)
+    counted = people_per_candidate(table, rows, column="value", keys=[2, 5, 7, 8])
+    # In each city everybody has one value in common with all others: the largest count is everybody.
+    return [int(row.max()) for row in counted]
+
+
+@pytest.mark.parametrize("user", ["person", "name"])
+def test_groups_are_drawn_evenly(table_in: Callable[[Columns], Any], user: str) -> None:
+    table = open_table(table_in(_columns(0, PEOPLE)), needed=["person", "name", "city", "value"])
+    one = _groups(table, user=user, most=1)
+    assert sum(one) == PEOPLE
+    _even(one, PEOPLE, 3)
+    two = _groups(table, user=user, most=2)
+    assert sum(two) == 2 * PEOPLE
+    _even(PEOPLE - np.array(two), PEOPLE, 3)
+    assert _groups(table, user=user, most=3) == [PEOPLE] * 3
+    assert one == _groups(table, user=user, most=1)
+    assert one != _groups(table, user=user, most=1, key=KEY + 1)
+
+
+def test_values_are_drawn_evenly_and_alone(table_in: Callable[[Columns], Any]) -> None:
+    def drawn(first: int, number: int) -> Any:
+        table = open_table(table_in(_columns(first, number)), needed=["person", "value"])
+        rows = Rows(user="person", key=KEY)
+        return people_per_grid_point(
+            table, rows, column="value", grid=GRID, per_person="random", outside="clamp"
+        )[0]
+
+    whole = drawn(0, PEOPLE)
+    assert whole.nonzero()[0].tolist() == [2, 5, 7]
+    assert whole.sum() == PEOPLE
+    _even(whole[[2, 5, 7]], PEOPLE, 3)
+    # A person's draw does not depend on who else is there.
+    assert (drawn(0, 1000) + drawn(1000, PEOPLE - 1000)).tolist() == whole.tolist()
+
+
+def test_a_new_key_for_each_release() -> None:
+    assert Rows().key != Rows().key
+    assert "key" not in repr(Rows())
