@@ -31,7 +31,10 @@ By = Annotated[str | None, typer.Option(help="One answer for each of the --group
 Groups = Annotated[
     str | None, typer.Option(help="With --by: the public groups, with commas, or a file of them.")
 ]
-GroupsPerPerson = Annotated[int, typer.Option(help="A person counts in so many groups at most.")]
+GroupsPerPerson = Annotated[
+    int,
+    typer.Option(help="A person counts in so many groups at most; ε is shared."),
+]
 Engine = Annotated[
     str | None, typer.Option(help="Who reads the file: duckdb, polars, pandas or spark.")
 ]
@@ -59,7 +62,13 @@ CountShare = Annotated[str, typer.Option(help="The part of epsilon that counts g
 Bounds = Annotated[str, typer.Option(help="Public bounds, such as 0:120.")]
 Step = Annotated[str, typer.Option(help="The distance between grid points.")]
 PerPerson = Annotated[
-    str, typer.Option(help="Which of a person's values counts: least or largest.")
+    str,
+    typer.Option(
+        help="What a person with several values counts with: least, largest, random or mean."
+    ),
+]
+Outside = Annotated[
+    str, typer.Option(help="Values outside the bounds: clamp (to the nearer bound) or drop.")
 ]
 
 
@@ -160,6 +169,7 @@ def median(
     neighbours: Neighbours = "add-remove",
     mechanism: Mechanism = None,
     per_person: PerPerson = "least",
+    outside: Outside = "clamp",
     where: Where = None,
     by: By = None,
     groups: Groups = None,
@@ -195,6 +205,7 @@ def median(
         neighbours=neighbours,
         mechanism=mechanism,
         per_person=per_person,
+        outside=outside,
         where=where,
         by=by,
         groups=groups_of(groups),
@@ -219,6 +230,7 @@ def quantiles(
     neighbours: Neighbours = "add-remove",
     mechanism: Mechanism = None,
     per_person: PerPerson = "least",
+    outside: Outside = "clamp",
     where: Where = None,
     by: By = None,
     groups: Groups = None,
@@ -255,6 +267,7 @@ def quantiles(
         neighbours=neighbours,
         mechanism=mechanism,
         per_person=per_person,
+        outside=outside,
         where=where,
         by=by,
         groups=groups_of(groups),

@@ -33,7 +33,7 @@ class Rows:
         where: a condition on single rows.
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
-        groups_per_person: a person counts in this many groups at most, drawn from those of their rows.
+        groups_per_person: a person counts in this many groups at most, the least of those of their rows.
         key: what the draws depend on besides the person and the choice; fresh for each release.
     """
 
