@@ -7,6 +7,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from discreet.tables.where import parse
 Columns = dict[str, list[Any]]
 CANDIDATES = ["a", "b", "c'd", "é, x", "never"]
 CLINICS = ("east", "north", "south")
+NAMES = [f"p{i}" for i in range(40)]
 
 
 def _table() -> Columns:
@@ -43,7 +45,7 @@ def _table() -> Columns:
     return {
         "diagnosis": [generator.choice([*CANDIDATES[:4], "other", None]) for _ in range(rows)],
         "patient": [generator.choice([None, *range(60)]) for _ in range(rows)],
-        "name": [generator.choice([None, *(f"p{i}" for i in range(40))]) for _ in range(rows)],
+        "name": [generator.choice([None, *NAMES]) for _ in range(rows)],
         "clinic": [generator.choice([*CLINICS, "elsewhere", None]) for _ in range(rows)],
         "dose": [
             generator.choice([*awkward, generator.random(), generator.random()])
@@ -72,28 +74,40 @@ def _expected(
     *,
     user: str | None,
     where: bool = False,
-    groups: int = 0,
+    assigned: dict[Any, set[str]] | None = None,
 ) -> dict[tuple[Any, Any], int]:
-    """People per (group, value): each person once, in the least of their groups."""
+    """People per (group, value): each person once, in the groups that they are assigned to."""
     kept = [row for row in ROWS if not where or _holds(row)]
     if user is not None:
         kept = [row for row in kept if row[user] is not None]
-    if groups:
-        kept = [row for row in kept if row["clinic"] in CLINICS]
-        theirs = defaultdict(set)
-        for row in kept:
-            theirs[row[user] if user else id(row)].add(row["clinic"])
-        kept = [
-            row
-            for row in kept
-            if row["clinic"] in sorted(theirs[row[user] if user else id(row)])[:groups]
-        ]
+    if assigned is not None:
+        kept = [row for row in kept if row["clinic"] in assigned.get(row[str(user)], ())]
     people = defaultdict(set)
     for place, row in enumerate(kept):
         value = values(row)
         if value is not None:
-            people[row["clinic"] if groups else None, value].add(row[user] if user else place)
+            people[row["clinic"] if assigned is not None else None, value].add(
+                row[user] if user else place
+            )
     return {key: len(found) for key, found in people.items()}
+
+
+def _assigned(table: Any, rows: Rows) -> dict[Any, set[str]]:
+    """Everybody's groups as the engine drew them; some of their own, and as many as they may have."""
+    found = people_per_candidate(table, rows, column="name", keys=NAMES)
+    assigned = {
+        name: {clinic for place, clinic in enumerate(CLINICS) if found[place, index]}
+        for index, name in enumerate(NAMES)
+    }
+    for name, groups in assigned.items():
+        theirs = {
+            row["clinic"]
+            for row in ROWS
+            if row["name"] == name and (rows.where is None or _holds(row))
+        } & set(CLINICS)
+        assert groups <= theirs
+        assert len(groups) == min(rows.groups_per_person, len(theirs))
+    return assigned
 
 
 @pytest.fixture(scope="session")
@@ -103,7 +117,7 @@ def table(table_in: Callable[[Columns], Any]) -> Any:
 
 @pytest.mark.parametrize(
     ("user", "where", "groups"),
-    [("patient", False, 0), (None, True, 0), ("name", True, 1), ("patient", False, 2)],
+    [("patient", False, 0), (None, True, 0), ("name", True, 1), ("name", False, 2)],
 )
 def test_people_per_candidate(table: Any, user: str | None, where: bool, groups: int) -> None:
     rows = Rows(
@@ -114,45 +128,56 @@ def test_people_per_candidate(table: Any, user: str | None, where: bool, groups:
         groups_per_person=max(groups, 1),
     )
     counts = people_per_candidate(table, rows, column="diagnosis", keys=CANDIDATES)
-    expected = _expected(lambda row: row["diagnosis"], user=user, where=where, groups=groups)
+    assigned = _assigned(table, rows) if groups else None
+    expected = _expected(lambda row: row["diagnosis"], user=user, where=where, assigned=assigned)
     for place, group in enumerate(CLINICS if groups else (None,)):
         assert counts[place].tolist() == [expected.get((group, key), 0) for key in CANDIDATES]
 
 
 @pytest.mark.parametrize(
-    ("user", "rule"), [(None, "least"), ("patient", "least"), ("name", "largest")]
+    ("user", "rule", "outside"),
+    [
+        (None, "least", "drop"),
+        ("patient", "least", "drop"),
+        ("name", "largest", "clamp"),
+        ("name", "mean", "drop"),
+        ("patient", "mean", "clamp"),
+    ],
 )
-def test_people_per_grid_point(table: Any, user: str | None, rule: str) -> None:
+def test_people_per_grid_point(table: Any, user: str | None, rule: str, outside: str) -> None:
     grid = Grid.between("0:1", step="0.1")
     points = [float(grid.lower + i * grid.step) for i in range(len(grid))]
     theirs = defaultdict(list)
     for place, row in enumerate(ROWS):
         dose = row["dose"]
-        inside = dose is not None and math.isfinite(dose) and 0 <= dose <= 1
-        if inside and (user is None or row[user] is not None):
-            theirs[place if user is None else row[user]].append(dose)
+        there = dose is not None and math.isfinite(dose) and (user is None or row[user] is not None)
+        if there and (outside == "clamp" or 0 <= dose <= 1):
+            index = bisect.bisect_left(points, min(max(dose, 0), 1))
+            theirs[place if user is None else row[user]].append(index)
+    rules: dict[str, Callable[[list[int]], int]] = {
+        "least": min,
+        "largest": max,
+        "mean": lambda found: math.floor(Fraction(sum(found), len(found)) + Fraction(1, 2)),
+    }
     expected = np.zeros(len(grid), dtype=np.int64)
-    for values in theirs.values():
-        expected[bisect.bisect_left(points, min(values) if rule == "least" else max(values))] += 1
+    for found in theirs.values():
+        expected[rules[rule](found)] += 1
     counts = people_per_grid_point(
-        table, Rows(user=user), column="dose", grid=grid, per_person=rule
+        table, Rows(user=user), column="dose", grid=grid, per_person=rule, outside=outside
     )
     assert counts.tolist() == [expected.tolist()]
 
 
 def test_whole_numbers_on_a_grid_by_group(table: Any) -> None:
     grid = Grid.between((-1, 15), step=2)
-    rows = Rows(user="patient", by="clinic", groups=CLINICS)
+    rows = Rows(user="name", by="clinic", groups=CLINICS)
     counts = people_per_grid_point(table, rows, column="age", grid=grid, per_person="largest")
-    theirs: dict[Any, set[str]] = defaultdict(set)
-    for row in ROWS:
-        if row["patient"] is not None and row["clinic"] in CLINICS:
-            theirs[row["patient"]].add(row["clinic"])
+    assigned = _assigned(table, rows)
     ages: dict[Any, list[int]] = defaultdict(list)
     for row in ROWS:
-        person, clinic = row["patient"], row["clinic"]
-        if person in theirs and clinic == min(theirs[person]) and -1 <= row["age"] <= 15:
-            ages[clinic, person].append(row["age"])
+        name, clinic = row["name"], row["clinic"]
+        if clinic in assigned.get(name, ()) and -1 <= row["age"] <= 15:
+            ages[clinic, name].append(row["age"])
     expected = np.zeros((3, len(grid)), dtype=np.int64)
     for (clinic, _), values in ages.items():
         expected[CLINICS.index(clinic), -(-(max(values) + 1) // 2)] += 1

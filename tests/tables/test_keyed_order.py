@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
-from discreet.tables import Grid, Rows, open_table, people_per_grid_point
+from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
 
 Columns = dict[str, list[Any]]
 PEOPLE = 3000
@@ -35,6 +36,27 @@ def _columns(first: int, number: int) -> Columns:
 def _even(counts: Any, number: int, parts: int) -> None:
     spread = math.sqrt(number * (1 / parts) * (1 - 1 / parts))
     assert np.abs(np.asarray(counts) - number / parts).max() <= 6 * spread
+
+
+def _groups(table: Any, *, user: str, most: int, key: int = KEY) -> list[int]:
+    rows = Rows(user=user, by="city", groups=CITIES, groups_per_person=most, key=key)
+    counted = people_per_candidate(table, rows, column="city", keys=CITIES)
+    assert (counted == np.diag(counted.diagonal())).all()
+    return list(map(int, counted.diagonal()))
+
+
+@pytest.mark.parametrize("user", ["person", "name"])
+def test_groups_are_drawn_evenly(table_in: Callable[[Columns], Any], user: str) -> None:
+    table = open_table(table_in(_columns(0, PEOPLE)), needed=["person", "name", "city", "value"])
+    one = _groups(table, user=user, most=1)
+    assert sum(one) == PEOPLE
+    _even(one, PEOPLE, 3)
+    two = _groups(table, user=user, most=2)
+    assert sum(two) == 2 * PEOPLE
+    _even(PEOPLE - np.array(two), PEOPLE, 3)
+    assert _groups(table, user=user, most=3) == [PEOPLE] * 3
+    assert one == _groups(table, user=user, most=1)
+    assert one != _groups(table, user=user, most=1, key=KEY + 1)
 
 
 def test_values_are_drawn_evenly_and_alone(table_in: Callable[[Columns], Any]) -> None:

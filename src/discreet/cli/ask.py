@@ -33,7 +33,7 @@ Groups = Annotated[
 ]
 GroupsPerPerson = Annotated[
     int,
-    typer.Option(help="A person counts in so many groups at most; ε is shared."),
+    typer.Option(help="A person counts in so many groups at most, drawn from theirs; ε is shared."),
 ]
 Engine = Annotated[
     str | None, typer.Option(help="Who reads the file: duckdb, polars, pandas or spark.")

@@ -71,7 +71,7 @@ def mode(
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
         by: one answer for each of the public ``groups`` of this column.
         groups: the public groups.
-        groups_per_person: a person counts in so many groups at most, the least of those of their
+        groups_per_person: a person counts in so many groups at most, drawn at random from those of their
             rows, and the budget is shared out accordingly.
         with_count: release a noisy count of the answer as well, for ``count_share`` of ε.
         count_share: the part of ε that the count gets.

@@ -60,8 +60,8 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
     if most == there:
         return f"{left_out} A person counts in every group in which they have rows."
     return (
-        f"{left_out} A person counts in at most {most} of the groups in which they have rows, the first in "
-        f"order: a group's answer is about the people assigned to it, not about all who have rows there. "
+        f"{left_out} A person counts in at most {most} of the groups in which they have rows, drawn at "
+        f"random: a group's answer is about the people assigned to it, not about all who have rows there. "
         f"With groups_per_person={there} everybody would count in all of their groups, and each answer "
         f"would have ε = {_figure(epsilon_each * most / there)} of {_figure(epsilon)} in place of "
         f"{_figure(epsilon_each)}."

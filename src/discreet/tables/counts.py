@@ -33,7 +33,7 @@ class Rows:
         where: a condition on single rows.
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
-        groups_per_person: a person counts in this many groups at most, the least of those of their rows.
+        groups_per_person: a person counts in this many groups at most, drawn from those of their rows.
         key: what the draws depend on besides the person and the choice; fresh for each release.
     """
 
@@ -163,21 +163,22 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
     if rows.by is not None:
         frame = indexed(frame, "group", rows.groups, engine=table.engine)
         if rows.user is not None and rows.groups_per_person < len(rows.groups):
-            frame = _few_groups(frame, rows.groups_per_person)
+            frame = _few_groups(frame, table.engine, rows)
     if not as_number:
         frame = frame.filter(ready.present(column, "value"))
     return frame
 
 
-def _few_groups(frame: Any, most: int) -> Any:
-    """Each person's rows in the least ``most`` of their groups: a rule that looks at nobody else."""
+def _few_groups(frame: Any, engine: str, rows: Rows) -> Any:
+    """Each person's rows in at most so many of their groups, drawn by a rule that looks at nobody else."""
     import narwhals as nw
 
-    group = nw.col("group")
+    order, most = nw.col("order"), rows.groups_per_person
+    frame = with_order(frame, engine, key=rows.key, choice="group", size=len(rows.groups))
     if most == 1:
-        return frame.filter(group == group.min().over("user"))
-    ranked = frame.with_columns(group.rank("dense").over("user").alias("rank"))
-    return ranked.filter(nw.col("rank") <= most).drop("rank")
+        return frame.filter(order == order.min().over("user")).drop("order")
+    ranked = frame.with_columns(order.rank("dense").over("user").alias("rank"))
+    return ranked.filter(nw.col("rank") <= most).drop("order", "rank")
 
 
 def _one_each(frame: Any, engine: str, rows: Rows, per_person: str, size: int) -> Any:

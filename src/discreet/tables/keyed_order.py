@@ -30,7 +30,7 @@ def with_order(frame: Any, engine: str, *, key: int, choice: str, size: int) -> 
 
 
 def _duckdb(relation: Any, key: int, choice: str, bits: int) -> Any:
-    digest = f"md5_number_lower(concat('{key:x}:', {choice}, ':', \"user\"))"
+    digest = f"md5_number_lower(concat('{key:x}:', \"{choice}\", ':', \"user\"))"
     return relation.project(f'*, {digest} >> {64 - bits} AS "order"')
 
 
