@@ -59,6 +59,14 @@ WithCount = Annotated[
     bool, typer.Option("--with-count", help="Also a noisy count, for a part of epsilon.")
 ]
 CountShare = Annotated[str, typer.Option(help="The part of epsilon that counts get.")]
+WithPeople = Annotated[
+    bool,
+    typer.Option(
+        "--with-people",
+        help="Also a noisy number of the people who counted, for a part of epsilon.",
+    ),
+]
+PeopleShare = Annotated[str, typer.Option(help="The part of epsilon that --with-people gets.")]
 Bounds = Annotated[str, typer.Option(help="Public bounds, such as 0:120.")]
 Step = Annotated[str, typer.Option(help="The distance between grid points.")]
 PerPerson = Annotated[
@@ -108,6 +116,8 @@ def mode(
     with_gap: Annotated[
         bool, typer.Option("--with-gap", help="Also the noisy lead, at no cost.")
     ] = False,
+    with_people: WithPeople = False,
+    people_share: PeopleShare = "0.1",
     engine: Engine = None,
     purpose: Purpose = None,
     json: Json = False,
@@ -150,6 +160,8 @@ def mode(
         with_count=with_count,
         count_share=count_share,
         with_gap=with_gap,
+        with_people=with_people,
+        people_share=people_share,
         engine=engine,
     )
 
@@ -174,6 +186,8 @@ def median(
     by: By = None,
     groups: Groups = None,
     groups_per_person: GroupsPerPerson = 1,
+    with_people: WithPeople = False,
+    people_share: PeopleShare = "0.1",
     engine: Engine = None,
     purpose: Purpose = None,
     json: Json = False,
@@ -210,6 +224,8 @@ def median(
         by=by,
         groups=groups_of(groups),
         groups_per_person=groups_per_person,
+        with_people=with_people,
+        people_share=people_share,
         engine=engine,
     )
 
@@ -235,6 +251,8 @@ def quantiles(
     by: By = None,
     groups: Groups = None,
     groups_per_person: GroupsPerPerson = 1,
+    with_people: WithPeople = False,
+    people_share: PeopleShare = "0.1",
     engine: Engine = None,
     purpose: Purpose = None,
     json: Json = False,
@@ -272,6 +290,8 @@ def quantiles(
         by=by,
         groups=groups_of(groups),
         groups_per_person=groups_per_person,
+        with_people=with_people,
+        people_share=people_share,
         engine=engine,
     )
 
@@ -302,6 +322,8 @@ def top(
     groups_per_person: GroupsPerPerson = 1,
     with_count: WithCount = False,
     count_share: CountShare = "0.25",
+    with_people: WithPeople = False,
+    people_share: PeopleShare = "0.1",
     engine: Engine = None,
     purpose: Purpose = None,
     json: Json = False,
@@ -335,6 +357,8 @@ def top(
         "groups_per_person": groups_per_person,
         "with_count": with_count,
         "count_share": count_share,
+        "with_people": with_people,
+        "people_share": people_share,
         "engine": engine,
     }
     answer(

@@ -23,6 +23,8 @@ class TableRelease(Release):
             like ``answer``.
         count_within: with probability 95 % a noisy count is at most this far from the true one; a public
             figure, which follows from ε alone.
+        people: with ``with_people``, the noisy number of people who counted at all; one for each group.
+        people_within: how far that may be from the true one, as ``count_within``.
         gap: with ``with_gap``, by how many people at least the noisy winner led.
         ordered: for several answers, whether their order was released.
         labels: what each of several answers is, such as the level of a quantile.
@@ -38,6 +40,8 @@ class TableRelease(Release):
 
     count: Any = None
     count_within: int | None = None
+    people: Any = None
+    people_within: int | None = None
     gap: Any = None
     ordered: bool | None = None
     labels: tuple[str, ...] | None = None
@@ -50,7 +54,7 @@ class TableRelease(Release):
         neighbours = self.neighbours if relation is None else f"{self.neighbours} ({relation})"
         chosen = f"Chosen by {self.mechanism}.{order} Neighbours: {neighbours}. {counted}."
         said = "\n".join((visible(chosen), *(f"- {visible(rule)}" for rule in self.rules)))
-        return f"{self._answers()}\n{self.guarantee.in_words()}\n{said}"
+        return f"{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"
 
     def _further(self) -> tuple[str, ...]:
         return self.rules
@@ -62,6 +66,20 @@ class TableRelease(Release):
                 for group, answer in self.answer.items()
             )
         return self._one(self.answer, self.count, self.gap)
+
+    def _counted(self) -> str:
+        """Who counted at all, and whether that is more than noise; both public once released."""
+        if self.people is None:
+            return ""
+        by_group = self.people if isinstance(self.people, Mapping) else {None: self.people}
+        lines = []
+        for group, people in by_group.items():
+            where = "" if group is None else f" in {visible(group)}"
+            line = f"{people} people counted{where}, give or take {self.people_within} (19 times out of 20)"
+            if people <= self.people_within:
+                line += ": perhaps nobody, and then the answer is noise; do the values match the column's?"
+            lines.append("\n" + line)
+        return "".join(lines)
 
     def _one(self, answer: Any, count: Any, gap: Any) -> str:
         if answer is None or answer == ():
@@ -94,7 +112,16 @@ class TableRelease(Release):
         for name in ("epsilon", "rho", "delta"):
             if hasattr(self.guarantee, name):
                 data["guarantee"][name] = getattr(self.guarantee, name)
-        for name in ("count", "count_within", "gap", "ordered", "labels", "rules"):
+        for name in (
+            "count",
+            "count_within",
+            "people",
+            "people_within",
+            "gap",
+            "ordered",
+            "labels",
+            "rules",
+        ):
             if getattr(self, name) is not None:
                 data[name] = _plain(getattr(self, name))
         return data

@@ -15,15 +15,18 @@ from typing import Any, Protocol, TypeVar
 from discreet.accounting import Event
 from discreet.errors import DiscreetError, LedgerError, NotPrivateError, ParameterError, TableError
 from discreet.exact_numbers import positive, refuse, whole
+from discreet.guarantees import PureDP
 from discreet.mechanisms import PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_named
 from discreet.plain_words import figure
 from discreet.questions.candidates import public_candidates
+from discreet.questions.counting import noisy_count, share_of, within
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE, relation
 from discreet.questions.promise import Part, event_of, guarantee_of, mixed
 from discreet.questions.rules import about_rows
 from discreet.tables import Rows, Table, open_table
+from discreet.tables.counts import Counts
 from discreet.tables.where import comparisons, parse
 
 T = TypeVar("T")
@@ -109,6 +112,7 @@ class Asking:
         epsilon: what the whole question costs.
         neighbours: the relation for which it costs that.
         inner: the relation for which each group's scores state their sensitivity.
+        people_share: the part of ε that a noisy number of the people who counted gets, or zero.
         times: how often one person is counted: the sum of the answers' costs that a person can touch.
         group_labels: the public groups as the user knows them.
         asker: who counts.
@@ -120,6 +124,7 @@ class Asking:
     epsilon: Fraction
     neighbours: str
     inner: str
+    people_share: Fraction
     times: int
     group_labels: tuple[Any, ...]
     asker: Asker
@@ -128,7 +133,12 @@ class Asking:
     @property
     def epsilon_each(self) -> Fraction:
         """What one group's answer may cost."""
-        return self.epsilon / self.times
+        return self.epsilon * (1 - self.people_share) / self.times
+
+    @property
+    def epsilon_people(self) -> Fraction:
+        """What one group's number of people may cost."""
+        return self.epsilon * self.people_share / self.times
 
     def shaped(self, answers: list[Any]) -> Any:
         """One answer, or a mapping from group to answer."""
@@ -144,6 +154,8 @@ class Asking:
         A group's promise holds for the inner relation: two steps of it, where that is not the question's,
         are what two people cost (``docs/proofs/question-sensitivities.md``).
         """
+        if self.people_share:
+            parts = (*parts, (PureDP(self.epsilon_people), 1))
         steps = 1 if self.inner == self.neighbours else 2
         grouped = self.rows.by is not None
         return event_of(
@@ -157,6 +169,23 @@ class Asking:
             mechanism=mechanism,
             neighbours=self.neighbours,
         )
+
+    def released(
+        self, event: Event, purpose: str, work: Callable[[], T], *, people: Callable[[], Counts]
+    ) -> tuple[T, dict[str, Any]]:
+        """The result of ``work``, and what a release of it says; ``people`` counts who counted at all."""
+
+        def both() -> tuple[T, list[int]]:
+            counted = people().sum(axis=1).tolist() if self.people_share else []
+            return work(), [noisy_count(number, self.epsilon_people) for number in counted]
+
+        (found, numbers), terms = self.asker.spending(event, purpose, both)
+        if self.people_share:
+            terms |= {
+                "people": self.shaped(numbers),
+                "people_within": within(self.epsilon_people),
+            }
+        return found, terms
 
 
 def prepare(
@@ -173,12 +202,15 @@ def prepare(
     by: str | None,
     groups: object,
     groups_per_person: int,
+    with_people: bool,
+    people_share: object,
     engine: str | None,
 ) -> Asking:
     """Check everything that is public; no row has been read when this returns."""
     total = positive("epsilon", epsilon)
     named = relation(neighbours)
     asker = Asker(ledger, dataset)
+    part = share_of(with_people, people_share, name="people_share")
     if not isinstance(one_row_per_user, bool):
         raise refuse("one_row_per_user", one_row_per_user, "True or False")
     if (user is None) == (not one_row_per_user):
@@ -217,12 +249,13 @@ def prepare(
         table=table,
         rows=rows,
         epsilon=total,
+        people_share=part,
         neighbours=named,
         inner=ADD_REMOVE if split else named,
         times=times,
         group_labels=labels,
         asker=asker,
-        rules=about_rows(rows, where=where, epsilon=total, epsilon_each=total / times),
+        rules=about_rows(rows, where=where, epsilon=total, epsilon_each=total * (1 - part) / times),
     )
 
 

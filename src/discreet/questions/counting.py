@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import positive
+from discreet.exact_numbers import positive, refuse
 from discreet.gaps import Gaps
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.sampling import Bits, SecureBits
@@ -18,15 +18,13 @@ from discreet.sampling.noisy_order import noisy_first_and_gap
 from discreet.scores import Scores
 
 
-def share_of(with_count: bool, share: object) -> Fraction:
-    """The part of ε that counts get: zero without counts."""
-    if not with_count:
+def share_of(wanted: bool, share: object, *, name: str = "count_share") -> Fraction:
+    """The part of ε that counts get: zero if they are not wanted."""
+    if not wanted:
         return Fraction(0)
-    part = positive("count_share", share)
+    part = positive(name, share)
     if part >= 1:
-        raise ParameterError(
-            f"count_share={share!r} is not allowed: it must lie strictly between 0 and 1"
-        )
+        raise refuse(name, share, "strictly between 0 and 1")
     return part
 
 

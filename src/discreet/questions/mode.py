@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +19,7 @@ from discreet.questions.rules import about_candidates
 from discreet.questions.scoring import count_scores
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.tables import Grid, people_per_candidate
-from discreet.tables.counts import Counts, people_per_interval
+from discreet.tables.counts import Counts, people_per_interval, people_with_any
 from discreet.tables.spark_selection import is_spark_frame
 
 
@@ -43,6 +44,8 @@ def mode(
     with_count: bool = False,
     count_share: object = "0.25",
     with_gap: bool = False,
+    with_people: bool = False,
+    people_share: object = "0.1",
     engine: str | None = None,
     purpose: str | None = None,
 ) -> TableRelease:
@@ -76,6 +79,9 @@ def mode(
         with_count: release a noisy count of the answer as well, for ``count_share`` of ε.
         count_share: the part of ε that the count gets.
         with_gap: release the noisy lead of the winner, at no further cost.
+        with_people: release a noisy number of the people who counted as well, for ``people_share`` of ε:
+            near zero it says that the answer is noise, because no row matched.
+        people_share: the part of ε that this number gets; the rest is what is shared out otherwise.
         engine: who reads a path: ``duckdb`` (default), ``polars``, ``pandas`` or ``spark``.
         purpose: what the ledger writes down; by default the question in words.
 
@@ -100,6 +106,8 @@ def mode(
         by=by,
         groups=groups,
         groups_per_person=groups_per_person,
+        with_people=with_people,
+        people_share=people_share,
         engine=engine,
     )
     reason = purpose or sentence({"mode of": column, "by": by, "where": where})
@@ -122,14 +130,14 @@ def mode(
     if delta is not None:
         raise refuse("delta", delta, "left out with public candidates: a mechanism brings its own")
     if is_spark_frame(candidates):
-        if by is not None or with_count or with_gap:
+        if by is not None or with_count or with_gap or with_people:
             raise ParameterError(
-                "candidates in the cluster go without by=, with_count= and with_gap="
+                "candidates in the cluster go without by=, with_count=, with_gap= and with_people="
             )
         return cluster_mode(
             asking, column, candidates=candidates, mechanism=mechanism, purpose=reason
         )
-    labels, count = _counter(asking, column, kind, candidates)
+    labels, count, anybody = _counter(asking, column, kind, candidates)
     share = share_of(with_count, count_share)
     for_choice, for_count = asking.epsilon_each * (1 - share), asking.epsilon_each * share
     besides = "with_gap" if with_gap else "with_count" if with_count else None
@@ -152,8 +160,8 @@ def mode(
     if with_count:
         parts.append((PureDP(for_count), 1))
     event = asking.event(*parts, mechanism=chooser.name)
-    found, terms = asking.asker.spending(
-        event, reason, lambda: [answer_one(people) for people in count()]
+    found, terms = asking.released(
+        event, reason, lambda: [answer_one(people) for people in count()], people=anybody
     )
     return TableRelease(
         answer=asking.shaped([answer for answer, _, _ in found]),
@@ -178,15 +186,22 @@ class _Labels:
         return self._size
 
 
-def _counter(asking: Asking, column: str, kind: str, candidates: object) -> tuple[_Labels, Any]:
-    """The labels, and the function that counts people: it reads the data."""
+def _counter(
+    asking: Asking, column: str, kind: str, candidates: object
+) -> tuple[_Labels, Callable[[], Counts], Callable[[], Counts]]:
+    """The labels, and the functions that count people, per candidate and at all: they read the data."""
+    table, rows = asking.table, asking.rows
     if isinstance(candidates, Grid):
-        asking.table.require_number(column)
+        table.require_number(column)
         grid = candidates
-        return _Labels(grid.label, len(grid)), lambda: people_per_interval(
-            asking.table, asking.rows, column=column, grid=grid
+        return (
+            _Labels(grid.label, len(grid)),
+            lambda: people_per_interval(table, rows, column=column, grid=grid),
+            lambda: people_with_any(table, rows, column=column, grid=grid),
         )
     public = public_candidates(candidates, column=column, kind=kind)
-    return _Labels(public.labels.__getitem__, len(public)), lambda: people_per_candidate(
-        asking.table, asking.rows, column=column, keys=public.keys
+    return (
+        _Labels(public.labels.__getitem__, len(public)),
+        lambda: people_per_candidate(table, rows, column=column, keys=public.keys),
+        lambda: people_with_any(table, rows, column=column, keys=public.keys),
     )

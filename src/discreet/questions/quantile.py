@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from discreet.questions.answer import TableRelease
@@ -12,6 +13,7 @@ from discreet.questions.promise import mixed
 from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
 from discreet.questions.scoring import level_of, quantile_scores
 from discreet.tables import Grid, people_per_grid_point
+from discreet.tables.counts import Counts
 
 
 def quantile(
@@ -34,6 +36,8 @@ def quantile(
     by: str | None = None,
     groups: object = None,
     groups_per_person: int = 1,
+    with_people: bool = False,
+    people_share: object = "0.1",
     engine: str | None = None,
     purpose: str | None = None,
 ) -> TableRelease:
@@ -63,6 +67,8 @@ def quantile(
         by: one answer for each of the public ``groups`` of this column.
         groups: the public groups.
         groups_per_person: a person counts in so many groups at most.
+        with_people: release a noisy number of the people who counted as well, for ``people_share`` of ε.
+        people_share: the part of ε that this number gets.
         engine: who reads a path.
         purpose: what the ledger writes down.
 
@@ -86,6 +92,8 @@ def quantile(
         by=by,
         groups=groups,
         groups_per_person=groups_per_person,
+        with_people=with_people,
+        people_share=people_share,
         engine=engine,
     )
     level = level_of(at)
@@ -95,8 +103,9 @@ def quantile(
     asking.table.require_number(column)
     chooser = mechanism_at(mechanism, asking.epsilon_each)
 
-    def work() -> list[int | float]:
-        people = people_per_grid_point(
+    @cache
+    def counted() -> Counts:
+        return people_per_grid_point(
             asking.table,
             asking.rows,
             column=column,
@@ -104,7 +113,9 @@ def quantile(
             per_person=chosen,
             outside=moved,
         )
-        scores = [quantile_scores(row, level, neighbours=asking.inner) for row in people]
+
+    def work() -> list[int | float]:
+        scores = [quantile_scores(row, level, neighbours=asking.inner) for row in counted()]
         return [grid.label(chooser.select_index(row)) for row in scores]
 
     promise = chooser.promise_at(Fraction(quantile_sensitivity(level, asking.inner).range_distance))
@@ -113,7 +124,7 @@ def quantile(
     name = "median" if level == Fraction(1, 2) else f"quantile {level}"
     reason = purpose or sentence({f"{name} of": column, "by": by, "where": where})
     event = asking.event((promise, 1), mechanism=chooser.name)
-    found, terms = asking.asker.spending(event, reason, work)
+    found, terms = asking.released(event, reason, work, people=counted)
     return TableRelease(
         answer=asking.shaped(found),
         **terms,

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,8 @@ def quantiles(
     by: str | None = None,
     groups: object = None,
     groups_per_person: int = 1,
+    with_people: bool = False,
+    people_share: object = "0.1",
     engine: str | None = None,
     purpose: str | None = None,
 ) -> TableRelease:
@@ -85,6 +88,8 @@ def quantiles(
         by=by,
         groups=groups,
         groups_per_person=groups_per_person,
+        with_people=with_people,
+        people_share=people_share,
         engine=engine,
     )
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
@@ -118,8 +123,9 @@ def quantiles(
             grid.label(place) for place in recursive(people, levels, chooser, neighbours=inner)
         )
 
-    def work() -> list[tuple[int | float, ...]]:
-        people = people_per_grid_point(
+    @cache
+    def counted() -> Counts:
+        return people_per_grid_point(
             asking.table,
             asking.rows,
             column=column,
@@ -127,7 +133,9 @@ def quantiles(
             per_person=chosen,
             outside=moved,
         )
-        return [answer_one(row) for row in people]
+
+    def work() -> list[tuple[int | float, ...]]:
+        return [answer_one(row) for row in counted()]
 
     shown = ", ".join(str(level) for level in levels)
     reason = purpose or sentence({f"quantiles {shown} of": column, "by": by, "where": where})
@@ -136,7 +144,7 @@ def quantiles(
         promise = mixed(promise).for_people(steps)
     name = chooser.name if depths == 1 else f"{chooser.name}, recursive, {depths} depths"
     event = asking.event((promise, depths), mechanism=name)
-    found, terms = asking.asker.spending(event, reason, work)
+    found, terms = asking.released(event, reason, work, people=counted)
     return TableRelease(
         answer=asking.shaped(found),
         **terms,

@@ -26,7 +26,7 @@ from discreet.sampling import Bits, SecureBits
 from discreet.sampling.noisy_order import noisy_first
 from discreet.scores import Scores
 from discreet.tables import people_per_candidate
-from discreet.tables.counts import Counts
+from discreet.tables.counts import Counts, people_with_any
 
 PEELING = "peeling"
 ONE_SHOT = "one-shot"
@@ -57,6 +57,8 @@ def top_k(
     groups_per_person: int = 1,
     with_count: bool = False,
     count_share: object = "0.25",
+    with_people: bool = False,
+    people_share: object = "0.1",
     engine: str | None = None,
     purpose: str | None = None,
 ) -> TableRelease:
@@ -90,6 +92,8 @@ def top_k(
         groups_per_person: a person counts in so many groups at most.
         with_count: release noisy counts of the answers as well, for ``count_share`` of ε.
         count_share: the part of ε that the counts get.
+        with_people: release a noisy number of the people who counted as well, for ``people_share`` of ε.
+        people_share: the part of ε that this number gets.
         engine: who reads a path.
         purpose: what the ledger writes down.
 
@@ -114,6 +118,8 @@ def top_k(
         by=by,
         groups=groups,
         groups_per_person=groups_per_person,
+        with_people=with_people,
+        people_share=people_share,
         engine=engine,
     )
     number = whole("k", k)
@@ -164,7 +170,12 @@ def top_k(
 
     counted = [(PureDP(each), number)] if with_count else []
     event = asking.event(part, *counted, mechanism=name)
-    found, terms = asking.asker.spending(event, reason, work)
+    found, terms = asking.released(
+        event,
+        reason,
+        work,
+        people=lambda: people_with_any(asking.table, asking.rows, column=column, keys=public.keys),
+    )
     return TableRelease(
         answer=asking.shaped([labels for labels, _ in found]),
         **terms,

@@ -26,7 +26,7 @@ from discreet.questions.neighbours import REPLACE
 from discreet.questions.promise import Part
 from discreet.questions.rules import about_unknown
 from discreet.scores import Scores
-from discreet.tables.counts import commonest_values
+from discreet.tables.counts import commonest_values, people_with_any
 
 CONSIDERED = 100
 """So many values are considered, unless told otherwise."""
@@ -133,7 +133,7 @@ def unknown_top(
     asking.table.require_told_apart(column, name="column")
     share = share_of(with_count, count_share)
     limits, failing = limits_for(
-        epsilon=asking.epsilon * (1 - share),
+        epsilon=asking.epsilon_each * (1 - share),
         delta=delta,
         rounds=rounds,
         considered=considered,
@@ -141,7 +141,7 @@ def unknown_top(
         neighbours=asking.neighbours,
     )
     limits.margin  # noqa: B018 - refuses impossible figures before anything is spent
-    each = asking.epsilon * share / rounds
+    each = asking.epsilon_each * share / rounds
 
     def work() -> tuple[tuple[Any, ...], tuple[int, ...]]:
         values = commonest_values(asking.table, asking.rows, column=column, most=considered + 1)
@@ -150,12 +150,17 @@ def unknown_top(
         return tuple(label for label, _ in chosen), counts
 
     parts: list[Part] = [
-        (ApproxDP(asking.epsilon * (1 - share) / rounds, failing / rounds), rounds)
+        (ApproxDP(asking.epsilon_each * (1 - share) / rounds, failing / rounds), rounds)
     ]
     if with_count:
         parts.append((PureDP(each), rounds))
     event = asking.event(*parts, mechanism="permute-and-flip on a limited domain")
-    (labels, counts), terms = asking.asker.spending(event, purpose, work)
+    (labels, counts), terms = asking.released(
+        event,
+        purpose,
+        work,
+        people=lambda: people_with_any(asking.table, asking.rows, column=column),
+    )
     first = (labels[0] if labels else None) if single else labels
     number = (counts[0] if counts else None) if single else counts
     return TableRelease(

@@ -107,6 +107,30 @@ def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) ->
     return _filled(found, rows, len(grid))
 
 
+def people_with_any(
+    table: Table,
+    rows: Rows,
+    *,
+    column: str,
+    keys: Sequence[Any] | None = None,
+    grid: Grid | None = None,
+) -> Counts:
+    """How many people have a value at all: one of the keys, one on the grid, or any; in one column."""
+
+    def query() -> dict[str, Any]:
+        import narwhals as nw
+
+        frame = _selected(table, rows, column, as_number=grid is not None)
+        if keys is not None:
+            frame = indexed(frame, "value", keys, engine=table.engine)
+        if grid is not None:
+            frame = frame.filter(grid.contains(nw.col("value")))
+        alike = frame.with_columns(nw.lit(0).alias("value"))
+        return collected(_people_in(alike, rows, *_groups_of(rows), "value"))
+
+    return _filled(quietly(query, doing="counting people"), rows, 1)
+
+
 def counted_values(table: Table, rows: Rows, *, column: str) -> Any:
     """Every value with its number of people, as a lazy frame (``value``, ``people``) of the engine.
 
