@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -79,6 +80,27 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
         "--with-count", "--where", "diagnosis is not null", "--json",
     )  # fmt: skip
     assert set(json.loads(grouped.output)["answer"]) == {"east", "harbour", "north", "south"}
+    labelled = _run(
+        "quantiles", folder / "people.csv", *counted, "--column", "age", "--user", "person_id",
+        "--at", "0.1,0.9", "--bounds", "0:120", "--epsilon", 0.5, "--per-person", "mean", "--outside", "drop",
+        "--with-people",
+    )  # fmt: skip
+    lines = labelled.output.split("\n")
+    assert [line.split(": ")[0] for line in lines[:2]] == ["0.1", "0.9"]
+    assert "people counted, give or take" in lines[2]
+    assert "- Of several, the mean of a person's values counts" in labelled.output
+    assert "- Values outside 0:120 are left out" in labelled.output
+
+
+def test_a_candidate_that_cannot_match_is_a_warning_on_stderr(folder: Path) -> None:
+    pl.DataFrame({"v": [1, 2]}, schema={"v": pl.Int8}).write_parquet(folder / "small.parquet")
+    (folder / "numbers.txt").write_text("1\n300\n", encoding="utf-8")
+    result = _run(
+        "mode", folder / "small.parquet", "--no-ledger", "--column", "v", "--one-row-per-user",
+        "--candidates", folder / "numbers.txt", "--epsilon", 1, "--json",
+    )  # fmt: skip
+    assert result.stderr.startswith("warning: Nobody can count for 1 of the 2 candidates (300)")
+    assert json.loads(result.stdout)["rules"][-1] in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+from fractions import Fraction
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
 from discreet import ApproxDP, PureDP
 from discreet.accounting import Event
-from discreet.errors import ParameterError
+from discreet.errors import NeverMatchesWarning, ParameterError
 from discreet.questions import median, mode, quantiles, select_by, top_k
 from discreet.questions.counting import within
 from discreet.tables import Grid, Rows, open_table
@@ -62,7 +65,7 @@ def test_a_noisy_number_of_people(ask: Any, options: dict[str, Any], grouped: bo
         **options,
     )
     assert release.guarantee == PureDP(4) == told[0].guarantee.to(PureDP)
-    assert release.people_within == within(PureDP(1).exact) == 3
+    assert release.people_within == within(Fraction(1)) == 3
     # Noise of scale 1 beyond 25: less than once in 10¹⁰.
     numbers = release.people.values() if grouped else [release.people]
     for number, true in zip(numbers, [150, 150] if grouped else [300], strict=True):
@@ -132,3 +135,30 @@ def test_every_question_says_its_rules() -> None:
     assert own.rules == (
         "One person changes the difference of two scores by at most 2: as was stated, unchecked.",
     )
+
+
+def test_what_declared_types_rule_out_is_said_before_and_with_the_answer() -> None:
+    frame = VISITS.with_columns(
+        small=pl.lit(1, dtype=pl.Int8),
+        single=pl.lit(0.1, dtype=pl.Float32),
+        price=pl.lit("1.50").cast(pl.Decimal(6, 2)),
+    )
+    options: dict[str, Any] = {"user": "person", "epsilon": 1}
+    for column, possible, impossible in (
+        ("small", [1, 2], [300, -129]),
+        ("single", [0.5, 0.25], [0.1]),
+        ("price", ["1.5", "2"], ["1.505"]),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            mode(frame, column=column, candidates=possible, **options)
+        with pytest.warns(
+            NeverMatchesWarning, match=f"Nobody can count for .*{impossible[0]}"
+        ) as told:
+            release = top_k(frame, column=column, k=1, candidates=possible + impossible, **options)
+        assert release.rules[-1] == str(told[0].message)
+    with pytest.warns(NeverMatchesWarning, match="2 of the 3 groups"):
+        mode(frame, by="small", groups=[1, 500, 501], epsilon=1, **CODES)
+    mixed = pd.DataFrame({"u": [1, 2], "v": pd.Series([1, "1"], dtype=object)})
+    release = mode(mixed, column="v", candidates=["1", "2"], user="u", epsilon=1)
+    assert "In v, declared object, texts count and everything else is left out." in release.rules

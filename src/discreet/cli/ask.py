@@ -125,6 +125,9 @@ def mode(
 ) -> None:
     """The most common value of a column.
 
+    Where no row matches, the answer is a random candidate: --with-people tells, for a part of epsilon,
+    how many people counted.
+
     Example: discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id
     --candidates icd10.txt --epsilon 1
     """
@@ -195,6 +198,9 @@ def median(
 ) -> None:
     """The median of a column, on a public grid.
 
+    Where no row matches, the answer is a random grid point: --with-people tells, for a part of epsilon,
+    how many people counted.
+
     Example: discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120
     --epsilon 0.5
     """
@@ -259,6 +265,9 @@ def quantiles(
     out: Out = None,
 ) -> None:
     """Several quantiles of a column at once, on a public grid.
+
+    Where no row matches, the answers are random grid points: --with-people tells, for a part of epsilon,
+    how many people counted.
 
     Example: discreet quantiles pay.parquet --dataset staff --column salary --user person_id
     --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
@@ -330,6 +339,9 @@ def top(
     out: Out = None,
 ) -> None:
     """The k most common values of a column.
+
+    Where no row matches, the answers are random candidates: --with-people tells, for a part of epsilon,
+    how many people counted.
 
     Example: discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10
     --candidates pages.csv --epsilon 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 import typer
 
 from discreet.cli.output import as_json, deliver, opened_for_answer, say
-from discreet.errors import ParameterError
+from discreet.displays import visible
+from discreet.errors import NeverMatchesWarning, ParameterError
 
 
 def answer(
@@ -28,12 +30,19 @@ def answer(
     with counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
         try:
-            with _progress():
+            with _progress(), warnings.catch_warnings():
+                warnings.simplefilter("always", NeverMatchesWarning)
+                warnings.showwarning = _warn
                 release = question(*subjects, **counting, **options)
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise typer.Exit(130) from None
     deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning in one line on stderr."""
+    say(f"warning: {visible(message)}", err=True)
 
 
 @contextmanager

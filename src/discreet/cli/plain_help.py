@@ -17,10 +17,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _KINDS = {
     "NUMBER": "epsilon delta rho scale truth sensitivity range_distance gap step steps count_share "
-    "expected_error error_at_most with_probability tolerated share delta_for_releases",
+    "people_share expected_error error_at_most with_probability tolerated share delta_for_releases",
     "COUNT": "n k people considered groups_per_person releases worlds starts sampled count workers",
-    "NAME": "mechanism dataset neighbours method engine accountant period group per_person optimize "
-    "form paper only",
+    "NAME": "mechanism dataset neighbours method engine accountant period group per_person outside "
+    "optimize form paper only",
     "COLUMN": "column user by candidate_column score_column",
     "FILE": "candidates chart markdown html",
     "FOLDER": "data out",

@@ -24,7 +24,7 @@ from discreet.questions.candidates import public_candidates
 from discreet.questions.counting import noisy_count, share_of, within
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE, relation
 from discreet.questions.promise import Part, event_of, guarantee_of, mixed
-from discreet.questions.rules import about_rows
+from discreet.questions.rules import about_rows, about_types
 from discreet.tables import Rows, Table, open_table
 from discreet.tables.counts import Counts
 from discreet.tables.where import comparisons, parse
@@ -235,11 +235,13 @@ def prepare(
             table.require_told_apart(told_apart, name=name)
     if condition is not None:
         table.require_condition(condition)
+    doubts: tuple[str, ...] = ()
     labels: tuple[Any, ...] = ()
     keys: tuple[Any, ...] = ()
     if by is not None:
         found = public_candidates(groups, column=by, kind=table.kind(by, name="by"), name="groups")
         labels, keys = found.labels, found.keys
+        doubts = about_types(table, by, found, name="groups")
     most = min(most, max(len(keys), 1))
     # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
     split = by is not None and named == REPLACE
@@ -255,7 +257,8 @@ def prepare(
         times=times,
         group_labels=labels,
         asker=asker,
-        rules=about_rows(rows, where=where, epsilon=total, epsilon_each=total * (1 - part) / times),
+        rules=about_rows(rows, where=where, epsilon=total, epsilon_each=total * (1 - part) / times)
+        + doubts,
     )
 
 

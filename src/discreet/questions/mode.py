@@ -15,7 +15,7 @@ from discreet.questions.candidates import public_candidates
 from discreet.questions.cluster_mode import cluster_mode
 from discreet.questions.counting import noisy_count, require_gap, share_of, winner_and_gap, within
 from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
-from discreet.questions.rules import about_candidates
+from discreet.questions.rules import about_candidates, about_types
 from discreet.questions.scoring import count_scores
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.tables import Grid, people_per_candidate
@@ -137,7 +137,7 @@ def mode(
         return cluster_mode(
             asking, column, candidates=candidates, mechanism=mechanism, purpose=reason
         )
-    labels, count, anybody = _counter(asking, column, kind, candidates)
+    labels, count, anybody, said = _counter(asking, column, kind, candidates)
     share = share_of(with_count, count_share)
     for_choice, for_count = asking.epsilon_each * (1 - share), asking.epsilon_each * share
     besides = "with_gap" if with_gap else "with_count" if with_count else None
@@ -169,7 +169,7 @@ def mode(
         count=asking.shaped([number for _, number, _ in found]) if with_count else None,
         count_within=within(for_count) if with_count else None,
         gap=asking.shaped([gap for _, _, gap in found]) if with_gap else None,
-        rules=asking.rules + about_candidates(candidates if isinstance(candidates, Grid) else None),
+        rules=asking.rules + said,
     )
 
 
@@ -188,8 +188,8 @@ class _Labels:
 
 def _counter(
     asking: Asking, column: str, kind: str, candidates: object
-) -> tuple[_Labels, Callable[[], Counts], Callable[[], Counts]]:
-    """The labels, and the functions that count people, per candidate and at all: they read the data."""
+) -> tuple[_Labels, Callable[[], Counts], Callable[[], Counts], tuple[str, ...]]:
+    """The labels, the functions that count people, per candidate and at all, and the rules by which."""
     table, rows = asking.table, asking.rows
     if isinstance(candidates, Grid):
         table.require_number(column)
@@ -198,10 +198,12 @@ def _counter(
             _Labels(grid.label, len(grid)),
             lambda: people_per_interval(table, rows, column=column, grid=grid),
             lambda: people_with_any(table, rows, column=column, grid=grid),
+            about_candidates(grid),
         )
     public = public_candidates(candidates, column=column, kind=kind)
     return (
         _Labels(public.labels.__getitem__, len(public)),
         lambda: people_per_candidate(table, rows, column=column, keys=public.keys),
         lambda: people_with_any(table, rows, column=column, keys=public.keys),
+        about_candidates() + about_types(table, column, public, name="candidates"),
     )

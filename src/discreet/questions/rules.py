@@ -5,11 +5,14 @@ A sentence speaks of public things only: the rule, never how many rows it touche
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 
+from discreet.errors import NeverMatchesWarning
 from discreet.exact_numbers import refuse
-from discreet.tables import Grid, Rows
+from discreet.questions.candidates import Candidates
+from discreet.tables import Grid, Rows, Table
 
 Sentences = tuple[str, ...]
 
@@ -80,6 +83,24 @@ def about_candidates(grid: Grid | None = None) -> Sentences:
         f"value; values outside {grid.shown_bounds} are left out.",
         MISSING_NUMBERS,
     )
+
+
+def about_types(table: Table, column: str, public: Candidates, *, name: str) -> Sentences:
+    """What the declared type of a column rules out, said before anything is spent and with the answer."""
+    said: Sentences = ()
+    kind = table.kind(column)
+    if kind == "object":
+        said = (f"In {column}, declared object, texts count and everything else is left out.",)
+    cannot = table.cannot_hold(column, public.keys)
+    if cannot:
+        listed = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
+        doubt = (
+            f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({listed}): by its declared "
+            f"type ({kind}) the column {column} does not hold such values."
+        )
+        warnings.warn(doubt, NeverMatchesWarning, stacklevel=4)
+        said += (doubt,)
+    return said
 
 
 def about_values(grid: Grid, *, per_person: str, outside: str, several: bool) -> Sentences:

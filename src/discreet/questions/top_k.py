@@ -19,7 +19,7 @@ from discreet.questions.candidates import public_candidates
 from discreet.questions.counting import noisy_count, share_of, within
 from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
 from discreet.questions.promise import Part
-from discreet.questions.rules import about_candidates
+from discreet.questions.rules import about_candidates, about_types
 from discreet.questions.scoring import count_scores
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.sampling import Bits, SecureBits
@@ -144,6 +144,7 @@ def top_k(
     public = public_candidates(candidates, column=column, kind=kind)
     if number > len(public):
         raise refuse("k", k, f"at most the number of candidates, {len(public)}")
+    said = about_candidates() + about_types(asking.table, column, public, name="candidates")
     share = share_of(with_count, count_share)
     for_choice = asking.epsilon_each * (1 - share)
     choose, part, name = way_to_choose(
@@ -182,7 +183,7 @@ def top_k(
         count=asking.shaped([counts for _, counts in found]) if with_count else None,
         count_within=within(each) if with_count else None,
         ordered=ordered,
-        rules=asking.rules + about_candidates(),
+        rules=asking.rules + said,
     )
 
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 _BITS = {f"{sign}Int{size}": size for sign in ("", "U") for size in (8, 16, 32, 64, 128)}
 _INDEX = "discreet_index"
 
@@ -68,7 +70,7 @@ def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str) -> Any:
     import narwhals as nw
 
     dtype = frame.collect_schema()[name]
-    held = [(as_key, place) for place, as_key in enumerate(keys) if _fits(as_key, dtype)]
+    held = [(as_key, place) for place, as_key in enumerate(keys) if fits(as_key, dtype)]
     if any(isinstance(key, str) for key, _ in held):
         held = [(as_text(key, engine=engine), place) for key, place in held]
     native = frame.to_native()
@@ -118,7 +120,7 @@ def _joined_in_duckdb(relation: Any, name: str, held: list[tuple[Any, int]]) -> 
     )
 
 
-def _fits(key: Any, dtype: Any) -> bool:
+def fits(key: Any, dtype: Any) -> bool:
     """Whether a column of this declared type can hold the key; nobody has the others."""
     import narwhals as nw
 
@@ -130,7 +132,8 @@ def _fits(key: Any, dtype: Any) -> bool:
         unit = Decimal(1).scaleb(-dtype.scale)
         steps = key / unit
         return bool(steps == steps.to_integral_value() and abs(steps) < 10**dtype.precision)
-    return True
+    # Not the categories of an enumeration: whoever made the type may have taken them from the rows.
+    return bool(dtype != nw.Float32 or float(np.float32(key)) == key)
 
 
 def quoted(name: str) -> str:

@@ -7,7 +7,7 @@ Nothing here reads a row. Kinds come from declared types only: a pandas column o
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from discreet.errors import ParameterError, missing_extra
 from discreet.exact_numbers import refuse
 from discreet.tables import where as conditions
 from discreet.tables.files import open_files
-from discreet.tables.identities import as_text, is_encodable, with_text
+from discreet.tables.identities import as_text, fits, is_encodable, with_text
 from discreet.tables.quiet import quietly
 from discreet.tables.text_numbers import with_numbers
 
@@ -128,6 +128,13 @@ class Table:
         kind = self.kind(column, name=name)
         if kind not in _TOLD_APART:
             raise refuse(name, column, "a column of texts, numbers, dates, times or identifiers")
+
+    def cannot_hold(self, column: str, keys: Sequence[Any]) -> list[Any]:
+        """The keys that no row can have, by the declared type of the column."""
+        if self.kinds[column] not in _NUMBERS:
+            return []
+        dtype = self.frame().select(column).collect_schema()[column]
+        return [key for key in keys if not fits(key, dtype)]
 
     def require_number(self, column: object) -> None:
         """An error unless the column is declared numeric, or comes from a text file."""
