@@ -43,10 +43,6 @@ class TableError(DiscreetError):
     """A table could not be read or searched; the message quotes nothing of what an engine said."""
 
 
-class NeverMatchesWarning(UserWarning):
-    """By its declared type a column cannot hold what it is asked for; the answer may be noise."""
-
-
 def missing_extra(what: str, *, extra: str) -> MissingExtraError:
     """The error that names an extra to install, quoted as every shell understands it.
 

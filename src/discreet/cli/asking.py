@@ -13,7 +13,7 @@ import typer
 
 from discreet.cli.output import as_json, deliver, opened_for_answer, say
 from discreet.displays import visible
-from discreet.errors import NeverMatchesWarning, ParameterError
+from discreet.errors import ParameterError
 
 
 def answer(
@@ -27,6 +27,8 @@ def answer(
     **options: Any,
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
+    from discreet.questions import NeverMatchesWarning
+
     with counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
         try:

@@ -13,6 +13,7 @@ from discreet.questions.answer import TableRelease
 from discreet.questions.mode import mode
 from discreet.questions.quantile import median, quantile
 from discreet.questions.quantiles import quantiles
+from discreet.questions.rules import NeverMatchesWarning
 from discreet.questions.score_file import select_from_file
 from discreet.questions.select_by import select_by
 from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
@@ -21,6 +22,7 @@ from discreet.tables import Grid
 
 __all__ = [
     "Grid",
+    "NeverMatchesWarning",
     "SensitivityCheck",
     "TableRelease",
     "check_sensitivity",

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 
-from discreet.errors import NeverMatchesWarning
 from discreet.exact_numbers import refuse
 from discreet.questions.candidates import Candidates
 from discreet.tables import Grid, Rows, Table
@@ -30,6 +29,15 @@ OUTSIDE = {
     "drop": "are left out",
 }
 """What becomes of values outside the bounds, by the name of the rule."""
+
+
+class NeverMatchesWarning(UserWarning):
+    """By its declared type a column cannot hold what it is asked for; the answer may be noise.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", NeverMatchesWarning)  # to stop before anything is spent
+    """
 
 
 def rule_named(name: str, given: object, known: Mapping[str, str]) -> str:
