@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import threading
 import time
 from fractions import Fraction
 from typing import Any
@@ -12,7 +14,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.balls import ball_of, upper_bound, upper_end
+from discreet.balls import ball_of, precision, upper_bound, upper_end
 
 
 def _pure(e: Any) -> Any:
@@ -70,3 +72,24 @@ def test_exact_balls_give_themselves() -> None:
     assert upper_end(arb(5)) == 5
     with ctx.workprec(53):
         assert upper_end(arb(1, "1e-3")) >= 1 + Fraction(1, 1000)
+
+
+def test_no_thread_finds_the_precision_of_another() -> None:
+    """Each holds the lock while its precision is in force; without it the two would meet."""
+    met = threading.Barrier(2, timeout=0.2)
+    wrong: list[int] = []
+
+    def compute(bits: int) -> None:
+        for _ in range(3):
+            with precision(bits), precision(bits + 1), precision(bits):
+                with contextlib.suppress(threading.BrokenBarrierError):
+                    met.wait()
+                if ctx.prec != bits:
+                    wrong.append(bits)
+
+    threads = [threading.Thread(target=compute, args=(bits,)) for bits in (100, 200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

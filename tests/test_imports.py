@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -98,8 +99,21 @@ def _rooms_imported(path: Path) -> set[str]:
 
 def test_every_room_has_a_floor() -> None:
     rooms = {_room(path) for path in _modules()} - {"__init__"}
-    assert rooms <= set(HEIGHT), "a new room needs a place in FLOORS"
+    assert rooms == set(HEIGHT), "FLOORS names the rooms that there are, each once"
+    assert sum(map(len, FLOORS)) == len(HEIGHT)
     assert set(discreet._HOMES.values()) <= rooms
+
+
+def test_only_balls_touches_the_precision_of_flint() -> None:
+    """It is one for the whole process, so it is set in one place, under a lock."""
+    touching = {
+        str(path.relative_to(PACKAGE))
+        for path in _modules()
+        if re.search(
+            r"\bworkprec\b|\bworkdps\b|import\b.*\bctx\b|flint\.ctx", path.read_text("utf-8")
+        )
+    }
+    assert touching == {"balls.py"}
 
 
 @pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -1,9 +1,15 @@
-"""Formulas evaluated in ball arithmetic and rounded up: no reported cost is ever too small."""
+"""Ball arithmetic: the one place that sets flint's precision, and formulas rounded up.
+
+A formula evaluated here and rounded up never reports a cost that is too small.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +21,35 @@ _RELATIVE_BITS = 64
 _LARGEST_EXPONENT = 20_000
 
 
-def ball_of(value: Fraction) -> Any:
+class _Precision:
+    """The lock under which flint's precision, one for the whole process, is set.
+
+    Whoever computes with balls takes it, so that no thread finds a precision that another has set. Held by
+    one thread it may be taken again by the same one.
+    """
+
+    lock = threading.RLock()
+
+    @classmethod
+    def renew(cls) -> None:
+        """In a forked child the old lock may be held by a thread that does not exist there."""
+        cls.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Precision.renew)
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Run ball arithmetic at this many bits, alone."""
+    from flint import ctx
+
+    with _Precision.lock, ctx.workprec(bits):
+        yield
+
+
+def ball_of(value: Fraction | int) -> Any:
     """The ball (flint ``arb``) around an exact rational, at the current precision."""
     from flint import arb, fmpq
 
@@ -44,16 +78,14 @@ def upper_bound(formula: Callable[..., Any], *arguments: Fraction) -> Exact:
         >>> float(upper_bound(lambda e: e + (-e).exp() - 1, Fraction(1)))
         0.36787944117144233
     """
-    from flint import ctx
-
-    precision = _FIRST_PRECISION
+    bits = _FIRST_PRECISION
     best: Exact = math.inf
-    while precision <= _LAST_PRECISION:
-        with ctx.workprec(precision):
+    while bits <= _LAST_PRECISION:
+        with precision(bits):
             ball = formula(*(ball_of(argument) for argument in arguments))
             if ball.is_finite():
                 best = min(best, upper_end(ball))
                 if ball.rel_accuracy_bits() >= _RELATIVE_BITS or ball.is_zero():
                     return best
-        precision *= 2
+        bits *= 2
     return best

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.balls import ball_of, upper_end
+from discreet.balls import ball_of, precision, upper_end
 from discreet.exact_numbers import Exact
 from discreet.guarantees import BoundedRange, Guarantee, LaplaceDominated, PureDP
 
@@ -58,9 +58,7 @@ def bounded_range_curve(epsilon: Fraction, lowest: Fraction, highest: Fraction) 
     θ(t)(e^t − τ), θ(t) = (e^−t − e^−ε)/(1 − e^−ε), rises up to t = (ε + ln τ)/2 and falls after it; there
     it is (1 − e^((ln τ − ε)/2))²/(1 − e^−ε).
     """
-    from flint import ctx
-
-    with ctx.workprec(PRECISION):
+    with precision(PRECISION):
         least = ball_of(-epsilon).exp()
         ends = [
             (ball_of(t).exp(), (ball_of(-t).exp() - least) / (1 - least)) for t in (lowest, highest)
@@ -104,9 +102,9 @@ class Losses:
     @staticmethod
     def of(releases: Sequence[Release], step: Fraction) -> Losses:
         """Compose; a list without releases has no loss."""
-        from flint import arb_poly, ctx
+        from flint import arb_poly
 
-        with ctx.workprec(PRECISION):
+        with precision(PRECISION):
             product, lowest = arb_poly([1]), 0
             for release in releases:
                 reach = -(-release.epsilon // step)
@@ -116,18 +114,14 @@ class Losses:
 
     def times(self, other: Losses) -> Losses:
         """Both lists together."""
-        from flint import ctx
-
-        with ctx.workprec(PRECISION):
+        with precision(PRECISION):
             return Losses(
                 self._polynomial * other._polynomial, self._lowest + other._lowest, self._step
             )
 
     def epsilon_at(self, delta: Fraction) -> Exact:
         """An ε, at least zero, at which the divergence is at most δ; from the largest loss down."""
-        from flint import ctx
-
-        with ctx.workprec(PRECISION):
+        with precision(PRECISION):
             allowed, shrink = ball_of(delta), ball_of(-self._step).exp()
             above = weighted = 0 * allowed
             coefficients = self._polynomial.coeffs()

@@ -22,7 +22,7 @@ from discreet.audit.losses import (
     RenyiLoss,
 )
 from discreet.audit.subjects import FLOOR, TOLERANCE, AuditedScores, Subject, raw_function
-from discreet.balls import ball_of
+from discreet.balls import ball_of, precision
 from discreet.mechanisms.mechanism import facts_of
 
 BITS = 200
@@ -70,9 +70,7 @@ def least_loss(loss: Loss, first: Sequence[Any], second: Sequence[Any], detail: 
 
     Returns ``None`` where the loss is certainly infinite.
     """
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with precision(BITS):
         if detail.swapped:
             first, second = second, first
         if isinstance(loss, PureLoss):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from discreet.balls import precision
+
 # Enough for counts in the millions; balls say so themselves if it is not.
 _BITS = 96
 _STEPS = 60
@@ -16,7 +18,7 @@ def upper_tail(successes: int, trials: int, chance: float) -> float:
         >>> round(upper_tail(2, 2, 0.5), 12), upper_tail(0, 5, 0.3), upper_tail(1, 5, 0.0)
         (0.25, 1.0, 0.0)
     """
-    from flint import arb, ctx
+    from flint import arb
 
     if successes <= 0:
         return 1.0
@@ -24,7 +26,7 @@ def upper_tail(successes: int, trials: int, chance: float) -> float:
         return 0.0
     if chance >= 1:
         return 1.0
-    with ctx.workprec(_BITS):
+    with precision(_BITS):
         ball = arb(chance).beta_lower(arb(successes), arb(trials - successes + 1), 1)
         end = float(ball.upper())
     return 1.0 if math.isnan(end) else min(1.0, max(0.0, math.nextafter(end, 1.0)))

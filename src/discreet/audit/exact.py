@@ -17,6 +17,7 @@ from discreet.audit.relations import Grid, Neighbours, Relation
 from discreet.audit.search import Pair, Progress, Search
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Verdict, Witness, plain
+from discreet.balls import precision
 from discreet.errors import ParameterError
 from discreet.exact_numbers import float_up, positive_distance, refuse, whole
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, LaplaceDominated
@@ -203,14 +204,12 @@ def _worst(subject: Subject, loss: Loss, searches: list[Search]) -> tuple[Witnes
 
 def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tuple[Witness, bool]:
     """The pair with its loss in ball arithmetic, and whether that certainly exceeds the claim."""
-    from flint import ctx
-
     if not relation.contains(pair.scores, pair.neighbour, subject.sensitivity):
         raise AssertionError("the search left the neighbour relation")
     rows = np.array([pair.scores, pair.neighbour])
     logs = subject.log_masses(rows, monotonic=relation.monotonic)
     detail = loss.detail(logs[0], logs[1])
-    with ctx.workprec(BITS):
+    with precision(BITS):
         balls = [
             probability_balls(subject, subject.scores(row, monotonic=relation.monotonic))
             for row in rows

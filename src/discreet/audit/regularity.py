@@ -15,6 +15,7 @@ from discreet.audit.search import Progress
 from discreet.audit.shapes import scattered, shapes
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
+from discreet.balls import precision
 from discreet.mechanisms.mechanism import facts_of
 
 _MOST_ROWS = 32
@@ -188,9 +189,7 @@ def _largest(
 
 
 def _certified(subject: Subject, change: _Change, relation: Relation) -> tuple[Witness, bool]:
-    from flint import ctx
-
-    with ctx.workprec(BITS):
+    with precision(BITS):
         balls = [
             probability_balls(subject, subject.scores(row, monotonic=relation.monotonic))
             for row in (change.scores, change.changed)

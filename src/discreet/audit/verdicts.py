@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.errors import DiscreetError
+
 Number = int | float
 
 
@@ -207,6 +209,8 @@ def _some(sizes: list[int]) -> str:
 
 
 def _jsonable(value: Any) -> Any:
+    if isinstance(value, float) and math.isnan(value):
+        raise DiscreetError("a figure of this verdict is not a number, so it says nothing")
     if isinstance(value, float) and not math.isfinite(value):
         return "inf" if value > 0 else "-inf"
     if isinstance(value, tuple):

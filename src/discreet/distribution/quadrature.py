@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from discreet.balls import precision
 from discreet.distribution.gaps import Floats, Indices
 
 _TARGET = -57 * math.log(2)  # relative error allowed to a rule: 2⁻⁵⁷
@@ -34,9 +35,9 @@ def gauss_legendre(count: int) -> Rule:
         >>> round(float(rule.weights @ rule.nodes**3), 15)
         0.25
     """
-    from flint import arb, ctx
+    from flint import arb
 
-    with ctx.workprec(160):
+    with precision(160):
         roots = [arb.legendre_p_root(count, k, weight=True) for k in range(count)]
         nodes = np.array([float((1 - root) / 2) for root, _ in roots])
         weights = np.array([float(weight / 2) for _, weight in roots])

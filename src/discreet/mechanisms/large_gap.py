@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet import distribution, sampling
+from discreet.balls import precision
 from discreet.distribution.reference import permute_and_flip_ball
 from discreet.errors import ParameterError
 from discreet.exact_numbers import Exact, probability
@@ -108,13 +109,13 @@ class LargeGap(Mechanism):
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
         """Balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
-        from flint import arb, ctx
+        from flint import arb
 
         if self._scale_for(scores) == 0:
             return super().ball_probabilities(scores, bits=bits)
         gaps = self.gaps(scores)
         gammas = [gaps.exact(place) for place in range(len(scores))]
-        with ctx.workprec(bits + 32):
+        with precision(bits + 32):
             plain = permute_and_flip_ball(gammas, bits)
             if gammas.count(Fraction(0)) > 1:
                 return plain

@@ -7,54 +7,19 @@ separate, which happens with probability one (lemma 3 of the proof page).
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from fractions import Fraction
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from discreet.balls import ball_of as ball
+from discreet.balls import precision
 from discreet.sampling.bits import Bits
+
+__all__ = ["GUARD_BITS", "Ball", "Uniform", "ball", "precision", "scaled"]
 
 Ball: TypeAlias = Any
 """flint's ``arb``: a real number known to lie in an interval."""
 
 GUARD_BITS = 64
-
-
-class _Precision:
-    """The lock under which flint's precision, one for the whole process, is set.
-
-    A change by code that does not take it could never make a comparison wrong (a ball is an enclosure
-    at any precision), only slower.
-    """
-
-    lock = threading.RLock()
-
-    @classmethod
-    def renew(cls) -> None:
-        """In a forked child the old lock may be held by a thread that does not exist there."""
-        cls.lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Precision.renew)
-
-
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Run ball arithmetic at this many bits, alone."""
-    from flint import ctx
-
-    with _Precision.lock, ctx.workprec(bits):
-        yield
-
-
-def ball(value: Fraction | int) -> Ball:
-    """The ball around an exact rational, at the current precision."""
-    from flint import arb, fmpq
-
-    return arb(fmpq(value.numerator, value.denominator))
 
 
 def scaled(value: Ball, exponent: int) -> Ball:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from discreet.balls import precision
 from discreet.errors import ParameterError, ScoresError
 
 
@@ -26,9 +27,7 @@ def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[A
         >>> (best + other).contains(1)
         True
     """
-    from flint import ctx
-
-    with ctx.workprec(_precision(bits)):
+    with precision(_precision(bits)):
         coins = _coins(_checked(gammas))
         return [coin * chance for coin, chance in zip(coins, _unbeaten(coins), strict=True)]
 
@@ -40,9 +39,9 @@ def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
         >>> [float(ball) for ball in exponential_ball([Fraction(0), Fraction(0)])]
         [0.5, 0.5]
     """
-    from flint import arb, ctx
+    from flint import arb
 
-    with ctx.workprec(_precision(bits)):
+    with precision(_precision(bits)):
         coins = _coins(_checked(gammas))
         total = sum(coins, arb(0))
         return [coin / total for coin in coins]
@@ -59,13 +58,11 @@ def exponential_randomized_response_ball(
         >>> [float(ball) for ball in balls]
         [0.75, 0.25]
     """
-    from flint import ctx
-
     if not 0 <= truth <= 1:
         raise ParameterError(f"truth must be a probability from 0 to 1, not {truth}")
     if len(top) != len(gammas) or not any(top):
         raise ScoresError("the top set must be one boolean for each candidate, at least one true")
-    with ctx.workprec(_precision(bits)):
+    with precision(_precision(bits)):
         share = _ball(Fraction(truth) / sum(map(bool, top)))
         other = _ball(1 - Fraction(truth))
         plain = exponential_ball(gammas, bits)
@@ -85,10 +82,10 @@ def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[
         >>> noisy_max_laplace_ball([Fraction(0), Fraction(2)])[1]  # e⁻²(1/2 + 2/4)
         [0.135335283236613 +/- ...]
     """
-    from flint import arb, ctx
+    from flint import arb
 
     exact = _checked(gammas)
-    with ctx.workprec(_precision(bits)):
+    with precision(_precision(bits)):
         coins = _coins(exact)
         above = _unbeaten([coin / 2 for coin in coins])
         order = sorted(range(len(exact)), key=exact.__getitem__)

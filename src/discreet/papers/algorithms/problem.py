@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from discreet.balls import precision
 from discreet.errors import ParameterError
 from discreet.sampling import Bits, biased_coins, uniform_below
 from discreet.sampling.refinement import Uniform, ball
@@ -28,9 +29,7 @@ BALL_BITS = 256
 
 def balls() -> Any:
     """The context in which all balls of a check are computed; it may be entered again inside itself."""
-    from flint import ctx
-
-    return ctx.workprec(BALL_BITS)
+    return precision(BALL_BITS)
 
 
 def rational(value: Fraction | int | str) -> Number:
