@@ -70,7 +70,7 @@ def test_it_serves_the_file_and_stops_when_told(tmp_path: Path, stop: signal.Sig
         assert url.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(f"{url}api/start", timeout=30) as answer:  # noqa: S310 - our own
             opened = json.load(answer)["opened"]
-        assert opened["inline"] == [["flu", 412.0], ["cold", 398.5]]
+        assert (opened["name"], opened["count"], opened["key"]) == ("scores.csv", 2, "opened")
         assert (opened["sensitivity"], opened["monotonic"]) == ("2", True)
         process.send_signal(stop)
         _, complaints = process.communicate(timeout=20)

@@ -37,6 +37,12 @@ def _complete(given: dict[str, Any]) -> tuple[Choices, dict[str, Any]]:
     raise AssertionError("the figures are never complete")
 
 
+def _held(values: list[float]) -> str:
+    """The source of scores that the server holds."""
+    labels = tuple(f"c{place}" for place in range(len(values)))
+    return f"file:{SHELF.put(ScoreFile('scores.csv', labels, np.array(values)))}"
+
+
 def _scores(choices: Choices) -> Scores:
     return Scores(choices.values, sensitivity=choices.sensitivity, monotonic=choices.monotonic)
 
@@ -188,15 +194,13 @@ def test_a_mechanism_without_a_proof_is_marked(state: dict[str, Any]) -> None:
     "values", [[5], [3, 3, 3], [0, 0], [1e15, -1e15], [-5, -7.5], [0.1, 0.1, 0.2]]
 )
 def test_odd_scores_give_figures(state: dict[str, Any], values: list[float]) -> None:
-    inline = [[f"c{place}", value] for place, value in enumerate(values)]
-    _, found = _complete({**state, "source": "inline", "inline": inline, "tolerance": "0"})
+    _, found = _complete({**state, "source": _held(values), "tolerance": "0"})
     json.dumps(found, allow_nan=False)
     assert all(row["need_words"] for row in found["now"])
 
 
 def test_an_unreachable_aim_is_said(state: dict[str, Any]) -> None:
-    inline = [["a", 1], ["b", 1], ["c", 0]]
-    _, found = _complete({**state, "source": "inline", "inline": inline, "tolerance": "0"})
+    _, found = _complete({**state, "source": _held([1, 1, 0]), "tolerance": "0"})
     assert "You need" in found["now"][0]["need_words"] or "Any ε" in found["now"][0]["need_words"]
     _, easy = _complete({**state, "tolerance": "1000"})
     assert "Any ε is enough" in easy["now"][0]["need_words"]

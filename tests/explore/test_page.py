@@ -199,26 +199,60 @@ def test_the_link_restores_the_state(visit: Go) -> None:
     expect(other.page.locator("#monotonic")).not_to_be_checked()
 
 
-def test_pasted_scores_travel_in_the_link(visit: Go) -> None:
-    here = visit().open()
-    here.page.get_by_text("Your own scores").click()
-    here.page.locator("#declared").check()
-    here.page.locator("#pasted").fill('"a, b",5\nc&d=#,3')
-    here.page.locator("#use-pasted").click()
-    expect(here.page.locator("#editor .bar")).to_have_count(2)
+WATCH = """window.seen = [];
+for (const name of ["pushState", "replaceState"]) {
+  const real = history[name].bind(history);
+  history[name] = (...parts) => { seen.push(JSON.stringify(parts)); return real(...parts); };
+}"""
+
+
+def test_scores_of_ones_own_never_reach_the_address_or_the_history(visit: Go) -> None:
+    here = visit()
+    page = here.page
+    page.add_init_script(WATCH)
+    here.open()
+    page.get_by_text("Your own scores").click()
+    page.locator("#declared").check()
+    page.locator("#pasted").fill("secretive,98765\nc&d=#,43210")
+    page.locator("#use-pasted").click()
+    expect(page.locator("#editor .bar")).to_have_count(2)
     here.settled()
-    expect(here.page).to_have_url(re.compile("inline="))
+    expect(page).to_have_url(re.compile("source=file%3A[0-9a-f]{24}"))
+    page.get_by_label("Score of secretive", exact=True).fill("87654")
+    here.settled()
+    page.locator("nav [data-view=claims]").click()
+    page.go_back()
+    # A change to them is kept where they are, on the page.
+    expect(page.get_by_label("Score of secretive", exact=True)).to_have_value("87654")
+    page.get_by_role("button", name="Copy link").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    seen = page.evaluate("seen")
+    assert any("source=file" in address for address in seen)
+    for text in (link, page.url, *seen, *here.addresses):
+        assert not re.search("98765|43210|87654|secretive|c%26d", text)
+    # The server holds them, for this link and until it stops.
     other = visit()
-    other.page.goto(here.page.url)
+    other.page.goto(link)
     other.settled()
-    expect(other.page.locator("#editor .name").first).to_have_text("a, b")
     expect(other.page.locator("#editor .name").nth(1)).to_have_text("c&d=#")
 
 
+def test_an_upload_takes_nothing_over_from_the_example(visit: Go) -> None:
+    here = visit().open()
+    page = here.page
+    expect(page.locator("#monotonic")).to_be_checked()
+    page.locator("#sensitivity").fill("0.5")
+    page.get_by_text("Your own scores").click()
+    page.locator("#declared").check()
+    page.locator("#pasted").fill("a,5\nb,3")
+    page.locator("#use-pasted").click()
+    expect(page.locator("#notices")).to_contain_text("what Δ is and whether they are monotonic")
+    expect(page.locator("#monotonic")).not_to_be_checked()
+    expect(page.locator("#sensitivity")).to_have_value("1")
+
+
 def test_a_strange_link_is_survived(visit: Go) -> None:
-    here = visit().open(
-        "#epsilon=2&nonsense=5&inline={broken&edits=5&view=nowhere&monotonic=perhaps"
-    )
+    here = visit().open("#epsilon=2&nonsense=5&inline=[]&edits=5&view=nowhere&monotonic=perhaps")
     words = (
         "Not understood in the link, and left as it was: nonsense, inline, edits, view, monotonic."
     )

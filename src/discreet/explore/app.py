@@ -23,7 +23,7 @@ from discreet.errors import DiscreetError, ParameterError
 from discreet.explore import work
 from discreet.explore.bars import MOST_BARS
 from discreet.explore.bundle import Bundle
-from discreet.explore.choices import MOST_INLINE, choices_from
+from discreet.explore.choices import choices_from
 from discreet.explore.examples import examples
 from discreet.explore.figures import figures
 from discreet.explore.jobs import Jobs
@@ -114,7 +114,6 @@ class Explorer:
                 "limits": {
                     "bytes": MOST_BYTES,
                     "candidates": MOST_CANDIDATES,
-                    "inline": MOST_INLINE,
                     "bars": MOST_BARS,
                     "endings": list(TEXT_SUFFIXES),
                     "audited": work.MOST_AUDITED,
@@ -143,7 +142,7 @@ class Explorer:
         return JSONResponse(await run_in_threadpool(compute))
 
     async def open_file(self, request: Request) -> Response:
-        """Scores from a file that the page sends: small ones go back, large ones are kept in memory."""
+        """Scores from a file that the page sends: kept in memory, and only there."""
         name = unquote(request.headers.get("x-file-name", ""))
         if request.headers.get("x-not-private") != "yes":
             raise ParameterError(
@@ -151,8 +150,6 @@ class Explorer:
             )
         content = await request.body()
         file = await run_in_threadpool(read_scores, name, content)
-        if len(file.labels) <= MOST_INLINE:
-            return JSONResponse(_described(file, None))
         return JSONResponse(_described(file, self.shelf.put(file)))
 
     async def scores(self, request: Request) -> Response:
@@ -281,13 +278,8 @@ def _catalogue() -> dict[str, Any]:
     }
 
 
-def _described(file: ScoreFile, key: str | None) -> dict[str, Any]:
-    described: dict[str, Any] = {"name": file.name, "count": len(file.labels), "key": key}
-    if len(file.labels) <= MOST_INLINE:
-        described["inline"] = [
-            list(pair) for pair in zip(file.labels, file.values.tolist(), strict=True)
-        ]
-    return described
+def _described(file: ScoreFile, key: str) -> dict[str, Any]:
+    return {"name": file.name, "count": len(file.labels), "key": key}
 
 
 async def _json(request: Request) -> Any:

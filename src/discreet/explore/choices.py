@@ -29,8 +29,6 @@ from discreet.mechanisms import MECHANISMS
 SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10_000), Fraction(100)
 MOST_RELEASES = 1_000_000
 MOST_WORLDS = 1_000_000
-MOST_INLINE = 60
-"""Scores of at most this many candidates travel with the page's own state, and so in its link."""
 MOST_EDITS = 200
 
 
@@ -39,7 +37,7 @@ class Choices:
     """Scores and settings of one page.
 
     Attributes:
-        source: ``"example:clinic"``, ``"file:<name>"`` or ``"inline"``.
+        source: ``"example:clinic"`` or ``"file:<name>"``.
         labels: the candidates.
         values: their scores, edits included.
         sensitivity: Δ as a person wrote it, exactly.
@@ -165,7 +163,7 @@ def _scores(
 ) -> tuple[str, tuple[str, ...], npt.NDArray[Any], bool]:
     source = given.get("source")
     if not isinstance(source, str):
-        raise refuse("source", source, "an example, a file or inline scores")
+        raise refuse("source", source, "an example or a file")
     kind, _, name = source.partition(":")
     if kind == "example" and name in examples():
         example = examples()[name]
@@ -173,10 +171,8 @@ def _scores(
     elif kind == "file":
         file: ScoreFile = shelf.get(name)
         labels, values = file.labels, file.values
-    elif source == "inline":
-        labels, values = _inline(given.get("inline"))
     else:
-        raise refuse("source", source, "an example, a file or inline scores")
+        raise refuse("source", source, "an example or a file")
     edits = given.get("edits", {})
     if not isinstance(edits, Mapping) or len(edits) > MOST_EDITS:
         raise ParameterError(f"edits must be an object of at most {MOST_EDITS} changed scores")
@@ -187,20 +183,6 @@ def _scores(
                 raise ParameterError("an edit names a candidate that does not exist")
             values[int(place)] = _score(value)
     return source, labels, _integers(values), bool(edits)
-
-
-def _inline(given: object) -> tuple[tuple[str, ...], npt.NDArray[Any]]:
-    if not isinstance(given, list) or not 1 <= len(given) <= MOST_INLINE:
-        raise ParameterError(f"inline scores must be a list of 1 to {MOST_INLINE} candidates")
-    labels, values = [], []
-    for pair in given:
-        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
-            raise ParameterError("each inline score must be a pair of a label and a number")
-        labels.append(pair[0][:200])
-        values.append(_score(pair[1]))
-    if len(set(labels)) != len(labels):
-        raise ParameterError("two candidates have the same label")
-    return tuple(labels), np.array(values)
 
 
 def _score(value: object) -> float:

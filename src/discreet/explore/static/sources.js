@@ -24,7 +24,6 @@ export function startSources(start) {
 export function showSource() {
   const options = offered.examples.map(({ key, title }) => make("option", { value: `example:${key}` }, title));
   for (const [value, { name }] of files) options.push(make("option", { value }, name));
-  if (state.source === "inline" && !files.has("inline")) options.push(make("option", { value: "inline" }, "Scores in the link"));
   if (state.source.startsWith("file:") && !files.has(state.source)) options.push(make("option", { value: state.source }, "A file that was open"));
   $("#source").replaceChildren(...options);
   $("#source").value = state.source;
@@ -44,7 +43,7 @@ function choose(value) {
   change({ source: value, edits: {}, sensitivity, monotonic, epsilon, tolerance });
 }
 
-const valueOf = (file) => (file.inline ? "inline" : `file:${file.key}`);
+const valueOf = (file) => `file:${file.key}`;
 
 function remember(file) {
   files.set(valueOf(file), file);
@@ -52,8 +51,9 @@ function remember(file) {
 
 function use(file) {
   remember(file);
-  const { sensitivity = state.sensitivity, monotonic = state.monotonic } = file;
-  change({ source: valueOf(file), inline: file.inline ?? [], edits: {}, sensitivity, monotonic });
+  // What was said of other scores does not hold for these; nothing better than Δ = 1 can be guessed, so the page asks.
+  const { sensitivity = "1", monotonic = false } = file;
+  change({ source: valueOf(file), edits: {}, sensitivity, monotonic });
 }
 
 async function open(name, content) {
@@ -65,7 +65,7 @@ async function open(name, content) {
     const file = await sendFile(name, content);
     clear("file");
     use(file);
-    notify("file", `${file.name}: ${file.count === 1 ? "1 candidate" : `${file.count.toLocaleString("en")} candidates`}.`, { good: true });
+    notify("file", `${file.name}: ${file.count === 1 ? "1 candidate" : `${file.count.toLocaleString("en")} candidates`}. Now say for these scores what Δ is and whether they are monotonic; until then Δ = 1 and not monotonic.`, { good: true });
   } catch (error) {
     notify("file", `This file was not used: ${error.message}.`);
   } finally {

@@ -1,8 +1,8 @@
-// What is on the screen. It lives here and in the address after the #, never on the server.
+// What is on the screen. It lives here and in the address after the #, never on the server. Scores of one's own are the
+// exception: the address, which a browser keeps in its history, has only the name under which the server holds them.
 export const state = {
   view: "decide",
   source: "example:clinic",
-  inline: [],
   edits: {},
   epsilon: "0.25",
   sensitivity: "1",
@@ -34,13 +34,13 @@ export function change(parts, { from = null } = {}) {
   for (const listener of listeners) listener(from);
 }
 
+const own = (source) => source.startsWith("file:");
+
 export function link() {
   const parts = new URLSearchParams();
   for (const [name, value] of Object.entries(state)) {
-    if (name === "inline") {
-      if (state.source === "inline") parts.set(name, JSON.stringify(value));
-    } else if (name === "edits") {
-      const edits = Object.entries(value).map(([place, score]) => `${place}:${score}`);
+    if (name === "edits") {
+      const edits = own(state.source) ? [] : Object.entries(value).map(([place, score]) => `${place}:${score}`);
       if (edits.length) parts.set(name, edits.join(","));
     } else if (name === "audit") {
       if (value) parts.set(name, value);
@@ -53,8 +53,10 @@ export function link() {
 export function restore(fragment) {
   const ignored = [];
   // A link that says where scores come from says all about them.
-  if (/^#?(.*&)?source=/.test(fragment)) state.edits = {};
-  for (const [name, text] of new URLSearchParams(fragment.replace(/^#/, ""))) {
+  const parts = new URLSearchParams(fragment.replace(/^#/, ""));
+  const same = own(state.source) && parts.get("source") === state.source;
+  if (parts.has("source") && !same) state.edits = {};
+  for (const [name, text] of parts) {
     const value = understood(name, text);
     if (value === undefined) ignored.push(name.slice(0, 40));
     else state[name] = value;
@@ -65,21 +67,10 @@ export function restore(fragment) {
 function understood(name, text) {
   if (!Object.hasOwn(state, name)) return undefined;
   if (name === "view") return ["decide", "audit", "claims"].includes(text) ? text : undefined;
-  if (name === "inline") return scoresIn(text);
   if (name === "edits") return editsIn(text);
   if (typeof state[name] === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
   if (Array.isArray(state[name])) return text ? text.split(",") : undefined;
   return text.length <= 200 ? text : undefined;
-}
-
-function scoresIn(text) {
-  try {
-    const pairs = JSON.parse(text);
-    const fine = Array.isArray(pairs) && pairs.every((pair) => Array.isArray(pair) && typeof pair[0] === "string" && Number.isFinite(pair[1]));
-    return fine ? pairs : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function editsIn(text) {
@@ -95,5 +86,5 @@ function editsIn(text) {
 // What the server is asked: numbers as they were typed, so that 0.1 means one tenth.
 export function request() {
   const whole = (text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : text);
-  return { ...state, inline: state.source === "inline" ? state.inline : [], releases: whole(state.releases), worlds: whole(state.worlds) };
+  return { ...state, releases: whole(state.releases), worlds: whole(state.worlds) };
 }
