@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint types docs pages proofs bench bench-large clean
+.PHONY: help demo test lint types docs pages proofs coverage package bench bench-large clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
@@ -13,6 +13,8 @@ help:
 	@echo "make docs         build the documentation site into docs/_build/html"
 	@echo "make pages        check every claim again and redraw the pictures of the documentation"
 	@echo "make proofs       have Coq check the theorems of proofs/ (says what to install if it is absent)"
+	@echo "make coverage     run the tests and report which lines they reach, into build/coverage"
+	@echo "make package      build sdist and wheel, check them, and try the wheel in a clean environment"
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
 	@echo "make bench-large  the benchmarks at full size"
 	@echo "make clean        remove the virtual environment and what was built"
@@ -56,6 +58,17 @@ pages: $(VENV)/.test
 
 proofs:
 	@$(MAKE) --no-print-directory -C proofs
+
+coverage: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --cov-report=html:build/coverage/html --cov-report=xml:build/coverage/coverage.xml
+
+package: $(VENV)/.test
+	rm -rf dist build/clean
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(PYTHON) -m venv build/clean
+	build/clean/bin/python -m pip --disable-pip-version-check install --quiet dist/*.whl
+	build/clean/bin/python .github/try_installed.py
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
