@@ -1,9 +1,9 @@
 """The catalogue: the papers, what they state, and the figures that show it.
 
-A claim is a small function from :class:`Scope` to :class:`Finding`, entered by the decorator :func:`claim`
-under its paper and number. A figure is a function that fills a :class:`Drawing`, entered by :func:`figure`.
-What a paper says of a figure is compared there and nowhere else; a claim about figures takes its verdict
-from them by :func:`judged`.
+A claim is a small function from :class:`Scope` to :class:`Finding`, entered under its number by the decorator
+that :func:`claims_of` makes for its paper. A figure is a function that fills a :class:`Drawing`, entered by
+:func:`figure`. What a paper says of a figure is compared there and nowhere else; a claim about figures takes
+its verdict from them by :func:`judged`.
 """
 
 from __future__ import annotations
@@ -185,17 +185,20 @@ _CLAIMS: dict[str, Claim] = {}
 _FIGURES: dict[str, Figure] = {}
 
 
-def claim(paper: str, number: str, statement: str) -> Callable[[Check], Check]:
-    """Enter a check into the catalogue."""
+def claims_of(paper: str) -> Callable[[str, str], Callable[[Check], Check]]:
+    """The decorator that enters a paper's checks into the catalogue, by number and statement."""
     assert paper in PAPERS, paper
 
-    def enter(check: Check) -> Check:
-        entry = Claim(paper, number, " ".join(statement.split()), check)
-        assert entry.id not in _CLAIMS, entry.id
-        _CLAIMS[entry.id] = entry
-        return check
+    def claim(number: str, statement: str) -> Callable[[Check], Check]:
+        def enter(check: Check) -> Check:
+            entry = Claim(paper, number, " ".join(statement.split()), check)
+            assert entry.id not in _CLAIMS, entry.id
+            _CLAIMS[entry.id] = entry
+            return check
 
-    return enter
+        return enter
+
+    return claim
 
 
 def figure(

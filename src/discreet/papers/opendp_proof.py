@@ -17,18 +17,17 @@ from discreet.papers.algorithms.opendp import (
     shuffle_distribution,
 )
 from discreet.papers.algorithms.problem import Problem, balls, rational
-from discreet.papers.catalogue import claim
+from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, proved, refuted, unless
-from discreet.papers.lattices import affine_family, lattice
-from discreet.papers.polynomials import negative_point, permute_and_flip_polynomials, unknown
+from discreet.papers.lattices import affine_families, lattice, where_laws_differ
+from discreet.papers.permute_and_flip.privacy import not_private
 from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
-PAPER = "opendp-proof"
+claim = claims_of("opendp-proof")
 
 
 @claim(
-    PAPER,
     "Primitive 1",
     "Fisher–Yates with uniform integers visits the candidates in a uniformly random order.",
 )
@@ -47,7 +46,6 @@ def _primitive_1(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Primitive 2",
     """Bernoulli(exp(−γ)) can be drawn exactly from Bernoulli(γ/k) coins only, without computing any digit
     of exp(−γ).""",
@@ -74,7 +72,6 @@ def _primitive_2(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Pseudocode, lines 29 to 32",
     """The loop visits candidates in shuffled order, flips Bern((best − score)/scale), and returns the
     first success.""",
@@ -99,31 +96,22 @@ def _pseudocode(_scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 2.2",
     """Permute-and-flip (the first listing) and noisy max with exponential noise (the second) choose each
     index with the same probability.""",
 )
 def _lemma_2_2(scope: Scope) -> Finding:
     most = scope.size(full=6, quick=5)
-    broken = None
-    for count in range(1, most + 1):
-        for problem in affine_family(count):
-            if distribution_permute_and_flip(problem) != distribution_noisy_max(problem):
-                broken = {"scores": list(problem.scores)}
-    for scores in lattice(4, 3):
-        problem = Problem(scores, unit_coin=rational("3/4"))
-        if distribution_permute_and_flip(problem) != distribution_noisy_max(problem):
-            broken = {"scores": list(scores)}
+    with_ties = (Problem(scores, unit_coin=rational("3/4")) for scores in lattice(4, 3))
+    problems = (*affine_families(most), *with_ties)
     return unless(
-        broken,
+        where_laws_differ(distribution_permute_and_flip, distribution_noisy_max, problems),
         f"every real score vector and every scale, n ≤ {most}",
         "the law over all shuffles equals the integral over the noise, at two values of every coin",
     )
 
 
 @claim(
-    PAPER,
     "Lemma 2.3",
     """For independent exponential X₁, X₂ of rate λ and Δ ≥ 0, Pr[X₁ − X₂ ≥ Δ] is exp(−λΔ) times
     Pr[X₁ ≥ X₂].""",
@@ -155,30 +143,14 @@ def _lemma_2_3(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Theorem 2.4",
     """With noise scale d/ε, d the range distance, permute-and-flip is (ε, 0)-differentially
     private.""",
 )
 def _theorem_2_4(scope: Scope) -> Finding:
-    x, pairs = unknown(), 0
-    broken: dict[str, Any] | None = None
+    # One step of the grid is d, so x stands for exp(−ε): a factor of x for moves of 0 or 1 step.
     most = scope.size(full=4, quick=3)
-    for count in range(2, most + 1):
-        for scores in lattice(count, 3):
-            before = permute_and_flip_polynomials(scores)
-            # One step of the grid is d, so x stands for exp(−ε): a factor of x for moves of 0 or 1 step.
-            for moves in product((0, 1), repeat=count):
-                pairs += 1
-                after = permute_and_flip_polynomials(
-                    tuple(score + move for score, move in zip(scores, moves, strict=True))
-                )
-                for one, other in (
-                    *zip(before, after, strict=True),
-                    *zip(after, before, strict=True),
-                ):
-                    if negative_point(one - x * other) is not None:
-                        broken = {"scores": list(scores), "moves": list(moves)}
+    broken, pairs = not_private(range(2, most + 1), 3, moves=(0, 1), steps=1, both_ways=True)
     verdict = audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2 if scope.quick else (2, 3, 4))
     if not verdict.holds:
         broken = {"audit": str(verdict.witness)}
@@ -192,7 +164,6 @@ def _theorem_2_4(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Postcondition",
     """If inputs are d_in-close and privacy_map(d_in) ≤ d_out, outputs are d_out-close: the map d/scale,
     rounded up, never understates; it doubles d_in unless scores are monotonic, gives 0 at 0 and refuses

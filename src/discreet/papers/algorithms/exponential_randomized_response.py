@@ -156,24 +156,16 @@ STUDIED_TRUTH = Fraction(3, 4)
 """The coin of most of the paper's figures."""
 
 ALGORITHMS = (
-    Algorithm(
-        PAPER,
-        "Algorithm 1",
-        "the exponential mechanism by rejection",
-        draw_with_replacement,
-        distribution_with_replacement,
-    ),
+    Algorithm(PAPER, "Algorithm 1", draw_with_replacement, distribution_with_replacement),
     Algorithm(
         PAPER,
         "Algorithm 2",
-        "naive exponential randomized response",
         partial(draw_naive, truth=STUDIED_TRUTH),
         partial(distribution_naive, truth=STUDIED_TRUTH),
     ),
     Algorithm(
         PAPER,
         "Algorithm 3",
-        "complete exponential randomized response",
         partial(draw_complete, truth=STUDIED_TRUTH),
         partial(distribution_complete, truth=STUDIED_TRUTH),
     ),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import product
 
 from discreet.papers.algorithms.permute_and_flip import (
     distribution_by_permutation,
@@ -80,16 +80,18 @@ def draw_uniform_above(problem: Problem, bits: Bits) -> int:
     return uniform_choice(reached, bits)
 
 
-def _sets(count: int) -> Iterable[tuple[int, ...]]:
-    for size in range(1, count + 1):
-        yield from combinations(range(count), size)
-
-
-def _chance_of_set(coins: Sequence[Number], members: tuple[int, ...]) -> Number:
-    chance = rational(1)
-    for candidate, coin in enumerate(coins):
-        chance = chance * (coin if candidate in members else 1 - coin)
-    return chance
+def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Number]:
+    """The law of a member, over every set that may reach q*; ``share`` is a member's chance by size."""
+    coins = problem.coins()
+    result: list[Number] = [rational(0)] * len(coins)
+    for reached in product((False, True), repeat=len(coins)):
+        if not any(reached):
+            continue
+        chance = rational(share(sum(reached)))
+        for coin, inside in zip(coins, reached, strict=True):
+            chance = chance * (coin if inside else 1 - coin)
+        result = [p + chance if inside else p for p, inside in zip(result, reached, strict=True)]
+    return result
 
 
 def distribution_uniform_above(problem: Problem) -> list[Number]:
@@ -99,13 +101,7 @@ def distribution_uniform_above(problem: Problem) -> list[Number]:
         >>> distribution_uniform_above(Problem((1, 0), unit_coin=rational("1/2")))
         [3/4, 1/4]
     """
-    coins = problem.coins()
-    result: list[Number] = [rational(0)] * len(coins)
-    for members in _sets(len(coins)):
-        share = _chance_of_set(coins, members) * rational(Fraction(1, len(members)))
-        for candidate in members:
-            result[candidate] = result[candidate] + share
-    return result
+    return _over_sets(problem, lambda size: Fraction(1, size))
 
 
 def draw_capped(problem: Problem, bits: Bits) -> int:
@@ -135,38 +131,12 @@ def distribution_capped(problem: Problem) -> list[Number]:
         >>> distribution_capped(Problem((1, 0), unit_coin=rational("1/2")))
         [3/4, 1/4]
     """
-    coins = problem.coins()
-    result: list[Number] = [rational(0)] * len(coins)
-    for members in _sets(len(coins)):
-        wins = rational(chance_of_largest(len(members)))
-        for candidate in members:
-            result[candidate] = result[candidate] + _chance_of_set(coins, members) * wins
-    return result
+    return _over_sets(problem, chance_of_largest)
 
 
 ALGORITHMS = (
-    Algorithm(
-        PAPER,
-        "Algorithm 1",
-        "report noisy max with exponential noise",
-        draw_noisy_max,
-        distribution_noisy_max,
-    ),
-    Algorithm(
-        PAPER, "Algorithm 2", "permute-and-flip", draw_by_permutation, distribution_by_permutation
-    ),
-    Algorithm(
-        PAPER,
-        "Algorithm 3",
-        "a uniform choice among those that reach the best",
-        draw_uniform_above,
-        distribution_uniform_above,
-    ),
-    Algorithm(
-        PAPER,
-        "Algorithm 4",
-        "fresh noise for those that reach the best",
-        draw_capped,
-        distribution_capped,
-    ),
+    Algorithm(PAPER, "Algorithm 1", draw_noisy_max, distribution_noisy_max),
+    Algorithm(PAPER, "Algorithm 2", draw_by_permutation, distribution_by_permutation),
+    Algorithm(PAPER, "Algorithm 3", draw_uniform_above, distribution_uniform_above),
+    Algorithm(PAPER, "Algorithm 4", draw_capped, distribution_capped),
 )

@@ -11,7 +11,14 @@ from fractions import Fraction
 from itertools import product
 
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max, draw_noisy_max
-from discreet.papers.algorithms.problem import Algorithm, Number, Problem, rational, rational_coin
+from discreet.papers.algorithms.problem import (
+    Algorithm,
+    Number,
+    Problem,
+    first_heads,
+    rational,
+    rational_coin,
+)
 from discreet.sampling import Bits, uniform_below
 
 PAPER = "opendp-proof"
@@ -92,28 +99,11 @@ def distribution_permute_and_flip(problem: Problem) -> list[Number]:
         [3/4, 1/4]
     """
     coins = problem.coins()
-    result: list[Number] = [rational(0)] * len(coins)
-    for order, chance in shuffle_distribution(len(coins)).items():
-        all_tails = rational(chance)
-        for candidate in order:
-            result[candidate] = result[candidate] + all_tails * coins[candidate]
-            all_tails = all_tails * (1 - coins[candidate])
-    return result
+    orders = shuffle_distribution(len(coins)).items()
+    return first_heads(coins, ((order, rational(chance)) for order, chance in orders))
 
 
 ALGORITHMS = (
-    Algorithm(
-        PAPER,
-        "Algorithm 1",
-        "make_permute_and_flip's function",
-        draw_permute_and_flip,
-        distribution_permute_and_flip,
-    ),
-    Algorithm(
-        PAPER,
-        "Algorithm 2",
-        "report_noisy_max_exponential's function",
-        draw_noisy_max,
-        distribution_noisy_max,
-    ),
+    Algorithm(PAPER, "Algorithm 1", draw_permute_and_flip, distribution_permute_and_flip),
+    Algorithm(PAPER, "Algorithm 2", draw_noisy_max, distribution_noisy_max),
 )

@@ -13,6 +13,7 @@ from discreet.papers.algorithms.problem import (
     Algorithm,
     Number,
     Problem,
+    first_heads,
     rational,
     uniform_choice,
 )
@@ -40,14 +41,8 @@ def distribution_by_permutation(problem: Problem) -> list[Number]:
         [3/4, 1/4]
     """
     coins = problem.coins()
-    result: list[Number] = [rational(0)] * len(coins)
-    for order in permutations(range(len(coins))):
-        all_tails = rational(1)
-        for candidate in order:
-            result[candidate] = result[candidate] + all_tails * coins[candidate]
-            all_tails = all_tails * (1 - coins[candidate])
     share = rational(Fraction(1, math.factorial(len(coins))))
-    return [total * share for total in result]
+    return first_heads(coins, ((order, share) for order in permutations(range(len(coins)))))
 
 
 def draw_with_replacement(problem: Problem, bits: Bits) -> int:
@@ -100,22 +95,8 @@ def distribution_without_replacement(problem: Problem) -> list[Number]:
 
 
 ALGORITHMS = (
-    Algorithm(
-        PAPER, "Algorithm 1", "permute-and-flip", draw_by_permutation, distribution_by_permutation
-    ),
-    Algorithm(
-        PAPER,
-        "Algorithm 2",
-        "the exponential mechanism by rejection",
-        draw_with_replacement,
-        distribution_with_replacement,
-    ),
+    Algorithm(PAPER, "Algorithm 1", draw_by_permutation, distribution_by_permutation),
+    Algorithm(PAPER, "Algorithm 2", draw_with_replacement, distribution_with_replacement),
     # Drawing without replacement is drawing in a random order, so the two share one sampler.
-    Algorithm(
-        PAPER,
-        "Algorithm 3",
-        "permute-and-flip by drawing without replacement",
-        draw_by_permutation,
-        distribution_without_replacement,
-    ),
+    Algorithm(PAPER, "Algorithm 3", draw_by_permutation, distribution_without_replacement),
 )

@@ -11,7 +11,7 @@ A :class:`Problem` gives the coins in whichever exact form a question needs:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -120,12 +120,28 @@ def integral_of_products(coins: Sequence[Number]) -> Number:
     return total
 
 
+Law: TypeAlias = Callable[[Problem], list[Number]]
+"""The distribution of what an algorithm draws."""
+
+
+def first_heads(
+    coins: Sequence[Number], orders: Iterable[tuple[Sequence[int], Number]]
+) -> list[Number]:
+    """The law of the first candidate whose coin falls heads, over orders with their chances."""
+    result: list[Number] = [rational(0)] * len(coins)
+    for order, chance in orders:
+        all_tails = chance
+        for candidate in order:
+            result[candidate] = result[candidate] + all_tails * coins[candidate]
+            all_tails = all_tails * (1 - coins[candidate])
+    return result
+
+
 @dataclass(frozen=True, slots=True)
 class Algorithm:
     """One numbered algorithm of a paper: how it draws, and the exact law of what it draws."""
 
     paper: str
     number: str
-    title: str
     draw: Callable[[Problem, Bits], int]
-    distribution: Callable[[Problem], list[Number]]
+    distribution: Law

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -15,42 +14,29 @@ from discreet.papers.algorithms.permute_and_flip import (
     distribution_by_permutation,
     distribution_with_replacement,
 )
-from discreet.papers.algorithms.problem import Number, Problem, balls, rational
-from discreet.papers.catalogue import claim
+from discreet.papers.algorithms.problem import Law, Problem, balls, rational
+from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, unless
-from discreet.papers.lattices import affine_family, lattice
+from discreet.papers.lattices import affine_families, lattice, lattices, where_laws_differ
 from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
-PAPER = "noisy-max"
-
-Law = Callable[[Problem], list[Number]]
+claim = claims_of("noisy-max")
 
 
 def _same_law(first: Law, second: Law, scope: Scope) -> Finding:
-    most, depth = scope.size(full=7, quick=5), 3
-    broken = None
-    for count in range(1, most + 1):
-        for problem in affine_family(count):
-            if first(problem) != second(problem):
-                broken = {"scores": list(problem.scores)}
-    ties = 0
-    for count in range(1, min(most, 5) + 1):
-        for scores in lattice(count, depth):
-            ties += 1
-            problem = Problem(scores, unit_coin=rational("2/3"))
-            if first(problem) != second(problem):
-                broken = {"scores": list(scores)}
+    most = scope.size(full=7, quick=5)
+    tied = [(0,), *lattices(min(most, 5), 3)]
+    with_ties = (Problem(scores, unit_coin=rational("2/3")) for scores in tied)
     return unless(
-        broken,
+        where_laws_differ(first, second, (*affine_families(most), *with_ties)),
         f"every real score vector and every ε, n ≤ {most}",
         "the two output distributions, each followed step by step, have degree one in every coin and agree "
-        f"at two values of each; also, exactly, on {ties} score vectors with ties",
+        f"at two values of each; also, exactly, on {len(tied)} score vectors with ties",
     )
 
 
 @claim(
-    PAPER,
     "Lemma 2",
     """Flipping every coin and returning a uniform one of the heads (Algorithm 3) is permute-and-flip
     (Algorithm 2).""",
@@ -60,7 +46,6 @@ def _lemma_2(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 3",
     """Choosing among the heads by fresh exponential noise (Algorithm 4) is the same as choosing
     uniformly (Algorithm 3).""",
@@ -70,7 +55,6 @@ def _lemma_3(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 4",
     """Capping noisy scores at the best and adding fresh noise to those at the cap (Algorithm 4) is noisy
     max with exponential noise (Algorithm 1), because the noise forgets what it has passed.""",
@@ -80,7 +64,6 @@ def _lemma_4(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Theorem 5",
     "Permute-and-flip and noisy max with exponential noise have the same output distribution.",
 )
@@ -89,7 +72,6 @@ def _theorem_5(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Equation 3",
     """Noisy max with Gumbel noise of scale 2Δ/ε is the exponential mechanism: its probabilities are
     exp(εq/(2Δ)), normalised.""",
@@ -138,7 +120,6 @@ def _gumbel_wins(gammas: list[Fraction], outcome: int) -> Any:
 
 
 @claim(
-    PAPER,
     "Footnote 1",
     "Noisy max with exponential noise is not the exponential mechanism, as some sources once said.",
 )

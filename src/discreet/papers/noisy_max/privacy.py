@@ -12,7 +12,7 @@ from discreet.guarantees import ZCDP, BoundedRange
 from discreet.mechanisms import PermuteAndFlip
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.problem import Number, Problem, balls, rational
-from discreet.papers.catalogue import claim
+from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import (
     Finding,
     consistent,
@@ -22,27 +22,22 @@ from discreet.papers.findings import (
     unless,
     unless_found,
 )
-from discreet.papers.lattices import lattice
+from discreet.papers.lattices import lattices
 from discreet.papers.permute_and_flip.error import utility
-from discreet.papers.permute_and_flip.privacy import not_private_on_lattice
+from discreet.papers.permute_and_flip.privacy import not_private
 from discreet.papers.polynomials import negative_point, permute_and_flip_polynomials, unknown
 from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
-PAPER = "noisy-max"
+claim = claims_of("noisy-max")
 
 
 @claim(
-    PAPER,
-    "Proposition 6",
-    "Noisy max with exponential noise of scale 2Δ/ε is ε-differentially private.",
+    "Proposition 6", "Noisy max with exponential noise of scale 2Δ/ε is ε-differentially private."
 )
 def _proposition_6(scope: Scope) -> Finding:
-    broken, pairs = None, 0
     most = scope.size(full=4, quick=3)
-    for count in range(2, most + 1):
-        found, looked = not_private_on_lattice(count, scope.size(full=3, quick=2))
-        broken, pairs = broken or found, pairs + looked
+    broken, pairs = not_private(range(2, most + 1), scope.size(full=3, quick=2))
     return unless(
         broken,
         f"every ε; scores on the grid of Δ, n ≤ {most}; every real score vector by Theorem 1 "
@@ -53,7 +48,6 @@ def _proposition_6(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Definition 7, remark",
     """ε-bounded range implies ε-differential privacy, while ε-differential privacy only implies 2ε-bounded
     range.""",
@@ -89,7 +83,6 @@ def _swap(epsilon: Fraction) -> tuple[list[Number], list[Number]]:
 
 
 @claim(
-    PAPER,
     "Proposition 8",
     """Noisy max with exponential noise is ε-bounded range, also with Δ replaced by the Δ̂ of
     equation (4).""",
@@ -130,24 +123,14 @@ def _proposition_8(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Equation 4",
     """For pure differential privacy the noise may be calibrated to Δ̂, half the most by which two
     candidates' scores move apart, instead of Δ.""",
 )
 def _equation_4(scope: Scope) -> Finding:
     # Moves within a range of 2Δ̂ (here two steps) and any common shift, which changes nothing.
-    depth, x = scope.size(full=3, quick=2), unknown()
-    pairs, broken = 0, None
-    for scores in lattice(3, depth):
-        before = permute_and_flip_polynomials(scores)
-        for moves in product((0, 1, 2), repeat=3):
-            pairs += 1
-            neighbour = tuple(score + 100 + move for score, move in zip(scores, moves, strict=True))
-            after = permute_and_flip_polynomials(neighbour)
-            for outcome in range(3):
-                if negative_point(before[outcome] - x**2 * after[outcome]) is not None:
-                    broken = {"scores": list(scores), "neighbour": list(neighbour)}
+    depth = scope.size(full=3, quick=2)
+    broken, pairs = not_private((3,), depth, moves=(100, 101, 102))
     return unless(
         broken,
         f"every ε; n = 3, scores to {depth}Δ̂ behind the best, all moves on the grid within a range of 2Δ̂",
@@ -158,7 +141,6 @@ def _equation_4(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Section 4, conversions",
     """ε-differential privacy implies ε²/2-concentrated differential privacy, and ε-bounded range implies
     ε²/8 (both cited).""",
@@ -204,9 +186,7 @@ def _renyi(first: tuple[Number, ...], second: tuple[Number, ...], order: Fractio
 
 
 @claim(
-    PAPER,
-    "Corollary 10",
-    "Noisy max with exponential noise is ε²/8-concentrated differentially private.",
+    "Corollary 10", "Noisy max with exponential noise is ε²/8-concentrated differentially private."
 )
 def _corollary_10(_scope: Scope) -> Finding:
     values: dict[str, Any] = {}
@@ -230,7 +210,6 @@ def _corollary_10(_scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Proposition 11",
     """The chosen score is on average at most (2Δ/ε) ln k below the best, and with probability at least
     1 − β at most (2Δ/ε) ln(k/β) below.""",
@@ -239,13 +218,11 @@ def _proposition_11(scope: Scope) -> Finding:
     found = utility(scope, exponential=False)  # the same two bounds with β = exp(−t)
     x, broken = unknown(), None
     most, depth = scope.size(full=5, quick=3), 4
-    for count in range(2, most + 1):
-        for scores in lattice(count, depth):
-            law = permute_and_flip_polynomials(scores)
-            # Strictly more than ln(k/β) behind means a coin below β/k: their chances add up to at most β.
-            for score, chance in zip(scores, law, strict=True):
-                if negative_point(x ** (-score) - chance) is not None:
-                    broken = {"scores": list(scores)}
+    for scores in lattices(most, depth):
+        # Strictly more than ln(k/β) behind means a coin below β/k: their chances add up to at most β.
+        for score, chance in zip(scores, permute_and_flip_polynomials(scores), strict=True):
+            if negative_point(x ** (-score) - chance) is not None:
+                broken = {"scores": list(scores)}
     if broken is not None or found.witness is not None:
         return refuted(found.covered, found.evidence, witness=broken or found.witness)
     return proved(

@@ -17,13 +17,13 @@ from discreet.papers.algorithms.exponential_randomized_response import (
 )
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.problem import Number, Problem, balls, rational
-from discreet.papers.catalogue import claim
+from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, unless, unless_found
-from discreet.papers.lattices import lattice
+from discreet.papers.lattices import lattice, moved, neighbours
 from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
-PAPER = "discreet"
+claim = claims_of("discreet")
 
 
 _HALF_COINS = ("9/10", "1/2", "1/5")
@@ -58,8 +58,7 @@ def _pairs(scope: Scope) -> Iterator[tuple[list[Number], list[Number], Number]]:
         for count, depth in shapes:
             for scores in lattice(count, depth):
                 for moves in product((-2, -1, 0, 1, 2), repeat=count):
-                    moved = tuple(score + move for score, move in zip(scores, moves, strict=True))
-                    yield law(scores), law(moved), coin**2
+                    yield law(scores), law(moved(scores, moves)), coin**2
 
 
 def _least_by_laplace(chance: Number, factor: Number) -> Number:
@@ -72,7 +71,6 @@ def _least_by_laplace(chance: Number, factor: Number) -> Number:
 
 
 @claim(
-    PAPER,
     "Laplace dominance",
     """Any two neighbours' outputs under permute-and-flip are no easier to tell apart than Laplace noise of
     scale 1/ε from itself shifted by one: for every event, whatever its probability x, the neighbour gives
@@ -110,7 +108,6 @@ def _laplace_dominance(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Exact range",
     """Permute-and-flip is η-bounded range with η = 2 ln(2e^(ε/2) − 1), between ε and 2ε, and no smaller
     figure is true, however many candidates there are.""",
@@ -140,7 +137,6 @@ def _exact_range(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Concentrated privacy",
     "Permute-and-flip is (ε + e^−ε − 1)-concentrated differentially private, as the Laplace mechanism is.",
 )
@@ -154,9 +150,10 @@ def _concentrated(scope: Scope) -> Finding:
             bound = ball(epsilon) + (-ball(epsilon)).exp() - 1
             for scores in lattice(2, depth):
                 for moves in product([Fraction(k, 2) for k in (-2, -1, 0, 1, 2)], repeat=2):
-                    moved = tuple(score + move for score, move in zip(scores, moves, strict=True))
-                    first = distribution_noisy_max(Problem(scores, epsilon=epsilon))
-                    second = distribution_noisy_max(Problem(moved, epsilon=epsilon))
+                    first, second = (
+                        distribution_noisy_max(Problem(q, epsilon=epsilon))
+                        for q in (scores, moved(tuple(map(Fraction, scores)), moves))
+                    )
                     for value in _divergences(first, second, orders):
                         if not bool(value <= bound):
                             broken = {"scores": list(scores), "epsilon": str(epsilon)}
@@ -208,7 +205,6 @@ def _good(name: str, monotonic: bool, size: int, gap: Fraction, spread: Fraction
 
 
 @claim(
-    PAPER,
     "Where randomized response holds",
     """The loss of exponential randomized response at a score vector is at most ε if no neighbour changes
     T: for the chain exactly when T = {best} and the next is more than 3Δ behind (monotonic scores: T all
@@ -233,13 +229,7 @@ def _where_it_holds(scope: Scope) -> Finding:
                     else [half]
                 )
                 kept = all(
-                    reading(
-                        Problem(
-                            tuple(score + move for score, move in zip(scores, moves, strict=True)),
-                            epsilon=Fraction(1),
-                        )
-                    )
-                    == top
+                    reading(Problem(moved(scores, moves), epsilon=Fraction(1))) == top
                     for options in choices
                     for moves in product(options, repeat=3)
                 )
@@ -270,12 +260,11 @@ def _loss_where_kept() -> dict[str, Any] | None:
         for scores in lattice(3, 5):
             problem = Problem(scores, unit_coin=coin)
             before = lemma_1(problem, truth=Fraction(3, 4))
-            for moves in product((-1, 0, 1), repeat=3):
-                moved = tuple(score + move for score, move in zip(scores, moves, strict=True))
-                other = Problem(moved, unit_coin=coin)
+            for neighbour in neighbours(scores):
+                other = Problem(neighbour, unit_coin=coin)
                 if chain(other) != chain(problem):
                     continue
                 after = lemma_1(other, truth=Fraction(3, 4))
                 if any(x < coin**2 * y for x, y in zip(before, after, strict=True)):
-                    return {"scores": list(scores), "neighbour": list(moved)}
+                    return {"scores": list(scores), "neighbour": list(neighbour)}
     return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.analysis import budget_ratio, epsilon_for, expected_error
 from discreet.mechanisms import Exponential, PermuteAndFlip
-from discreet.papers.catalogue import claim, figure, judged
+from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.curves import (
     BOTH,
     PF_AND_EM,
@@ -33,8 +33,8 @@ from discreet.papers.histograms import (
 from discreet.papers.scope import Scope
 from discreet.scores import Scores
 
-PAPER = "permute-and-flip"
-SUPPLEMENT = "permute-and-flip-supplement"
+claim = claims_of("permute-and-flip")
+supplement_claim = claims_of("permute-and-flip-supplement")
 
 _AS_RUN = "scores 2·count, as the authors' notebook runs it"
 _AS_PRINTED = "scores = count, as the text says"
@@ -145,7 +145,6 @@ def _figure_3b(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Section 6, mode",
     """Mode of HEPTH at ε = 0.04: permute-and-flip errs by about 5.4, the exponential mechanism by 1.84
     times that, and it needs about 1.27 times the budget for the same error.""",
@@ -158,7 +157,6 @@ def _section_6_mode(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Section 6, median",
     """Median of HEPTH at ε = 0.01: permute-and-flip errs by about 13.7, the exponential mechanism by
     1.93 times that, and it needs about 1.19 times the budget for the same error.""",
@@ -169,7 +167,6 @@ def _section_6_median(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Figure 3(a, b)",
     """On HEPTH the ratio of the two errors runs from one at small ε to two at large ε, for mode and median,
     so that on a logarithmic scale the two curves become parallel lines.""",
@@ -273,7 +270,6 @@ def _figure_7b(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Figure 3(c)",
     """Where the exponential mechanism errs by 50, permute-and-flip is better by close to a factor of two
     on all five data sets.""",
@@ -283,8 +279,7 @@ def _figure_3c_claim(scope: Scope) -> Finding:
     return judged(scope, "pf-fig3c", "pf-fig7a", evidence=evidence)
 
 
-@claim(
-    SUPPLEMENT,
+@supplement_claim(
     "Figures 5 to 7",
     """On all five data sets, for mode and median alike, the improvement over the exponential mechanism
     grows with ε, and is close to twofold where the error is reasonable.""",

@@ -9,18 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from itertools import product
 
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
-from discreet.papers.algorithms.problem import (
-    Number,
-    Problem,
-    balls,
-)
-from discreet.papers.catalogue import claim
-from discreet.papers.findings import Finding, unless
-from discreet.papers.lattices import lattice
+from discreet.papers.algorithms.problem import Law, Number, Problem, balls
+from discreet.papers.catalogue import claims_of
+from discreet.papers.findings import Finding, Witness, unless
+from discreet.papers.lattices import lattices
 from discreet.papers.polynomials import (
     negative_point,
     permute_and_flip_polynomials,
@@ -30,9 +26,8 @@ from discreet.papers.polynomials import (
 from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
-PAPER = "permute-and-flip"
+claim = claims_of("permute-and-flip")
 
-Law = Callable[[Problem], list[Number]]
 _EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(5))
 
 
@@ -64,34 +59,31 @@ def _above_bound(count: int, wrong: Callable[[int, Number], Number], cells: int)
     return None
 
 
-def _mean_above_bound(law: Law, *, most: int, depth: int) -> dict[str, Any] | None:
+def _mean_above_bound(law: Law, *, most: int, depth: int) -> Witness:
     """A lattice vector whose mean error exceeds ln n scales for some ε tried."""
-    for count in range(2, most + 1):
-        for scores in lattice(count, depth):
-            for epsilon in _EPSILONS:
-                problem = Problem(scores, epsilon=epsilon)
-                with balls():
-                    mean = sum(ball(problem.gap(r)) * p for r, p in enumerate(law(problem)))
-                    if not bool(mean <= ball(Fraction(count)).log()):
-                        return {"scores": list(scores), "epsilon": str(epsilon)}
+    for scores, epsilon in product(lattices(most, depth), _EPSILONS):
+        problem = Problem(scores, epsilon=epsilon)
+        with balls():
+            mean = sum(ball(problem.gap(r)) * p for r, p in enumerate(law(problem)))
+            if not bool(mean <= ball(Fraction(len(scores))).log()):
+                return {"scores": list(scores), "epsilon": str(epsilon)}
     return None
 
 
-def _tail_above_bound(*, exponential: bool, most: int, depth: int) -> dict[str, Any] | None:
+def _tail_above_bound(*, exponential: bool, most: int, depth: int) -> Witness:
     """A lattice vector and a tail heavier than n·exp(−y) at y = ln n + t, for some ε at all.
 
     Tails only change at the scores themselves, so it is enough to look at y = γ_r.
     """
     x = unknown()
-    for count in range(2, most + 1):
-        for scores in lattice(count, depth):
-            coins = [x ** (-score) for score in scores]
-            law: Sequence[Number] = coins if exponential else permute_and_flip_polynomials(scores)
-            total = sum(coins, polynomial(0)) if exponential else polynomial(1)
-            for start in range(count):
-                tail = sum(law[start:], polynomial(0))
-                if negative_point(count * coins[start] * total - tail) is not None:
-                    return {"scores": list(scores), "behind": -scores[start]}
+    for scores in lattices(most, depth):
+        coins = [x ** (-score) for score in scores]
+        law: Sequence[Number] = coins if exponential else permute_and_flip_polynomials(scores)
+        total = sum(coins, polynomial(0)) if exponential else polynomial(1)
+        for start, score in enumerate(scores):
+            tail = sum(law[start:], polynomial(0))
+            if negative_point(len(scores) * coins[start] * total - tail) is not None:
+                return {"scores": list(scores), "behind": -score}
     return None
 
 
@@ -115,7 +107,6 @@ def utility(scope: Scope, *, exponential: bool) -> Finding:
 
 
 @claim(
-    PAPER,
     "Proposition 1",
     """The exponential mechanism's expected error is at most (2Δ/ε) ln n, and the chance of an error of
     (2Δ/ε)(ln n + t) or more is at most exp(−t).""",
@@ -125,7 +116,6 @@ def _proposition_1(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Corollary 1",
     "Permute-and-flip satisfies the same two bounds on its error as the exponential mechanism.",
 )
@@ -134,7 +124,6 @@ def _corollary_1(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Theorem 2",
     """Permute-and-flip is never worse than the exponential mechanism at the same ε: not in expected
     error, and not in the chance of an error of t or more, for any t.""",
@@ -142,17 +131,16 @@ def _corollary_1(scope: Scope) -> Finding:
 def _theorem_2(scope: Scope) -> Finding:
     most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=3)
     x, tails, broken = unknown(), 0, None
-    for count in range(2, most + 1):
-        for scores in lattice(count, depth):
-            coins = [x ** (-score) for score in scores]
-            law = permute_and_flip_polynomials(scores)
-            total = sum(coins, polynomial(0))
-            for start in range(1, count):
-                tails += 1
-                # Σ_tail p/Σp − Σ_tail PF ≥ 0, times Σp.
-                worse = sum(coins[start:], polynomial(0)) - total * sum(law[start:], polynomial(0))
-                if negative_point(worse) is not None:
-                    broken = {"scores": list(scores), "behind": -scores[start]}
+    for scores in lattices(most, depth):
+        coins = [x ** (-score) for score in scores]
+        law = permute_and_flip_polynomials(scores)
+        total = sum(coins, polynomial(0))
+        for start in range(1, len(scores)):
+            tails += 1
+            # Σ_tail p/Σp − Σ_tail PF ≥ 0, times Σp.
+            worse = sum(coins[start:], polynomial(0)) - total * sum(law[start:], polynomial(0))
+            if negative_point(worse) is not None:
+                broken = {"scores": list(scores), "behind": -scores[start]}
     return unless(
         broken,
         f"every ε; n ≤ {most}, scores to {depth}Δ behind the best (and, by Lemmas 4 and 5, every real "
@@ -163,7 +151,6 @@ def _theorem_2(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Open question (section 4.1)",
     """The exponential mechanism's expected error was never seen above twice permute-and-flip's, for
     any scores; whether it can be is left open.""",
@@ -174,16 +161,15 @@ def _open_question(scope: Scope) -> Finding:
     # So no candidate behind the best is more than twice as likely under the exponential mechanism.
     most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=3)
     x, looked, broken = unknown(), 0, None
-    for count in range(2, most + 1):
-        for scores in lattice(count, depth):
-            coins = [x ** (-score) for score in scores]
-            total = sum(coins, polynomial(0))
-            for r, chance in enumerate(permute_and_flip_polynomials(scores)):
-                if scores[r] == 0:
-                    continue
-                looked += 1
-                if negative_point(chance * (1 + total - coins[r]) - coins[r]) is not None:
-                    broken = {"scores": list(scores), "outcome": r}
+    for scores in lattices(most, depth):
+        coins = [x ** (-score) for score in scores]
+        total = sum(coins, polynomial(0))
+        for r, chance in enumerate(permute_and_flip_polynomials(scores)):
+            if scores[r] == 0:
+                continue
+            looked += 1
+            if negative_point(chance * (1 + total - coins[r]) - coins[r]) is not None:
+                broken = {"scores": list(scores), "outcome": r}
     return unless(
         broken,
         f"every ε; n ≤ {most}, scores to {depth}Δ behind (the argument in the evidence covers every n)",

@@ -17,13 +17,13 @@ from functools import cache
 
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.problem import Number, Problem, rational
-from discreet.papers.catalogue import claim
+from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, established, unless
 from discreet.papers.lattices import lattice
 from discreet.papers.scope import Scope
 
-PAPER = "permute-and-flip"
-SUPPLEMENT = "permute-and-flip-supplement"
+claim = claims_of("permute-and-flip")
+supplement_claim = claims_of("permute-and-flip-supplement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,6 @@ def _steps(beta: Number) -> Number:
 
 
 @claim(
-    PAPER,
     "Proposition 6",
     """Permute-and-flip is Pareto optimal on the 2Δ-lattice: a regular mechanism with a smaller expected
     error on one score vector has a larger one on another.""",
@@ -126,8 +125,7 @@ def _proposition_6(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    SUPPLEMENT,
+@supplement_claim(
     "Lemma 6",
     """If a regular ε-DP mechanism gives some candidate behind the best less probability than
     permute-and-flip does, its expected error is larger on some score vector.""",
@@ -156,7 +154,6 @@ _THRESHOLD_BELOW = Fraction(381966011, 10**9)
 
 
 @claim(
-    PAPER,
     "Theorem 3",
     """For ε ≥ ln((3 + √5)/2) ≈ 0.96 no regular mechanism has a smaller sum of expected errors over the
     score vectors on the 2Δ-lattice at most 2Δk behind the best.""",
@@ -181,8 +178,7 @@ def _theorem_3(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    SUPPLEMENT,
+@supplement_claim(
     "Equations 10 and 11",
     """Above the threshold the dual solution obeys, by induction, −2Δ/n* ≤ y_r ≤ 0 for a best candidate
     and 0 ≤ y_r ≤ −q_r for the others.""",
@@ -203,8 +199,7 @@ def _equations_10_and_11(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    SUPPLEMENT,
+@supplement_claim(
     "Lemma 7",
     "Σ k·exp(−kε) ≤ 1 for every ε ≥ ln((3 + √5)/2).",
 )

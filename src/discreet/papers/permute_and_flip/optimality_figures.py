@@ -10,13 +10,13 @@ import numpy as np
 from discreet.analysis import THRESHOLD, optimality_ratio, permute_and_flip_dual
 from discreet.analysis.family import Family
 from discreet.mechanisms import Exponential, PermuteAndFlip
-from discreet.papers.catalogue import claim, figure, judged
+from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
 from discreet.papers.figure import Drawing
 from discreet.papers.findings import Finding
 from discreet.papers.scope import Scope
 
-PAPER = "permute-and-flip"
+claim = claims_of("permute-and-flip")
 
 _RATIO = "Average error over the best possible average error."
 _RULE = f"{_RATIO} Dotted rule: ε = ln((3+√5)/2)."
@@ -117,7 +117,6 @@ def _figure_2b(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Figure 2(a, b)",
     """Permute-and-flip's sum of errors is optimal above the threshold and barely above it below: the
     largest ratio measured is about 1.01, growing slowly with k and hardly depending on n.""",
@@ -145,7 +144,6 @@ def _figure_2c(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Figure 2(c)",
     """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
     two for larger k and ε, and tends to one as ε falls to 0.""",

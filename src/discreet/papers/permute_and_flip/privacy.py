@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
+from itertools import product
 
 from discreet.distribution.reference import noisy_max_laplace_ball
 from discreet.papers.algorithms.exponential_randomized_response import chain, lemma_1
@@ -15,9 +16,17 @@ from discreet.papers.algorithms.permute_and_flip import (
     distribution_without_replacement,
 )
 from discreet.papers.algorithms.problem import Number, Problem, integral_of_products, rational
-from discreet.papers.catalogue import claim
-from discreet.papers.findings import Finding, consistent, established, refuted, unless
-from discreet.papers.lattices import affine_family, lattice, neighbours, vertices
+from discreet.papers.catalogue import claims_of
+from discreet.papers.findings import Finding, Witness, consistent, established, refuted, unless
+from discreet.papers.lattices import (
+    affine_families,
+    lattice,
+    lattices,
+    moved,
+    neighbours,
+    vertices,
+    where_laws_differ,
+)
 from discreet.papers.polynomials import (
     negative_point,
     permute_and_flip_polynomials,
@@ -26,34 +35,42 @@ from discreet.papers.polynomials import (
 )
 from discreet.papers.scope import Scope
 
-PAPER = "permute-and-flip"
+claim = claims_of("permute-and-flip")
 
 
-def not_private_on_lattice(count: int, depth: int) -> tuple[dict[str, object] | None, int]:
-    """A pair of neighbours whose loss exceeds ε for some ε, or None; and how many were looked at.
+def not_private(
+    counts: Iterable[int],
+    depth: int,
+    *,
+    moves: tuple[int, ...] = (-1, 0, 1),
+    steps: int = 2,
+    both_ways: bool = False,
+) -> tuple[Witness, int]:
+    """A pair of neighbours whose loss exceeds what is allowed for some ε, or None; and how many were tried.
 
-    For x = exp(−ε/2) the claim is Pr[q → r] − x²·Pr[q' → r] ≥ 0 on [0, 1]: every ε at once.
+    Neighbours move each score by one of ``moves``. For x = exp(−ε/2) the claim is that
+    Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1]: every ε at once; ``both_ways`` also exchanges the two.
     """
-    x, pairs = unknown(), 0
-    for scores in lattice(count, depth):
-        before = permute_and_flip_polynomials(scores)
-        for neighbour in neighbours(scores):
+    factor, pairs = unknown() ** steps, 0
+    for count in counts:
+        for scores, each in product(lattice(count, depth), product(moves, repeat=count)):
             pairs += 1
-            after = permute_and_flip_polynomials(neighbour)
-            for outcome in range(count):
-                point = negative_point(before[outcome] - x**2 * after[outcome])
-                if point is not None:
-                    return {
-                        "scores": list(scores),
-                        "neighbour": list(neighbour),
-                        "outcome": outcome,
-                        "exp(-epsilon/2)": str(point),
-                    }, pairs
+            neighbour = moved(scores, each)
+            before, after = map(permute_and_flip_polynomials, (scores, neighbour))
+            for one, other in ((before, after), (after, before))[: 1 + both_ways]:
+                for outcome, (here, there) in enumerate(zip(one, other, strict=True)):
+                    point = negative_point(here - factor * there)
+                    if point is not None:
+                        return {
+                            "scores": list(scores),
+                            "neighbour": list(neighbour),
+                            "outcome": outcome,
+                            "exp(-epsilon/2)": str(point),
+                        }, pairs
     return None, pairs
 
 
 @claim(
-    PAPER,
     "Theorem 1",
     """Permute-and-flip is regular (symmetric, shift-invariant, monotonic) and ε-differentially
     private with noise scale 2Δ/ε.""",
@@ -63,17 +80,14 @@ def _theorem_1(scope: Scope) -> Finding:
     # most that once it leads, because Pr[r] + Σ_S (−1)^|S| |S|/(|S|+1) Π_S p = Π (1 − p) ≥ 0. Both
     # sides have degree one in each coin, so agreement on coins ½ and ¼ is agreement everywhere.
     most = scope.size(full=7, quick=5)
-    broken: dict[str, object] | None = None
-    for count in range(2, most + 1):
-        for problem in affine_family(count):
-            others = problem.coins()[1:]
-            none_heads = rational(1)
-            for coin in others:
-                none_heads = none_heads * (1 - coin)
-            if integral_of_products(others) + _weighted_by_size(others) != none_heads:
-                broken = {"scores": list(problem.scores)}
+    broken: Witness = None
+    for problem in affine_families(most):
+        others = problem.coins()[1:]
+        none_heads = math.prod((1 - coin for coin in others), start=rational(1))
+        if integral_of_products(others) + _weighted_by_size(others) != none_heads:
+            broken = {"scores": list(problem.scores)}
     largest = scope.size(full=4, quick=3)
-    lost, pairs = not_private_on_lattice(largest, scope.size(full=4, quick=2))
+    lost, pairs = not_private((largest,), scope.size(full=4, quick=2))
     return unless(
         broken or lost,
         f"every real score vector and every ε, for n ≤ {most}; again directly for all neighbours on "
@@ -82,6 +96,13 @@ def _theorem_1(scope: Scope) -> Finding:
         f"identity of polynomials; {pairs} pairs of neighbours agree for every ε. Regularity is Lemma 3",
         pairs=pairs,
     )
+
+
+def softmax(problem: Problem) -> list[Number]:
+    """The exponential mechanism by its formula: exp(εq/(2Δ)), normalised."""
+    coins = problem.coins()
+    total = sum(coins, rational(0))
+    return [coin / total for coin in coins]
 
 
 def _weighted_by_size(coins: list[Number]) -> Number:
@@ -102,7 +123,6 @@ def _laplace(scores: tuple[int, ...]) -> list[Number]:
 
 
 @claim(
-    PAPER,
     "Proposition 2",
     """For a regular mechanism it is enough to check one neighbour per outcome r: the one in which
     r's score rises by 2Δ and nothing else moves.""",
@@ -160,9 +180,7 @@ def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[
             for r, value in enumerate(values)
             if value < best
         }
-        left = rational(1)
-        for chance in behind.values():
-            left = left - chance
+        left = 1 - sum(behind.values(), rational(0))
         share = left * rational(Fraction(1, len(values) - len(behind)))
         return tuple(behind.get(r, share) for r in range(len(values)))
 
@@ -170,7 +188,6 @@ def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[
 
 
 @claim(
-    PAPER,
     "Equation 5",
     """The recurrence with tight privacy constraints (one step of 2Δ at a time, the best sharing what
     is left) fixes exactly one mechanism on the 2Δ-lattice.""",
@@ -178,14 +195,12 @@ def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[
 def _equation_5(scope: Scope) -> Finding:
     most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
     broken, vectors = None, 0
-    for count in range(2, most + 1):
-        for scores in lattice(count, depth):
-            vectors += 1
-            solved = _by_lattice_recurrence(scores, unknown())
-            # The same polynomials with x = exp(−ε): a step of 2Δ here is a step of Δ there.
-            expected = permute_and_flip_polynomials(scores)
-            if [polynomial(chance) for chance in solved] != list(expected):
-                broken = {"scores in units of 2Δ": list(scores)}
+    for scores in lattices(most, depth):
+        vectors += 1
+        solved = _by_lattice_recurrence(scores, unknown())
+        # The same polynomials with x = exp(−ε): a step of 2Δ here is a step of Δ there.
+        if tuple(map(polynomial, solved)) != permute_and_flip_polynomials(scores):
+            broken = {"scores in units of 2Δ": list(scores)}
     return unless(
         broken,
         f"every ε; n ≤ {most}, scores to {depth} steps of 2Δ behind the best",
@@ -195,27 +210,22 @@ def _equation_5(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Proposition 3",
     """Permute-and-flip solves recurrence (6): a candidate behind the best has its coin times the
     probability it would have as a best one, and the best share the rest equally.""",
 )
 def _proposition_3(scope: Scope) -> Finding:
     most = scope.size(full=6, quick=5)
-    broken = None
-    for count in range(2, most + 1):
-        for problem in affine_family(count):
-            law = distribution_by_permutation(problem)
-            for outcome in range(1, count):
-                scores = list(problem.scores)
-                scores[outcome] = 0
-                raised = distribution_by_permutation(
-                    Problem(tuple(scores), unit_coin=problem.unit_coin)
-                )
-                if law[outcome] != problem.coins()[outcome] * raised[outcome]:
-                    broken = {"scores": list(problem.scores), "outcome": outcome}
-            if sum(law, rational(0)) != 1:
-                broken = {"scores": list(problem.scores)}
+    broken: Witness = None
+    for problem in affine_families(most):
+        law = distribution_by_permutation(problem)
+        for outcome in range(1, len(law)):
+            best = tuple(0 if r == outcome else score for r, score in enumerate(problem.scores))
+            raised = distribution_by_permutation(Problem(best, unit_coin=problem.unit_coin))
+            if law[outcome] != problem.coins()[outcome] * raised[outcome]:
+                broken = {"scores": list(problem.scores), "outcome": outcome}
+        if sum(law, rational(0)) != 1:
+            broken = {"scores": list(problem.scores)}
     ties = [
         Problem((0,) * best + (-1,) * (count - best), unit_coin=rational("1/2"))
         for count in range(2, most + 1)
@@ -233,24 +243,16 @@ def _proposition_3(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Algorithm 2",
     """Trying uniformly random candidates, with replacement, until one's coin falls heads samples the
     exponential mechanism.""",
 )
 def _algorithm_2(scope: Scope) -> Finding:
     depth = scope.size(full=4, quick=2)
-    broken, vectors = None, 0
-    for count in (2, 3, 4, 5):
-        for scores in lattice(count, depth):
-            vectors += 1
-            problem = Problem(scores, unit_coin=rational("1/3"))
-            total = sum((rational(3) ** score for score in scores), rational(0))
-            softmax = [rational(3) ** score / total for score in scores]
-            if distribution_with_replacement(problem) != softmax:
-                broken = {"scores": list(scores)}
+    problems = [Problem(scores, unit_coin=rational("1/3")) for scores in lattices(5, depth)]
+    vectors = len(problems)
     return unless(
-        broken,
+        where_laws_differ(distribution_with_replacement, softmax, problems),
         f"n ≤ 5, scores to {depth}Δ behind the best, exp(−ε/2) = 1/3",
         f"the loop's law equals exp(εq/(2Δ)) normalised on {vectors} score vectors, exactly",
         vectors=vectors,
@@ -258,26 +260,21 @@ def _algorithm_2(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Algorithm 3",
     """Drawing without replacement and returning the first candidate whose coin falls heads is the
     same as Algorithm 1.""",
 )
 def _algorithm_3(scope: Scope) -> Finding:
     most = scope.size(full=7, quick=5)
-    broken = None
-    for count in range(1, most + 1):
-        for problem in affine_family(count):
-            if distribution_without_replacement(problem) != distribution_by_permutation(problem):
-                broken = {"scores": list(problem.scores)}
+    one, other = distribution_without_replacement, distribution_by_permutation
     return unless(
-        broken,
+        where_laws_differ(one, other, affine_families(most)),
         f"every real score vector and every ε, n ≤ {most}",
         f"the law over the sets that may be left equals the law over all {math.factorial(most)} orders",
     )
 
 
-def falling_when_others_rise(most: int) -> dict[str, object] | None:
+def falling_when_others_rise(most: int) -> Witness:
     """Whether Pr[r] ever grows when another's coin grows, on coins 0 and 1 (degree one: enough)."""
     for count in range(1, most):
         for corner in vertices(count - 1):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import accumulate, combinations
 from typing import Any
 
 import numpy as np
@@ -21,25 +22,25 @@ from discreet.papers.algorithms.permute_and_flip import (
     distribution_without_replacement,
 )
 from discreet.papers.algorithms.problem import (
+    Law,
     Number,
     Problem,
     balls,
     integral_of_products,
     rational,
 )
-from discreet.papers.catalogue import claim
-from discreet.papers.findings import Finding, unless
-from discreet.papers.lattices import affine_family, lattice, neighbours, vertices
-from discreet.papers.permute_and_flip.privacy import falling_when_others_rise
+from discreet.papers.catalogue import claims_of
+from discreet.papers.findings import Finding, Witness, unless
+from discreet.papers.lattices import affine_families, vertices, where_laws_differ
+from discreet.papers.permute_and_flip.privacy import falling_when_others_rise, not_private
 from discreet.papers.polynomials import (
     negative_point,
-    permute_and_flip_polynomials,
     polynomial,
     unknown,
 )
 from discreet.papers.scope import Scope
 
-PAPER = "permute-and-flip-supplement"
+claim = claims_of("permute-and-flip-supplement")
 
 
 def _by_permutations(coins: list[Number], outcome: int) -> Number:
@@ -52,10 +53,8 @@ def _by_permutations(coins: list[Number], outcome: int) -> Number:
             math.factorial(size) * math.factorial(len(others) - size), math.factorial(len(coins))
         )
         for before in combinations(others, size):
-            tails = rational(orders)
-            for candidate in before:
-                tails = tails * (1 - coins[candidate])
-            total = total + tails
+            tails = (1 - coins[candidate] for candidate in before)
+            total = total + math.prod(tails, start=rational(orders))
     return coins[outcome] * total
 
 
@@ -65,24 +64,19 @@ def _by_subsets(coins: list[Number], outcome: int) -> Number:
     total = rational(0)
     for size in range(len(others) + 1):
         for subset in combinations(others, size):
-            term = rational(Fraction((-1) ** size, size + 1))
-            for coin in subset:
-                term = term * coin
-            total = total + term
+            sign = rational(Fraction((-1) ** size, size + 1))
+            total = total + math.prod(subset, start=sign)
     return coins[outcome] * total
 
 
-def _disagreement(formula: Any, law: Any, most: int) -> dict[str, Any] | None:
-    for count in range(1, most + 1):
-        for problem in affine_family(count):
-            coins = problem.coins()
-            if [formula(coins, r) for r in range(count)] != law(problem):
-                return {"scores": list(problem.scores)}
-    return None
+def _disagreement(formula: Callable[[list[Number], int], Number], law: Law, most: int) -> Witness:
+    def stated(problem: Problem) -> list[Number]:
+        return [formula(problem.coins(), r) for r in range(len(problem.scores))]
+
+    return where_laws_differ(stated, law, affine_families(most))
 
 
 @claim(
-    PAPER,
     "Lemma 1",
     """Permute-and-flip chooses r with probability p_r times the average, over all orders, of the chance
     that everyone before r shows tails.""",
@@ -98,7 +92,6 @@ def _lemma_1(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 2",
     """The same probability is p_r Σ (−1)^|S|/(|S|+1) Π_{s in S} p_s over all sets S of other
     candidates.""",
@@ -113,7 +106,6 @@ def _lemma_2(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 3",
     """Permute-and-flip is regular: symmetric, shift-invariant, and monotonic (raising r or lowering
     another never makes r less likely).""",
@@ -147,27 +139,14 @@ def _integral(coins: list[Number]) -> Number:
 
 
 @claim(
-    PAPER,
     "Remark 1",
     """If one person can only raise scores (or only lower them), the same noise gives ε/2-differential
     privacy.""",
 )
 def _remark_1(scope: Scope) -> Finding:
     most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
-    x, pairs, broken = unknown(), 0, None
-    for count in range(2, most + 1):
-        for scores in lattice(count, depth):
-            before = permute_and_flip_polynomials(scores)
-            for neighbour in neighbours(scores, monotonic=True):
-                pairs += 1
-                after = permute_and_flip_polynomials(neighbour)
-                for one, other in (
-                    *zip(before, after, strict=True),
-                    *zip(after, before, strict=True),
-                ):
-                    # A factor exp(−ε/2) = x, where general neighbours need x².
-                    if negative_point(one - x * other) is not None:
-                        broken = {"scores": list(scores), "neighbour": list(neighbour)}
+    # A factor exp(−ε/2) = x, where general neighbours need x².
+    broken, pairs = not_private(range(2, most + 1), depth, moves=(0, 1), steps=1, both_ways=True)
     return unless(
         broken,
         f"every ε; n ≤ {most}, scores to {depth}Δ behind the best, all monotonic neighbours",
@@ -177,7 +156,6 @@ def _remark_1(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 4",
     """The factor g_r in Pr[r] = p_r·g_r does not decrease with the score: q_r ≤ q_s gives
     g_r ≤ g_s.""",
@@ -186,16 +164,15 @@ def _lemma_4(scope: Scope) -> Finding:
     # g_s − g_r = (p_s − p_r)·∫ u Π_{t≠r,s} (1 − u·p_t) du: degree one in each coin on both sides, and the
     # integral is least at a corner of the cube.
     most = scope.size(full=7, quick=5)
-    broken = None
+    broken: Witness = None
+    for problem in affine_families(most):
+        coins = problem.coins()
+        factors = [integral_of_products([*coins[:r], *coins[r + 1 :]]) for r in range(len(coins))]
+        for r, s in combinations(range(len(coins)), 2):
+            rest = [coin for t, coin in enumerate(coins) if t not in (r, s)]
+            if factors[s] - factors[r] != (coins[s] - coins[r]) * _first_moment(rest):
+                broken = {"scores": list(problem.scores), "r": r, "s": s}
     for count in range(2, most + 1):
-        for problem in affine_family(count):
-            coins = problem.coins()
-            for r, s in product(range(count), repeat=2):
-                rest = [coin for t, coin in enumerate(coins) if t not in (r, s)]
-                g_r = integral_of_products([*coins[:r], *coins[r + 1 :]])
-                g_s = integral_of_products([*coins[:s], *coins[s + 1 :]])
-                if r != s and g_s - g_r != (coins[s] - coins[r]) * _first_moment(rest):
-                    broken = {"scores": list(problem.scores), "r": r, "s": s}
         for corner in vertices(count - 2):
             if _first_moment([rational(coin) for coin in corner]) < 0:
                 broken = {"coins": list(corner)}
@@ -211,44 +188,44 @@ def _first_moment(coins: list[Number]) -> Number:
     return integral_of_products(coins) - integral_of_products([*coins, rational(1)])
 
 
+def positive_partial_sum(most: int) -> Witness:
+    """A non-decreasing sequence of total zero with a positive partial sum, or None.
+
+    Such sequences of length n form a cone whose edges are the n − 1 steps (−(n−k), …, k, …); partial sums
+    are linear, so the edges decide for all of them.
+    """
+    for length in range(2, most + 1):
+        for low in range(1, length):
+            edge = [low - length] * low + [low] * (length - low)
+            if max(accumulate(edge)) > 0 or sum(edge) != 0:
+                return {"sequence": edge}
+    return None
+
+
 @claim(
-    PAPER,
     "Lemma 5",
     "The partial sums of a non-decreasing sequence whose total is zero are never positive.",
 )
 def _lemma_5(scope: Scope) -> Finding:
-    # Such sequences of length n form a cone whose edges are the n − 1 steps (−(n−k), …, k, …); partial
-    # sums are linear, so the edges decide for all of them.
     most = scope.size(full=60, quick=20)
-    broken = None
-    for length in range(2, most + 1):
-        for low in range(1, length):
-            edge = [low - length] * low + [low] * (length - low)
-            partial = 0
-            for value in edge:
-                partial += value
-                if partial > 0:
-                    broken = {"sequence": edge}
     return unless(
-        broken,
+        positive_partial_sum(most),
         f"every sequence of at most {most} real numbers",
         "checked on the edges of the cone of such sequences, which is enough as sums are linear",
     )
 
 
 @claim(
-    PAPER,
     "Appendix E",
     "A dynamic program over subset sizes computes all probabilities in O(n²) operations.",
 )
 def _appendix_e(scope: Scope) -> Finding:
+    def program(problem: Problem) -> list[Number]:
+        exact = [Fraction(int(coin.p), int(coin.q)) for coin in problem.coins()]
+        return list(map(rational, dynamic_program(exact)))
+
     most = scope.size(full=7, quick=5)
-    broken = None
-    for count in range(1, most + 1):
-        for problem in affine_family(count):
-            exact = [Fraction(int(coin.p), int(coin.q)) for coin in problem.coins()]
-            if list(map(rational, dynamic_program(exact))) != distribution_by_permutation(problem):
-                broken = {"scores": list(problem.scores)}
+    broken = where_laws_differ(program, distribution_by_permutation, affine_families(most))
     sums = {}
     for count in (60, 100, 200):
         coins = np.exp(-np.linspace(0, 1.5, count))
@@ -265,7 +242,6 @@ def _appendix_e(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Appendix F",
     """Noisy max with Laplace noise, given by a one-dimensional integral, beats the exponential mechanism
     on (c, c, 0) when c is near 0 and loses to it when c is far below; permute-and-flip beats both for

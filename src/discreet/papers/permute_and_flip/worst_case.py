@@ -29,14 +29,13 @@ from discreet.distribution.one_best import (
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
-from discreet.papers.algorithms.problem import Number, balls, integral_of_products, rational
-from discreet.papers.catalogue import claim, figure, judged
+from discreet.papers.algorithms.problem import Law, Number, balls, integral_of_products, rational
+from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.curves import BOTH, PF_AND_EM
 from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
 from discreet.papers.figure import Drawing, shown
 from discreet.papers.findings import Finding, unless
 from discreet.papers.permute_and_flip.error import (
-    Law,
     wrong_exponential,
     wrong_permute_and_flip,
 )
@@ -44,11 +43,10 @@ from discreet.papers.polynomials import negative_point, polynomial, unknown
 from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
-PAPER = "permute-and-flip"
+claim = claims_of("permute-and-flip")
 
 
 @claim(
-    PAPER,
     "Proposition 4",
     """Both mechanisms' expected error is largest when all but one candidate have the same score;
     there it is given by equations (7) and (8).""",
@@ -107,7 +105,6 @@ class _GivenCoins:
 
 
 @claim(
-    PAPER,
     "Proposition 5",
     """With n − 1 candidates (2Δ/ε) ln n behind the best, permute-and-flip errs by at least
     (Δ/(2ε)) ln n on average; so the upper bounds are tight up to a factor of four.""",
@@ -195,7 +192,6 @@ def _figure_1a(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Figure 1(a)",
     """With three candidates both mechanisms' errors vanish at p = 0 and p = 1, permute-and-flip's is
     lower in between, and the largest lies typically near p = 1/n.""",
@@ -249,7 +245,6 @@ def _ratio_at(n: int, p: float) -> float:
 
 
 @claim(
-    PAPER,
     "Figure 1(b)",
     """In the worst-case family the ratio of the two errors lies between one and two, tends to two as
     p falls to 0, and to one as n grows with p fixed.""",
@@ -316,7 +311,6 @@ def _figure_1c(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Figure 1(c)",
     """The ratio of the two worst-case expected errors is largest at n = 2 and falls towards one as n
     grows.""",

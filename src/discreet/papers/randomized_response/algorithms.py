@@ -23,41 +23,33 @@ from discreet.papers.algorithms.permute_and_flip import (
     distribution_without_replacement,
 )
 from discreet.papers.algorithms.problem import Problem, rational
-from discreet.papers.catalogue import claim
+from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, established, proved, refuted, unless
-from discreet.papers.lattices import affine_family, lattice
+from discreet.papers.lattices import affine_families, lattice, where_laws_differ
+from discreet.papers.permute_and_flip.privacy import softmax
 from discreet.papers.scope import Scope
 
-PAPER = "exponential-randomized-response"
+claim = claims_of("exponential-randomized-response")
 _TRUTH = Fraction(3, 4)
 
 
 @claim(
-    PAPER,
     "Algorithm 1",
     """Rejection sampling with coins exp(ε(q − q*)/(2Δ)) draws from the exponential mechanism; removing
     each candidate once tried turns it into permute-and-flip.""",
 )
 def _algorithm_1(scope: Scope) -> Finding:
     most = scope.size(full=6, quick=5)
-    broken = None
-    for count in range(1, most + 1):
-        for problem in affine_family(count):
-            coins = problem.coins()
-            total = sum(coins, rational(0))
-            if distribution_with_replacement(problem) != [coin / total for coin in coins]:
-                broken = {"scores": list(problem.scores)}
-            if distribution_without_replacement(problem) != distribution_by_permutation(problem):
-                broken = {"scores": list(problem.scores)}
+    one, other = distribution_without_replacement, distribution_by_permutation
     return unless(
-        broken,
+        where_laws_differ(distribution_with_replacement, softmax, affine_families(most))
+        or where_laws_differ(one, other, affine_families(most)),
         f"coins ½ and ¼ in every combination, n ≤ {most}; for permute-and-flip that covers every ε",
         "both laws, followed step by step, equal the two mechanisms'",
     )
 
 
 @claim(
-    PAPER,
     "Algorithm 2",
     """The naive mechanism answers with a best candidate with probability π and otherwise with the
     exponential mechanism.""",
@@ -87,7 +79,6 @@ def _algorithm_2(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 1",
     """The complete mechanism chooses r with probability π/|T| + (1 − π)·EM_r if r is in T, and
     (1 − π)·EM_r otherwise.""",
@@ -123,7 +114,6 @@ def _lemma_1(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Algorithm 3",
     """The loop over sorted scores finds the set T of the text: the scores in an interval
     [q* − cΔ, q* + Δ] that one more Δ would not enlarge.""",

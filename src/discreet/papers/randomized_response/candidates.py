@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.analysis import expected_error
 from discreet.mechanisms import Mechanism, PermuteAndFlip
-from discreet.papers.catalogue import claim, figure, judged
+from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.curves import BOTH, KEY, STATED, TRUTHS, response_lines, responses
 from discreet.papers.drawing.panels import Axis, Line, Lines
 from discreet.papers.figure import Drawing, shown
@@ -24,7 +24,7 @@ from discreet.sampling import uniform_indices
 from discreet.scores import Scores
 from discreet.testing import scripted
 
-PAPER = "exponential-randomized-response"
+claim = claims_of("exponential-randomized-response")
 
 _NOT_PRIVATE = (
     "The claimed ε is not what is spent: one person can change the top set. The right panel shows the "
@@ -128,7 +128,6 @@ def _figure_6a(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Figure 6(a)",
     """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
     exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25.""",
@@ -172,7 +171,6 @@ def _figure_6b(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Figure 6(b)",
     """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
     π ≥ 0.25, by less than in (a); permute-and-flip performs like randomized response at π = 0.25 and is
@@ -209,7 +207,6 @@ def _figure_6c(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Figure 6(c)",
     """On a staircase with steps of Δ, where T is everyone, the error of randomized response keeps growing
     with n, above those of the exponential mechanism and permute-and-flip.""",

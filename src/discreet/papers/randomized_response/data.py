@@ -7,7 +7,7 @@ import numpy as np
 from discreet.analysis import epsilon_for, expected_error
 from discreet.analysis.family import Family, member
 from discreet.mechanisms import Exponential, PermuteAndFlip
-from discreet.papers.catalogue import claim, figure, judged
+from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.curves import (
     KEY,
     TRUTHS,
@@ -26,7 +26,7 @@ from discreet.papers.randomized_response.real_cost import real_epsilon, top_set_
 from discreet.papers.scope import Scope
 from discreet.scores import Scores
 
-PAPER = "exponential-randomized-response"
+claim = claims_of("exponential-randomized-response")
 
 _WHOLE_COST = (
     "The real ε is the largest loss over data with as many bins, not over these five histograms: "
@@ -204,7 +204,6 @@ def _figure_11b(drawing: Drawing) -> None:
 
 
 @claim(
-    PAPER,
     "Section VI",
     """On the five data sets randomized response improves on the exponential mechanism by up to 1/(1 − π),
     and on permute-and-flip by at least 1/(2(1 − π)) for 0.5 ≤ π < 1, for mode and median.""",

@@ -14,7 +14,7 @@ from discreet.mechanisms import ExponentialRandomizedResponse
 from discreet.papers.algorithms.exponential_randomized_response import chain, lemma_1
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.papers.algorithms.problem import Number, Problem, balls
-from discreet.papers.catalogue import claim, figure
+from discreet.papers.catalogue import claims_of, figure
 from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
 from discreet.papers.figure import Drawing, shown
 from discreet.papers.findings import Finding, consistent, established, refuted, unless
@@ -23,7 +23,7 @@ from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 from discreet.scores import Scores
 
-PAPER = "exponential-randomized-response"
+claim = claims_of("exponential-randomized-response")
 
 
 def _bound(worlds: int, epsilon: Fraction, *, steps: int = 1) -> Number:
@@ -32,7 +32,6 @@ def _bound(worlds: int, epsilon: Fraction, *, steps: int = 1) -> Number:
 
 
 @claim(
-    PAPER,
     "Theorem 2",
     """The attacker's largest posterior belief about which of the worlds Ω is the true one lies between
     1/|Ω| and 1/(1 + (|Ω| − 1)e^−ε).""",
@@ -92,7 +91,6 @@ def _holds_for_neighbouring_worlds(scope: Scope) -> bool:
 
 
 @claim(
-    PAPER,
     "Lemma 3",
     """Exponential randomized response never discloses more than the exponential mechanism: both obey the
     same bounds.""",
@@ -132,7 +130,6 @@ def _lemma_3(_scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Section IV-B",
     """Solved for ε, the bound allows up to ln((|Ω| − 1)ϱ/(1 − ϱ)); with 100 candidates, |Ω| = 201 worlds
     and a tolerated risk of 20% that is about 4.""",

@@ -9,10 +9,11 @@ from discreet.papers.algorithms.exponential_randomized_response import chain, le
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.papers.algorithms.problem import Number, Problem, balls, rational
-from discreet.papers.catalogue import claim
+from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, consistent, refuted, unless
-from discreet.papers.lattices import lattice
+from discreet.papers.lattices import lattices
 from discreet.papers.permute_and_flip.error import wrong_exponential, wrong_permute_and_flip
+from discreet.papers.permute_and_flip.supplement import positive_partial_sum
 from discreet.papers.polynomials import (
     negative_point,
     permute_and_flip_polynomials,
@@ -21,7 +22,7 @@ from discreet.papers.polynomials import (
 )
 from discreet.papers.scope import Scope
 
-PAPER = "exponential-randomized-response"
+claim = claims_of("exponential-randomized-response")
 _TRUTHS = tuple(map(Fraction, ("0", "1/4", "1/2", "3/4", "9/10")))
 
 
@@ -38,7 +39,6 @@ def _alone(scores: tuple[int, ...]) -> bool:
 
 
 @claim(
-    PAPER,
     "Proposition 1",
     """The expected error is least for score vectors with a single candidate in T, and largest for those
     with all candidates in T.""",
@@ -65,22 +65,13 @@ def _proposition_1(_scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 4",
     "The partial sums of a non-decreasing sequence whose total is zero are never positive.",
 )
 def _lemma_4(scope: Scope) -> Finding:
     most = scope.size(full=60, quick=20)
-    broken = None
-    for length in range(2, most + 1):
-        for low in range(1, length):
-            partial = [
-                min(k, low) * (low - length) + max(0, k - low) * low for k in range(1, length + 1)
-            ]
-            if partial[-1] != 0 or max(partial) > 0:
-                broken = {"length": length, "step after": low}
     return unless(
-        broken,
+        positive_partial_sum(most),
         f"every sequence of at most {most} real numbers",
         "checked on the edges of the cone of such sequences. (As printed the condition is that the partial "
         "sum itself is zero, which makes the statement empty; the total is meant, as in its source)",
@@ -88,25 +79,20 @@ def _lemma_4(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Theorem 3",
     """When T has one member, exponential randomized response is never worse than the exponential
     mechanism, in expectation or in any tail beyond the best.""",
 )
 def _theorem_3(scope: Scope) -> Finding:
     broken, vectors = None, 0
-    for count in (2, 3, 4):
-        for scores in lattice(count, scope.size(full=6, quick=4)):
-            if not _alone(scores):
-                continue
-            for truth in _TRUTHS:
-                vectors += 1
-                problem = Problem(scores, unit_coin=rational("1/2"))
-                plain = distribution_with_replacement(problem)
-                mixed = lemma_1(problem, truth=truth)
-                factor = rational(1 - truth)
-                if any(mixed[r] != factor * plain[r] for r in range(1, count)):
-                    broken = {"scores": list(scores), "truth": str(truth)}
+    for scores in filter(_alone, lattices(4, scope.size(full=6, quick=4))):
+        problem = Problem(scores, unit_coin=rational("1/2"))
+        plain = distribution_with_replacement(problem)
+        for truth in _TRUTHS:
+            vectors += 1
+            mixed, factor = lemma_1(problem, truth=truth), rational(1 - truth)
+            if mixed[1:] != [factor * chance for chance in plain[1:]]:
+                broken = {"scores": list(scores), "truth": str(truth)}
     return unless(
         broken,
         "n ≤ 4 on the grid of Δ, five values of π, exp(−ε/2) = ½",
@@ -118,7 +104,6 @@ def _theorem_3(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 5",
     """When T has one member there is always a range of π in which exponential randomized response is
     never worse than permute-and-flip.""",
@@ -126,20 +111,14 @@ def _theorem_3(scope: Scope) -> Finding:
 def _lemma_5(scope: Scope) -> Finding:
     # Its error is (1 − π) times the exponential mechanism's, which is at most twice permute-and-flip's.
     broken, vectors, x = None, 0, unknown()
-    for count in (2, 3, 4):
-        for scores in lattice(count, scope.size(full=5, quick=3)):
-            if not _alone(scores):
-                continue
-            vectors += 1
-            coins = [x ** (-score) for score in scores]
-            total = sum(coins, polynomial(0))
-            law = permute_and_flip_polynomials(scores)
-            gain = sum(
-                (-score * (2 * total * law[r] - coins[r]) for r, score in enumerate(scores)),
-                polynomial(0),
-            )
-            if negative_point(gain) is not None:
-                broken = {"scores": list(scores)}
+    for scores in filter(_alone, lattices(4, scope.size(full=5, quick=3))):
+        vectors += 1
+        coins = [x ** (-score) for score in scores]
+        total = sum(coins, polynomial(0))
+        rows = zip(scores, permute_and_flip_polynomials(scores), coins, strict=True)
+        gain = sum((-q * (2 * total * chance - coin) for q, chance, coin in rows), polynomial(0))
+        if negative_point(gain) is not None:
+            broken = {"scores": list(scores)}
     return unless(
         broken,
         f"every ε; n ≤ 4 on the grid of Δ ({vectors} score vectors with |T| = 1), expected error",
@@ -150,7 +129,6 @@ def _lemma_5(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 6",
     """When T has several members, exponential randomized response can be worse than the exponential
     mechanism.""",
@@ -173,7 +151,6 @@ def _lemma_6(_scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Equations 12 and 13",
     """On (v, …, v, 0) the exponential mechanism and permute-and-flip err by the closed forms of the
     permute-and-flip paper.""",
@@ -198,7 +175,6 @@ def _equations_12_and_13(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Proposition 2",
     """On (v, …, v, 0) the expected error is (1 − π) times the exponential mechanism's plus
     (π/m)(m − 1)|v|, m the size of T: equation (14).""",
@@ -227,7 +203,6 @@ def _proposition_2(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Equations 15 and 16",
     """Equation (14) becomes (15) when T = {best} and (16), (n − 1)(np' + π − πp')/(n(np' − p' + 1)) times
     |v|, when T is everyone.""",

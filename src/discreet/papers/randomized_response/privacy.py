@@ -7,7 +7,6 @@ escapes it. All are certified in ball arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -22,15 +21,14 @@ from discreet.papers.algorithms.exponential_randomized_response import (
     distribution_naive,
     lemma_1,
 )
-from discreet.papers.algorithms.problem import Number, Problem, balls
-from discreet.papers.catalogue import claim
+from discreet.papers.algorithms.problem import Law, Number, Problem, balls
+from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, consistent, established, refuted
 from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
-PAPER = "exponential-randomized-response"
+claim = claims_of("exponential-randomized-response")
 
-Law = Callable[[Problem], list[Number]]
 _TRUTH = Fraction(3, 4)
 _EPSILON = Fraction(1, 10)
 
@@ -66,7 +64,6 @@ def witness_of(
 
 
 @claim(
-    PAPER,
     "Section III-A",
     """The naive mechanism is differentially private on data whose best score leads by more than Δ, and is
     not in general.""",
@@ -90,7 +87,6 @@ def _section_3a(_scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Section III-B",
     """T is the same for all neighbouring data sets; for (5, 4, 1) it is candidates 1 and 2, and stays so
     for (4, 4, 1), (5, 5, 1) and (6, 4, 1).""",
@@ -111,7 +107,6 @@ def _section_3b(_scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Lemma 2",
     "Exponential randomized response is regular: symmetric, shift-invariant and monotonic.",
 )
@@ -176,11 +171,7 @@ def _refute(name: str, reading: Reading) -> tuple[dict[str, Any] | None, list[fl
     return witness_of(law, *small, _EPSILON), losses
 
 
-@claim(
-    PAPER,
-    "Theorem 1",
-    "Complete exponential randomized response is ε-differentially private.",
-)
+@claim("Theorem 1", "Complete exponential randomized response is ε-differentially private.")
 def _theorem_1(scope: Scope) -> Finding:
     found, growth = {}, {}
     for name, reading in READINGS.items():
@@ -214,7 +205,6 @@ def _theorem_1(scope: Scope) -> Finding:
 
 
 @claim(
-    PAPER,
     "Section III-C",
     """For monotonic scores exp(εq/Δ) may be used in place of exp(εq/(2Δ)), and exponential randomized
     response is still ε-differentially private.""",

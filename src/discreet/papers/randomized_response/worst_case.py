@@ -15,7 +15,7 @@ from discreet.analysis import (
 )
 from discreet.analysis.one_best import missed_chance
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
-from discreet.papers.catalogue import claim, figure, judged
+from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.curves import KEY, STATED, TRUTHS, response_lines, responses
 from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
 from discreet.papers.figure import Drawing, shown
@@ -24,7 +24,7 @@ from discreet.papers.randomized_response.real_cost import loss_at, real_epsilon
 from discreet.papers.scope import Scope
 from discreet.scores import Scores
 
-PAPER = "exponential-randomized-response"
+claim = claims_of("exponential-randomized-response")
 
 _SCALE = 20.0
 
@@ -164,7 +164,6 @@ def _spent_panel(scope: Scope, spent: float) -> Lines:
 
 
 @claim(
-    PAPER,
     "Figure 7",
     """On (v, …, v, 0) randomized response is always better than the exponential mechanism for π ≥ 0.25 and
     than permute-and-flip for π ≥ 0.5, by up to 1/(1 − π); for −Δ ≤ v ≤ 0 the ratios hover around 1.""",
@@ -260,7 +259,6 @@ def _stairs_error(n: int) -> float:
 
 
 @claim(
-    PAPER,
     "Figure 8",
     """The worst-case expected error of randomized response, as a function of n, lies below the lower bound
     for the other two mechanisms for some π, and its advantage does not decay with n.""",
