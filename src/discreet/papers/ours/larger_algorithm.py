@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -207,7 +207,7 @@ def _pooled(studies: list[_Study]) -> tuple[float, float, float]:
     return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
 
 
-def _draw(kind: str, drawing: Drawing) -> None:
+def _draw(drawing: Drawing, kind: str) -> None:
     named = {each.name: each for each in drawing.histograms}
     studies = [
         _Study(named[name], count, _BUDGETS[kind], drawing.scope)
@@ -276,26 +276,11 @@ def _conclusion(kind: str, ratio: float, low: float, high: float) -> str:
     )
 
 
-_WITH_BARS = f"{PF_AND_EM} Bars: 95% intervals over repetitions."
-
-
-@figure(
-    "beyond-mwem-pure",
-    "A larger algorithm, pure DP: MWEM with either selection step",
-    subtitle=_WITH_BARS,
-    needs=("MEDCOST", "HEPTH"),
-    weight=60,
-)
-def _pure(drawing: Drawing) -> None:
-    _draw("pure", drawing)
-
-
-@figure(
-    "beyond-mwem-zcdp",
-    "A larger algorithm, zCDP: MWEM with either selection step",
-    subtitle=_WITH_BARS,
-    needs=("MEDCOST", "HEPTH"),
-    weight=60,
-)
-def _concentrated(drawing: Drawing) -> None:
-    _draw("zcdp", drawing)
+for _kind, _words in (("pure", "pure DP"), ("zcdp", "zCDP")):
+    figure(
+        f"beyond-mwem-{_kind}",
+        f"A larger algorithm, {_words}: MWEM with either selection step",
+        subtitle=f"{PF_AND_EM} Bars: 95% intervals over repetitions.",
+        needs=("MEDCOST", "HEPTH"),
+        weight=60,
+    )(partial(_draw, kind=_kind))

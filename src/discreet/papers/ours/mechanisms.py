@@ -6,6 +6,7 @@ Scores here carry the noise they need and no more: counts are monotonic (range d
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import numpy as np
 
@@ -96,26 +97,14 @@ def _twins(scores: Scores, epsilon: float) -> float:
     return max(differences)
 
 
-@figure(
-    "beyond-mechanisms-mode",
-    "Mode of five data sets: every private mechanism",
-    subtitle=_KEY,
-    needs=NAMES,
-    weight=14,
-)
-def _mechanisms_mode(drawing: Drawing) -> None:
-    _all_mechanisms(drawing, mode_scores)
-
-
-@figure(
-    "beyond-mechanisms-median",
-    "Median of five data sets: every private mechanism",
-    subtitle=_KEY,
-    needs=NAMES,
-    weight=14,
-)
-def _mechanisms_median(drawing: Drawing) -> None:
-    _all_mechanisms(drawing, median_scores)
+for _what, _scores_of in (("mode", mode_scores), ("median", median_scores)):
+    figure(
+        f"beyond-mechanisms-{_what}",
+        f"{_what.capitalize()} of five data sets: every private mechanism",
+        subtitle=_KEY,
+        needs=NAMES,
+        weight=14,
+    )(partial(_all_mechanisms, scores_of=_scores_of))
 
 
 def _tail(family: Family, scores: Scores, epsilon: float, ts: Floats) -> Floats:

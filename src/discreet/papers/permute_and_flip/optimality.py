@@ -10,15 +10,18 @@ sign before its sum; its recurrence, and the one here, have the plus sign that d
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import product as pairs
 
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.problem import Number, Problem, rational
 from discreet.papers.catalogue import claims_of
-from discreet.papers.findings import Finding, established, unless
+from discreet.papers.findings import Finding, Witness, established, unless
 from discreet.papers.lattices import lattice
 from discreet.papers.scope import Scope
 
@@ -38,13 +41,8 @@ class Certificate:
 
 
 def _orders(scores: tuple[int, ...]) -> int:
-    count = 1
-    for place, _ in enumerate(scores, start=1):
-        count *= place
-    for repeated in Counter(scores).values():
-        for factor in range(2, repeated + 1):
-            count //= factor
-    return count
+    repeated = math.prod(map(math.factorial, Counter(scores).values()))
+    return math.factorial(len(scores)) // repeated
 
 
 def certificate(count: int, depth: int, beta: Number, *, growth: Number) -> Certificate:
@@ -92,12 +90,30 @@ def _shapes(scope: Scope) -> list[tuple[int, int]]:
     return [(2, 4), (3, 3)] if scope.quick else [(2, 12), (3, 8), (4, 6), (5, 4)]
 
 
+def _not_optimal(
+    scope: Scope,
+    betas: Iterable[Fraction | str],
+    growth: Callable[[Number], Number],
+    *,
+    every_price_positive: bool = False,
+) -> tuple[Witness, int]:
+    """A lattice on which the prices do not prove permute-and-flip optimal, or None; and how many vectors."""
+    vectors = 0
+    for (count, depth), beta in pairs(_shapes(scope), map(rational, betas)):
+        found = certificate(count, depth, beta, growth=growth(beta))
+        vectors += found.vectors
+        low = found.least_price <= 0 if every_price_positive else found.least_price < 0
+        if low or found.primal != found.dual:
+            return {"n": count, "k": depth, "exp(-epsilon)": str(beta)}, vectors
+    return None, vectors
+
+
 _SMALL_AND_LARGE = ("1/10", "1/2", "9/10")
 
 
-def _steps(beta: Number) -> Number:
-    """Σ t·β^t over all t ≥ 1."""
-    return beta / (1 - beta) ** 2
+def _growth(beta: Number) -> Number:
+    """Σ t·β^t over all t ≥ 1, or 1 if that is more."""
+    return max(rational(1), beta / (1 - beta) ** 2)
 
 
 @claim(
@@ -108,14 +124,7 @@ def _steps(beta: Number) -> Number:
 def _proposition_6(scope: Scope) -> Finding:
     # Any positive weights under which permute-and-flip has the least weighted error prove it. Weights
     # that grow with the number of best candidates by max(1, Σ tβ^t) do, for every ε.
-    broken, vectors = None, 0
-    for count, depth in _shapes(scope):
-        for beta in map(rational, _SMALL_AND_LARGE):
-            growth = max(rational(1), _steps(beta))
-            found = certificate(count, depth, beta, growth=growth)
-            vectors += found.vectors
-            if found.least_price < 0 or found.primal != found.dual:
-                broken = {"n": count, "k": depth, "exp(-epsilon)": str(beta)}
+    broken, vectors = _not_optimal(scope, _SMALL_AND_LARGE, _growth)
     return unless(
         broken,
         f"exp(−ε) = 0.1, 0.5, 0.9 (ε = 2.3, 0.69, 0.11) on lattices (n, k) = {_shapes(scope)}",
@@ -134,13 +143,9 @@ def _lemma_6(scope: Scope) -> Finding:
     # Suppose its error were nowhere larger. Under the weights of Proposition 6 it would be optimal too,
     # so by complementary slackness every constraint with a positive price would be tight; if all are,
     # the recurrence has one solution, permute-and-flip, and no probability is smaller.
-    broken = None
-    for count, depth in _shapes(scope):
-        for beta in map(rational, _SMALL_AND_LARGE):
-            growth = 2 * max(rational(1), _steps(beta))
-            found = certificate(count, depth, beta, growth=growth)
-            if found.least_price <= 0 or found.primal != found.dual:
-                broken = {"n": count, "k": depth, "exp(-epsilon)": str(beta)}
+    broken, _ = _not_optimal(
+        scope, _SMALL_AND_LARGE, lambda beta: 2 * _growth(beta), every_price_positive=True
+    )
     return unless(
         broken,
         f"exp(−ε) = 0.1, 0.5, 0.9 on lattices (n, k) = {_shapes(scope)}",
@@ -159,13 +164,8 @@ _THRESHOLD_BELOW = Fraction(381966011, 10**9)
     score vectors on the 2Δ-lattice at most 2Δk behind the best.""",
 )
 def _theorem_3(scope: Scope) -> Finding:
-    broken, vectors = None, 0
-    for count, depth in _shapes(scope):
-        for beta in (rational(_THRESHOLD_BELOW), rational("3/10"), rational("1/50")):
-            found = certificate(count, depth, beta, growth=rational(1))
-            vectors += found.vectors
-            if found.least_price < 0 or found.primal != found.dual:
-                broken = {"n": count, "k": depth, "exp(-epsilon)": str(beta)}
+    betas = (_THRESHOLD_BELOW, "3/10", "1/50")
+    broken, vectors = _not_optimal(scope, betas, lambda _: rational(1))
     # Below the threshold the same prices fail on a large enough lattice.
     below = certificate(3, 8, rational("1/2"), growth=rational(1))
     established(below.least_price < 0, "the prices are infeasible below the threshold")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from discreet.analysis import epsilon_for, expected_error
@@ -119,28 +121,6 @@ def _five(drawing: Drawing, scores_of: ScoresOf) -> None:
     drawing.remark(_WHOLE_COST)
 
 
-@figure(
-    "err-fig9",
-    "Mode of five data sets: expected error against ε",
-    subtitle=_ROWS,
-    needs=NAMES,
-    weight=8,
-)
-def _figure_9(drawing: Drawing) -> None:
-    _five(drawing, mode_as_printed)
-
-
-@figure(
-    "err-fig10",
-    "Median of five data sets: expected error against ε",
-    subtitle=_ROWS,
-    needs=NAMES,
-    weight=8,
-)
-def _figure_10(drawing: Drawing) -> None:
-    _five(drawing, median_scores)
-
-
 def _bars(drawing: Drawing, scores_of: ScoresOf, what: str) -> None:
     """Errors at the ε where EM errs by 100, and what that ε really is for each coin."""
     names = [each.name for each in drawing.histograms]
@@ -189,18 +169,18 @@ def _bars(drawing: Drawing, scores_of: ScoresOf, what: str) -> None:
     drawing.remark(_WHOLE_COST)
 
 
-@figure(
-    "err-fig11a", "Mode of five data sets, at the ε where EM errs by 100", needs=NAMES, weight=2
-)
-def _figure_11a(drawing: Drawing) -> None:
-    _bars(drawing, mode_as_printed, "mode")
-
-
-@figure(
-    "err-fig11b", "Median of five data sets, at the ε where EM errs by 100", needs=NAMES, weight=2
-)
-def _figure_11b(drawing: Drawing) -> None:
-    _bars(drawing, median_scores, "median")
+for _what, _curves, _equal, _scores_of in (
+    ("Mode", "err-fig9", "err-fig11a", mode_as_printed),
+    ("Median", "err-fig10", "err-fig11b", median_scores),
+):
+    _title = f"{_what} of five data sets: expected error against ε"
+    figure(_curves, _title, subtitle=_ROWS, needs=NAMES, weight=8)(
+        partial(_five, scores_of=_scores_of)
+    )
+    _title = f"{_what} of five data sets, at the ε where EM errs by 100"
+    figure(_equal, _title, needs=NAMES, weight=2)(
+        partial(_bars, scores_of=_scores_of, what=_what.lower())
+    )
 
 
 @claim(
