@@ -38,13 +38,13 @@ def test_guarantees_in_words_and_measures(guarantee: Any) -> None:
     assert "ApproxDP at" in html
 
 
-def test_scores_warn_that_they_are_the_data() -> None:
-    html = _html(SCORES)
-    assert "Not private" in html
-    assert "flu &lt;b&gt;" in html
-    many = _html(Scores(range(100), sensitivity=1))
-    assert "and 88 more" in many
-    assert _html(Scores([-5, -5], sensitivity=1)).count("<tr>") == 2
+def test_scores_show_shape_and_kind_and_no_data() -> None:
+    """A notebook saves what it shows."""
+    for shown in (_html(SCORES), repr(SCORES), str(SCORES)):
+        assert "Scores(3 candidates, int64, sensitivity=1, monotonic=True)" in shown
+        for data in ("flu", "cold", "412", "398", "57"):
+            assert data not in shown
+    assert "scores.values" in _html(SCORES)
 
 
 def test_comparisons_and_recommendations() -> None:

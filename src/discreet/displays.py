@@ -67,15 +67,3 @@ def _cell(value: Any) -> str:
     number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
     text = f"{float(value):.4g}" if isinstance(value, float | Fraction) else str(value)
     return f'<td style="{_CELL.format("right" if number else "left")}">{escape(text)}</td>'
-
-
-def bars(rows: Iterable[tuple[str, str, float]]) -> str:
-    """Labelled bars: a label, a figure, and a length from 0 to 1."""
-    body = "".join(
-        f'<tr><td style="{_CELL.format("left")}">{escape(label[:40])}</td>'
-        f'<td style="{_CELL.format("right")}">{escape(figure)}</td>'
-        '<td style="width:180px"><div style="background:#888;height:10px;width:'
-        f'{100 * length:.0f}%"></div></td></tr>'
-        for label, figure, length in rows
-    )
-    return f'<table style="border-collapse:collapse;margin-top:6px">{body}</table>'

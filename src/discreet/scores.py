@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.displays import bars, card
+from discreet.displays import card
 from discreet.errors import ParameterError, ScoresError
 from discreet.exact_numbers import fraction_of_decimal, positive, positive_distance, refuse
 from discreet.gaps import require_finite
 
 _EXACT_IN_FLOAT64 = 1 << 53
-_MOST_BARS = 12
 _FLOATS = {float, np.float64, np.float32, np.float16}
 
 
@@ -45,7 +44,7 @@ class Scores:
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
         >>> scores
-        Scores(3 candidates, sensitivity=1, monotonic=True)
+        Scores(3 candidates, int64, sensitivity=1, monotonic=True)
         >>> scores.range_distance
         Fraction(1, 1)
     """
@@ -164,20 +163,10 @@ class Scores:
         )
 
     def _repr_html_(self) -> str:
-        order = np.argsort(self._values, kind="stable")[::-1][:_MOST_BARS].tolist()
-        top, bottom = float(self._values[order[0]]), min(0.0, float(self._values[order[-1]]))
-        span = (top - bottom) or 1.0
-        rows = [
-            (
-                str(self._candidates[place]),
-                str(self._values[place]),
-                (float(self._values[place]) - bottom) / span,
-            )
-            for place in order
-        ]
-        more = f"and {len(self) - len(order)} more. " if len(self) > len(order) else ""
-        warning = "Not private: these are the data, and a notebook keeps what it shows."
-        return card(repr(self), bars(rows), note=more + warning)
+        # A notebook saves what it shows, and passes it on.
+        return card(
+            repr(self), note="The scores are not shown: they are data. scores.values has them."
+        )
 
     def __len__(self) -> int:
         return len(self._values)
@@ -188,7 +177,7 @@ class Scores:
             if self._sensitivity is None
             else f"sensitivity={self._sensitivity}, monotonic={self._monotonic}"
         )
-        return f"Scores({len(self)} candidates, {distance})"
+        return f"Scores({len(self)} candidates, {self._values.dtype}, {distance})"
 
 
 def _module(values: Any) -> str:

@@ -141,3 +141,22 @@ def test_exit_statuses(
     assert "secret" not in printed.err
     assert printed.out == ""
     assert not (tmp_path / "absent.db").exists()
+
+
+def test_a_revoked_budget_says_so(run: Any) -> None:
+    run("create", "visits", "--epsilon", "3")
+    run("revoke", "visits")
+    assert run("plan", "visits", "--epsilon", "1", "--json")["left"]["cost"] == "0"
+    with pytest.raises(ParameterError, match="was revoked; a name is used once"):
+        run("create", "visits", "--epsilon", "3")
+
+
+def test_an_epsilon_delta_budget_shows_epsilon_first(run: Any, tmp_path: Path) -> None:
+    run("create", "visits", "--epsilon", "3", "--delta", "1e-6")
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        assert ledger.show("visits").left == "ε = 3 at δ = 1e-6 (ρ = 0.175749908689, δ = 5e-7)"
+        assert ledger.show("visits").spent == "ε = 0 at δ = 1e-6 (ρ = 0, δ = 0)"
+        ledger.spend("visits", PureDP("0.1"))
+        assert ledger.show("visits").spent.startswith("ε = 0.")
+        ledger.allot("visits/alice", share="1/10")
+        assert ledger.show("visits/alice").left.startswith("ρ = 0.017")

@@ -25,7 +25,7 @@ LEFT = {
     "visits/alice": "ε = 0.775",
     "visits/alice/intern": "ε = 0",
     "visits/bob": "ε = 0.1",
-    "clinic": "ρ = 0.155758233697, δ = 4.9e-7",
+    "clinic": "ε = 2.809 at δ = 1e-6 (ρ = 0.155758233697, δ = 4.9e-7)",
     "clinic/carol": "ρ = 0.01, δ = 0",
     "trial": "ε = 1.25, δ = 9e-6",
     "old": "ε = 0",

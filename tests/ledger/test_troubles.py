@@ -337,6 +337,28 @@ def test_passwords_are_never_shown(caplog: pytest.LogCaptureFixture, server: str
         assert "battery" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql:me:{SECRET}@host/x",
+        f"postgresql:/me:{SECRET}@host/x",
+        f"me:{SECRET}@host:5432/x",
+        f"host=db user=me password={SECRET}",
+        "sqlite:budget.db",
+    ],
+)
+def test_an_address_without_its_slashes_is_no_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match="without the ://") as refused:
+        Ledger.open(address)
+    assert "battery" not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+    for path in ("a@b.db", "my budget.db", "c:budget.db"):
+        assert place_of(path).path.name == path
+
+
 def test_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.delenv("DISCREET_LEDGER", raising=False)

@@ -15,6 +15,7 @@ from discreet.accounting import Event
 from discreet.errors import (
     BudgetExceededError,
     DiscreetError,
+    LedgerError,
     NotPrivateError,
     ParameterError,
     TableError,
@@ -253,3 +254,18 @@ def test_every_failure_after_the_spend_says_what_stays_spent(
     assert caught.value.__context__ is None
     with pytest.raises((TableError, KeyboardInterrupt), match="count ε = 1 as spent"):
         Asker(None, None).spending(event, "mode", work)
+
+
+def test_a_ledger_is_named_by_its_address(tmp_path: Path) -> None:
+    place = tmp_path / "budget.db"
+    with Ledger.open(place) as ledger:
+        ledger.create("clinic", PureDP(10))
+    addresses: list[Path | str] = [place, str(place), f"sqlite:///{place}"]
+    for number, address in enumerate(addresses, start=2):
+        release = mode(VISITS, epsilon=1, ledger=address, dataset="clinic", **OPTIONS)
+        assert release.entry.sequence == number
+    with pytest.raises(LedgerError, match="there is no ledger"):
+        mode(VISITS, epsilon=1, ledger=str(tmp_path / "no.db"), dataset="clinic", **OPTIONS)
+    assert not (tmp_path / "no.db").exists()
+    with pytest.raises(ParameterError, match="a ledger, or the address of one"):
+        mode(VISITS, epsilon=1, ledger=7, dataset="clinic", **OPTIONS)  # type: ignore[arg-type]

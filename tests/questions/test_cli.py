@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from discreet import PureDP
 from discreet.cli import app
+from discreet.cli.asking import mechanism_names
 from discreet.demo_data import clinic, write_clinic
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
@@ -213,3 +214,28 @@ def test_the_clinic_is_like_life() -> None:
 def test_every_command_shows_an_example() -> None:
     for command in ("mode", "median", "quantiles", "top", "select", "demo-data"):
         assert "Example:" in _run(command, "--help").output
+
+
+def test_candidates_with_commas_or_a_file(folder: Path) -> None:
+    asked = ("mode", folder / "visits.parquet", "--no-ledger", "--column", "diagnosis", "--user")
+    common = (*asked, "patient_id", "--epsilon", 1, "--candidates")
+    assert _run(*common, "J00, I10").output.split("\n")[0] in ("J00", "I10")
+    for missing in ("icd,10.txt", "absent", "codes/a,b"):
+        with pytest.raises(ParameterError, match="no such file"):
+            _run(*common, missing)
+
+
+def test_a_purpose_is_written_down(folder: Path) -> None:
+    with Ledger.open(folder / "budget.db") as ledger:
+        ledger.create("purposes", PureDP(10))
+        _run(
+            "median", folder / "people.csv", "--dataset", "purposes", "--ledger", folder / "budget.db",
+            "--column", "age", "--user", "person_id", "--bounds", "0:120", "--epsilon", 1,
+            "--purpose", "the yearly report",
+        )  # fmt: skip
+        assert ledger.history("purposes")[-1].details["purpose"] == "the yearly report"
+
+
+def test_mechanisms_complete() -> None:
+    assert mechanism_names("perm") == ["permute-and-flip"]
+    assert len(mechanism_names("")) > 5

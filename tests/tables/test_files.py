@@ -142,7 +142,7 @@ def test_refusals(tmp_path: Path) -> None:
 
     refused("a.csv", b"", "name every column")
     refused("b.csv", b"a,,b\n", "name every column")
-    refused("c.csv", b"a,b,a\n", "same name")
+    refused("c.csv", b"a,b,a\n", "two columns are named")
     refused("d.xlsx", b"", "told by its name")
     refused("e.csv", b"a\n1\n", "reads Parquet only", engine="polars")
     refused("f.csv", b"a\n1\n", "engine='oracle'", engine="oracle")
@@ -164,3 +164,11 @@ def test_a_broken_file_quotes_nothing(tmp_path: Path) -> None:
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("header", ["x,x", "x,X"])
+def test_two_columns_of_one_name_are_named(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text(f"{header}\na,b\n")
+    with pytest.raises(ParameterError, match="two columns are named 'x'"):
+        open_table(path, needed=["x"])

@@ -65,9 +65,9 @@ def test_the_finest_grids_allowed() -> None:
         ("5:1", 1, "below the upper"),
         ("0:10", 3, "whole number of steps"),
         ("0:1e9", 1, "grid points"),
-        ("0:x", 1, "bounds='x'"),
-        ("0", 1, "two public numbers"),
-        (5, 1, "two public numbers"),
+        ("0:x", 1, "bounds='0:x'"),
+        ("0", 1, "two finite public numbers"),
+        (5, 1, "two finite public numbers"),
         ((0, math.inf), 1, "finite"),
         ((True, 3), 1, "finite"),
         ((None, 3), 1, "finite"),
@@ -84,3 +84,16 @@ def test_negative_bounds_in_every_spelling() -> None:
     for bounds in ("-2:-1", (-2, -1), (-2.0, "-1"), (Fraction(-2), -1)):
         grid = Grid.between(bounds, step="0.5")
         assert [grid.label(i) for i in range(len(grid))] == [-2, -1.5, -1]
+
+
+def test_a_grid_is_made_of_plain_numbers_too() -> None:
+    assert Grid(0, 500, 50) == Grid.between("0:500", step=50)  # type: ignore[arg-type]
+    assert Grid(0.0, 1.0, 0.1).label(3) == 0.3  # type: ignore[arg-type]
+    for wrong in ((0, 500, 0), (0, "x", 1), (5, 1, 1), (0, float("nan"), 1), (None, 1, 1)):
+        with pytest.raises(ParameterError):
+            Grid(*wrong)
+
+
+def test_bounds_are_echoed_whole() -> None:
+    with pytest.raises(ParameterError, match=r"bounds='0:x' is not allowed: .* 'lower:upper'"):
+        Grid.between("0:x")

@@ -127,3 +127,13 @@ def test_our_own_errors_pass() -> None:
 
     with pytest.raises(ParameterError, match="ours"):
         quietly(fail, doing="anything")
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [([0, 1], r"named by texts.*rename\(columns=str\)"), (["x", "x"], "two columns are named 'x'")],
+)
+def test_columns_without_a_name_of_their_own(columns: list[Any], words: str) -> None:
+    frame = pd.DataFrame([["a", "b"]], columns=columns)
+    with pytest.raises(ParameterError, match=words):
+        open_table(frame, needed=["x"])

@@ -45,6 +45,7 @@ def _kept(text: str) -> list[int]:
         ("dose is null", [1, 2, 3]),
         ("dose is not null", [0]),
         ("well = true", [0, 3]),
+        ("well == true", [0, 3]),
         ("well in (false)", [1]),
         ('"odd name" > 2', [2, 3]),
         ("day < '2024-12-31'", [0, 1]),

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.cli.asking import answer, listed, mechanism_names, require_candidates
+
 Data = Annotated[
     str, typer.Argument(help="A CSV, Parquet or JSON lines file, or a glob in quotes.")
 ]
@@ -17,7 +19,11 @@ OneRow = Annotated[
 ]
 Neighbours = Annotated[str, typer.Option(help="add-remove one person, or replace one.")]
 Mechanism = Annotated[
-    str | None, typer.Option(help="Another mechanism than permute-and-flip, e.g. exponential.")
+    str | None,
+    typer.Option(
+        help="Another mechanism than permute-and-flip, e.g. exponential.",
+        autocompletion=mechanism_names,
+    ),
 ]
 Dataset = Annotated[str | None, typer.Option(help="The data set's name in the budget ledger.")]
 LedgerAddress = Annotated[
@@ -47,7 +53,10 @@ Out = Annotated[
 ]
 CandidatesFile = Annotated[
     str | None,
-    typer.Option(help="The public candidates: a file with one on each line, or a CSV column."),
+    typer.Option(
+        metavar="LIST",
+        help="The public candidates, with commas, or a file: one on each line, or a CSV column.",
+    ),
 ]
 Delta = Annotated[
     str | None, typer.Option(help="Without --candidates: how likely the guarantee may fail.")
@@ -132,7 +141,6 @@ def mode(
     --candidates icd10.txt --epsilon 1
     """
     from discreet import questions
-    from discreet.cli.asking import answer, groups_of, require_candidates
     from discreet.errors import ParameterError
 
     require_candidates(delta, candidates, bounds)
@@ -149,7 +157,9 @@ def mode(
         no_ledger=no_ledger,
         column=column,
         epsilon=epsilon,
-        candidates=candidates if bounds is None else questions.Grid.between(bounds, step=step),
+        candidates=listed(candidates, least=2)
+        if bounds is None
+        else questions.Grid.between(bounds, step=step),
         user=user,
         one_row_per_user=one_row_per_user,
         neighbours=neighbours,
@@ -158,7 +168,7 @@ def mode(
         considered=considered,
         where=where,
         by=by,
-        groups=groups_of(groups),
+        groups=listed(groups),
         groups_per_person=groups_per_person,
         with_count=with_count,
         count_share=count_share,
@@ -205,7 +215,6 @@ def median(
     --epsilon 0.5
     """
     from discreet import questions
-    from discreet.cli.asking import answer, groups_of
 
     answer(
         questions.median,
@@ -228,7 +237,7 @@ def median(
         outside=outside,
         where=where,
         by=by,
-        groups=groups_of(groups),
+        groups=listed(groups),
         groups_per_person=groups_per_person,
         with_people=with_people,
         people_share=people_share,
@@ -273,7 +282,6 @@ def quantiles(
     --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
     """
     from discreet import questions
-    from discreet.cli.asking import answer, groups_of
 
     answer(
         questions.quantiles,
@@ -297,7 +305,7 @@ def quantiles(
         outside=outside,
         where=where,
         by=by,
-        groups=groups_of(groups),
+        groups=listed(groups),
         groups_per_person=groups_per_person,
         with_people=with_people,
         people_share=people_share,
@@ -347,14 +355,13 @@ def top(
     --candidates pages.csv --epsilon 2
     """
     from discreet import questions
-    from discreet.cli.asking import answer, groups_of, require_candidates
 
     require_candidates(delta, candidates)
     options: dict[str, Any] = {
         "column": column,
         "k": k,
         "epsilon": epsilon,
-        "candidates": candidates,
+        "candidates": listed(candidates, least=2),
         "user": user,
         "one_row_per_user": one_row_per_user,
         "neighbours": neighbours,
@@ -365,7 +372,7 @@ def top(
         "considered": considered,
         "where": where,
         "by": by,
-        "groups": groups_of(groups),
+        "groups": listed(groups),
         "groups_per_person": groups_per_person,
         "with_count": with_count,
         "count_share": count_share,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ import typer
 from discreet.cli.output import as_json, deliver, opened_for_answer, say
 from discreet.displays import visible
 from discreet.errors import ParameterError
+
+_FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
 
 def answer(
@@ -75,11 +78,19 @@ def require_candidates(delta: str | None, *public: str | None) -> None:
         )
 
 
-def groups_of(text: str | None) -> Any:
-    """Groups from a list with commas, or from a file."""
-    if text is None or Path(text).is_file():
+def listed(text: str | None, *, least: int = 1) -> Any:
+    """A public list written with commas, or the file that is named; fewer than ``least`` name a file."""
+    if text is None or _FILE.search(text) or Path(text).is_file():
         return text
-    return [part.strip() for part in text.split(",")]
+    parts = [part.strip() for part in text.split(",")]
+    return parts if len(parts) >= least else text
+
+
+def mechanism_names(incomplete: str) -> list[str]:
+    """The registered mechanisms, for a shell that completes."""
+    from discreet.mechanisms import MECHANISMS
+
+    return [name for name in MECHANISMS if name.startswith(incomplete)]
 
 
 def _progress() -> Any:

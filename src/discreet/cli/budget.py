@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.asking import mechanism_names
 from discreet.cli.budget_figures import guarantee_of, relation_named
 from discreet.cli.budget_tables import print_budgets, print_history
 from discreet.cli.output import say, say_json
@@ -145,7 +146,8 @@ def plan(
     mechanism: Annotated[
         str | None,
         typer.Option(
-            help="With --epsilon: count it by this mechanism's own proof, e.g. exponential."
+            help="With --epsilon: count it by this mechanism's own proof, e.g. exponential.",
+            autocompletion=mechanism_names,
         ),
     ] = None,
     count: Annotated[int, typer.Option(help="How many such releases.")] = 1,

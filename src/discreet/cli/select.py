@@ -8,6 +8,7 @@ import typer
 
 from discreet.cli import studying as study
 from discreet.cli.ask import Out, Purpose
+from discreet.cli.asking import answer, mechanism_names
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +41,11 @@ def select(
         str, typer.Option(help="add-remove one person, or replace one.")
     ] = "add-remove",
     mechanism: Annotated[
-        str | None, typer.Option(help="Another than permute-and-flip, e.g. exponential.")
+        str | None,
+        typer.Option(
+            help="Another than permute-and-flip, e.g. exponential.",
+            autocompletion=mechanism_names,
+        ),
     ] = None,
     optimize: study.Optimize = "max",
     dataset: Annotated[str | None, typer.Option(help="The data set's name in the ledger.")] = None,
@@ -54,7 +59,6 @@ def select(
 
     Example: discreet select scores.csv --dataset clinic --sensitivity 1 --monotonic --epsilon 1
     """
-    from discreet.cli.asking import answer
     from discreet.questions import select_from_file
 
     answer(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.cli.asking import mechanism_names
 from discreet.displays import visible
 from discreet.errors import ParameterError
 
@@ -36,7 +37,11 @@ ScoreColumn = Annotated[str | None, typer.Option(help="By default 'score', or th
 Optimize = Annotated[str, typer.Option(help="max, or min where small scores are good.")]
 Mechanisms = Annotated[
     list[str] | None,
-    typer.Option("--mechanism", help="Only this one, e.g. exponential; may be repeated."),
+    typer.Option(
+        "--mechanism",
+        help="Only this one, e.g. exponential; may be repeated.",
+        autocompletion=mechanism_names,
+    ),
 ]
 NotPrivate = Annotated[
     bool, typer.Option("--not-private", help="Say that you know: the output is not private.")

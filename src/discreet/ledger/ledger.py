@@ -130,7 +130,9 @@ class Ledger:
         def work(connection: Connection) -> Entry:
             self._store.lock_whole(connection)
             if dataset in rows.data_sets(connection):
-                raise ParameterError(f"the data set {dataset!r} has a budget already")
+                revoked = rows.load(connection, dataset).account(dataset).revoked
+                ended = ", which was revoked; a name is used once: take another" if revoked else ""
+                raise ParameterError(f"the data set {dataset!r} has a budget already{ended}")
             now = self._store.now(connection)
             return _append(connection, state, now, (dataset, "create", details))
 

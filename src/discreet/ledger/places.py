@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,11 @@ from sqlalchemy.exc import ArgumentError
 
 from discreet.errors import LedgerError, ParameterError
 
+# user:password@host, scheme:..., or name=value pairs with a password among them; never scheme://.
+_NO_PATH = re.compile(
+    r"(?!.*://)(?:[^/@]*:[^@]*@|(?:postgres\w*|mysql|mariadb|sqlite)(?:\+\w+)?:|.*\bpassword\s*=)",
+    re.IGNORECASE | re.DOTALL,
+)
 _MOUNTS = Path("/proc/self/mountinfo")
 _SQLITE_HEADER = b"SQLite format 3\x00"
 _SECRET_OPTIONS = frozenset({"password", "passfile", "sslpassword", "sslkey"})
@@ -146,6 +152,12 @@ def place_of(address: object) -> Place:
     """The place meant by None (the user's own), a path, ``sqlite:///...`` or ``postgresql://...``."""
     if address is None:
         address = os.environ.get("DISCREET_LEDGER") or default_place()
+    if isinstance(address, str) and _NO_PATH.match(address):
+        # Taken for a path, it would be shown with its password, and a file of that name made.
+        raise ParameterError(
+            "a ledger's address is a path, sqlite:///path or postgresql://...; this one looks like a "
+            "server's without the :// (it is not shown here, because it may hold a password)"
+        )
     if isinstance(address, Path) or (isinstance(address, str) and address and "://" not in address):
         return Place(
             URL.create("sqlite+pysqlite", database=str(Path(address).expanduser().absolute()))

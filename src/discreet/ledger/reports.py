@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from discreet.accounting.events import Event
+from discreet.guarantees import ZCDP, ApproxDP
 from discreet.ledger.accountants import ACCOUNTANTS, cap_in_words
 from discreet.ledger.accounts import Account
-from discreet.ledger.amounts import NOTHING, Amount, amount_as_data
+from discreet.ledger.amounts import NOTHING, Amount, amount_as_data, exact_cost, exact_delta
 from discreet.ledger.entries import Head
 from discreet.ledger.states import State
+from discreet.plain_words import figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +60,22 @@ class Budget:
     @property
     def spent(self) -> str:
         """What is spent, in words."""
-        return ACCOUNTANTS[self.accountant].shown(self.total)
+        return self._shown(self.total)
 
     @property
     def left(self) -> str:
         """What is left, in words."""
-        return ACCOUNTANTS[self.accountant].shown(self.remaining)
+        return self._shown(self.remaining)
+
+    def _shown(self, amount: Amount) -> str:
+        """An amount as it is counted; of a sum of ρ under an (ε, δ) cap, first what it means there."""
+        counted = ACCOUNTANTS[self.accountant].shown(amount)
+        if self.accountant != "rho-delta" or "delta" not in self.cap:
+            return counted
+        delta = Fraction(self.cap["delta"])
+        kept = delta - exact_delta(self.limit.delta)
+        epsilon = ZCDP(exact_cost(amount.cost)).to(ApproxDP, delta=kept).exact[0]
+        return f"ε = {figure(epsilon)} at δ = {figure(delta)} ({counted})"
 
     @property
     def remaining(self) -> Amount:
@@ -164,7 +177,7 @@ def budget_report(state: State, name: str) -> Budget:
 def plan_for(account: Account, event: Event, group: str | None) -> Plan:
     """A plan against the present state of an account."""
     each = account.accountant.amount(Event(event.guarantee, neighbours=event.neighbours))
-    left = account.left_for(group)
+    left = NOTHING if account.revoked else account.left_for(group)
     most = min(
         (have // need for have, need in ((left.cost, each.cost), (left.delta, each.delta)) if need),
         default=event.count,

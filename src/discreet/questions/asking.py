@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from discreet.accounting import Event
 from discreet.errors import DiscreetError, LedgerError, NotPrivateError, ParameterError, TableError
@@ -42,14 +43,21 @@ class Ledger(Protocol):
         """Record that the release which an entry paid for failed; the spend stays."""
 
 
+AnyLedger: TypeAlias = Ledger | str | Path
+"""An open ledger, or the address of one that is opened for the question."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asker:
     """Who counts the budget, and for which data set."""
 
-    ledger: Ledger | None
+    ledger: AnyLedger | None
     dataset: str | None
 
     def __post_init__(self) -> None:
+        known = self.ledger is None or isinstance(self.ledger, str | Path)
+        if not known and not hasattr(self.ledger, "spend"):
+            raise refuse("ledger", self.ledger, "a ledger, or the address of one")
         if (self.ledger is None) != (self.dataset is None):
             raise ParameterError(
                 "ledger= and dataset= go together: a ledger counts for a named data set"
@@ -59,6 +67,12 @@ class Asker:
         self, event: Event, purpose: str, work: Callable[[], T]
     ) -> tuple[T, dict[str, Any]]:
         """The result of ``work``, and what a release of it says: its guarantee is the event's."""
+        if isinstance(self.ledger, str | Path):
+            # Not at the top: without a ledger nobody needs its database library.
+            from discreet.ledger import Ledger as StoredLedger
+
+            with StoredLedger.open(self.ledger, create=False) as opened:
+                return Asker(opened, self.dataset).spending(event, purpose, work)
         terms = {
             "guarantee": guarantee_of(event),
             "mechanism": event.mechanism,
@@ -196,7 +210,7 @@ def prepare(
     user: str | None,
     one_row_per_user: bool,
     neighbours: str,
-    ledger: Ledger | None,
+    ledger: AnyLedger | None,
     dataset: str | None,
     where: str | None,
     by: str | None,

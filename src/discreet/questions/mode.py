@@ -10,7 +10,7 @@ from discreet.errors import ParameterError
 from discreet.exact_numbers import refuse, whole
 from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Asking, Ledger, mechanism_at, prepare, sentence
+from discreet.questions.asking import AnyLedger, Asking, mechanism_at, prepare, sentence
 from discreet.questions.candidates import public_candidates
 from discreet.questions.cluster_mode import cluster_mode
 from discreet.questions.counting import noisy_count, require_gap, share_of, winner_and_gap, within
@@ -33,7 +33,7 @@ def mode(
     one_row_per_user: bool = False,
     neighbours: str = ADD_REMOVE,
     mechanism: object = None,
-    ledger: Ledger | None = None,
+    ledger: AnyLedger | None = None,
     dataset: str | None = None,
     delta: object = None,
     considered: int = CONSIDERED,

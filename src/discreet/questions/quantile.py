@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Ledger, mechanism_at, prepare, sentence
+from discreet.questions.asking import AnyLedger, mechanism_at, prepare, sentence
 from discreet.questions.neighbours import ADD_REMOVE, quantile_sensitivity
 from discreet.questions.promise import mixed
 from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
@@ -28,7 +28,7 @@ def quantile(
     one_row_per_user: bool = False,
     neighbours: str = ADD_REMOVE,
     mechanism: object = None,
-    ledger: Ledger | None = None,
+    ledger: AnyLedger | None = None,
     dataset: str | None = None,
     per_person: str = "least",
     outside: str = "clamp",

@@ -19,7 +19,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Ledger, mechanism_at, prepare, sentence
+from discreet.questions.asking import AnyLedger, mechanism_at, prepare, sentence
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.promise import mixed
 from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
@@ -48,7 +48,7 @@ def quantiles(
     one_row_per_user: bool = False,
     neighbours: str = ADD_REMOVE,
     mechanism: object = None,
-    ledger: Ledger | None = None,
+    ledger: AnyLedger | None = None,
     dataset: str | None = None,
     per_person: str = "least",
     outside: str = "clamp",

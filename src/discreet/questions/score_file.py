@@ -12,7 +12,7 @@ from typing import Any
 from discreet.accounting import Event
 from discreet.exact_numbers import positive
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Asker, Ledger, mechanism_at
+from discreet.questions.asking import AnyLedger, Asker, mechanism_at
 from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.questions.rules import about_scores
 from discreet.score_files import reader_of
@@ -31,7 +31,7 @@ def select_from_file(
     neighbours: str = ADD_REMOVE,
     mechanism: object = None,
     optimize: str = "max",
-    ledger: Ledger | None = None,
+    ledger: AnyLedger | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
 ) -> TableRelease:

@@ -9,7 +9,7 @@ from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.exact_numbers import positive, refuse
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Asker, Ledger, mechanism_at
+from discreet.questions.asking import AnyLedger, Asker, mechanism_at
 from discreet.questions.candidates import WHY_PUBLIC
 from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.questions.rules import about_scores
@@ -29,7 +29,7 @@ def select_by(
     neighbours: str = ADD_REMOVE,
     mechanism: object = None,
     optimize: str = "max",
-    ledger: Ledger | None = None,
+    ledger: AnyLedger | None = None,
     dataset: str | None = None,
     example_rows: Sequence[Mapping[str, Any]] | None = None,
     user: str | None = None,

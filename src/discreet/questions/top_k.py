@@ -14,7 +14,7 @@ from discreet.gaps import Gaps
 from discreet.guarantees import PureDP
 from discreet.mechanisms import Mechanism, PermuteAndFlip
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Ledger, mechanism_at, prepare, sentence
+from discreet.questions.asking import AnyLedger, mechanism_at, prepare, sentence
 from discreet.questions.candidates import public_candidates
 from discreet.questions.counting import noisy_count, share_of, within
 from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
@@ -47,7 +47,7 @@ def top_k(
     mechanism: object = None,
     method: str = PEELING,
     ordered: bool = True,
-    ledger: Ledger | None = None,
+    ledger: AnyLedger | None = None,
     dataset: str | None = None,
     delta: object = None,
     considered: int = CONSIDERED,

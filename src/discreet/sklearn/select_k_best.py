@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError, missing_extra
 from discreet.exact_numbers import positive, positive_distance, refuse, whole
 from discreet.guarantees import PureDP
-from discreet.questions.asking import Asker, Ledger
+from discreet.questions.asking import AnyLedger, Asker
 from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.questions.promise import event_of
 from discreet.questions.top_k import PEELING, way_to_choose
@@ -96,7 +96,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         neighbours: str = ADD_REMOVE,
         mechanism: object = None,
         method: str = PEELING,
-        ledger: Ledger | None = None,
+        ledger: AnyLedger | None = None,
         dataset: str | None = None,
     ) -> None:
         self.k = k

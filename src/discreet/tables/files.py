@@ -91,8 +91,13 @@ def _header(path: str, delimiter: str) -> list[str]:
     names = quietly(first_record, doing="reading the header")
     if not names or any(not name.strip() for name in names):
         raise ParameterError(f"{path!r}: the first line must name every column")
-    if len(set(names)) != len(names):
-        raise ParameterError(f"{path!r}: two columns have the same name")
+    # Engines tell columns apart without regard to capital letters.
+    folded = [name.casefold() for name in names]
+    twice = next((name for name in names if folded.count(name.casefold()) > 1), None)
+    if twice is not None:
+        raise ParameterError(
+            f"{path!r}: two columns are named {twice!r} (capital letters do not count): rename one"
+        )
     return names
 
 

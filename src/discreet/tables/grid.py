@@ -37,6 +37,9 @@ class Grid:
     step: Fraction
 
     def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            object.__setattr__(self, name, _signed(name, getattr(self, name)))
+        object.__setattr__(self, "step", positive("step", self.step))
         if self.upper <= self.lower:
             raise ParameterError(
                 f"bounds={self.shown_bounds} is not allowed: the lower bound must be "
@@ -67,9 +70,15 @@ class Grid:
             ends = bounds
         else:
             ends = ()
+        wrong = refuse(
+            "bounds", bounds, "two finite public numbers, (lower, upper) or 'lower:upper'"
+        )
         if len(ends) != 2:
-            raise refuse("bounds", bounds, "two public numbers, (lower, upper) or 'lower:upper'")
-        lower, upper = (_signed("bounds", end) for end in ends)
+            raise wrong
+        try:
+            lower, upper = (_signed("bounds", end) for end in ends)
+        except ParameterError:
+            raise wrong from None
         return Grid(lower, upper, positive("step", step))
 
     @property

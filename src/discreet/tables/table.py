@@ -250,6 +250,8 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
             f"engine={engine!r} is not allowed: it goes with a path; a frame has its own"
         )
     native = nw.to_native(data, pass_through=True)
+    if nw.dependencies.is_pandas_dataframe(native):
+        _require_names(list(native.columns))
     frame = nw.from_native(native, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         raise ParameterError(
@@ -263,6 +265,18 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
             f"data of type {type(data).__name__} is not allowed: known are DuckDB, Polars, pandas and PySpark"
         )
     return Table(native, engine_name, _kinds(native, frame, engine_name), is_text)
+
+
+def _require_names(columns: list[Any]) -> None:
+    """Column names are schema: public, and shown."""
+    if not all(isinstance(name, str) for name in columns):
+        raise ParameterError(
+            "the columns of a frame must be named by texts, not by numbers or other things: "
+            "frame.rename(columns=str) does that"
+        )
+    twice = next((name for name in columns if columns.count(name) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"two columns are named {twice!r}: rename one of them")
 
 
 def _kinds(native: Any, frame: Any, engine: str) -> dict[str, str]:

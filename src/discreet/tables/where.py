@@ -23,10 +23,11 @@ _TOKEN = re.compile(
     |'(?P<text>(?:[^']|'')*)'
     |"(?P<quoted>(?:[^"]|"")+)"
     |(?P<word>[^\W\d]\w*)
-    |(?P<symbol><=|>=|!=|<>|=|<|>|\(|\)|,))""",
+    |(?P<symbol><=|>=|!=|<>|==|=|<|>|\(|\)|,))""",
     re.VERBOSE,
 )
-_COMPARISONS = ("=", "!=", "<>", "<", "<=", ">", ">=")
+_COMPARISONS = ("=", "==", "!=", "<>", "<", "<=", ">", ">=")
+_SAME = {"<>": "!=", "==": "="}
 _WORDS = ("and", "or", "not", "in", "is", "null", "true", "false")
 
 
@@ -163,7 +164,7 @@ class _Parser:
         if operator not in _COMPARISONS:
             raise self._refusal()
         literal = self._expect_kind("literal")
-        return Comparison(column, "!=" if operator == "<>" else operator, (literal,))
+        return Comparison(column, _SAME.get(operator, operator), (literal,))
 
     def _next(self) -> tuple[str, Any] | None:
         return self.tokens[self.position] if self.position < len(self.tokens) else None
