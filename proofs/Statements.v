@@ -8,6 +8,7 @@ From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid ApproxDP ErrorRatio
   Floats Words.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
+From Discreet Require Programs UniformBelow Comparison Heads.
 From Discreet Require RandomizedResponse StartOver ZcdpRefuted.
 Open Scope R_scope.
 
@@ -295,11 +296,34 @@ Theorem published_zcdp_false eps : 0 < eps <= 2 ->
 Proof. apply ZcdpRefuted.published_rho_refuted. Qed.
 
 (** docs/proofs/sampling.md *)
+(** A program draws bits; [has_law p f x] says that the expectation of f over what p returns
+    is x. Lemma 1: w bits with 2^w >= k, kept if below k, else fresh bits. *)
+Theorem sampling_lemma_1 w k f M : (1 <= k <= 2 ^ w)%nat -> (forall v, 0 <= f v <= M) ->
+  Programs.has_law (UniformBelow.uniform_below w k) f (sum (candidates k) f / INR k).
+Proof. apply UniformBelow.uniform_below_law. Qed.
+
 Theorem sampling_lemma_2 (M k i : Z) : (1 <= k <= M -> 0 <= i < k ->
   exists a, 0 <= a /\ a + M / k <= M /\
   forall v, (0 <= v < M /\ v * k / M = i /\ M mod k <= (v * k) mod M)
             <-> a <= v < a + M / k)%Z.
 Proof. apply Words.words_of_index. Qed.
+
+(** Lemma 3. [low w] and [high w] are the ends of a ball around 2^w c; u is known to lie in
+    [U 2^-w, (U+1) 2^-w), and [step] more bits are drawn while the ball leaves it open. The
+    answer is right, its probability is the part of the interval below c (for b = true) or
+    above it, which add up to one. *)
+Theorem sampling_lemma_3 c low high step :
+  (forall w, low w <= 2 ^ w * c <= high w) ->
+  (forall w, 2 ^ w * c - 1 <= low w /\ high w <= 2 ^ w * c + 1) -> (1 <= step)%nat ->
+  (forall w U x answer, Comparison.ask low high step (w, U) = Programs.Return (inr answer) ->
+     INR U <= x < INR U + 1 -> if answer then x < 2 ^ w * c else 2 ^ w * c <= x) /\
+  (forall w U b, Programs.has_law (Comparison.is_below low high step w U) (Comparison.says b)
+     (Comparison.clamp (if b then 2 ^ w * c - INR U else INR U + 1 - 2 ^ w * c))).
+Proof.
+  intros E N S. split.
+  - intros w U x answer. now apply (Comparison.is_below_right c low high E step S).
+  - intros w U b. now apply (Comparison.is_below_law c low high E N step S).
+Qed.
 
 Theorem sampling_lemma_4 best value s factor :
   format best -> format value -> value <= best ->
@@ -325,3 +349,32 @@ Proof.
   - now apply (Floats.lemma_6_tails x x_hat word word_hat eta).
   - now apply (Floats.lemma_6_heads x x_hat word word_hat eta).
 Qed.
+
+(** Lemma 6, the coin: a word of w bits, which floats may decide when they know, else lemma 3.
+    It is heads with probability exactly c. *)
+Theorem sampling_lemma_6_coin c low high step w guess : 0 <= c <= 1 ->
+  (forall w, low w <= 2 ^ w * c <= high w) ->
+  (forall w, 2 ^ w * c - 1 <= low w /\ high w <= 2 ^ w * c + 1) -> (1 <= step)%nat ->
+  (forall U, guess U = Some false -> 2 ^ w * c <= INR U) ->
+  (forall U, guess U = Some true -> INR U + 1 <= 2 ^ w * c) ->
+  Heads.is_coin (Heads.flip low high step w guess) c.
+Proof. apply Heads.flip_law. Qed.
+
+(** Lemma 8: mark everybody with chance m, flip a coin c/m for the marked ones who are far. *)
+Theorem sampling_lemma_8 mark coin m c far l phi : 0 < m ->
+  Heads.is_coin mark m -> (forall x, far x = true -> Heads.is_coin (coin x) (c x / m)) ->
+  (forall H, 0 <= phi H) ->
+  Programs.has_law (Heads.thinned mark coin far l) phi (Walk.flip_all c (filter far l) phi).
+Proof. apply Heads.thinned_law. Qed.
+
+(** Theorem 1, without the plans: flip a coin for everyone, choose uniformly among the heads
+    (lemma 1), or say "none". With the coins p_r = e^(-gamma_r) it is permute-and-flip. *)
+Theorem sampling_theorem_1 s n q coin r : (r < n)%nat ->
+  (forall x, (x < n)%nat -> Heads.is_coin (coin x) (Mechanism.coin s n q x)) ->
+  Programs.has_law (Heads.head_or_none coin (candidates n)) (Heads.is_answer r) (pf s n q r).
+Proof. apply Heads.uniform_head_program_law. Qed.
+
+Theorem sampling_theorem_1_none coin c l r : NoDup l ->
+  (forall x, In x l -> Heads.is_coin (coin x) (c x)) ->
+  Programs.has_law (Heads.head_or_none coin l) (Heads.is_answer r) (Walk.uniform_head c l r).
+Proof. apply Heads.head_or_none_law. Qed.

@@ -24,7 +24,7 @@ FORBIDDEN = (
     "bypass_check|Guard Checking|Positivity Checking|Universe Checking|type-in-type|Extraction|native_compute"
 )
 ASSUMING = "Hypothesis|Hypotheses|Variable|Variables|Context"
-KIND = re.compile(r"^(?:Inductive|Record|Variant) (\w+)", re.M)
+KIND = re.compile(r"^(?:Inductive|CoInductive|Record|Variant) (\w+)", re.M)
 THEOREM = re.compile(r"^Theorem (\w+)", re.M)
 
 
