@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -128,10 +129,68 @@ def test_parquet_in_every_engine(tmp_path: Path, engine: str) -> None:
         pl.DataFrame({"code": ["a", None, "b"], "person": [1, 2, 3]}).write_parquet(
             tmp_path / f"{name}.parquet"
         )
-    table = open_table(tmp_path / "*.parquet", needed=["code"], engine=engine)
+    table = open_table(tmp_path / "*.parquet", needed=["code", "person"], engine=engine)
     assert people_per_candidate(table, Rows(user="person"), column="code", keys=["a", "b"])[
         0
     ].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars", "pandas", "spark"])
+def test_a_name_is_a_name(request: pytest.FixtureRequest, tmp_path: Path, engine: str) -> None:
+    """What a pattern would match is another table, and another budget."""
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    odd = ["v[1]", "v*", "v?", "{v1,v2}", "v\\1", "v 1%20#", "c=b"]
+    names = [f"{name}.parquet" for name in odd]
+    for decoy in ("v1", "v2", "vx"):
+        pl.DataFrame({"c": ["decoy"]}).write_parquet(tmp_path / f"{decoy}.parquet")
+    for name in names:
+        pl.DataFrame({"c": [name]}).write_parquet(tmp_path / name)
+    if engine in ("duckdb", "spark"):
+        names += [f"{name}.csv" for name in odd] + ["_v.csv", ".v.csv"]
+        for name in names[len(odd) :]:
+            (tmp_path / name).write_text(f'c\n"{name}"\n')
+        (tmp_path / "v1.csv").write_text("c\ndecoy\n")
+    (tmp_path / "c=folder").mkdir()
+    inside = tmp_path / "c=folder" / "t.parquet"
+    pl.DataFrame({"c": ["t.parquet"]}).write_parquet(inside)
+    if engine == "spark":  # a job each
+        names = [
+            "v[1].parquet",
+            "{v1,v2}.parquet",
+            "v\\1.parquet",
+            "v 1%20#.parquet",
+            "v[1].csv",
+            "_v.csv",
+        ]
+    for path in (*(tmp_path / name for name in names), inside):
+        table = open_table(path, needed=["c"], engine=engine)
+        counts = people_per_candidate(table, Rows(), column="c", keys=[path.name, "decoy"])
+        assert counts.tolist() == [[1, 0]], path.name
+    hidden = tmp_path / "_v.parquet"
+    pl.DataFrame({"c": ["x"]}).write_parquet(hidden)
+    if engine == "spark":
+        with pytest.raises(ParameterError, match="leaves out"):
+            open_table(hidden, needed=["c"], engine=engine)
+    else:
+        table = open_table(hidden, needed=["c"], engine=engine)
+        assert people_per_candidate(table, Rows(), column="c", keys=["x"]).tolist() == [[1]]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars", "pandas", "spark"])
+@pytest.mark.parametrize(
+    "other", [{"c": [1.5]}, {"c": ["1"]}, {"d": [1]}, {"c": [1], "d": [1]}, {"c": [True]}]
+)
+def test_files_of_one_table_declare_the_same(
+    request: pytest.FixtureRequest, tmp_path: Path, engine: str, other: dict[str, Any]
+) -> None:
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    for name, columns in (("1", {"c": [1]}), ("2", {"c": [2]}), ("3", other)):
+        pl.DataFrame(columns).write_parquet(tmp_path / f"{name}.parquet")
+    open_table(tmp_path / "[12].parquet", needed=["c"], engine=engine)
+    with pytest.raises(ParameterError, match="do not declare the same"):
+        open_table(tmp_path / "*.parquet", needed=["c"], engine=engine)
 
 
 def test_refusals(tmp_path: Path) -> None:
@@ -164,6 +223,8 @@ def test_a_broken_file_quotes_nothing(tmp_path: Path) -> None:
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     assert "secret" not in str(caught.value)
+    # No row was read, so the cause may be told.
+    assert "broken.parquet" in str(caught.value)
 
 
 @pytest.mark.parametrize("header", ["x,x", "x,X"])

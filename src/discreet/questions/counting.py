@@ -40,9 +40,9 @@ def within(epsilon: Fraction, *, failing: float = 0.05) -> int:
         >>> within(Fraction(1)), within(Fraction(1, 10))
         (3, 30)
     """
-    rate = float(epsilon)
-    beyond = math.log(failing / 2) + math.log1p(math.exp(-rate))
-    return max(0, math.ceil(-beyond / rate - 1 - 1e-9))
+    # Floats only where any ε has one: 10⁻⁴⁰⁰ is zero there, and 10⁴⁰⁰ none at all.
+    beyond = math.log(failing / 2) + math.log1p(math.exp(-float(min(epsilon, Fraction(1000)))))
+    return max(0, math.ceil(Fraction(-beyond) / epsilon - 1 - Fraction(1, 10**9)))
 
 
 def require_gap(mechanism: Mechanism, candidates: int) -> None:

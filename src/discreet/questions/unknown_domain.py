@@ -57,7 +57,7 @@ class Limits:
             self.delta,
             Fraction(self.touched),
         )
-        if needed == math.inf:
+        if needed >= 2**62:  # scores are 64-bit integers
             raise ParameterError("delta and epsilon are too small for any answer to be safe")
         return 1 + math.ceil(needed)
 

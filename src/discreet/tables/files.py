@@ -10,10 +10,10 @@ from __future__ import annotations
 import atexit
 import csv
 import glob
-import gzip
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from discreet.errors import ParameterError, missing_extra
 from discreet.exact_numbers import refuse
 from discreet.tables.identities import quoted
 from discreet.tables.quiet import quietly
+from discreet.tables.spark_files import opened_text, read_json_lines, read_parquet, read_text
 
 ENGINES = ("duckdb", "polars", "pandas", "spark")
 """What can read a file."""
@@ -36,32 +37,56 @@ _QUIET_DUCKDB: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-def open_files(pattern: str | Path, *, needed: Iterable[str], engine: str) -> tuple[Any, bool]:
-    """A native frame over the files, and whether its columns are text to be parsed by our rule."""
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Files whose schema is known and of which no row has been read.
+
+    Attributes:
+        native: a frame that reads the rows when it is asked, or an empty one of the declared schema.
+        is_text: whether the columns are text, to be parsed by our rule.
+        load: what reads the rows into a frame, where ``native`` is empty.
+    """
+
+    native: Any
+    is_text: bool
+    load: Callable[[], Any] | None = None
+
+
+def open_files(pattern: str | Path, *, needed: Iterable[str], engine: str) -> Opened:
+    """The files that a path names, or else those that match it as a pattern."""
     if engine not in ENGINES:
         raise refuse("engine", engine, "one of " + ", ".join(ENGINES))
     paths = _matching(pattern)
     suffix = _suffix(paths[0])
     if any(_suffix(path) != suffix for path in paths):
         raise ParameterError(f"{str(pattern)!r} matches files of different formats")
-    if suffix in _DELIMITERS:
+    columns: Sequence[str] = sorted(set(needed))
+    if suffix in _PARQUET:
+        same = quietly(
+            lambda: all_equal(_SCHEMAS[engine], paths), doing="reading the schemas", telling=True
+        )
+        if not same:
+            raise ParameterError(
+                f"the files of {str(pattern)!r} do not declare the same columns of the same types"
+            )
+    elif suffix in _DELIMITERS:
         headers = [_header(path, _DELIMITERS[suffix]) for path in paths]
         if any(header != headers[0] for header in headers):
             raise ParameterError(
                 f"the files of {str(pattern)!r} do not have the same columns in one order"
             )
-        columns: Sequence[str] = headers[0]
-    else:
-        columns = sorted(set(needed))
-    reader = {"duckdb": _duckdb, "polars": _polars, "pandas": _pandas, "spark": _spark}[engine]
-    frame = quietly(lambda: reader(paths, suffix, columns), doing="opening the file")
-    return frame, suffix not in _PARQUET
+        columns = headers[0]
+    opened = quietly(
+        lambda: _READERS[engine](paths, suffix, columns), doing="opening the file", telling=True
+    )
+    frame, load = opened if isinstance(opened, tuple) else (opened, None)
+    return Opened(frame, suffix not in _PARQUET, load)
 
 
 def _matching(pattern: str | Path) -> list[str]:
     text = str(pattern)
     paths = [text] if Path(text).is_file() else sorted(glob.glob(text, recursive=True))
-    paths = [path for path in paths if Path(path).is_file()]
+    paths = [str(Path(path).absolute()) for path in paths if Path(path).is_file()]
     if not paths:
         raise ParameterError(f"no file matches {text!r}")
     return paths
@@ -83,9 +108,8 @@ def _header(path: str, delimiter: str) -> list[str]:
     """The first record, which names the columns; it is schema, not data."""
 
     def first_record() -> list[str]:
-        opened = gzip.open if path.endswith(".gz") else open
         # A whole block is decoded, and with it rows: no byte of theirs may raise.
-        with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
+        with opened_text(path, newline="") as file:
             return next(csv.reader(file, delimiter=delimiter), [])
 
     names = quietly(first_record, doing="reading the header")
@@ -113,16 +137,35 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _duckdb(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
+def _no_pattern(path: str) -> str:
+    """The path with everything escaped that DuckDB would take for a pattern, as an SQL literal."""
+    return _literal("".join(f"[{sign}]" if sign in "*?[" else sign for sign in path))
+
+
+def _connected() -> Any:
     try:
         import duckdb
     except ImportError:
         raise missing_extra("reading files needs DuckDB", extra="tables") from None
     connection = duckdb.connect(config={**_QUIET_DUCKDB, "temp_directory": _spill_folder()})
-    connection.execute("SET enable_progress_bar = false")
-    files = "[" + ", ".join(map(_literal, paths)) + "]"
+    # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
+    if connection.sql("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def _parquet_in_duckdb(connection: Any, paths: Sequence[str]) -> Any:
+    files = ", ".join(map(_no_pattern, paths))
+    return connection.sql(
+        f"SELECT * FROM read_parquet([{files}], hive_partitioning = false)"  # noqa: S608 - quoted above
+    )
+
+
+def _duckdb(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
+    connection = _connected()
     if suffix in _PARQUET:
-        return connection.sql(f"SELECT * FROM read_parquet({files})")  # noqa: S608 - quoted above
+        return _parquet_in_duckdb(connection, paths)
+    files = "[" + ", ".join(map(_no_pattern, paths)) + "]"
     as_text = "{" + ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in columns) + "}"
     if suffix in _JSON_LINES:
         chosen = ", ".join(
@@ -145,14 +188,41 @@ def _polars(paths: list[str], suffix: str, _columns: Sequence[str]) -> Any:
     _parquet_only(suffix, "polars")
     import polars as pl
 
-    return pl.scan_parquet(paths, glob=False)
+    return pl.scan_parquet(paths, glob=False, hive_partitioning=False)
 
 
-def _pandas(paths: list[str], suffix: str, _columns: Sequence[str]) -> Any:
+def _pandas(paths: list[str], suffix: str, needed: Sequence[str]) -> tuple[Any, Callable[[], Any]]:
     _parquet_only(suffix, "pandas")
     import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    return pd.concat([pd.read_parquet(path) for path in paths], ignore_index=True)
+    declared = _arrow_schema(paths[0])
+    # Arrow's types hold nulls: NumPy's would change with the rows, a boolean with a null into objects.
+    as_declared = {"types_mapper": pd.ArrowDtype, "ignore_metadata": True}
+    used = pa.schema([field for field in declared if field.name in needed])
+
+    def load() -> Any:
+        parts = [pq.ParquetFile(path).read(columns=used.names).cast(used) for path in paths]
+        return pa.concat_tables(parts).to_pandas(**as_declared)
+
+    return declared.empty_table().to_pandas(**as_declared), load
+
+
+def _arrow_schema(path: str) -> Any:
+    """The declared columns; a dictionary is a way to store texts, not a type."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise missing_extra(
+            "reading Parquet in pandas or Spark needs PyArrow", extra="spark"
+        ) from None
+    plain = (
+        (field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+        for field in pq.read_schema(path)
+    )
+    return pa.schema(list(plain))
 
 
 def _parquet_only(suffix: str, engine: str) -> None:
@@ -165,30 +235,44 @@ def _parquet_only(suffix: str, engine: str) -> None:
 
 def _spark(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
     from pyspark.sql import SparkSession
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import StringType, StructField, StructType
 
     session = SparkSession.builder.getOrCreate()
     if suffix in _PARQUET:
-        return session.read.parquet(*paths)
+        return read_parquet(session, paths)
     if suffix in _JSON_LINES:
-        lines = session.read.text(paths)
-        return lines.select(
-            *(f.get_json_object("value", f"$['{_json_key(name)}']").alias(name) for name in columns)
-        )
-    return session.read.csv(
-        paths,
-        schema=StructType([StructField(name, StringType()) for name in columns]),
-        sep=_DELIMITERS[suffix],
-        header=True,
-        quote='"',
-        escape='"',
-        multiLine=True,
-        mode="PERMISSIVE",
-    )
+        return read_json_lines(session, paths, columns=columns)
+    return read_text(session, paths, columns=columns, delimiter=_DELIMITERS[suffix])
 
 
-def _json_key(name: str) -> str:
-    if "'" in name or "]" in name:
-        raise ParameterError(f"column={name!r} is not allowed: Spark cannot look up such a key")
-    return name
+def _duckdb_schema(path: str) -> Any:
+    with _connected() as connection:
+        relation = _parquet_in_duckdb(connection, [path])
+        return relation.columns, list(map(str, relation.types))
+
+
+def _polars_schema(path: str) -> Any:
+    import polars as pl
+
+    return pl.read_parquet_schema(path)
+
+
+def all_equal(schema: Callable[[str], Any], paths: Sequence[str]) -> bool:
+    """Whether all files declare what the first declares; a single one does."""
+    if len(paths) == 1:
+        return True
+    first = schema(paths[0])
+    return all(schema(path) == first for path in paths[1:])
+
+
+_READERS: dict[str, Any] = {
+    "duckdb": _duckdb,
+    "polars": _polars,
+    "pandas": _pandas,
+    "spark": _spark,
+}
+_SCHEMAS: dict[str, Callable[[str], Any]] = {
+    "duckdb": _duckdb_schema,
+    "polars": _polars_schema,
+    "pandas": _arrow_schema,
+    "spark": _arrow_schema,
+}

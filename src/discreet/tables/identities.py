@@ -112,9 +112,11 @@ def _joined_in_duckdb(relation: Any, name: str, held: list[tuple[Any, int]]) -> 
     else:
         listed = ", ".join(f"'{key}'" for key, _ in held)
         key = f"unnest([{listed}]::{kind}[])"
+    # A name for each step: two views of one name, one made of the other, are a circle to DuckDB 1.5.
+    rows = f"discreet_rows_{name}"
     return relation.query(
-        "discreet_rows",
-        f"SELECT discreet_rows.* REPLACE ({_INDEX} AS {quoted(name)}) FROM discreet_rows JOIN "  # noqa: S608
+        rows,
+        f"SELECT {rows}.* REPLACE ({_INDEX} AS {quoted(name)}) FROM {rows} JOIN "  # noqa: S608
         f"(SELECT {key} AS discreet_key, unnest([{places}]::BIGINT[]) AS {_INDEX}) "
         f"ON {quoted(name)} = discreet_key",
     )

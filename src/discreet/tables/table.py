@@ -7,7 +7,7 @@ Nothing here reads a row. Kinds come from declared types only: a pandas column o
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,12 +38,14 @@ class Table:
         kinds: column name to ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``,
             ``moment``, ``uuid``, ``object`` (pandas: what is no text in it is null), or ``other``.
         is_text: whether the table comes from a text file, in which every column is text.
+        load: what reads the rows, where ``native`` is only an empty frame of the declared schema.
     """
 
     native: Any
     engine: str
     kinds: Mapping[str, str]
     is_text: bool = False
+    load: Callable[[], Any] | None = None
 
     def kind(self, column: object, *, name: str = "column") -> str:
         """The declared kind of a column; an error if there is none of that name."""
@@ -59,8 +61,11 @@ class Table:
         return nw.from_native(self.native).lazy()
 
     def prepared(self, *, texts: Iterable[str] = (), numbers: Iterable[str] = ()) -> Table:
-        """The table with further columns: what ``text`` and ``number`` of these columns stand for."""
-        table = self
+        """The table with further columns: what ``text`` and ``number`` of these columns stand for.
+
+        This is the first thing that may read rows.
+        """
+        table = self if self.load is None else replace(self, native=self.load(), load=None)
         for column in sorted(set(texts)):
             if self.kind(column) in _TEXTS:
                 table = table._with(column, _TEXT_SUFFIX, with_text, kind="text")
@@ -242,9 +247,10 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
         import narwhals as nw
     except ImportError:
         raise missing_extra("asking a table needs Narwhals", extra="tables") from None
-    is_text = False
+    is_text, load = False, None
     if isinstance(data, str | Path):
-        data, is_text = open_files(data, needed=needed, engine=engine or "duckdb")
+        opened = open_files(data, needed=needed, engine=engine or "duckdb")
+        data, is_text, load = opened.native, opened.is_text, opened.load
     elif engine is not None:
         raise ParameterError(
             f"engine={engine!r} is not allowed: it goes with a path; a frame has its own"
@@ -264,7 +270,7 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
         raise ParameterError(
             f"data of type {type(data).__name__} is not allowed: known are DuckDB, Polars, pandas and PySpark"
         )
-    return Table(native, engine_name, _kinds(native, frame, engine_name), is_text)
+    return Table(native, engine_name, _kinds(native, frame, engine_name), is_text, load)
 
 
 def _require_names(columns: list[Any]) -> None:
