@@ -230,3 +230,23 @@ def test_within_is_a_95_percent_interval() -> None:
         ratio = math.exp(-epsilon)
         assert 2 * ratio ** (limit + 1) / (1 + ratio) <= 0.05 + 1e-9
         assert limit == 0 or 2 * ratio**limit / (1 + ratio) > 0.05
+
+
+def test_an_epsilon_beyond_floats_gets_its_count() -> None:
+    assert len(str(within(Fraction(1, 10**400)))) == 401
+    assert within(Fraction(10**400)) == 0
+    frame = pl.DataFrame({"c": ["a"] * 9 + ["b"]})
+    for options in ({"neighbours": "replace"}, {"with_gap": True}, {}):
+        release = mode(
+            frame,
+            column="c",
+            candidates=["a", "b"],
+            epsilon="1e-400",
+            one_row_per_user=True,
+            with_count=True,
+            **options,
+        )
+        assert release.answer in ("a", "b")
+        assert "give or take" in str(release)
+    with pytest.raises(ParameterError, match="too small for any answer"):
+        mode(frame, column="c", epsilon="1e-400", delta=0.1, one_row_per_user=True)

@@ -152,13 +152,9 @@ def test_a_spark_frame(spark: Any, tmp_path: Path) -> None:
     from pyspark.sql import functions as f
 
     marker = tmp_path / "rows were read"
-
-    def seen(value: str) -> str:
-        marker.touch()
-        return value
-
     rows = spark.createDataFrame([("b", person) for person in range(ROWS)], "c string, u long")
-    frame = rows.withColumn("c", f.udf(seen, "string")("c"))
+    seen = f.udf(lambda value: marker.write_text("read") and value, "string")
+    frame = rows.withColumn("c", seen("c"))
     read_before: list[bool] = []
     ledger = Committing(lambda: read_before.append(marker.exists()))
     assert mode(frame, ledger=ledger, dataset="d", **OPTIONS).answer == "b"
