@@ -108,6 +108,9 @@ def _asked(table: Table, typed: Typed) -> dict[str, list[Any]]:
     people = people_per_candidate(table, Rows(user="c"), column="u", keys=[1, 2, 3, 7])
     # The seventh person is several people then; what they do to the first six is at stake.
     found["as the person"] = people[:, :3].tolist()
+    # Which of their groups a person counts in is drawn: it must not raise, and is not compared.
+    drawn = Rows(user="c", by="u", groups=(1, 2, 7))
+    assert people_per_candidate(table, drawn, column="u", keys=[1]).shape == (3, 1)
     if kind == "moment":
         return found
     keys = public_candidates(list(typed.plain), column="c", kind=kind).keys
@@ -120,9 +123,9 @@ def _asked(table: Table, typed: Typed) -> dict[str, list[Any]]:
     values = commonest_values(table, person, column="c", most=2)
     found["unknown domain"] = [[count for _, count in values]]
     if kind in ("integer", "float", "decimal"):
-        for rule in ("least", "largest"):
+        for rule, outside in (("least", "drop"), ("largest", "drop"), ("mean", "clamp")):
             found[rule] = people_per_grid_point(
-                table, person, column="c", grid=GRID, per_person=rule
+                table, person, column="c", grid=GRID, per_person=rule, outside=outside
             ).tolist()
         found["intervals"] = people_per_interval(table, person, column="c", grid=GRID).tolist()
     return found

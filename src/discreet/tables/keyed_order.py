@@ -53,7 +53,10 @@ def _pandas(frame: Any, key: int, choice: str, bits: int) -> Any:
 
     import pandas as pd
 
-    order = list(map(hashed, frame["user"], frame[choice]))
+    users = frame["user"]
+    if users.dtype.kind == "M":  # a time may lie beyond pandas' own: its number does not
+        users = users.astype("int64")
+    order = list(map(hashed, users, frame[choice]))
     return frame.assign(order=pd.Series(order, index=frame.index, dtype="int64"))
 
 
