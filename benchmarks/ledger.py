@@ -1,6 +1,6 @@
 """How many spends a second a ledger takes, and that it loses none: 8 processes, 4 threads each.
 
-Run it as ``python benchmarks/ledger.py`` for SQLite, and with ``--ledger postgresql://...`` for a server
+Run it as ``python -m benchmarks.ledger`` for SQLite, and with ``--ledger postgresql://...`` for a server
 (an empty database). It prints one line of JSON.
 """
 

@@ -1,0 +1,79 @@
+"""A notebook in a clean kernel, as Jupyter starts one, and without ipywidgets."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+CELLS = {
+    "widgets": """
+import sys
+sys.modules["ipywidgets"] = None  # as where it is not installed: importing it fails
+""",
+    "mode": """
+from discreet import questions
+questions.mode("visits.csv", column="code", candidates=["a", "b"], user="person", epsilon=1)
+""",
+    "median": """
+questions.median("visits.csv", column="age", bounds=(0, 90), user="person", epsilon=1)
+""",
+    "ledger": """
+from discreet import PureDP
+from discreet.ledger import Ledger
+with Ledger.open("budget.db") as ledger:
+    ledger.create("visits", PureDP(3))
+questions.mode("visits.csv", column="code", candidates=["a", "b"], user="person", epsilon=1,
+               ledger="sqlite:///budget.db", dataset="visits")
+""",
+    "scores": """
+from discreet import Scores
+Scores({"secret label": 31337}, sensitivity=1)
+""",
+}
+
+
+# In a process of its own: the sockets to a kernel are closed by the collector, which warns.
+RUNNER = """
+import json, sys
+import nbformat
+from jupyter_client import AsyncKernelManager
+from nbclient import NotebookClient
+
+cells = [nbformat.v4.new_code_cell(source) for source in json.loads(sys.argv[1])]
+notebook = nbformat.v4.new_notebook(cells=cells)
+manager = AsyncKernelManager()
+# Not by the name of an installed kernel: this interpreter is the one to test.
+manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+NotebookClient(notebook, km=manager, timeout=120, allow_errors=True).execute()
+json.dump([cell.outputs for cell in notebook.cells], open(sys.argv[2], "w"))
+"""
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What each cell shows: everything that a saved notebook would hold."""
+    folder = tmp_path_factory.mktemp("notebook")
+    lines = [f"{number},{'ab'[number % 3 == 0]},{number % 90}" for number in range(300)]
+    (folder / "visits.csv").write_text("\n".join(["person,code,age", *lines]) + "\n")
+    command = [sys.executable, "-c", RUNNER, json.dumps(list(CELLS.values())), "shown.json"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
+    shown = json.loads((folder / "shown.json").read_text())
+    return {name: json.dumps(each) for name, each in zip(CELLS, shown, strict=True)}
+
+
+@pytest.mark.parametrize("question", ["mode", "median", "ledger"])
+def test_questions_on_a_path_are_answered(outputs: dict[str, str], question: str) -> None:
+    assert "changes the probability of any answer" in outputs[question]
+
+
+def test_a_release_says_who_counts(outputs: dict[str, str]) -> None:
+    assert "visits #2" in outputs["ledger"]
+
+
+def test_scores_are_not_saved(outputs: dict[str, str]) -> None:
+    assert "1 candidates" in outputs["scores"]
+    assert "secret label" not in outputs["scores"]
+    assert "31337" not in outputs["scores"]
