@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet import PermuteAndFlip, PureDP
+from discreet import BoundedRange, PermuteAndFlip, PureDP
+from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.questions import median, quantile, quantiles
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE
@@ -87,6 +88,26 @@ def test_the_rules_are_said_beside_the_answer() -> None:
         median(AGES, per_person="first", **options)
     with pytest.raises(ParameterError, match=r'outside=.*"clamp", "drop"'):
         median(AGES, outside="ignore", **options)
+
+
+def test_a_drawn_value_keeps_no_bounded_range() -> None:
+    """The key of the draw is shown to nobody, and an average over keys keeps (ε, δ) but no range."""
+    told: list[Event] = []
+
+    class Notebook:
+        def spend(self, _dataset: str, event: Event, *, purpose: str) -> str:
+            told.append(event)
+            return purpose
+
+        def fail(self, _entry: object) -> None:
+            raise AssertionError
+
+    options: dict[str, Any] = {"column": "age", "bounds": "0:60", "epsilon": 1, "user": "person"}
+    for rule in ("mean", "random"):
+        for ask, at in ((quantile, "0.5"), (quantiles, ["0.5"])):
+            asking: dict[str, Any] = {"at": at, "per_person": rule, "mechanism": "exponential"}
+            ask(AGES, ledger=Notebook(), dataset="ages", **options, **asking)
+    assert [event.guarantee for event in told] == [BoundedRange(1)] * 2 + [PureDP(1)] * 2
 
 
 def test_quantiles_are_labelled() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
-from discreet.tables.counts import commonest_values, people_per_interval
+from discreet.tables.counts import commonest_values, people_per_interval, people_with_any
 from discreet.tables.where import parse
 
 Columns = dict[str, list[Any]]
@@ -201,6 +201,25 @@ def test_intervals_and_commonest_values(table: Any) -> None:
         ((value, n) for (_, value), n in common.items()), key=lambda pair: (-pair[1], pair[0])
     )
     assert commonest_values(table, Rows(user="name"), column="diagnosis", most=3) == in_order[:3]
+
+
+def test_people_who_have_anything(table: Any) -> None:
+    rows = Rows(user="name", by="clinic", groups=CLINICS)
+    assigned = _assigned(table, rows)
+    found = people_with_any(table, rows, column="diagnosis", keys=CANDIDATES)
+    on_grid = people_with_any(table, rows, column="dose", grid=Grid.between("0:1", step="0.1"))
+    for place, clinic in enumerate(CLINICS):
+        theirs = [
+            row
+            for row in ROWS
+            if clinic in assigned.get(row["name"], ()) and row["clinic"] == clinic
+        ]
+        assert found[place] == len(
+            {row["name"] for row in theirs if row["diagnosis"] in CANDIDATES}
+        )
+        assert on_grid[place] == len(
+            {row["name"] for row in theirs if row["dose"] is not None and 0 <= row["dose"] <= 1}
+        )
 
 
 def test_an_empty_table_gives_zeros(table: Any) -> None:

@@ -11,9 +11,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
-from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
+from discreet.tables import (
+    Grid,
+    Rows,
+    keyed_order,
+    open_table,
+    people_per_candidate,
+    people_per_grid_point,
+)
 
 Columns = dict[str, list[Any]]
 PEOPLE = 3000
@@ -73,6 +81,23 @@ def test_values_are_drawn_evenly_and_alone(table_in: Callable[[Columns], Any]) -
     _even(whole[[2, 5, 7]], PEOPLE, 3)
     # A person's draw does not depend on who else is there.
     assert (drawn(0, 1000) + drawn(1000, PEOPLE - 1000)).tolist() == whole.tolist()
+
+
+def test_a_useless_hash_favours_the_first_and_keeps_the_cap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Privacy rests on the number of a person's groups, and that on no property of the hash."""
+
+    def level(frame: Any, _key: int, _choice: str, _bits: int) -> Any:
+        return frame.with_columns(order=pl.lit(0))
+
+    monkeypatch.setitem(keyed_order._HASHED, "polars", level)
+    table = open_table(pl.DataFrame(_columns(0, 50)), needed=["person", "city", "value"])
+    assert _groups(table, user="person", most=1) == [50, 0, 0]
+    assert _groups(table, user="person", most=2) == [50, 50, 0]
+    rows = Rows(user="person")
+    counts = people_per_grid_point(table, rows, column="value", grid=GRID, per_person="random")
+    assert counts[0, 2] == counts.sum() == 50
 
 
 def test_a_new_key_for_each_release() -> None:
