@@ -115,6 +115,7 @@ def test_quantiles_are_labelled() -> None:
     release = quantiles(AGES, at=["0.1", "1/3", 0.9], **options)
     lines = str(release).splitlines()
     assert [line.partition(":")[0] for line in lines[:3]] == ["0.1", "1/3", "0.9"]
+    assert f"1/3: {release.answer[1]}" in release._repr_html_()
     assert release.as_data()["labels"] == ["0.1", "1/3", "0.9"]
 
 

@@ -26,6 +26,7 @@ class TableRelease(Release):
         people: with ``with_people``, the noisy number of people who counted at all; one for each group.
         people_within: how far that may be from the true one, as ``count_within``.
         gap: with ``with_gap``, by how many people at least the noisy winner led.
+        assigned: whether people were drawn into groups, so that counts are of those assigned to each.
         ordered: for several answers, whether their order was released.
         labels: what each of several answers is, such as the level of a quantile.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
@@ -43,6 +44,7 @@ class TableRelease(Release):
     people: Any = None
     people_within: int | None = None
     gap: Any = None
+    assigned: bool | None = None
     ordered: bool | None = None
     labels: tuple[str, ...] | None = None
     rules: tuple[str, ...] = ()
@@ -57,7 +59,8 @@ class TableRelease(Release):
         return f"{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"
 
     def _further(self) -> tuple[str, ...]:
-        return self.rules
+        lines = f"{self._answers()}{self._counted()}".splitlines()
+        return (*(lines if lines != [visible(self.answer)] else ()), *self.rules)
 
     def _answers(self) -> str:
         if isinstance(self.answer, Mapping):
@@ -67,6 +70,10 @@ class TableRelease(Release):
             )
         return self._one(self.answer, self.count, self.gap)
 
+    @property
+    def _people(self) -> str:
+        return "assigned people" if self.assigned else "people"
+
     def _counted(self) -> str:
         """Who counted at all, and whether that is more than noise; both public once released."""
         if self.people is None:
@@ -75,7 +82,7 @@ class TableRelease(Release):
         lines = []
         for group, people in by_group.items():
             where = "" if group is None else f" in {visible(group)}"
-            line = f"{people} people counted{where}, give or take {self.people_within} (19 times out of 20)"
+            line = f"{people} {self._people} counted{where}, {_give_or_take(self.people_within)}"
             if people <= self.people_within:
                 line += ": perhaps nobody, and then the answer is noise; do the values match the column's?"
             lines.append("\n" + line)
@@ -92,7 +99,7 @@ class TableRelease(Release):
             return "\n".join(lines)
         words = visible(answer)
         if count is not None:
-            words += f": {count} people, give or take {self.count_within} (19 times out of 20)"
+            words += f": {count} {self._people}, {_give_or_take(self.count_within)}"
         if gap is not None:
             words += f" (noisy lead over the runner-up: {gap} or more)"
         return words
@@ -118,6 +125,7 @@ class TableRelease(Release):
             "people",
             "people_within",
             "gap",
+            "assigned",
             "ordered",
             "labels",
             "rules",
@@ -125,6 +133,10 @@ class TableRelease(Release):
             if getattr(self, name) is not None:
                 data[name] = _plain(getattr(self, name))
         return data
+
+
+def _give_or_take(within: int | None) -> str:
+    return f"give or take {within} (19 times out of 20)"
 
 
 def _of(values: Any, group: Any) -> Any:

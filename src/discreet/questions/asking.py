@@ -194,6 +194,8 @@ class Asking:
             return work(), [noisy_count(number, self.epsilon_people) for number in counted]
 
         (found, numbers), terms = self.asker.spending(event, purpose, both)
+        if self.rows.by is not None:
+            terms["assigned"] = self.rows.assigns
         if self.people_share:
             terms |= {
                 "people": self.shaped(numbers),

@@ -68,7 +68,7 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
     left_out = f"Rows of another {rows.by} than the {there} asked for are left out."
     if rows.user is None:
         return left_out
-    if most == there:
+    if not rows.assigns:
         return f"{left_out} A person counts in every group in which they have rows."
     return (
         f"{left_out} A person counts in at most {most} of the groups in which they have rows, drawn at "

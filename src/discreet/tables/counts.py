@@ -49,6 +49,11 @@ class Rows:
         """Groups, or one if there are none."""
         return len(self.groups) if self.by is not None else 1
 
+    @property
+    def assigns(self) -> bool:
+        """Whether people are drawn into some of their groups: they may have more than they count in."""
+        return self.user is not None and self.groups_per_person < len(self.groups)
+
 
 def people_per_candidate(table: Table, rows: Rows, *, column: str, keys: Sequence[Any]) -> Counts:
     """How many people have a row with each value; a person counts once for each."""
@@ -186,7 +191,7 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
             frame = frame.filter(ready.present(given, name))
     if rows.by is not None:
         frame = indexed(frame, "group", rows.groups, engine=table.engine)
-        if rows.user is not None and rows.groups_per_person < len(rows.groups):
+        if rows.assigns:
             frame = _few_groups(frame, table.engine, rows)
     if not as_number:
         frame = frame.filter(ready.present(column, "value"))
