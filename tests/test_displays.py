@@ -56,4 +56,4 @@ def test_comparisons_and_recommendations() -> None:
     tied = compare(Scores([1, 1], sensitivity=1), epsilons=1)._repr_html_()
     assert "<svg" not in tied
     advice = recommend(n=10, budget=PureDP(1))._repr_html_()
-    assert "Use PermuteAndFlip(epsilon=1)" in advice
+    assert "Use permute-and-flip with ε = 1 for each release." in advice
