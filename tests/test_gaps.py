@@ -251,3 +251,17 @@ def test_scores_are_borrowed() -> None:
     assert gaps.gather(np.array([0, 9])).tolist() == [9.0, 0.0]
     assert gaps._values is values
     assert HOPELESS == 600
+
+
+@pytest.mark.parametrize("power", [0, -400, -499, -501, -900, -1060])
+@pytest.mark.parametrize("shift", [0.0, 1e-309, 1.5e-323])
+def test_pairs_of_subnormal_differences_are_as_precise_as_they_say(
+    power: int, shift: float
+) -> None:
+    scale = Fraction(3, 7) * Fraction(2) ** power
+    values = shift - np.array([0.0, 5e-324, 1.5e-323, 8.4e-323, 1e-310, 2.5e-308, 1e-300])
+    high, low = Gaps(values, scale=scale).gammas()
+    for place, value in enumerate(values.tolist()):
+        gamma = min((Fraction(shift) - Fraction(value)) / scale, Fraction(2) ** 900)
+        error = abs(Fraction(high[place]) + Fraction(low[place]) - gamma)
+        assert error <= gamma / 2**100 + Fraction(1, 2**500)

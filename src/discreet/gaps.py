@@ -158,10 +158,10 @@ class Gaps:
         return self._sketch
 
     def gammas(self) -> tuple[Floats, Floats]:
-        """All gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself.
+        """All gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself, and to 2⁻⁵⁰⁰.
 
-        Gaps beyond 2⁹⁰⁰ are reported as 2⁹⁰⁰. This reads every score: it is for computing
-        probabilities, not for a release.
+        The second counts where scores differ by a subnormal number only. Gaps beyond 2⁹⁰⁰ are reported
+        as 2⁹⁰⁰. This reads every score: it is for computing probabilities, not for a release.
         """
         with np.errstate(all="ignore"):
             best = self.best

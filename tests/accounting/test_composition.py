@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from fractions import Fraction
 from itertools import product
 
@@ -148,3 +149,39 @@ def test_order(listed: list[Guarantee], more: Guarantee) -> None:
     assert compose([*listed, more], "questions", delta="0.01").approx.epsilon >= costs[1] * (
         1 - 1e-3
     )
+
+
+@pytest.mark.parametrize(
+    ("promise", "most"),
+    [(BoundedRange("0.01"), 2.2541), (FlippedCoins("0.01"), 4.8769), (PureDP("0.01"), 4.8856)],
+)
+def test_ten_thousand_releases_stay_tight(promise: Guarantee, most: float) -> None:
+    """The figures of loss distributions (4.876 for Laplace noise), where ρ gives 2.419, 5.207 and 5.222."""
+    separate = compose([promise] * 10_000, False, delta="1e-6")
+    assert separate.count == 10_000
+    assert separate.approx.epsilon <= most
+    assert not separate.untried
+
+
+def test_what_is_too_long_to_be_tight_says_so() -> None:
+    for adaptive in (False, "questions"):
+        total = compose([Event(BoundedRange("0.001"), count=40_000)], adaptive, delta="1e-6")
+        assert "the privacy loss distribution" in total.untried
+        assert ("optimal" in total.untried) == (adaptive is False)
+        assert "A tighter bound was not computed" in str(total)
+    assert not compose([Event(BoundedRange("0.001"), count=40_000)], delta="1e-6").untried
+
+
+def test_three_hundred_different_events_take_seconds() -> None:
+    events = [PureDP(Fraction(i, 10_007)) for i in range(1, 301)]
+    started = time.process_time()
+    total = compose(events, False, delta="1e-6")
+    assert time.process_time() - started < 5
+    assert total.approx.epsilon < 1.2824
+
+
+def test_equal_events_are_one_event_that_happened_more_often() -> None:
+    listed = [PureDP("0.1"), Event(PureDP("0.1"), mechanism="other", count=2), ZCDP("0.01")] * 50
+    merged = compose([Event(PureDP("0.1"), count=150), Event(ZCDP("0.01"), count=50)], delta="1e-6")
+    total = compose(listed, delta="1e-6")
+    assert (total.zcdp, total.approx, total.count) == (merged.zcdp, merged.approx, 200)

@@ -160,3 +160,14 @@ def test_a_million_candidates() -> None:
     mechanism = LargeGap(epsilon=1, delta="1e-6")
     assert mechanism.probabilities(scores)[17] == 1.0
     assert mechanism.select_index(scores) == 17
+
+
+@pytest.mark.parametrize("epsilon", [1, 3_999_999, 4_000_001, 10**7, 10**12])
+@pytest.mark.parametrize("beyond", [2, 5])
+def test_the_coin_is_right_beyond_the_cut_of_its_exponents(epsilon: int, beyond: int) -> None:
+    mechanism = LargeGap(epsilon=epsilon, delta="0.001")
+    coin = mechanism._coin_ball([Fraction(0), Fraction(epsilon + beyond)], Fraction(epsilon))
+    least = 1 - math.exp(-epsilon)
+    expected = 0.002 * (1 - math.exp(-epsilon - beyond)) * math.exp(beyond) / least
+    assert float(coin.mid()) == pytest.approx(expected, rel=1e-12)
+    assert coin.rad() < 1e-12

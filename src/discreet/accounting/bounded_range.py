@@ -15,18 +15,19 @@ import numpy.typing as npt
 
 from discreet.exact_numbers import Exact, float_down
 
-MOST_RELEASES = 2_000
+MOST_RELEASES = 20_000
 _SMALLEST_DELTA = 1e-200  # far above underflow, so that no term that matters is lost
 _RELATIVE_SLACK = 1e-9
 _ABSOLUTE_SLACK = 1e-11
 _LARGEST_TOTAL = 10_000
+_LEFT_OUT = 1e-10  # so much of δ is granted to the outcomes that are not looked at
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 
-def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact:
-    """The least ε' at which ``count`` releases of range ε cost at most δ, rounded up.
+def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact | None:
+    """The least ε' at which ``count`` releases of range ε cost at most δ, rounded up; None beyond reach.
 
     Example:
         >>> float(homogeneous_epsilon(Fraction(1, 10), 100, Fraction(1, 10**6)))
@@ -35,8 +36,8 @@ def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact
     total = epsilon * count
     allowed = float_down(delta)
     if count > MOST_RELEASES or allowed < _SMALLEST_DELTA or total > _LARGEST_TOTAL:
-        return total
-    pair = _Pair(float(epsilon), count)
+        return None
+    pair = _Pair(float(epsilon), count, allowed)
     every = np.arange(count)
     if pair.divergence(0.0, every) <= allowed:
         return Fraction(0)
@@ -61,9 +62,12 @@ def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact
 class _Pair:
     """The worst two-point pairs for k releases of range ε."""
 
-    def __init__(self, epsilon: float, count: int) -> None:
+    def __init__(self, epsilon: float, count: int, allowed: float) -> None:
         self._epsilon = epsilon
         self._count = count
+        # Hoeffding: further than this from the mean lies at most the part of δ that is left out.
+        self._left_out = allowed * _LEFT_OUT
+        self._reach = math.ceil(math.sqrt(count * math.log(2 / self._left_out) / 2)) + 1
         self._log_binomials = _log_binomials(count)
 
     def search(self, low: float, high: float, allowed: float, leaders: Indices) -> float:
@@ -86,8 +90,11 @@ class _Pair:
     def _at(self, offsets: Floats, target: float) -> Floats:
         """Upper bounds on the divergence of the k-fold two-point pair at each offset."""
         epsilon, count = self._epsilon, self._count
-        lower_ends = np.arange(count + 1.0)
         spread = -math.expm1(-epsilon)
+        means = count * math.exp(-epsilon) * np.expm1(offsets) / spread
+        first = max(0, math.floor(means.min()) - self._reach)
+        window = slice(first, min(count, math.ceil(means.max()) + self._reach) + 1)
+        lower_ends = np.arange(count + 1.0)[window]
         with np.errstate(divide="ignore", invalid="ignore"):
             log_upper = np.log(-np.expm1(offsets - epsilon) / spread)[:, None]
             log_lower = np.log(math.exp(-epsilon) * np.expm1(offsets) / spread)[:, None]
@@ -95,12 +102,12 @@ class _Pair:
             powers = _zero_if_nan((count - lower_ends) * log_upper) + _zero_if_nan(
                 lower_ends * log_lower
             )
-        masses = np.exp(self._log_binomials + powers)
+        masses = np.exp(self._log_binomials[window] + powers)
         loss = count * offsets[:, None] - lower_ends * epsilon
         exceeding = -np.expm1(np.minimum(target - loss, 0.0))
         above = (masses * (loss > target - _ABSOLUTE_SLACK)).sum(axis=1)
         exact: Floats = (masses * exceeding).sum(axis=1)
-        bound: Floats = exact * (1 + _RELATIVE_SLACK) + above * _ABSOLUTE_SLACK
+        bound: Floats = exact * (1 + _RELATIVE_SLACK) + above * _ABSOLUTE_SLACK + self._left_out
         return bound
 
 

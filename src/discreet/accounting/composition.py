@@ -6,12 +6,13 @@ The proofs are in ``docs/proofs/composition.md``.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting.events import ADD_REMOVE, Event, events_of
-from discreet.accounting.fixed_lists import Bound, core, fixed_list_bounds
+from discreet.accounting.fixed_lists import Bound, core, fixed_list_bounds, left_out
 from discreet.conversions import epsilon_of_zcdp
 from discreet.exact_numbers import Exact, probability, refuse
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
@@ -38,6 +39,7 @@ class Composition:
         count: how many releases.
         neighbours: the relation it holds for.
         bounds: every bound that was valid, with its name.
+        untried: which tighter bound such a list has that was not computed, being too long; else empty.
 
     Example:
         >>> from discreet import PureDP
@@ -55,6 +57,7 @@ class Composition:
     count: int
     neighbours: str
     bounds: tuple[Bound, ...]
+    untried: str = ""
 
     @property
     def fixed_in_advance(self) -> bool:
@@ -62,9 +65,8 @@ class Composition:
         return self.adaptive is False
 
     def __str__(self) -> str:
-        return (
-            f"{self.count} releases: {self.best!r}: {self.reason}. Here {_CHOSEN[self.adaptive]}."
-        )
+        looser = f" A tighter bound was not computed: {self.untried}." if self.untried else ""
+        return f"{self.count} releases: {self.best!r}: {self.reason}. Here {_CHOSEN[self.adaptive]}.{looser}"
 
 
 def compose(
@@ -96,7 +98,7 @@ def compose(
         adaptive, bool
     ):
         raise refuse("adaptive", adaptive, 'True, "questions" or False')
-    listed = events_of(events)
+    listed = _merged(events_of(events))
     lost = sum((_delta(event) * event.count for event in listed), Fraction(0))
     target = min(lost, Fraction(1)) if delta is None else probability("delta", delta)
     pure = sum((_cost(event, PureDP) * event.count for event in listed), Fraction(0))
@@ -104,6 +106,9 @@ def compose(
     bounds = _sums(listed, target, lost)
     if adaptive is not True and lost <= target:
         bounds += fixed_list_bounds(listed, target - lost, questions_chosen=adaptive == QUESTIONS)
+    untried = ""
+    if adaptive is not True and lost < target:
+        untried = left_out(bounds, (core(event.guarantee) for event in listed), adaptive)
     least = min(bounds, key=lambda bound: bound.epsilon)
     approx = ApproxDP(least.epsilon, target)
     best, reason = _best(PureDP(pure), ZCDP(rho), approx, least)
@@ -117,6 +122,18 @@ def compose(
         count=sum(event.count for event in listed),
         neighbours=listed[0].neighbours if listed else ADD_REMOVE,
         bounds=bounds,
+        untried=untried,
+    )
+
+
+def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Equal promises as one event that happened more often: nothing else matters to a sum."""
+    counts: Counter[Guarantee] = Counter()
+    for event in events:
+        counts[event.guarantee] += event.count
+    relation = events[0].neighbours if events else ADD_REMOVE
+    return tuple(
+        Event(promise, count=count, neighbours=relation) for promise, count in counts.items()
     )
 
 

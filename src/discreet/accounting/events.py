@@ -110,7 +110,14 @@ class Event:
 
 def events_of(things: Iterable[object]) -> tuple[Event, ...]:
     """Events under one neighbour relation."""
-    events = tuple(Event.of(thing) for thing in things)
+    # Ten thousand equal guarantees are one event that is made once.
+    known: dict[Guarantee, Event] = {}
+    events = tuple(
+        known.setdefault(thing, known.get(thing) or Event(thing))
+        if isinstance(thing, Guarantee)
+        else Event.of(thing)
+        for thing in things
+    )
     relations = {event.neighbours for event in events}
     if relations == {ADD_REMOVE, REPLACE}:
         return tuple(event.under(REPLACE) for event in events)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,10 +21,14 @@ from discreet.exact_numbers import Exact
 from discreet.guarantees import ApproxDP, BoundedRange, FlippedCoins, Guarantee, PureDP
 
 _POINTS = 4_096
-_MOST_POINTS = 16_384
+_MOST_POINTS = 65_536
 _POINTS_FOR_OFFSETS = 1_024
 _MOST_SPLITS = 12
 _MOST_RANGES = 6
+
+LOSSES = "the privacy loss distribution"
+OPTIMAL = "the optimal composition of bounded range"
+OFFSETS = "bounded range at its worst offsets, with the privacy loss distribution"
 
 Kinds = Sequence[tuple[Guarantee, int]]
 Box = tuple[tuple[Fraction, Fraction], ...]
@@ -62,6 +66,19 @@ def fixed_list_bounds(
     return bounds
 
 
+def left_out(bounds: Sequence[Bound], guarantees: Iterable[Guarantee], adaptive: object) -> str:
+    """Which tighter bound exists and was not computed, in words; nothing if none."""
+    found = {bound.name for bound in bounds}
+    kinds = [guarantee for guarantee in guarantees if not _is_free(guarantee)]
+    ranged = any(isinstance(guarantee, BoundedRange) for guarantee in kinds)
+    missing = []
+    if kinds and LOSSES not in found:
+        missing.append(LOSSES)
+    if adaptive is False and ranged and not {OPTIMAL, OFFSETS} & found:
+        missing.append(OPTIMAL if len(kinds) == 1 else OFFSETS)
+    return " and ".join(missing)
+
+
 def _is_free(guarantee: Guarantee) -> bool:
     return guarantee.to(PureDP).exact == 0
 
@@ -74,7 +91,7 @@ def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
     if len(known) < len(releases) or points > _MOST_POINTS:
         return ()
     losses = Losses.of(known, grid_step(known, points))
-    return (Bound("the privacy loss distribution", losses.epsilon_at(delta)),)
+    return (Bound(LOSSES, losses.epsilon_at(delta)),)
 
 
 def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
@@ -85,7 +102,7 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
             width = guarantee.to(BoundedRange).exact
             if isinstance(width, Fraction):
                 epsilon = homogeneous_epsilon(width, count, delta)
-                return (Bound("the optimal composition of bounded range", epsilon),)
+                return (Bound(OPTIMAL, epsilon),) if epsilon is not None else ()
         return ()
     ranged = [
         (guarantee.exact, count)
@@ -102,9 +119,7 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
     if not ranged or too_many or len(ranged) + len(others) < len(kinds):
         return ()
     epsilon = _worst_offset(ranged, others, delta)
-    return (
-        Bound("bounded range at its worst offsets, with the privacy loss distribution", epsilon),
-    )
+    return (Bound(OFFSETS, epsilon),)
 
 
 def _worst_offset(

@@ -105,12 +105,16 @@ class Losses:
         from flint import arb_poly
 
         with precision(PRECISION):
-            product, lowest = arb_poly([1]), 0
+            factors, lowest = [arb_poly([1])], 0
             for release in releases:
                 reach = -(-release.epsilon // step)
-                product *= arb_poly(_masses(release.curve, reach, step)) ** release.count
+                factors.append(arb_poly(_masses(release.curve, reach, step)) ** release.count)
                 lowest -= reach * release.count
-            return Losses(product, lowest, step)
+            # Neighbours first, so that factors of a product are about equally long.
+            while len(factors) > 1:
+                pairs = zip(factors[::2], [*factors[1::2], None], strict=False)
+                factors = [first if second is None else first * second for first, second in pairs]
+            return Losses(factors[0], lowest, step)
 
     def times(self, other: Losses) -> Losses:
         """Both lists together."""

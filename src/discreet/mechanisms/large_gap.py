@@ -25,6 +25,7 @@ from discreet.scores import Scores
 _TOLERANCE = 2.0**-32
 # Beyond this many e-foldings a power of e is handled as "next to nothing" or "certainly enough".
 _FAR = 1_000_000
+_LEAST_DELTA = Fraction(1, 10**100_000)  # so that e^−10⁶ is next to nothing beside δ, too
 
 
 class LargeGap(Mechanism):
@@ -86,8 +87,10 @@ class LargeGap(Mechanism):
     ) -> None:
         super().__init__(epsilon, scale=scale, optimize=optimize)
         exact = probability("delta", delta)
-        if not 0 < exact < 1:
-            raise ParameterError(f"delta={delta!r} is not allowed: delta must be between 0 and 1")
+        if not _LEAST_DELTA <= exact < 1:
+            raise ParameterError(
+                f"delta={delta!r} is not allowed: delta must be between 0 and 1, and not below 10^−100000"
+            )
         object.__setattr__(self, "_delta", exact)
 
     @property
@@ -181,8 +184,10 @@ class LargeGap(Mechanism):
             return arb(2)
         if cost - min(others) > _FAR:
             return arb(0, 1).union(arb(0)) * arb((1, -_FAR))
-        weight = sum(((-_near(gamma)).exp() for gamma in others), arb(0))
-        return 2 * ball(self._delta) * (1 - weight) / (weight * _near(cost).expm1())
+        weight = sum((_power(-gamma) for gamma in others), arb(0))
+        grown = sum((_power(cost - gamma) for gamma in others), arb(0))
+        left = -ball(-cost).expm1() if cost < _FAR else 1 - _power(-cost)
+        return 2 * ball(self._delta) * (1 - weight) / (grown * left)
 
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
         if self._scale_for(scores) == 0:
@@ -242,9 +247,12 @@ def _capped(value: Ball) -> Ball:
     return arb(1) if value >= 1 else value.intersection(arb(0.5, 0.5))
 
 
-def _near(value: Fraction) -> Ball:
-    """The ball of an exponent, cut off where e to that power is next to nothing anyway."""
-    return ball(min(value, Fraction(4 * _FAR)))
+def _power(exponent: Fraction) -> Ball:
+    """A ball around e to this power, at most e^10⁶; one that reaches down to zero below e^−4·10⁶."""
+    from flint import arb
+
+    least = Fraction(-4 * _FAR)
+    return ball(exponent).exp() if exponent >= least else ball(least).exp().union(arb(0))
 
 
 def _weight(gammas: Floats, best: int) -> float:

@@ -105,6 +105,8 @@ class Shares:
 
 def _from_two_groups(gaps: Gaps, level: int, bits: Bits, tuning: Tuning) -> int:
     """Rejection from the near candidates (weight 2^level) and from everyone (weight 1)."""
+    # Theorem 2 holds at any level; at this one the weights of both groups stay below 2⁶³.
+    level = min(level, 62 - gaps.size.bit_length())
     near = np.concatenate(list(gaps.near(level)))
     crowd = len(near) << level
     count = tuning.proposals
