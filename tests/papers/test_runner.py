@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +9,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.papers import DrawnFigure, Figure, Scope, chosen_figures, draw, finished
+from discreet.papers import Figure, Scope, chosen_figures, draw, finished
 from discreet.papers.figure import Drawing
 from discreet.papers.histograms import NAMES, path_of
-from discreet.papers.report import figures_markdown, figures_summary, numbers, write_figures_report
+from discreet.papers.report import write_figures_report
 from discreet.papers.runner import fingerprint
 
 QUICK = Scope(quick=True)
@@ -145,60 +141,3 @@ def test_whatever_goes_wrong_with_one_figure_the_others_are_drawn(
     results = draw(spoilt, QUICK, tmp_path, workers=1)
     assert results[0].error == "ZeroDivisionError: by surprise"
     assert not results[1].failed
-
-
-# ---- the report ------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[DrawnFigure]]:
-    out = tmp_path_factory.mktemp("report")
-    results = draw(chosen_figures(["pf-fig1a", "pf-fig3c", "err-fig8"]), QUICK, out, workers=1)
-    write_figures_report(results, QUICK, out)
-    return out, results
-
-
-def test_the_page_opens_offline(report: tuple[Path, list[DrawnFigure]]) -> None:
-    page = (report[0] / "index.html").read_text(encoding="utf-8")
-    assert "<script" not in page
-    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page)
-    assert "@import" not in page
-    assert page.count('src="data:image/svg+xml;base64,') == 3
-    for link in re.findall(r'href="(figures/[^"]+)"', page):
-        assert (report[0] / link).is_file()
-    for target in re.findall(r'href="#([^"]+)"', page):
-        assert f'id="{target}"' in page
-    assert "synthetic" in page
-    assert "What differs" in page
-
-
-def test_the_markdown_says_the_same(report: tuple[Path, list[DrawnFigure]]) -> None:
-    text = (report[0] / "report.md").read_text(encoding="utf-8")
-    assert text == figures_markdown(report[1], QUICK)
-    for image in re.findall(r"\]\((figures/[^)]+)\)", text):
-        assert (report[0] / image).is_file()
-    for result in report[1]:
-        for row in result.comparisons:
-            assert row.ours.replace("|", "\\|") in text
-    assert figures_summary(report[1]) in text
-
-
-def test_the_numbers_are_a_table(report: tuple[Path, list[DrawnFigure]]) -> None:
-    rows = list(csv.DictReader(io.StringIO(numbers(report[1]))))
-    assert len(rows) == sum(len(result.comparisons) for result in report[1])
-    assert {row["figure"] for row in rows} == {"pf-fig1a", "pf-fig3c", "err-fig8"}
-    table = (report[0] / "figures" / "pf-fig1a.csv").read_text(encoding="utf-8")
-    points = list(csv.DictReader(io.StringIO(table)))
-    assert {row["series"] for row in points} == {"PF", "EM"}
-    assert max(float(row["y"]) for row in points) == pytest.approx(0.926, abs=0.002)
-
-
-def test_the_drawing_is_whole_and_has_its_words(report: tuple[Path, list[DrawnFigure]]) -> None:
-    svg = (report[0] / "figures" / "pf-fig3c.svg").read_text(encoding="utf-8")
-    for words in ("PF Figure 3c", "SYNTHETIC look-alike data", "HEPTH", "permute-and-flip"):
-        assert words in svg
-    png = (report[0] / "figures" / "pf-fig3c.png").read_bytes()
-    assert png.startswith(b"\x89PNG")
-    assert int.from_bytes(png[16:20], "big") > 800
-    marker = json.loads((report[0] / "figures" / "pf-fig3c.json").read_text(encoding="utf-8"))
-    assert marker["result"]["synthetic"] == list(NAMES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -153,14 +154,16 @@ def _conversions(scope: Scope) -> Finding:
         for epsilon in map(Fraction, ("0.05", "0.5", "1", "3", "10")):
             e = ball(epsilon)
             high = e.exp() / (1 + e.exp())
-            pure = [_renyi((high, 1 - high), (1 - high, high), a) / ball(a) for a in orders]
+            pure = [
+                renyi_divergence((high, 1 - high), (1 - high, high), a) / ball(a) for a in orders
+            ]
             widths = []
             for step in range(1, 20):
                 t = e * step / 20
                 # p·e^t + (1 − p)·e^(t−ε) = 1 fixes the pair whose log-ratios are t and t − ε.
                 p = (1 - (t - e).exp()) / (t.exp() - (t - e).exp())
                 pair = (p * t.exp(), (1 - p) * (t - e).exp())
-                widths += [_renyi(pair, (p, 1 - p), a) / ball(a) for a in orders]
+                widths += [renyi_divergence(pair, (p, 1 - p), a) / ball(a) for a in orders]
             if not all(bool(value <= e**2 / 2) for value in pure):
                 broken = {"epsilon": str(epsilon), "from": "pure"}
             if not all(bool(value <= e**2 / 8) for value in widths):
@@ -177,7 +180,8 @@ def _conversions(scope: Scope) -> Finding:
     )
 
 
-def _renyi(first: tuple[Number, ...], second: tuple[Number, ...], order: Fraction) -> Number:
+def renyi_divergence(first: Sequence[Number], second: Sequence[Number], order: Fraction) -> Number:
+    """D_α of two distributions in balls, α ≠ 1."""
     alpha = ball(order)
     total: Any = 0
     for x, y in zip(first, second, strict=True):

@@ -49,14 +49,6 @@ class _Budget:
     totals: dict[str, tuple[float, float]]
 
 
-def _pure_selection(_: type[Mechanism], total: float) -> float:
-    return total / (2 * _ROUNDS)
-
-
-def _concentrated_selection(mechanism: type[Mechanism], total: float) -> float:
-    return epsilon_for_rho(mechanism, total / (2 * _ROUNDS))
-
-
 @lru_cache(maxsize=256)
 def epsilon_for_rho(mechanism: type[Mechanism], rho: float) -> float:
     """The largest ε at which one selection costs at most ρ, by the mechanism's own proof.
@@ -76,13 +68,13 @@ def epsilon_for_rho(mechanism: type[Mechanism], rho: float) -> float:
 _BUDGETS = {
     "pure": _Budget(
         "ε",
-        _pure_selection,
+        lambda _, total: total / (2 * _ROUNDS),
         lambda total: ("laplace", 2 * _ROUNDS / total),
         {"MEDCOST": (0.03, 3.0), "HEPTH": (0.001, 0.1)},
     ),
     "zcdp": _Budget(
         "ρ",
-        _concentrated_selection,
+        lambda mechanism, total: epsilon_for_rho(mechanism, total / (2 * _ROUNDS)),
         # A Gaussian of variance 1/(2ρ) costs ρ, and each measurement may cost ρ/(2T).
         lambda total: ("gaussian", math.sqrt(_ROUNDS / total)),
         {"MEDCOST": (1e-4, 1.0), "HEPTH": (1e-7, 1e-3)},

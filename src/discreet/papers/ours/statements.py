@@ -20,6 +20,7 @@ from discreet.papers.algorithms.problem import Number, Problem, balls, rational
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, unless, unless_found
 from discreet.papers.lattices import lattice, moved, neighbours
+from discreet.papers.noisy_max.privacy import renyi_divergence
 from discreet.papers.scope import Scope
 from discreet.sampling.refinement import ball
 
@@ -174,15 +175,7 @@ def _divergences(
 ) -> Iterator[Number]:
     yield sum((x * (x / y).log() for x, y in zip(first, second, strict=True)), ball(Fraction(0)))
     for order in orders:
-        alpha = ball(order)
-        total = sum(
-            (
-                (alpha * x.log() + (1 - alpha) * y.log()).exp()
-                for x, y in zip(first, second, strict=True)
-            ),
-            ball(Fraction(0)),
-        )
-        yield total.log() / (alpha - 1) / alpha
+        yield renyi_divergence(first, second, order) / ball(order)
 
 
 def _gap_and_spread(

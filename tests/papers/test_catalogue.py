@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.errors import DiscreetError, ParameterError
+from discreet.errors import DiscreetError, MissingExtraError, ParameterError
 from discreet.papers import (
     CONSISTENT,
     FAILED,
@@ -19,18 +19,17 @@ from discreet.papers import (
     VERDICTS,
     CheckedClaim,
     Claim,
+    Figure,
     Finding,
     Scope,
     all_claims,
+    catalogue,
     check,
     chosen_claims,
 )
+from discreet.papers.catalogue import judged
+from discreet.papers.figure import Drawing
 from discreet.papers.recorded import recorded, short
-
-DPBENCH = Path(__file__).parents[3] / "shared" / "data" / "dpbench"
-needs_data = pytest.mark.skipif(
-    not DPBENCH.is_dir(), reason="the DPBench files are not part of the project"
-)
 
 FIGURE = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
@@ -214,18 +213,16 @@ def assert_recorded(result: CheckedClaim) -> None:
         assert figures[0] == pytest.approx(figures[1], rel=1e-6), refresh
 
 
-@needs_data
 @pytest.mark.parametrize("identity", WITH_DATA)
-def test_verdict_on_real_data(identity: str) -> None:
+def test_verdict_on_real_data(dpbench: Path, identity: str) -> None:
     (entry,) = chosen_claims(only=[identity])
-    finding = outcome(entry, data=DPBENCH).finding
+    finding = outcome(entry, data=dpbench).finding
     assert finding.verdict == WITH_DATA[identity], finding.evidence
 
 
-@needs_data
-def test_published_figures_are_reported_as_they_are() -> None:
+def test_published_figures_are_reported_as_they_are(dpbench: Path) -> None:
     (entry,) = chosen_claims(only=["permute-and-flip/section-6-median"])
-    numbers = outcome(entry, data=DPBENCH).finding.numbers
+    numbers = outcome(entry, data=dpbench).finding.numbers
     assert numbers["expected error of PF at ε = 0.01"] == "17.23; the paper: 13.7"
     assert numbers["EM error / PF error at ε = 0.01"] == "1.909; the paper: 1.93"
 
@@ -278,3 +275,43 @@ def test_choosing() -> None:
         chosen_claims(papers=["permute"])
     with pytest.raises(ParameterError, match="list"):
         chosen_claims(only=["lemma-99"])
+
+
+# ---- claims about figures ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fill(drawing: Drawing) -> None:
+        assert drawing.scope.quick
+        drawing.statement("what holds", paper="yes", ours="yes", holds=True)
+        drawing.number("what is printed", paper="4", ours=9.0)
+
+    def without_solver(_drawing: Drawing) -> None:
+        raise MissingExtraError("needs a solver")
+
+    for name, function in (("pf-small", fill), ("pf-solver", without_solver)):
+        monkeypatch.setitem(catalogue._FIGURES, name, Figure(name, "Small", (), (), function))
+
+
+@pytest.mark.usefixtures("small_figures")
+def test_a_value_that_differs_refutes_and_is_the_witness() -> None:
+    found = judged(Scope(), "pf-small", evidence="it is so")
+    assert found.verdict == REFUTED
+    assert found.witness == {"what is printed": "9; the paper: 4"}
+    assert found.numbers["what holds"] == "yes; the paper: yes"
+    assert "pf-small" in found.covered
+
+
+@pytest.mark.usefixtures("small_figures")
+def test_only_what_the_claim_is_about_counts() -> None:
+    found = judged(Scope(), "pf-small", about="holds", evidence="it is so")
+    assert (found.verdict, found.evidence, found.witness) == (CONSISTENT, "it is so", None)
+    assert judged(Scope(), "pf-small", about="holds", evidence="", holds=PROVED).verdict == PROVED
+
+
+@pytest.mark.usefixtures("small_figures")
+def test_a_missing_solver_or_missing_data_decides_nothing(tmp_path: Path) -> None:
+    assert judged(Scope(), "pf-solver", evidence="").verdict == NOT_CHECKABLE
+    assert "--data" in judged(Scope(), "pf-fig3a", evidence="").evidence
+    assert "HEPTH" in judged(Scope(data=tmp_path), "pf-fig3a", evidence="").evidence
