@@ -33,7 +33,7 @@ from discreet.guarantees import (
 )
 from discreet.ledger import Ledger
 from discreet.ledger.accountants import ACCOUNTANTS
-from discreet.ledger.amounts import exact_cost, exact_delta
+from discreet.ledger.amounts import amount_as_data, exact_cost, exact_delta
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import MECHANISMS, mechanism_named
 from discreet.questions.promise import guarantee_of, mixed
@@ -383,7 +383,7 @@ def test_what_is_said_what_is_paid_and_what_is_true(
                 paid = ask(visits(3), ledger, kind)
                 assert paid.guarantee == release.guarantee
                 amount = ACCOUNTANTS[kind].amount(event)
-                assert ledger.show(kind).spent == ACCOUNTANTS[kind].shown(amount)
+                assert paid.entry.details["spent"] == amount_as_data(amount)
             else:
                 with pytest.raises(ParameterError, match="promises nothing that the accountant"):
                     ask(visits(3), ledger, kind)
