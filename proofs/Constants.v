@@ -18,3 +18,22 @@ Definition range_permute_and_flip_counts (eps : R) : R := ln (2 * exp eps - 1).
 (** One release that Laplace dominates, at e <= eps: docs/proofs/laplace-dominance.md. *)
 Definition delta_laplace (eps e : R) : R := 1 - exp ((e - eps) / 2).
 Definition epsilon_laplace (eps delta : R) : R := eps + 2 * ln (1 - delta).
+
+(** From one measure to another: docs/proofs/conversions.md. *)
+Definition range_of_pure (eps : R) : R := 2 * eps.
+Definition delta_of_pure (eps e : R) : R := (exp eps - exp e) / (1 + exp eps).
+Definition delta_of_approx (eps delta e : R) : R := delta + (1 - delta) * delta_of_pure eps e.
+Definition epsilon_of_pure (eps delta : R) : R := ln (exp eps - delta * (1 + exp eps)).
+Definition epsilon_of_approx (eps lost delta : R) : R :=
+  ln (exp eps - (delta - lost) / (1 - lost) * (1 + exp eps)).
+Definition delta_of_range (eps e : R) : R := (1 - exp ((e - eps) / 2)) ^ 2 / (1 - exp (- eps)).
+Definition epsilon_of_range (eps delta : R) : R :=
+  eps + 2 * ln (1 - sqrt (delta * (1 - exp (- eps)))).
+Definition epsilon_of_concentrated (rho delta order : R) : R :=
+  order * rho + ln (1 / (order * delta)) / (order - 1) + ln (1 - 1 / order).
+Definition concentrated_of_range_at_most (eps : R) : R := eps ^ 2 / 8.
+Definition concentrated_of_pure_at_most (eps : R) : R := eps ^ 2 / 2.
+
+(** A household of k people: docs/proofs/neighbours.md. *)
+Definition delta_of_people (eps delta people : R) : R :=
+  delta * (exp (people * eps) - 1) / (exp eps - 1).

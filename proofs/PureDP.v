@@ -4,7 +4,7 @@
     integration does not shrink, and r's own weight falls by exp (- d / s) at most. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
-From Discreet Require Import Common Mechanism Privacy.
+From Discreet Require Import Common Constants Mechanism Privacy.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -95,16 +95,30 @@ Proof.
   intros Hs H. apply pure_dp_pointwise; intros r Hr. now apply pf_outcome.
 Qed.
 
-(** The usual statement: sensitivity D, scale 2 D / eps. *)
+(** The usual statements: a scale from the range distance, or from the sensitivity. *)
+Corollary pf_pure_dp_scale n q q' d eps : 0 < d -> 0 < eps -> range_distance n q q' d ->
+  pure_dp n (pf (scale_of eps d) n q) (pf (scale_of eps d) n q') eps.
+Proof.
+  intros Hd He H. unfold scale_of.
+  replace eps with (d / (d / eps)) at 3 by (field; lra).
+  apply pf_pure_dp; [apply Rdiv_lt_0_compat; lra | exact H].
+Qed.
+
 Corollary pf_pure_dp_sensitivity n q q' D eps : 0 < D -> 0 < eps ->
   (forall i, (i < n)%nat -> Rabs (q i - q' i) <= D) ->
-  pure_dp n (pf (2 * D / eps) n q) (pf (2 * D / eps) n q') eps.
+  let s := scale_of eps (distance_general D) in pure_dp n (pf s n q) (pf s n q') eps.
 Proof.
-  intros HD He H.
-  replace eps with (2 * D / (2 * D / eps)) at 3 by (field; lra).
-  apply pf_pure_dp.
-  - apply Rdiv_lt_0_compat; lra.
-  - now apply sensitivity_range.
+  intros HD He H. apply pf_pure_dp_scale; [unfold distance_general; lra | auto |].
+  now apply sensitivity_range.
+Qed.
+
+Corollary pf_pure_dp_monotone n q q' D eps : 0 < D -> 0 < eps ->
+  (forall i, (i < n)%nat -> 0 <= q' i - q i <= D) \/
+  (forall i, (i < n)%nat -> 0 <= q i - q' i <= D) ->
+  let s := scale_of eps (distance_monotone D) in pure_dp n (pf s n q) (pf s n q') eps.
+Proof.
+  intros HD He H. apply pf_pure_dp_scale; auto. unfold distance_monotone.
+  intros i j Hi Hj. destruct H as [H|H]; pose proof (H i Hi); pose proof (H j Hj); lra.
 Qed.
 
 (** The eps is exact: raising a candidate that lies d or more below the best by d

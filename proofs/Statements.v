@@ -5,11 +5,12 @@
     ours that it rests on. Whoever does not want to believe us reads that one file. *)
 From Coq Require Import Reals List ZArith.
 From Discreet Require Import Common Constants Machine Mechanism Privacy.
-From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid ApproxDP ErrorRatio
-  Floats Words.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Programs UniformBelow Comparison Heads.
 From Discreet Require RandomizedResponse StartOver ZcdpRefuted.
+From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
+  ErrorRatio Laplace Composition Measures Concentrated Floats Words.
+Import ListNotations.
 Open Scope R_scope.
 
 Section Statements.
@@ -38,6 +39,27 @@ Theorem permute_and_flip_pure_dp q q' d :
   range_distance n q q' d -> pure_dp n (pf s n q) (pf s n q') (d / s).
 Proof. now apply PureDP.pf_pure_dp. Qed.
 
+(** The scale that the code uses, from the range distance; and from the sensitivity. *)
+Theorem permute_and_flip_private_at_scale q q' d eps : 0 < d -> 0 < eps ->
+  range_distance n q q' d ->
+  pure_dp n (pf (scale_of eps d) n q) (pf (scale_of eps d) n q') eps.
+Proof. apply PureDP.pf_pure_dp_scale. Qed.
+
+Theorem permute_and_flip_private_at_sensitivity q q' D eps : 0 < D -> 0 < eps ->
+  (forall i, (i < n)%nat -> Rabs (q i - q' i) <= D) ->
+  let s := scale_of eps (distance_general D) in pure_dp n (pf s n q) (pf s n q') eps.
+Proof. apply PureDP.pf_pure_dp_sensitivity. Qed.
+
+Theorem permute_and_flip_private_at_monotone q q' D eps : 0 < D -> 0 < eps ->
+  (forall i, (i < n)%nat -> 0 <= q' i - q i <= D) \/
+  (forall i, (i < n)%nat -> 0 <= q i - q' i <= D) ->
+  let s := scale_of eps (distance_monotone D) in pure_dp n (pf s n q) (pf s n q') eps.
+Proof. apply PureDP.pf_pure_dp_monotone. Qed.
+
+Theorem permute_and_flip_pure_dp_exact q r d : (r < n)%nat -> 0 <= d -> q r + d <= best n q ->
+  pf s n (fun t => if (t =? r)%nat then q t + d else q t) r = exp (d / s) * pf s n q r.
+Proof. now apply PureDP.pf_pure_dp_exact. Qed.
+
 Theorem permute_and_flip_monotone q q' r : (r < n)%nat -> q r <= q' r ->
   (forall t, (t < n)%nat -> t <> r -> q' t <= q t) -> pf s n q r <= pf s n q' r.
 Proof. now apply PureDP.pf_monotone. Qed.
@@ -52,12 +74,32 @@ Theorem permute_and_flip_bounded_range_counts q q' d : 0 < d ->
   bounded_range n (pf s n q) (pf s n q') (range_permute_and_flip_counts (d / s)).
 Proof. now apply Grid.pf_bounded_range_grid. Qed.
 
-(** docs/proofs/laplace-dominance.md, one release *)
+(** docs/proofs/laplace-dominance.md *)
+Theorem permute_and_flip_dominated q q' d : 0 <= d -> range_distance n q q' d ->
+  forall phi, Dominance.test n phi ->
+  Dominance.tradeoff_laplace (d / s) (Dominance.average n phi (pf s n q))
+  <= Dominance.average n phi (pf s n q').
+Proof. now apply ApproxDP.pf_dominated. Qed.
+
+Theorem laplace_noisy_max_dominated q q' d : 0 <= d -> range_distance n q q' d ->
+  forall phi, Dominance.test n phi ->
+  Dominance.tradeoff_laplace (d / s) (Dominance.average n phi (Laplace.laplace_max s n q))
+  <= Dominance.average n phi (Laplace.laplace_max s n q').
+Proof. now apply Laplace.laplace_max_dominated. Qed.
+
 Theorem permute_and_flip_approx_dp q q' d e :
   range_distance n q q' d -> 0 <= e <= d / s ->
   forall S, event n S (pf s n q)
             <= exp e * event n S (pf s n q') + delta_laplace (d / s) e.
 Proof. now apply ApproxDP.pf_approx_dp. Qed.
+
+(** docs/proofs/noisy-max-laplace.md *)
+Theorem laplace_noisy_max_total q : sum (candidates n) (Laplace.laplace_max s n q) = 1.
+Proof. now apply Laplace.laplace_max_total. Qed.
+
+Theorem laplace_noisy_max_pure_dp q q' d : range_distance n q q' d ->
+  pure_dp n (Laplace.laplace_max s n q) (Laplace.laplace_max s n q') (d / s).
+Proof. now apply Laplace.laplace_max_pure_dp. Qed.
 
 (** docs/proofs/exponential.md *)
 Theorem exponential_bounded_range q q' d : range_distance n q q' d ->
@@ -73,6 +115,16 @@ Proof. intros; now apply NoisyMax.gumbel_max_law. Qed.
 Theorem exponential_pure_dp q q' d : range_distance n q q' d ->
   pure_dp n (em s n q) (em s n q') (d / s).
 Proof. now apply Exponential.em_pure_dp. Qed.
+
+(** docs/proofs/top-k.md: one answer after another, each by permute-and-flip among those left. *)
+Theorem peeling_pure_dp q q' d k : 0 <= d -> range_distance n q q' d ->
+  let size h := length (Measures.left_after (candidates n) h) in
+  let law q h := pf s (size h) (Measures.left_scores n q h) in
+  forall phi, (forall t, 0 <= phi t) ->
+  let mean q := sum (Composition.transcripts size k [])
+                    (fun t => phi t * Composition.path (law q) [] t) in
+  mean q <= exp (INR k * (d / s)) * mean q'.
+Proof. intros. now apply Measures.peeling_pure_dp. Qed.
 
 (** docs/proofs/error-ratio.md *)
 Theorem error_ratio q :
@@ -294,6 +346,150 @@ Theorem published_zcdp_false eps : 0 < eps <= 2 ->
   ~ ZcdpRefuted.zcdp 2 (pf (2 / eps) 2 Refuted.ahead) (pf (2 / eps) 2 Refuted.behind)
       (eps ^ 2 / 8).
 Proof. apply ZcdpRefuted.published_rho_refuted. Qed.
+(** docs/proofs/laplace-dominance.md: the curve is that of the Laplace pair, and what it gives. *)
+Theorem laplace_pair eps c : 0 <= eps ->
+  Dominance.tradeoff_laplace eps (Laplace.laplace_below 1 c) = Laplace.laplace_below 1 (c - eps).
+Proof. apply Laplace.laplace_pair_tradeoff. Qed.
+
+Theorem dominated_approx_dp n p p' eps e phi : - eps <= e <= eps -> Dominance.test n phi ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> sum (candidates n) p = 1 ->
+  Dominance.laplace_dominated n p p' eps ->
+  Dominance.average n phi p <= exp e * Dominance.average n phi p' + delta_laplace eps e.
+Proof. apply Dominance.dominated_approx_dp. Qed.
+
+Theorem dominated_hockey_stick n p p' eps tau : 0 <= eps -> 0 <= tau ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> sum (candidates n) p = 1 ->
+  Dominance.laplace_dominated n p p' eps ->
+  Composition.hockey_stick (candidates n) p p' 1 tau <= Composition.laplace_curve eps tau.
+Proof. apply Composition.dominated_hockey_stick. Qed.
+
+(** docs/proofs/conversions.md *)
+Section Conversions.
+Variables (n : nat) (p p' : nat -> R).
+Hypotheses (p_law : Measures.is_law n p) (p'_law : Measures.is_law n p').
+
+Theorem pure_to_bounded_range eps : pure_dp n p p' eps -> pure_dp n p' p eps ->
+  bounded_range n p p' (range_of_pure eps).
+Proof. now apply Measures.pure_to_range. Qed.
+
+Theorem bounded_range_to_pure eps : bounded_range n p p' eps -> pure_dp n p p' eps.
+Proof. apply bounded_range_pure; try apply p_law; try apply p'_law. apply Measures.same_mass; assumption. Qed.
+
+Theorem pure_to_approx eps delta : pure_dp n p p' eps -> pure_dp n p' p eps ->
+  0 <= eps -> 0 <= delta -> 0 < exp eps - delta * (1 + exp eps) ->
+  ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_pure eps delta)) delta.
+Proof.
+  intros. apply Measures.pure_to_approx; try assumption; try apply p_law; try apply p'_law.
+  now apply Measures.law_nonneg.
+Qed.
+
+Theorem approx_to_approx eps lost delta :
+  ApproxDP.approx_dp n p p' eps lost -> ApproxDP.approx_dp n p' p eps lost ->
+  0 <= eps -> lost <= delta -> lost < 1 ->
+  0 < exp eps - (delta - lost) / (1 - lost) * (1 + exp eps) ->
+  ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_approx eps lost delta)) delta.
+Proof.
+  intros. apply Measures.approx_to_approx; try assumption; try apply p_law; try apply p'_law.
+  now apply Measures.law_nonneg.
+Qed.
+
+Theorem bounded_range_to_approx eps e : bounded_range n p p' eps -> 0 < eps -> 0 <= e <= eps ->
+  ApproxDP.approx_dp n p p' e (delta_of_range eps e).
+Proof. intros. apply Measures.range_to_approx; auto. now apply (Measures.law_some n p). Qed.
+
+Theorem zcdp_to_approx rho delta order : Concentrated.zcdp (candidates n) p p' rho ->
+  0 < delta -> 1 < order ->
+  ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_concentrated rho delta order)) delta.
+Proof. now apply Concentrated.zcdp_to_approx. Qed.
+
+(** docs/proofs/concentrated.md: Hoeffding's bounds, for every order. *)
+Theorem bounded_range_to_zcdp eps : bounded_range n p p' eps ->
+  Concentrated.zcdp (candidates n) p p' (concentrated_of_range_at_most eps).
+Proof. now apply Concentrated.range_to_zcdp. Qed.
+
+Theorem pure_to_zcdp eps : pure_dp n p p' eps -> pure_dp n p' p eps ->
+  Concentrated.zcdp (candidates n) p p' (concentrated_of_pure_at_most eps).
+Proof. now apply Concentrated.pure_to_zcdp. Qed.
+End Conversions.
+
+(** docs/proofs/neighbours.md: a chain of k neighbours. *)
+Theorem pure_for_people n (P : nat -> nat -> R) eps k :
+  (forall i, (i < k)%nat -> pure_dp n (P i) (P (S i)) eps) ->
+  pure_dp n (P 0%nat) (P k) (INR k * eps).
+Proof. apply Measures.pure_people. Qed.
+
+Theorem bounded_range_for_people n (P : nat -> nat -> R) eps k :
+  (forall i, (i <= k)%nat -> Measures.is_law n (P i)) ->
+  (forall i, (i < k)%nat -> bounded_range n (P i) (P (S i)) eps) ->
+  bounded_range n (P 0%nat) (P k) (INR k * eps).
+Proof. apply Measures.range_people. Qed.
+
+Theorem approx_for_people n (P : nat -> nat -> R) eps delta k : 0 < eps -> 0 <= delta ->
+  (forall i, (i < k)%nat -> ApproxDP.approx_dp n (P i) (P (S i)) eps delta) ->
+  ApproxDP.approx_dp n (P 0%nat) (P k) (INR k * eps) (delta_of_people eps delta (INR k)).
+Proof. apply Measures.approx_people. Qed.
+
+(** docs/proofs/composition.md. In each round the number of answers [n h], the laws and the cost
+    may depend on the answers so far, [h]. *)
+Section Compositions.
+Variables (n : list nat -> nat) (law law' : list nat -> nat -> R).
+Hypotheses (law_is : forall h, Measures.is_law (n h) (law h))
+           (law'_is : forall h, Measures.is_law (n h) (law' h)).
+Let mean k phi l := sum (Composition.transcripts n k []) (fun t => phi t * Composition.path l [] t).
+
+Theorem adaptive_pure_composition eps k cap :
+  (forall h, pure_dp (n h) (law h) (law' h) (eps h)) -> Composition.within n eps k [] cap ->
+  forall phi, (forall t, 0 <= phi t) -> mean k phi law <= exp cap * mean k phi law'.
+Proof.
+  intros P W. apply (Composition.pure_composition n law law') with (eps := eps); auto;
+    intros h; now apply Measures.law_nonneg.
+Qed.
+
+Theorem adaptive_zcdp_composition rho k cap :
+  (forall h, Concentrated.zcdp (candidates (n h)) (law h) (law' h) (rho h)) ->
+  Composition.within n rho k [] cap ->
+  Concentrated.zcdp (Composition.transcripts n k []) (Composition.path law [])
+    (Composition.path law' []) cap.
+Proof. intros R. now apply Concentrated.zcdp_composition. Qed.
+
+Theorem adaptive_approx_composition eps delta k cap cap' :
+  (forall h, ApproxDP.approx_dp (n h) (law h) (law' h) (eps h) (delta h)) ->
+  Composition.within n eps k [] cap -> Composition.within n delta k [] cap' ->
+  forall phi, (forall t, 0 <= phi t <= 1) -> mean k phi law <= exp cap * mean k phi law' + cap'.
+Proof.
+  intros P W W'. apply (Composition.approx_composition n law law') with (eps := eps) (delta := delta);
+    auto; intros h; try apply law_is; now apply Measures.law_nonneg.
+Qed.
+
+(** A person whose data is in one round's part only: the costs do not add. *)
+Theorem parallel_composition eps j k : 0 <= eps ->
+  (forall h, length h = j -> pure_dp (n h) (law h) (law' h) eps) ->
+  (forall h, length h <> j -> forall r, (r < n h)%nat -> law h r = law' h r) ->
+  forall phi, (forall t, 0 <= phi t) -> mean k phi law <= exp eps * mean k phi law'.
+Proof.
+  intros He P E. apply Measures.parallel_composition with (j := j); auto;
+    intros h; now apply Measures.law_nonneg.
+Qed.
+
+(** Lists of releases fixed in advance, each dominated by the Laplace pair at [eps i], with any
+    finite pairs (a i, b i) above its curve, such as those of a grid; the questions may adapt. *)
+Theorem laplace_list_composition eps m a b :
+  (forall i, 0 <= eps i) ->
+  (forall h, Dominance.laplace_dominated (n h) (law h) (law' h) (eps (length h))) ->
+  (forall i r, (r < m i)%nat -> 0 <= a i r /\ 0 <= b i r) ->
+  (forall i tau, 0 <= tau -> Composition.laplace_curve (eps i) tau
+     <= Composition.hockey_stick (candidates (m i)) (a i) (b i) 1 tau) ->
+  forall k tau, 0 <= tau ->
+  Composition.hockey_stick (Composition.transcripts n k [])
+    (Composition.path law []) (Composition.path law' []) 1 tau
+  <= Composition.hockey_stick (Composition.transcripts (fun h => m (length h)) k [])
+       (Composition.path (fun h => a (length h)) []) (Composition.path (fun h => b (length h)) []) 1 tau.
+Proof.
+  intros He D B C. apply Composition.laplace_list_composition with (eps := eps); auto.
+  - intros h r Hr. split; now apply (Measures.law_nonneg (n h)).
+  - intros h. apply law_is.
+Qed.
+End Compositions.
 
 (** docs/proofs/sampling.md *)
 (** A program draws bits; [has_law p f x] says that the expectation of f over what p returns

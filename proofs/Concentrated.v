@@ -1,0 +1,320 @@
+(** Concentrated privacy: docs/proofs/concentrated.md, docs/proofs/conversions.md and
+    docs/proofs/composition.md, theorem 1 (b).
+
+    The bound eps^2 / 8 is Hoeffding's lemma: with M a = E_Q [exp (a L)], ln M vanishes at 0
+    and at 1 and its second derivative, a variance, is at most eps^2 / 4. *)
+From Coq Require Import Reals Lra Lia List Arith Bool.
+From Coquelicot Require Import Coquelicot.
+From Discreet Require Import Common Constants Mechanism Privacy PureDP Dominance ApproxDP
+  Composition Measures.
+Import ListNotations.
+Open Scope R_scope.
+
+(** [moment] is the sum of P^a Q^(1 - a), and D_a = ln moment / (a - 1). *)
+Definition moment {A} (l : list A) (p p' : A -> R) (a : R) : R :=
+  sum l (fun r => Rpower (p r) a * Rpower (p' r) (1 - a)).
+Definition zcdp {A} (l : list A) (p p' : A -> R) (rho : R) : Prop :=
+  forall a, 1 < a -> ln (moment l p p' a) / (a - 1) <= a * rho.
+
+Lemma moment_pos {A} (l : list A) p p' a : l <> [] -> 0 < moment l p p' a.
+Proof. intros H. apply sum_pos; [exact H|]. intros; apply Rmult_lt_0_compat; apply exp_pos. Qed.
+
+Lemma zcdp_moment {A} (l : list A) p p' rho a : l <> [] -> zcdp l p p' rho -> 1 < a ->
+  moment l p p' a <= exp (a * (a - 1) * rho).
+Proof.
+  intros E H Ha. specialize (H a Ha).
+  rewrite <- (exp_ln (moment l p p' a)) by now apply moment_pos. apply exp_le.
+  apply (Rmult_le_compat_r (a - 1)) in H; [|lra].
+  replace (ln (moment l p p' a) / (a - 1) * (a - 1)) with (ln (moment l p p' a)) in H
+    by (field; lra). lra.
+Qed.
+
+Lemma moment_zcdp {A} (l : list A) p p' rho : l <> [] ->
+  (forall a, 1 < a -> moment l p p' a <= exp (a * (a - 1) * rho)) -> zcdp l p p' rho.
+Proof.
+  intros E H a Ha. specialize (H a Ha).
+  apply (Rmult_le_reg_r (a - 1)); [lra|].
+  replace (ln (moment l p p' a) / (a - 1) * (a - 1)) with (ln (moment l p p' a))
+    by (field; lra).
+  apply ln_le_inv' in H; [|now apply moment_pos]. rewrite ln_exp in H. lra.
+Qed.
+
+(** ** Hoeffding's lemma *)
+
+Section Hoeffding.
+Variables (l : list nat) (L : nat -> R).
+
+Definition weighted (c : nat -> R) (u : R) : R := sum l (fun r => c r * exp (u * L r)).
+
+Lemma weighted_derive c u :
+  is_derive (weighted c) u (weighted (fun r => c r * L r) u).
+Proof.
+  unfold weighted. induction l as [|x m IH]; cbn [sum fold_right].
+  - apply (is_derive_const 0).
+  - apply (is_derive_plus (fun u => c x * exp (u * L x)) (fun u => sum m (fun r => c r * exp (u * L r)))).
+    + auto_derive; [exact I|]. ring.
+    + exact IH.
+Qed.
+
+Variables (c : nat -> R) (low eps : R).
+Hypotheses (c_pos : forall r, In r l -> 0 < c r) (l_some : l <> [])
+  (L_range : forall r, In r l -> low <= L r <= low + eps)
+  (at_0 : weighted c 0 = 1) (at_1 : weighted c 1 = 1).
+
+Let c1 r := c r * L r.
+Let c2 r := c1 r * L r.
+Let k := eps ^ 2 / 8.
+
+Lemma weighted_pos u : 0 < weighted c u.
+Proof.
+  apply sum_pos; [exact l_some|]. intros r Hr.
+  apply Rmult_lt_0_compat; [now apply c_pos | apply exp_pos].
+Qed.
+
+Lemma variance u :
+  weighted c2 u * weighted c u - weighted c1 u ^ 2 <= eps ^ 2 / 4 * weighted c u ^ 2.
+Proof.
+  set (m := low + eps / 2).
+  assert (V : weighted c2 u + (-2 * m) * weighted c1 u + m ^ 2 * weighted c u
+              <= eps ^ 2 / 4 * weighted c u).
+  { unfold weighted. rewrite <- !sum_scal, <- !sum_plus. apply sum_le; intros r Hr.
+    unfold c2, c1. specialize (c_pos r Hr). specialize (L_range r Hr).
+    pose proof (exp_pos (u * L r)) as E.
+    replace (c r * L r * L r * exp (u * L r) + -2 * m * (c r * L r * exp (u * L r))
+             + m ^ 2 * (c r * exp (u * L r)))
+      with ((L r - m) ^ 2 * (c r * exp (u * L r))) by ring.
+    apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|].
+    assert (- (eps / 2) <= L r - m <= eps / 2) by (unfold m; lra).
+    replace (eps ^ 2 / 4) with ((eps / 2) ^ 2) by field. nra. }
+  pose proof (weighted_pos u) as W. apply (Rmult_le_compat_r (weighted c u)) in V; [|lra].
+  pose proof (pow2_ge_0 (weighted c1 u - m * weighted c u)). nra.
+Qed.
+
+Let g u := ln (weighted c u) - k * (u * (u - 1)).
+Let slope u := weighted c1 u / weighted c u - k * (2 * u - 1).
+
+Lemma g_derive u : is_derive g u (slope u).
+Proof.
+  unfold g, slope. pose proof (weighted_pos u).
+  evar_last.
+  - apply (is_derive_minus (fun u => ln (weighted c u)) (fun u => k * (u * (u - 1)))).
+    + apply (is_derive_comp ln (weighted c)); [now apply is_derive_ln | apply weighted_derive].
+    + apply (is_derive_ext (fun u => k * (u * (u - 1)))); [reflexivity|].
+      auto_derive; [exact I | reflexivity].
+  - unfold minus, plus, opp, scal; simpl; unfold mult; simpl. unfold c1. field. lra.
+Qed.
+
+Lemma slope_derive u : exists d, is_derive slope u d /\ d <= 0.
+Proof.
+  pose proof (weighted_pos u) as W. pose proof (variance u) as V.
+  exists ((weighted c2 u * weighted c u - weighted c1 u * weighted c1 u) / weighted c u ^ 2
+          - k * 2). split.
+  - unfold slope. evar_last.
+    + apply (is_derive_minus (fun u => weighted c1 u / weighted c u) (fun u => k * (2 * u - 1))).
+      * apply is_derive_div; [apply weighted_derive | apply weighted_derive | lra].
+      * apply (is_derive_ext (fun u => k * (2 * u - 1))); [reflexivity|].
+        auto_derive; [exact I | reflexivity].
+    + unfold minus, plus, opp; simpl. unfold c2, c1. field. lra.
+  - unfold k. apply (Rmult_le_reg_r (weighted c u ^ 2)); [nra|].
+    unfold Rdiv. rewrite Rmult_0_l, Rmult_minus_distr_r, Rmult_assoc, Rinv_l, Rmult_1_r by nra.
+    nra.
+Qed.
+
+Lemma mean_value (f df : R -> R) a b : a <= b -> (forall x, is_derive f x (df x)) ->
+  exists z, a <= z <= b /\ f b - f a = df z * (b - a).
+Proof.
+  intros H D. destruct (MVT_gen f a b df) as (z & Hz & E).
+  - intros; apply D.
+  - intros x _. apply derivable_continuous_pt. exists (df x). apply is_derive_Reals, D.
+  - rewrite Rmin_left, Rmax_right in Hz by lra. exists z. split; assumption.
+Qed.
+
+Theorem hoeffding a : 1 < a -> weighted c a <= exp (a * (a - 1) * k).
+Proof.
+  intros Ha.
+  assert (G0 : g 0 = 0) by (unfold g; rewrite at_0, ln_1; ring).
+  assert (G1 : g 1 = 0) by (unfold g; rewrite at_1, ln_1; ring).
+  destruct (mean_value g slope 0 1 ltac:(lra) g_derive) as (z & Z & Ez).
+  destruct (mean_value g slope 1 a ltac:(lra) g_derive) as (y & Y & Ey).
+  assert (S : slope y <= slope z).
+  { assert (D : forall x, is_derive slope x (Derive slope x)).
+    { intros x. destruct (slope_derive x) as (d & Hd & _). apply Derive_correct. now exists d. }
+    destruct (mean_value slope (Derive slope) z y ltac:(lra) D) as (x & _ & Ex).
+    destruct (slope_derive x) as (d & Hd & N). apply is_derive_unique in Hd. rewrite Hd in Ex.
+    nra. }
+  assert (G : g a <= 0).
+  { rewrite G0, G1 in Ez. rewrite G1 in Ey. nra. }
+  unfold g in G. rewrite <- (exp_ln (weighted c a)) by apply weighted_pos.
+  apply exp_le. lra.
+Qed.
+End Hoeffding.
+
+Lemma moment_weighted n p p' a : is_law n p -> is_law n p' ->
+  moment (candidates n) p p' a = weighted (candidates n) (loss p p') p' a.
+Proof.
+  intros [P _] [P' _]. apply sum_ext; intros r Hr. apply in_candidates in Hr.
+  specialize (P r Hr). specialize (P' r Hr). unfold Rpower, loss.
+  rewrite ln_div, <- exp_plus by auto. rewrite <- (exp_ln (p' r)) at 2 by auto.
+  rewrite <- exp_plus. f_equal. ring.
+Qed.
+
+Lemma candidates_some n p : is_law n p -> candidates n <> [].
+Proof. intros [_ M] E. rewrite E in M. simpl in M. lra. Qed.
+
+Theorem range_to_zcdp n p p' eps : is_law n p -> is_law n p' -> bounded_range n p p' eps ->
+  zcdp (candidates n) p p' (concentrated_of_range_at_most eps).
+Proof.
+  intros Lp Lp' B. pose proof (candidates_some n p Lp) as Some.
+  apply moment_zcdp; [exact Some|]. intros a Ha. rewrite moment_weighted by auto.
+  assert (Hn : (0 < n)%nat) by (destruct n; [now contradiction Some | lia]).
+  destruct (best_reached n (loss p p') Hn) as (i & Hi & Ei).
+  apply (hoeffding (candidates n) (loss p p') p' (loss p p' i - eps) eps); auto.
+  - intros r Hr. apply Lp'. now apply in_candidates.
+  - intros r Hr. apply in_candidates in Hr. pose proof (best_ge n (loss p p') r Hr).
+    specialize (B i r Hi Hr). lra.
+  - unfold weighted. rewrite (sum_ext _ _ p') by (intros; rewrite Rmult_0_l, exp_0; ring).
+    apply Lp'.
+  - unfold weighted. rewrite (sum_ext _ _ p); [apply Lp|]. intros r Hr.
+    apply in_candidates in Hr. destruct Lp as [P _], Lp' as [P' _].
+    specialize (P r Hr). specialize (P' r Hr).
+    unfold loss. rewrite Rmult_1_l, exp_ln by now apply Rdiv_lt_0_compat. field. lra.
+Qed.
+
+Theorem pure_to_zcdp n p p' eps : is_law n p -> is_law n p' ->
+  pure_dp n p p' eps -> pure_dp n p' p eps ->
+  zcdp (candidates n) p p' (concentrated_of_pure_at_most eps).
+Proof.
+  intros L L' A B.
+  replace (concentrated_of_pure_at_most eps)
+    with (concentrated_of_range_at_most (range_of_pure eps)).
+  - apply range_to_zcdp; auto. now apply pure_to_range.
+  - unfold concentrated_of_pure_at_most, concentrated_of_range_at_most, range_of_pure. field.
+Qed.
+
+(** ** From concentrated to approximate *)
+
+Lemma ln_below x : 0 < x -> ln x <= x - 1.
+Proof.
+  intros H. pose proof (exp_ineq1_le (ln x)) as E. rewrite exp_ln in E by exact H. lra.
+Qed.
+
+(** 1 - exp (- x) is at most c exp ((a - 1) x), c being the largest quotient. *)
+Lemma tail_bound a x : 1 < a ->
+  1 - exp (- x) <= exp (- ln a + (a - 1) * ln (1 - 1 / a) + (a - 1) * x).
+Proof.
+  intros Ha. destruct (Rle_dec (1 - exp (- x)) 0) as [N|N].
+  { eapply Rle_trans; [exact N | apply Rlt_le, exp_pos]. }
+  rewrite <- (exp_ln (1 - exp (- x))) by lra. apply exp_le.
+  set (v := exp (- x)) in *. assert (V : 0 < v) by apply exp_pos.
+  pose proof (ln_below (a * (1 - v)) ltac:(nra)) as A.
+  assert (Q : 0 < a / (a - 1)) by (apply Rdiv_lt_0_compat; lra).
+  pose proof (ln_below (v * (a / (a - 1))) ltac:(nra)) as B.
+  assert (X : ln v = - x) by (unfold v; apply ln_exp).
+  assert (Y : ln (1 - 1 / a) = - ln (a / (a - 1))).
+  { rewrite <- ln_Rinv by exact Q. f_equal. field. lra. }
+  rewrite ln_mult in A, B by lra. rewrite X in B. rewrite Y.
+  apply (Rmult_le_compat_l (a - 1)) in B; [|lra].
+  replace ((a - 1) * (v * (a / (a - 1)) - 1)) with (a * v - a + 1) in B by (field; lra).
+  lra.
+Qed.
+
+Theorem zcdp_to_approx n p p' rho delta a : is_law n p -> is_law n p' ->
+  zcdp (candidates n) p p' rho -> 0 < delta -> 1 < a ->
+  approx_dp n p p' (Rmax 0 (epsilon_of_concentrated rho delta a)) delta.
+Proof.
+  intros Lp Lp' Z Hd Ha S.
+  pose proof (candidates_some n p Lp) as Some.
+  pose proof (zcdp_moment (candidates n) p p' rho a Some Z Ha) as M.
+  set (e := epsilon_of_concentrated rho delta a).
+  set (K := - ln a + (a - 1) * ln (1 - 1 / a) - (a - 1) * e).
+  assert (E : exp K * moment (candidates n) p p' a <= delta).
+  { apply Rle_trans with (exp K * exp (a * (a - 1) * rho)).
+    - apply Rmult_le_compat_l; [apply Rlt_le, exp_pos | exact M].
+    - rewrite <- exp_plus, <- (exp_ln delta) by exact Hd. apply exp_le, Req_le.
+      unfold K, e, epsilon_of_concentrated.
+      assert (X : ln (1 / (a * delta)) = - ln a - ln delta).
+      { replace (1 / (a * delta)) with (/ (a * delta)) by (field; lra).
+        rewrite ln_Rinv, ln_mult by nra. ring. }
+      rewrite X. field. lra. }
+  assert (B : event n S p - exp e * event n S p' <= delta).
+  { eapply Rle_trans; [|exact E].
+    unfold moment. rewrite <- sum_scal.
+    replace (event n S p - exp e * event n S p')
+      with (event n S p + (- exp e) * event n S p') by ring.
+    unfold event. rewrite !sum_filter, <- sum_scal, <- sum_plus.
+    apply sum_le; intros r Hr. apply in_candidates in Hr.
+    destruct Lp as [P _], Lp' as [P' _]. specialize (P r Hr). specialize (P' r Hr).
+    assert (T : p r - exp e * p' r <= exp K * (Rpower (p r) a * Rpower (p' r) (1 - a))).
+    { pose proof (tail_bound a (ln (p r) - ln (p' r) - e) Ha) as T.
+      apply (Rmult_le_compat_l (p r)) in T; [|lra].
+      replace (p r * (1 - exp (- (ln (p r) - ln (p' r) - e)))) with (p r - exp e * p' r) in T.
+      - eapply Rle_trans; [exact T|]. apply Req_le. unfold Rpower.
+        rewrite <- (exp_ln (p r)) at 1 by exact P. rewrite <- !exp_plus. f_equal.
+        unfold K. ring.
+      - replace (- (ln (p r) - ln (p' r) - e)) with (e + ln (p' r) + - ln (p r)) by ring.
+        rewrite !exp_plus, exp_Ropp, !exp_ln by assumption. field. lra. }
+    pose proof (exp_pos K).
+    assert (0 < Rpower (p r) a * Rpower (p' r) (1 - a))
+      by (apply Rmult_lt_0_compat; apply exp_pos).
+    destruct (S r); nra. }
+  assert (Y : 0 <= event n S p').
+  { apply sum_nonneg. intros r Hr. apply filter_In in Hr as [Hr _]. apply in_candidates in Hr.
+    now apply Rlt_le, Lp'. }
+  assert (exp e <= exp (Rmax 0 e)) by (apply exp_le, Rmax_r). nra.
+Qed.
+
+(** ** Composition, theorem 1 (b) *)
+
+Section Interaction.
+Variables (n : list nat -> nat) (law law' : list nat -> nat -> R) (rho : list nat -> R).
+Hypotheses
+  (law_is : forall h, is_law (n h) (law h)) (law'_is : forall h, is_law (n h) (law' h))
+  (round_zcdp : forall h, zcdp (candidates (n h)) (law h) (law' h) (rho h)).
+
+Lemma path_pos (l : list nat -> nat -> R) k h t : (forall h, is_law (n h) (l h)) ->
+  In t (transcripts n k h) -> 0 < path l h t.
+Proof.
+  intros Hl. revert h t. induction k as [|k IH]; intros h t Ht.
+  - destruct Ht as [<-|[]]. cbn [path]. lra.
+  - cbn [transcripts] in Ht. apply in_flat_map in Ht as (x & Hx & Ht).
+    apply in_map_iff in Ht as (u & <- & Hu). cbn [path]. apply in_candidates in Hx.
+    apply Rmult_lt_0_compat; [now apply Hl | now apply IH].
+Qed.
+
+Lemma moment_composition a k h cap : 1 < a -> within n rho k h cap ->
+  moment (transcripts n k h) (path law h) (path law' h) a <= exp (a * (a - 1) * cap).
+Proof.
+  intros Ha. revert h cap. induction k as [|k IH]; intros h cap W.
+  - cbn [within] in W. unfold moment. cbn [transcripts]. rewrite sum_one. cbn [path].
+    unfold Rpower. rewrite ln_1, !Rmult_0_r, exp_0, Rmult_1_r.
+    apply Rle_trans with (exp 0); [rewrite exp_0; lra|]. apply exp_le. repeat apply Rmult_le_pos; lra.
+  - cbn [within] in W. destruct W as [_ W]. unfold moment. rewrite sum_transcripts.
+    apply Rle_trans with (sum (candidates (n h)) (fun r =>
+      exp (a * (a - 1) * (cap - rho h)) * (Rpower (law h r) a * Rpower (law' h r) (1 - a)))).
+    + apply sum_le; intros r Hr. apply in_candidates in Hr.
+      specialize (IH (h ++ [r]) (cap - rho h) (W r Hr)). unfold moment in IH.
+      rewrite (sum_ext _ _ (fun t => Rpower (law h r) a * Rpower (law' h r) (1 - a) *
+        (Rpower (path law (h ++ [r]) t) a * Rpower (path law' (h ++ [r]) t) (1 - a)))).
+      * rewrite sum_scal, Rmult_comm. apply Rmult_le_compat_r; [|exact IH].
+        apply Rmult_le_pos; apply Rlt_le, exp_pos.
+      * intros t Ht. cbn [path].
+        destruct (law_is h) as [P _], (law'_is h) as [P' _].
+        pose proof (path_pos law k (h ++ [r]) t law_is Ht).
+        pose proof (path_pos law' k (h ++ [r]) t law'_is Ht).
+        rewrite <- !Rpower_mult_distr by auto. ring.
+    + rewrite sum_scal.
+      pose proof (zcdp_moment _ _ _ _ a (candidates_some _ _ (law_is h)) (round_zcdp h) Ha) as Z.
+      apply (Rmult_le_compat_l (exp (a * (a - 1) * (cap - rho h)))) in Z;
+        [|apply Rlt_le, exp_pos].
+      eapply Rle_trans; [exact Z|]. rewrite <- exp_plus. apply exp_le. lra.
+Qed.
+
+Theorem zcdp_composition k cap : within n rho k [] cap ->
+  zcdp (transcripts n k []) (path law []) (path law' []) cap.
+Proof.
+  intros W. apply moment_zcdp.
+  - intros E. pose proof (path_total n law (fun h => proj2 (law_is h)) k []) as T.
+    rewrite E in T. simpl in T. lra.
+  - intros a Ha. now apply moment_composition.
+Qed.
+End Interaction.
