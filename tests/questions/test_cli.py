@@ -239,3 +239,12 @@ def test_a_purpose_is_written_down(folder: Path) -> None:
 def test_mechanisms_complete() -> None:
     assert mechanism_names("perm") == ["permute-and-flip"]
     assert len(mechanism_names("")) > 5
+
+
+def test_a_file_as_spreadsheets_write_it(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes("person;Größe\n1;170\n2;180\n".encode("cp1252"))
+    found = _run(
+        "median", tmp_path / "people.csv", "--no-ledger", "--column", "Größe", "--user", "person",
+        "--bounds", "0:250", "--epsilon", 1, "--delimiter", ";", "--encoding", "cp1252", "--json",
+    )  # fmt: skip
+    assert 0 <= json.loads(found.output)["answer"] <= 250

@@ -6,87 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.asking import answer, listed, mechanism_names, require_candidates
-
-Data = Annotated[
-    str, typer.Argument(help="A CSV, Parquet or JSON lines file, or a glob in quotes.")
-]
-Column = Annotated[str, typer.Option(help="The column to ask about.")]
-Epsilon = Annotated[str, typer.Option(help="What the whole question costs.")]
-User = Annotated[str | None, typer.Option(help="The column that tells people apart.")]
-OneRow = Annotated[
-    bool, typer.Option("--one-row-per-user", help="In place of --user: nobody has two rows.")
-]
-Neighbours = Annotated[str, typer.Option(help="add-remove one person, or replace one.")]
-Mechanism = Annotated[
-    str | None,
-    typer.Option(
-        help="Another mechanism than permute-and-flip, e.g. exponential.",
-        autocompletion=mechanism_names,
-    ),
-]
-Dataset = Annotated[str | None, typer.Option(help="The data set's name in the budget ledger.")]
-LedgerAddress = Annotated[
-    str | None, typer.Option("--ledger", help="Another ledger than the usual one.")
-]
-NoLedger = Annotated[bool, typer.Option("--no-ledger", help="Say that nobody counts the budget.")]
-Where = Annotated[
-    str | None, typer.Option(help='Only rows for which this holds, e.g. "age >= 18".')
-]
-By = Annotated[str | None, typer.Option(help="One answer for each of the --groups of this column.")]
-Groups = Annotated[
-    str | None, typer.Option(help="With --by: the public groups, with commas, or a file of them.")
-]
-GroupsPerPerson = Annotated[
-    int,
-    typer.Option(help="A person counts in so many groups at most, drawn from theirs; ε is shared."),
-]
-Engine = Annotated[
-    str | None, typer.Option(help="Who reads the file: duckdb, polars, pandas or spark.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the release as JSON.")]
-Purpose = Annotated[
-    str | None, typer.Option(help="What for, as the ledger is to say it: words without data.")
-]
-Out = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write the answer to this file too, and first.")
-]
-CandidatesFile = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LIST",
-        help="The public candidates, with commas, or a file: one on each line, or a CSV column.",
-    ),
-]
-Delta = Annotated[
-    str | None, typer.Option(help="Without --candidates: how likely the guarantee may fail.")
-]
-Considered = Annotated[
-    int, typer.Option(help="Without --candidates: how many values compete at most.")
-]
-WithCount = Annotated[
-    bool, typer.Option("--with-count", help="Also a noisy count, for a part of epsilon.")
-]
-CountShare = Annotated[str, typer.Option(help="The part of epsilon that counts get.")]
-WithPeople = Annotated[
-    bool,
-    typer.Option(
-        "--with-people",
-        help="Also a noisy number of the people who counted, for a part of epsilon.",
-    ),
-]
-PeopleShare = Annotated[str, typer.Option(help="The part of epsilon that --with-people gets.")]
-Bounds = Annotated[str, typer.Option(help="Public bounds, such as 0:120.")]
-Step = Annotated[str, typer.Option(help="The distance between grid points.")]
-PerPerson = Annotated[
-    str,
-    typer.Option(
-        help="What a person with several values counts with: least, largest, random or mean."
-    ),
-]
-Outside = Annotated[
-    str, typer.Option(help="Values outside the bounds: clamp (to the nearer bound) or drop.")
-]
+from discreet.cli import question_options as option
+from discreet.cli.asking import (
+    answer,
+    listed,
+    require_candidates,
+    table_file,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -98,39 +24,41 @@ def register(app: typer.Typer) -> None:
 
 
 def mode(
-    data: Data,
+    data: option.Data,
     *,
-    column: Column,
-    epsilon: Epsilon,
-    candidates: CandidatesFile = None,
+    column: option.Column,
+    epsilon: option.Epsilon,
+    candidates: option.CandidatesFile = None,
     bounds: Annotated[
         str | None, typer.Option(help="In place of --candidates: public bounds of a grid.")
     ] = None,
-    step: Step = "1",
-    user: User = None,
-    one_row_per_user: OneRow = False,
-    dataset: Dataset = None,
-    ledger: LedgerAddress = None,
-    no_ledger: NoLedger = False,
-    neighbours: Neighbours = "add-remove",
-    mechanism: Mechanism = None,
-    delta: Delta = None,
-    considered: Considered = 100,
-    where: Where = None,
-    by: By = None,
-    groups: Groups = None,
-    groups_per_person: GroupsPerPerson = 1,
-    with_count: WithCount = False,
-    count_share: CountShare = "0.25",
+    step: option.Step = "1",
+    user: option.User = None,
+    one_row_per_user: option.OneRow = False,
+    dataset: option.Dataset = None,
+    ledger: option.LedgerAddress = None,
+    no_ledger: option.NoLedger = False,
+    neighbours: option.Neighbours = "add-remove",
+    mechanism: option.Mechanism = None,
+    delta: option.Delta = None,
+    considered: option.Considered = 100,
+    where: option.Where = None,
+    by: option.By = None,
+    groups: option.Groups = None,
+    groups_per_person: option.GroupsPerPerson = 1,
+    with_count: option.WithCount = False,
+    count_share: option.CountShare = "0.25",
     with_gap: Annotated[
         bool, typer.Option("--with-gap", help="Also the noisy lead, at no cost.")
     ] = False,
-    with_people: WithPeople = False,
-    people_share: PeopleShare = "0.1",
-    engine: Engine = None,
-    purpose: Purpose = None,
-    json: Json = False,
-    out: Out = None,
+    with_people: option.WithPeople = False,
+    people_share: option.PeopleShare = "0.1",
+    engine: option.Engine = None,
+    delimiter: option.Delimiter = None,
+    encoding: option.Encoding = None,
+    purpose: option.Purpose = None,
+    json: option.Json = False,
+    out: option.Out = None,
 ) -> None:
     """The most common value of a column.
 
@@ -148,7 +76,7 @@ def mode(
         raise ParameterError("give --candidates or --bounds, not both")
     answer(
         questions.mode,
-        data,
+        table_file(data, delimiter, encoding),
         json=json,
         out=out,
         purpose=purpose,
@@ -180,31 +108,33 @@ def mode(
 
 
 def median(
-    data: Data,
+    data: option.Data,
     *,
-    column: Column,
-    bounds: Bounds,
-    epsilon: Epsilon,
-    step: Step = "1",
-    user: User = None,
-    one_row_per_user: OneRow = False,
-    dataset: Dataset = None,
-    ledger: LedgerAddress = None,
-    no_ledger: NoLedger = False,
-    neighbours: Neighbours = "add-remove",
-    mechanism: Mechanism = None,
-    per_person: PerPerson = "least",
-    outside: Outside = "clamp",
-    where: Where = None,
-    by: By = None,
-    groups: Groups = None,
-    groups_per_person: GroupsPerPerson = 1,
-    with_people: WithPeople = False,
-    people_share: PeopleShare = "0.1",
-    engine: Engine = None,
-    purpose: Purpose = None,
-    json: Json = False,
-    out: Out = None,
+    column: option.Column,
+    bounds: option.Bounds,
+    epsilon: option.Epsilon,
+    step: option.Step = "1",
+    user: option.User = None,
+    one_row_per_user: option.OneRow = False,
+    dataset: option.Dataset = None,
+    ledger: option.LedgerAddress = None,
+    no_ledger: option.NoLedger = False,
+    neighbours: option.Neighbours = "add-remove",
+    mechanism: option.Mechanism = None,
+    per_person: option.PerPerson = "least",
+    outside: option.Outside = "clamp",
+    where: option.Where = None,
+    by: option.By = None,
+    groups: option.Groups = None,
+    groups_per_person: option.GroupsPerPerson = 1,
+    with_people: option.WithPeople = False,
+    people_share: option.PeopleShare = "0.1",
+    engine: option.Engine = None,
+    delimiter: option.Delimiter = None,
+    encoding: option.Encoding = None,
+    purpose: option.Purpose = None,
+    json: option.Json = False,
+    out: option.Out = None,
 ) -> None:
     """The median of a column, on a public grid.
 
@@ -218,7 +148,7 @@ def median(
 
     answer(
         questions.median,
-        data,
+        table_file(data, delimiter, encoding),
         json=json,
         out=out,
         purpose=purpose,
@@ -246,32 +176,34 @@ def median(
 
 
 def quantiles(
-    data: Data,
+    data: option.Data,
     *,
-    column: Column,
+    column: option.Column,
     at: Annotated[str, typer.Option(help="The levels, with commas: 0.1,0.5,0.9.")],
-    bounds: Bounds,
-    epsilon: Epsilon,
-    step: Step = "1",
-    user: User = None,
-    one_row_per_user: OneRow = False,
-    dataset: Dataset = None,
-    ledger: LedgerAddress = None,
-    no_ledger: NoLedger = False,
-    neighbours: Neighbours = "add-remove",
-    mechanism: Mechanism = None,
-    per_person: PerPerson = "least",
-    outside: Outside = "clamp",
-    where: Where = None,
-    by: By = None,
-    groups: Groups = None,
-    groups_per_person: GroupsPerPerson = 1,
-    with_people: WithPeople = False,
-    people_share: PeopleShare = "0.1",
-    engine: Engine = None,
-    purpose: Purpose = None,
-    json: Json = False,
-    out: Out = None,
+    bounds: option.Bounds,
+    epsilon: option.Epsilon,
+    step: option.Step = "1",
+    user: option.User = None,
+    one_row_per_user: option.OneRow = False,
+    dataset: option.Dataset = None,
+    ledger: option.LedgerAddress = None,
+    no_ledger: option.NoLedger = False,
+    neighbours: option.Neighbours = "add-remove",
+    mechanism: option.Mechanism = None,
+    per_person: option.PerPerson = "least",
+    outside: option.Outside = "clamp",
+    where: option.Where = None,
+    by: option.By = None,
+    groups: option.Groups = None,
+    groups_per_person: option.GroupsPerPerson = 1,
+    with_people: option.WithPeople = False,
+    people_share: option.PeopleShare = "0.1",
+    engine: option.Engine = None,
+    delimiter: option.Delimiter = None,
+    encoding: option.Encoding = None,
+    purpose: option.Purpose = None,
+    json: option.Json = False,
+    out: option.Out = None,
 ) -> None:
     """Several quantiles of a column at once, on a public grid.
 
@@ -285,7 +217,7 @@ def quantiles(
 
     answer(
         questions.quantiles,
-        data,
+        table_file(data, delimiter, encoding),
         json=json,
         out=out,
         purpose=purpose,
@@ -314,37 +246,39 @@ def quantiles(
 
 
 def top(
-    data: Data,
+    data: option.Data,
     *,
-    column: Column,
+    column: option.Column,
     k: Annotated[int, typer.Option("-k", "--k", help="How many.")],
-    epsilon: Epsilon,
-    candidates: CandidatesFile = None,
-    user: User = None,
-    one_row_per_user: OneRow = False,
-    dataset: Dataset = None,
-    ledger: LedgerAddress = None,
-    no_ledger: NoLedger = False,
-    neighbours: Neighbours = "add-remove",
-    mechanism: Mechanism = None,
+    epsilon: option.Epsilon,
+    candidates: option.CandidatesFile = None,
+    user: option.User = None,
+    one_row_per_user: option.OneRow = False,
+    dataset: option.Dataset = None,
+    ledger: option.LedgerAddress = None,
+    no_ledger: option.NoLedger = False,
+    neighbours: option.Neighbours = "add-remove",
+    mechanism: option.Mechanism = None,
     method: Annotated[str, typer.Option(help="peeling, or one-shot.")] = "peeling",
     unordered: Annotated[
         bool, typer.Option("--unordered", help="Do not release the order.")
     ] = False,
-    delta: Delta = None,
-    considered: Considered = 100,
-    where: Where = None,
-    by: By = None,
-    groups: Groups = None,
-    groups_per_person: GroupsPerPerson = 1,
-    with_count: WithCount = False,
-    count_share: CountShare = "0.25",
-    with_people: WithPeople = False,
-    people_share: PeopleShare = "0.1",
-    engine: Engine = None,
-    purpose: Purpose = None,
-    json: Json = False,
-    out: Out = None,
+    delta: option.Delta = None,
+    considered: option.Considered = 100,
+    where: option.Where = None,
+    by: option.By = None,
+    groups: option.Groups = None,
+    groups_per_person: option.GroupsPerPerson = 1,
+    with_count: option.WithCount = False,
+    count_share: option.CountShare = "0.25",
+    with_people: option.WithPeople = False,
+    people_share: option.PeopleShare = "0.1",
+    engine: option.Engine = None,
+    delimiter: option.Delimiter = None,
+    encoding: option.Encoding = None,
+    purpose: option.Purpose = None,
+    json: option.Json = False,
+    out: option.Out = None,
 ) -> None:
     """The k most common values of a column.
 
@@ -382,7 +316,7 @@ def top(
     }
     answer(
         questions.top_k,
-        data,
+        table_file(data, delimiter, encoding),
         json=json,
         out=out,
         purpose=purpose,

@@ -86,6 +86,15 @@ def listed(text: str | None, *, least: int = 1) -> Any:
     return parts if len(parts) >= least else text
 
 
+def table_file(path: str, delimiter: str | None, encoding: str | None) -> Any:
+    """The path, with what its name does not tell."""
+    if delimiter is None and encoding is None:
+        return path
+    from discreet.tables import TextFile
+
+    return TextFile(path, delimiter=delimiter, encoding=encoding or "utf-8")
+
+
 def mechanism_names(incomplete: str) -> list[str]:
     """The registered mechanisms, for a shell that completes."""
     from discreet.mechanisms import MECHANISMS

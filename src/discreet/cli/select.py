@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from discreet.cli import studying as study
-from discreet.cli.ask import Out, Purpose
 from discreet.cli.asking import answer, mechanism_names
+from discreet.cli.question_options import Out, Purpose
 
 
 def register(app: typer.Typer) -> None:

@@ -8,5 +8,14 @@ from __future__ import annotations
 from discreet.tables.counts import Rows, people_per_candidate, people_per_grid_point
 from discreet.tables.grid import Grid
 from discreet.tables.table import Table, open_table
+from discreet.tables.text_files import TextFile
 
-__all__ = ["Grid", "Rows", "Table", "open_table", "people_per_candidate", "people_per_grid_point"]
+__all__ = [
+    "Grid",
+    "Rows",
+    "Table",
+    "TextFile",
+    "open_table",
+    "people_per_candidate",
+    "people_per_grid_point",
+]

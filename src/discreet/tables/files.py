@@ -23,6 +23,7 @@ from discreet.exact_numbers import refuse
 from discreet.tables.identities import quoted
 from discreet.tables.quiet import quietly
 from discreet.tables.spark_files import opened_text, read_json_lines, read_parquet, read_text
+from discreet.tables.text_files import TextFile, in_utf_8
 
 ENGINES = ("duckdb", "polars", "pandas", "spark")
 """What can read a file."""
@@ -52,14 +53,19 @@ class Opened:
     load: Callable[[], Any] | None = None
 
 
-def open_files(pattern: str | Path, *, needed: Iterable[str], engine: str) -> Opened:
+def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: str) -> Opened:
     """The files that a path names, or else those that match it as a pattern."""
     if engine not in ENGINES:
         raise refuse("engine", engine, "one of " + ", ".join(ENGINES))
+    file = given if isinstance(given, TextFile) else TextFile(given)
+    pattern = file.path
     paths = _matching(pattern)
     suffix = _suffix(paths[0])
     if any(_suffix(path) != suffix for path in paths):
         raise ParameterError(f"{str(pattern)!r} matches files of different formats")
+    if not file.is_plain and suffix not in _DELIMITERS:
+        raise ParameterError("delimiter= and encoding= go with a CSV or TSV file")
+    delimiter = file.delimiter or _DELIMITERS.get(suffix, "")
     columns: Sequence[str] = sorted(set(needed))
     if suffix in _PARQUET:
         same = quietly(
@@ -70,17 +76,36 @@ def open_files(pattern: str | Path, *, needed: Iterable[str], engine: str) -> Op
                 f"the files of {str(pattern)!r} do not declare the same columns of the same types"
             )
     elif suffix in _DELIMITERS:
-        headers = [_header(path, _DELIMITERS[suffix]) for path in paths]
+        headers = [_header(path, delimiter, file.encoding) for path in paths]
         if any(header != headers[0] for header in headers):
             raise ParameterError(
                 f"the files of {str(pattern)!r} do not have the same columns in one order"
             )
         columns = headers[0]
+    if file.encoding != "utf-8":
+        return _in_another_encoding(paths, columns, delimiter, file.encoding, engine=engine)
     opened = quietly(
-        lambda: _READERS[engine](paths, suffix, columns), doing="opening the file", telling=True
+        lambda: _READERS[engine](paths, suffix, columns, delimiter),
+        doing="opening the file",
+        telling=True,
     )
     frame, load = opened if isinstance(opened, tuple) else (opened, None)
     return Opened(frame, suffix not in _PARQUET, load)
+
+
+def _in_another_encoding(
+    paths: list[str], columns: Sequence[str], delimiter: str, encoding: str, *, engine: str
+) -> Opened:
+    """DuckDB's own decoders stop at a byte that does not belong; ours replaces it, after the spend."""
+    if engine != "duckdb":
+        raise ParameterError(f"engine={engine!r} is not allowed: encoding= goes with duckdb")
+
+    def load() -> Any:
+        copies = in_utf_8(paths, encoding=encoding, folder=_spill_folder())
+        return _duckdb(copies, ".csv", columns, delimiter)
+
+    empty = ", ".join(f"NULL::VARCHAR AS {quoted(name)}" for name in columns)
+    return Opened(_connected().sql(f"SELECT {empty} WHERE false"), True, load)
 
 
 def _matching(pattern: str | Path) -> list[str]:
@@ -104,12 +129,12 @@ def _suffix(path: str) -> str:
     )
 
 
-def _header(path: str, delimiter: str) -> list[str]:
+def _header(path: str, delimiter: str, encoding: str) -> list[str]:
     """The first record, which names the columns; it is schema, not data."""
 
     def first_record() -> list[str]:
         # A whole block is decoded, and with it rows: no byte of theirs may raise.
-        with opened_text(path, newline="") as file:
+        with opened_text(path, newline="", encoding=encoding) as file:
             return next(csv.reader(file, delimiter=delimiter), [])
 
     names = quietly(first_record, doing="reading the header")
@@ -161,7 +186,7 @@ def _parquet_in_duckdb(connection: Any, paths: Sequence[str]) -> Any:
     )
 
 
-def _duckdb(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
+def _duckdb(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> Any:
     connection = _connected()
     if suffix in _PARQUET:
         return _parquet_in_duckdb(connection, paths)
@@ -177,21 +202,23 @@ def _duckdb(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
         )
     return connection.sql(
         f"SELECT * FROM read_csv({files}, columns = {as_text}, header = true, auto_detect = false, "  # noqa: S608
-        f"delim = {_literal(_DELIMITERS[suffix])}, quote = '\"', escape = '\"', "
+        f"delim = {_literal(delimiter)}, quote = '\"', escape = '\"', "
         # Short rows are padded; with a line break inside quotes the parallel reader refuses that, and
         # a refusal that depends on a value is what must not happen.
         "ignore_errors = true, null_padding = true, strict_mode = false, parallel = false)"
     )
 
 
-def _polars(paths: list[str], suffix: str, _columns: Sequence[str]) -> Any:
+def _polars(paths: list[str], suffix: str, _columns: Sequence[str], _delimiter: str) -> Any:
     _parquet_only(suffix, "polars")
     import polars as pl
 
     return pl.scan_parquet(paths, glob=False, hive_partitioning=False)
 
 
-def _pandas(paths: list[str], suffix: str, needed: Sequence[str]) -> tuple[Any, Callable[[], Any]]:
+def _pandas(
+    paths: list[str], suffix: str, needed: Sequence[str], _delimiter: str
+) -> tuple[Any, Callable[[], Any]]:
     _parquet_only(suffix, "pandas")
     import pandas as pd
     import pyarrow as pa
@@ -233,7 +260,7 @@ def _parquet_only(suffix: str, engine: str) -> None:
         )
 
 
-def _spark(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
+def _spark(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> Any:
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.getOrCreate()
@@ -241,7 +268,7 @@ def _spark(paths: list[str], suffix: str, columns: Sequence[str]) -> Any:
         return read_parquet(session, paths)
     if suffix in _JSON_LINES:
         return read_json_lines(session, paths, columns=columns)
-    return read_text(session, paths, columns=columns, delimiter=_DELIMITERS[suffix])
+    return read_text(session, paths, columns=columns, delimiter=delimiter)
 
 
 def _duckdb_schema(path: str) -> Any:

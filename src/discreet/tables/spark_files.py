@@ -60,11 +60,12 @@ class ReadRecords:
             yield (record + [None] * width)[:width]
 
 
-def opened_text(path: str, *, newline: str) -> TextIO:
+def opened_text(path: str, *, newline: str, encoding: str = "utf-8") -> TextIO:
     """A text file, compressed or not, none of whose bytes raises."""
+    marked = "utf-8-sig" if encoding == "utf-8" else encoding
     if path.endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline=newline)
-    return open(path, encoding="utf-8-sig", errors="replace", newline=newline)
+        return gzip.open(path, "rt", encoding=marked, errors="replace", newline=newline)
+    return open(path, encoding=marked, errors="replace", newline=newline)
 
 
 def read_text(session: Any, paths: Sequence[str], *, columns: Sequence[str], delimiter: str) -> Any:

@@ -18,6 +18,7 @@ from discreet.tables import where as conditions
 from discreet.tables.files import open_files
 from discreet.tables.identities import as_text, fits, is_encodable, with_text
 from discreet.tables.quiet import quietly
+from discreet.tables.text_files import TextFile
 from discreet.tables.text_numbers import with_numbers
 
 _NUMBER_SUFFIX = " (discreet: as a number)"
@@ -248,7 +249,7 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
     except ImportError:
         raise missing_extra("asking a table needs Narwhals", extra="tables") from None
     is_text, load = False, None
-    if isinstance(data, str | Path):
+    if isinstance(data, str | Path | TextFile):
         opened = open_files(data, needed=needed, engine=engine or "duckdb")
         data, is_text, load = opened.native, opened.is_text, opened.load
     elif engine is not None:
