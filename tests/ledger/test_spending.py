@@ -131,8 +131,12 @@ def test_a_failure_is_a_later_entry_and_keeps_the_spend(address: str) -> None:
 def test_spending_as_a_block_records_what_went_wrong(address: str) -> None:
     with Ledger.open(address) as ledger:
         ledger.create("visits", PureDP(1))
-        with pytest.raises(ZeroDivisionError), ledger.spending("visits", PureDP("0.25")):
+        with (
+            pytest.raises(ZeroDivisionError) as failed,
+            ledger.spending("visits", PureDP("0.25")),
+        ):
             raise ZeroDivisionError
+        assert failed.value.__notes__ == ["the spend stays: visits, entry 2"]
         with ledger.spending("visits", PureDP("0.25")) as entry:
             assert entry.sequence == 4
         assert [e.kind for e in ledger.history("visits")] == ["create", "spend", "failed", "spend"]

@@ -255,7 +255,8 @@ class Ledger:
         entry = self.spend(dataset, event, purpose=purpose, group=group)
         try:
             yield entry
-        except BaseException:
+        except BaseException as error:
+            error.add_note(f"the spend stays: {entry.budget}, entry {entry.sequence}")
             # The spend stays counted in any case; the block's own error is the one to hear about.
             with suppress(LedgerError):
                 self.fail(entry)
