@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, missing_extra
-from discreet.exact_numbers import refuse, whole
+from discreet.numbers.exact import refuse, whole
 from discreet.sampling import ScriptedBits
 
 Columns = dict[str, list[Any]]

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ParameterError, ScoresError
-from discreet.exact_numbers import positive, positive_distance, refuse
 from discreet.guarantees import Guarantee, PureDP
 from discreet.mechanisms import PermuteAndFlip
+from discreet.numbers.exact import positive, positive_distance, refuse
 from discreet.release import Release
 from discreet.sampling import Bits, SecureBits, uniform_below
 from discreet.sampling.coins import Heads, falls_heads

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import DiscreetError, ParameterError, missing_extra
-from discreet.exact_numbers import non_negative, refuse
 from discreet.guarantees import ZCDP, PureDP
 from discreet.mechanisms import Exponential, Mechanism, NoisyMax, PermuteAndFlip
+from discreet.numbers.exact import non_negative, refuse
 from discreet.scores import Scores
 
 _FEATURES = ("contrib", "honest-but-curious")

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from discreet.errors import ParameterError, ScoresError, missing_extra
-from discreet.exact_numbers import fraction_of_decimal, refuse
+from discreet.numbers.exact import fraction_of_decimal, refuse
 from discreet.scores import Scores
 
 SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t"}

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from discreet.displays import card
 from discreet.errors import ParameterError, ScoresError
-from discreet.exact_numbers import fraction_of_decimal, positive, positive_distance, refuse
 from discreet.gaps import require_finite
+from discreet.numbers.exact import fraction_of_decimal, positive, positive_distance, refuse
 
 _EXACT_IN_FLOAT64 = 1 << 53
 _FLOATS = {float, np.float64, np.float32, np.float16}

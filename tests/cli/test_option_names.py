@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.cli.option_names import in_options, names_of
 from discreet.cli.plain_help import PlainCommand
-from discreet.exact_numbers import refuse
+from discreet.numbers.exact import refuse
 
 NAMES = {
     "user": "--user",

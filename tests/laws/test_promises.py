@@ -25,11 +25,11 @@ from discreet import (
     Scores,
 )
 from discreet.audit import Regular, Verdict, audit
-from discreet.conversions import zcdp_of_bounded_range
-from discreet.exact_numbers import Exact
 from discreet.guarantees import Guarantee, LaplaceDominated
+from discreet.guarantees.conversions import zcdp_of_bounded_range
 from discreet.mechanisms import MECHANISMS, LargeGap, Mechanism
 from discreet.mechanisms.mechanism import facts_of
+from discreet.numbers.exact import Exact
 
 PRIVATE = [name for name, make in MECHANISMS.items() if make(epsilon=1).private]
 DELTAS = ("1e-3", "0.02", "0.2")

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from discreet.exact_numbers import Exact, float_down
+from discreet.numbers.exact import Exact, float_down
 
 MOST_RELEASES = 20_000
 _SMALLEST_DELTA = 1e-200  # far above underflow, so that no term that matters is lost

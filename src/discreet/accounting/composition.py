@@ -13,9 +13,9 @@ from fractions import Fraction
 
 from discreet.accounting.events import ADD_REMOVE, Event, events_of
 from discreet.accounting.fixed_lists import Bound, core, fixed_list_bounds, left_out
-from discreet.conversions import epsilon_of_zcdp
-from discreet.exact_numbers import Exact, probability, refuse
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.guarantees.conversions import epsilon_of_zcdp
+from discreet.numbers.exact import Exact, probability, refuse
 
 QUESTIONS = "questions"
 _CHOSEN = {

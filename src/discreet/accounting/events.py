@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import refuse, whole
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.numbers.exact import refuse, whole
 from discreet.release import Release
 from discreet.scores import Scores
 

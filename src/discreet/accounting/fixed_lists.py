@@ -17,8 +17,8 @@ from discreet.accounting.loss_grids import (
     grid_step,
     release_of,
 )
-from discreet.exact_numbers import Exact
 from discreet.guarantees import ApproxDP, BoundedRange, FlippedCoins, Guarantee, PureDP
+from discreet.numbers.exact import Exact
 
 _POINTS = 4_096
 _MOST_POINTS = 65_536

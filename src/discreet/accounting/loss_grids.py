@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.balls import ball_of, precision, upper_end
-from discreet.exact_numbers import Exact
 from discreet.guarantees import BoundedRange, Guarantee, LaplaceDominated, PureDP
+from discreet.numbers.balls import ball_of, precision, upper_end
+from discreet.numbers.exact import Exact
 
 PRECISION = 160
 """Bits. A composed mass is known to about 2⁻¹⁴⁰ of its own size."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.exact_numbers import positive_distance, probability, refuse, whole
+from discreet.numbers.exact import positive_distance, probability, refuse, whole
 
 
 def _scale(epsilon: object, sensitivity: object, monotonic: bool) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.analysis.error import candidate_errors, quantile_of
 from discreet.analysis.family import Family, family_list, member
 from discreet.errors import ParameterError
-from discreet.exact_numbers import positive, refuse
+from discreet.numbers.exact import positive, refuse
 from discreet.scores import Scores
 
 DEFAULT_EPSILONS = tuple(Fraction(tenths, 10) for tenths in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50))

@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from discreet.analysis.family import noise_scale, required
 from discreet.errors import ParameterError, ScoresError
-from discreet.exact_numbers import positive, positive_distance, probability, refuse, whole
 from discreet.guarantees import PureDP
 from discreet.mechanisms import Mechanism
+from discreet.numbers.exact import positive, positive_distance, probability, refuse, whole
 from discreet.scores import Scores
 
 Floats = npt.NDArray[np.float64]

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from discreet.analysis.family import required
 from discreet.errors import ParameterError
-from discreet.exact_numbers import non_negative, probability, refuse
-from discreet.gap_arithmetic import PAIR_LIMIT
 from discreet.gaps import Gaps
+from discreet.gaps.arithmetic import PAIR_LIMIT
 from discreet.mechanisms import Mechanism
+from discreet.numbers.exact import non_negative, probability, refuse
 from discreet.scores import Scores
 
 Floats = npt.NDArray[np.float64]

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import refuse
 from discreet.mechanisms import MECHANISMS, Mechanism, mechanism_named
+from discreet.numbers.exact import refuse
 
 Family: TypeAlias = Mechanism | Callable[..., Mechanism] | str
 """A mechanism whose ε is ignored, a class (or any factory that takes ``epsilon=``), or a name."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
 
-from discreet.exact_numbers import refuse, whole
+from discreet.numbers.exact import refuse, whole
 
 Levels = tuple[int, ...]
 """Gaps in steps of d, ascending; the first is 0. One such vector stands for its whole class."""

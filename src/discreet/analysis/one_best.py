@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.distribution.one_best import Chance, exponential_missed
-from discreet.exact_numbers import Exact, float_up, refuse
 from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
+from discreet.numbers.exact import Exact, float_up, refuse
 from discreet.scores import Scores
 
 _LARGEST_GENERAL = 1_000_000

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from discreet.analysis.family import Family, member
 from discreet.analysis.lattice import Place, all_neighbours, classes, orders, worst_neighbour
 from discreet.errors import DiscreetError, ScoresError, missing_extra
-from discreet.exact_numbers import positive, refuse, whole
+from discreet.numbers.exact import positive, refuse, whole
 from discreet.scores import Scores
 
 THRESHOLD = math.log((3 + math.sqrt(5)) / 2)

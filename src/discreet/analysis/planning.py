@@ -21,11 +21,11 @@ from discreet.analysis.error import (
     score_difference,
 )
 from discreet.analysis.family import Family, family_name, member
-from discreet.analysis.roots import least_root
 from discreet.analysis.worst_case import worst_case_error, worst_case_tail
 from discreet.errors import ParameterError, ScoresError
-from discreet.exact_numbers import positive, probability
 from discreet.mechanisms import Mechanism, PermuteAndFlip
+from discreet.numbers.exact import positive, probability
+from discreet.numbers.searches import least_root
 from discreet.scores import Scores
 
 _LARGEST_LOG = 600.0

@@ -18,11 +18,11 @@ from discreet.accounting.fixed_lists import core
 from discreet.analysis.error import expected_error
 from discreet.analysis.family import Family, family_list, member
 from discreet.analysis.worst_case import worst_case_error
-from discreet.conversions import epsilon_of_zcdp
 from discreet.errors import NotPrivateError, ParameterError
-from discreet.exact_numbers import Exact, refuse, whole
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
+from discreet.numbers.exact import Exact, refuse, whole
 from discreet.scores import Scores
 
 _ANY = Fraction(1)  # a mechanism built from ε costs the same at every range distance

@@ -17,8 +17,8 @@ from discreet.analysis.family import noise_scale, required
 from discreet.analysis.one_best import missed_chance
 from discreet.distribution.one_best import exponential_missed
 from discreet.errors import ParameterError
-from discreet.exact_numbers import float_up, positive_distance, whole
 from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
+from discreet.numbers.exact import float_up, positive_distance, whole
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 

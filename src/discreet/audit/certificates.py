@@ -22,8 +22,8 @@ from discreet.audit.losses import (
     RenyiLoss,
 )
 from discreet.audit.subjects import FLOOR, TOLERANCE, AuditedScores, Subject, raw_function
-from discreet.balls import ball_of, precision
 from discreet.mechanisms.mechanism import facts_of
+from discreet.numbers.balls import ball_of, precision
 
 BITS = 200
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from discreet.balls import precision
+from discreet.numbers.balls import precision
 
 # Enough for counts in the millions; balls say so themselves if it is not.
 _BITS = 96

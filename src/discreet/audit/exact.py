@@ -17,11 +17,11 @@ from discreet.audit.relations import Grid, Neighbours, Relation
 from discreet.audit.search import Pair, Progress, Search
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Verdict, Witness, plain
-from discreet.balls import precision
 from discreet.errors import ParameterError
-from discreet.exact_numbers import float_up, positive_distance, refuse, whole
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, LaplaceDominated
 from discreet.mechanisms.mechanism import facts_of
+from discreet.numbers.balls import precision
+from discreet.numbers.exact import float_up, positive_distance, refuse, whole
 
 SIZES = (2, 3, 4, 5)
 """How many candidates are tried unless told otherwise."""

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.audit.confidence import lower_tail, upper_tail
 from discreet.audit.samplers import Sampler
 from discreet.errors import ParameterError
-from discreet.exact_numbers import refuse, whole
+from discreet.numbers.exact import refuse, whole
 from discreet.scores import Scores
 
 

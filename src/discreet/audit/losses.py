@@ -15,7 +15,6 @@ import numpy as np
 from discreet.audit.relations import Floats
 from discreet.audit.subjects import FLOOR
 from discreet.errors import ParameterError
-from discreet.exact_numbers import Exact
 from discreet.guarantees import (
     ZCDP,
     ApproxDP,
@@ -24,6 +23,7 @@ from discreet.guarantees import (
     LaplaceDominated,
     PureDP,
 )
+from discreet.numbers.exact import Exact
 
 _LOG_FLOOR = math.log(FLOOR)
 

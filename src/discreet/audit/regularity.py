@@ -15,8 +15,8 @@ from discreet.audit.search import Progress
 from discreet.audit.shapes import scattered, shapes
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
-from discreet.balls import precision
 from discreet.mechanisms.mechanism import facts_of
+from discreet.numbers.balls import precision
 
 _MOST_ROWS = 32
 _PROOF = "docs/proofs/auditing.md"

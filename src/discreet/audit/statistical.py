@@ -16,8 +16,8 @@ from discreet.audit.samplers import Sampler
 from discreet.audit.search import Progress
 from discreet.audit.shapes import shapes
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
-from discreet.exact_numbers import positive_distance, refuse, whole
 from discreet.guarantees import Guarantee
+from discreet.numbers.exact import positive_distance, refuse, whole
 
 SIZES = (2, 3, 5)
 _KEPT = (12, 3)

@@ -111,7 +111,7 @@ def parse_claim(text: str) -> Guarantee | Regular:
     """
     from discreet import ZCDP, ApproxDP, BoundedRange, PureDP
     from discreet.audit import Regular
-    from discreet.exact_numbers import refuse
+    from discreet.numbers.exact import refuse
 
     name, _, rest = text.strip().lower().partition(":")
     numbers = [part.strip() for part in rest.split(",")] if rest else []

@@ -15,9 +15,9 @@ def guarantee_of(
     from fractions import Fraction
 
     from discreet.errors import ParameterError
-    from discreet.exact_numbers import positive
     from discreet.guarantees import ZCDP, ApproxDP, PureDP
     from discreet.mechanisms import mechanism_named
+    from discreet.numbers.exact import positive
 
     if (epsilon is None) == (rho is None) or (delta is not None and epsilon is None):
         raise ParameterError("give --epsilon, or --rho, or --epsilon with --delta")
@@ -35,7 +35,7 @@ def guarantee_of(
 def relation_named(neighbours: str) -> str:
     """A relation that a question can be asked under; in Python a ledger may know others."""
     from discreet.accounting.events import ADD_REMOVE, REPLACE
-    from discreet.exact_numbers import refuse
+    from discreet.numbers.exact import refuse
 
     if neighbours not in (ADD_REMOVE, REPLACE):
         raise refuse("neighbours", neighbours, f'"{ADD_REMOVE}" or "{REPLACE}"')

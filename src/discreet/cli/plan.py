@@ -43,7 +43,7 @@ def plan(
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
     from discreet.analysis import epsilon_for
-    from discreet.exact_numbers import whole
+    from discreet.numbers.exact import whole
 
     families = study.families_of(mechanism, optimize)
     where: dict[str, Any]

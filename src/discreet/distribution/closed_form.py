@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from discreet.distribution.gaps import Floats, checked, coins
+from discreet.distribution.arguments import Floats, checked, coins
 from discreet.errors import ParameterError, ScoresError
 
 

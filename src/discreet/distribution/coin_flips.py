@@ -12,7 +12,14 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from discreet.distribution.gaps import Floats, Indices, checked, coins, log_times_coins, times_coins
+from discreet.distribution.arguments import (
+    Floats,
+    Indices,
+    checked,
+    coins,
+    log_times_coins,
+    times_coins,
+)
 from discreet.distribution.quadrature import gauss_legendre, nodes_for_coins
 from discreet.distribution.small_coins import LARGEST, log_product, power_sums, reciprocal_sum
 

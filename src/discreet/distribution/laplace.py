@@ -21,8 +21,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from discreet.distribution.coin_flips import unbeaten
-from discreet.distribution.gaps import (
+from discreet.distribution.arguments import (
     Floats,
     Indices,
     checked,
@@ -30,6 +29,7 @@ from discreet.distribution.gaps import (
     log_times_coins,
     times_coins,
 )
+from discreet.distribution.coin_flips import unbeaten
 from discreet.distribution.panels import Field, nodes_below
 from discreet.distribution.small_coins import log_product, power_sums, reciprocal_sum
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.distribution.gaps import Floats, Indices
+from discreet.distribution.arguments import Floats, Indices
 from discreet.distribution.quadrature import gauss_legendre, nodes_for_panels
 
 _LOG_TWO = math.log(2.0)

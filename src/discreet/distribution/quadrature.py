@@ -11,8 +11,8 @@ from functools import cache
 
 import numpy as np
 
-from discreet.balls import precision
-from discreet.distribution.gaps import Floats, Indices
+from discreet.distribution.arguments import Floats, Indices
+from discreet.numbers.balls import precision
 
 _TARGET = -57 * math.log(2)  # relative error allowed to a rule: 2⁻⁵⁷
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.distribution.gaps import Floats
+from discreet.distribution.arguments import Floats
 
 LARGEST = 1 / 16
 _RECIPROCAL = np.array(

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.accounting import Composition, Event, compose
-from discreet.exact_numbers import Exact, float_up
 from discreet.explore.making import made
 from discreet.guarantees import ZCDP, ApproxDP
+from discreet.numbers.exact import Exact, float_up
 
 REFERENCE, RIVAL = "permute-and-flip", "exponential"
 ACCOUNTINGS = ("best at δ", "sum of ε")

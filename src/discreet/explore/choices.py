@@ -12,7 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import (
+from discreet.explore.examples import examples
+from discreet.explore.making import Setting
+from discreet.explore.shelf import Shelf
+from discreet.explore.uploads import LARGEST_SCORE, ScoreFile
+from discreet.mechanisms import MECHANISMS
+from discreet.numbers.exact import (
     non_negative,
     positive,
     positive_distance,
@@ -20,11 +25,6 @@ from discreet.exact_numbers import (
     refuse,
     whole,
 )
-from discreet.explore.examples import examples
-from discreet.explore.making import Setting
-from discreet.explore.shelf import Shelf
-from discreet.explore.uploads import LARGEST_SCORE, ScoreFile
-from discreet.mechanisms import MECHANISMS
 
 SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10_000), Fraction(100)
 MOST_RELEASES = 1_000_000

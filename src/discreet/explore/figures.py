@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.exact_numbers import float_up
 from discreet.explore import budget, words
 from discreet.explore.bars import bars_of, score_range, summed
 from discreet.explore.choices import Choices
@@ -29,6 +28,7 @@ from discreet.explore.study import (
 )
 from discreet.explore.uploads import LARGEST_SCORE
 from discreet.guarantees import ZCDP, ApproxDP
+from discreet.numbers.exact import float_up
 
 LOWEST, HIGHEST = 0.01, 10.0
 """The ε on the charts, unless the chosen one lies outside."""

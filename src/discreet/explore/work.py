@@ -11,10 +11,10 @@ from typing import Any
 
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
-from discreet.exact_numbers import positive_distance, probability, refuse, whole
 from discreet.explore.making import made, takes_delta
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
 from discreet.mechanisms import MECHANISMS, Mechanism
+from discreet.numbers.exact import positive_distance, probability, refuse, whole
 
 CLAIMS = {
     "pure": "ε-differential privacy",

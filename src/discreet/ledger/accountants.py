@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting.events import Event
-from discreet.conversions import epsilon_of_zcdp
 from discreet.errors import ParameterError
-from discreet.exact_numbers import Exact, probability, refuse, shown
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.ledger.amounts import (
     COST_DIGITS,
     LARGEST_COST,
@@ -25,6 +24,7 @@ from discreet.ledger.amounts import (
     limit,
     spent,
 )
+from discreet.numbers.exact import Exact, probability, refuse, shown
 
 
 @dataclass(frozen=True, slots=True)

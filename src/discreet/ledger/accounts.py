@@ -11,10 +11,10 @@ from fractions import Fraction
 
 from discreet.accounting.events import ADD_REMOVE, REPLACE
 from discreet.errors import BudgetExceededError, NoBudgetError, ParameterError
-from discreet.exact_numbers import positive, refuse
 from discreet.guarantees import ZCDP, Guarantee
 from discreet.ledger.accountants import Accountant, cap_in_words
 from discreet.ledger.amounts import NOTHING, Amount, limit
+from discreet.numbers.exact import positive, refuse
 
 
 @dataclass(slots=True)

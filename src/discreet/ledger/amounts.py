@@ -11,7 +11,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import Exact
+from discreet.numbers.exact import Exact
 
 COST_DIGITS = 12
 DELTA_DIGITS = 18

@@ -13,7 +13,6 @@ from sqlalchemy.engine import Connection
 import discreet
 from discreet.accounting.events import ADD_REMOVE, Event, text
 from discreet.errors import LedgerError, ParameterError
-from discreet.exact_numbers import refuse
 from discreet.guarantees import Guarantee
 from discreet.ledger import accounts as arithmetic
 from discreet.ledger import clock, rows, schema
@@ -27,6 +26,7 @@ from discreet.ledger.reports import Budget, Plan, budget_report, plan_for
 from discreet.ledger.states import State
 from discreet.ledger.store import Store, use_write_ahead_log
 from discreet.ledger.verification import Verification, verify_history
+from discreet.numbers.exact import refuse
 
 T = TypeVar("T")
 _OUTCOME = re.compile(r"[a-z][a-z0-9-]{0,39}")

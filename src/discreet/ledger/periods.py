@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from discreet.exact_numbers import refuse
+from discreet.numbers.exact import refuse
 
 PERIODS = ("day", "week", "month", "quarter", "year")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from discreet import distribution, sampling
 from discreet.distribution.one_best import exponential_missed
 from discreet.distribution.reference import exponential_ball
-from discreet.exact_numbers import Exact
 from discreet.gaps import Gaps
 from discreet.guarantees import BoundedRange, Guarantee
 from discreet.mechanisms.facts import Facts
 from discreet.mechanisms.mechanism import Indices, Mechanism
+from discreet.numbers.exact import Exact
 from discreet.sampling import Bits
 
 

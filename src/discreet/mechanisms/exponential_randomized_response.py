@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet import distribution, sampling
-from discreet.balls import ball_of
 from discreet.errors import NotPrivateError
-from discreet.exact_numbers import Exact, probability, refuse, whole
 from discreet.gaps import Gaps, require_finite
 from discreet.guarantees import Guarantee, PureDP
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
+from discreet.numbers.balls import ball_of
+from discreet.numbers.exact import Exact, probability, refuse, whole
 from discreet.release import Release
 from discreet.sampling import Bits
 from discreet.scores import Scores

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from discreet import distribution, sampling
-from discreet.balls import precision
 from discreet.distribution.reference import permute_and_flip_ball
 from discreet.errors import ParameterError
-from discreet.exact_numbers import Exact, probability
 from discreet.gaps import Gaps
 from discreet.guarantees import ApproxDP, Guarantee
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
+from discreet.numbers.balls import precision
+from discreet.numbers.exact import Exact, probability
 from discreet.sampling import Bits
 from discreet.sampling.refinement import Ball, Uniform, ball
 from discreet.scores import Scores

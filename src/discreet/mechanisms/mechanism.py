@@ -14,9 +14,12 @@ from typing import Any, ClassVar, Self, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from discreet.balls import ball_of
 from discreet.errors import ParameterError
-from discreet.exact_numbers import (
+from discreet.gaps import Gaps
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.mechanisms.facts import Facts, Floats
+from discreet.numbers.balls import ball_of
+from discreet.numbers.exact import (
     Exact,
     non_negative,
     non_negative_distance,
@@ -25,9 +28,6 @@ from discreet.exact_numbers import (
     shown,
     whole,
 )
-from discreet.gaps import Gaps
-from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.mechanisms.facts import Facts, Floats
 from discreet.release import Release
 from discreet.sampling import Bits, SecureBits, best_indices, uniform_best
 from discreet.scores import Scores

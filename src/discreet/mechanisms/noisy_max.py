@@ -9,13 +9,13 @@ from typing import Any
 from discreet import distribution, sampling
 from discreet.distribution.one_best import laplace_missed
 from discreet.distribution.reference import noisy_max_laplace_ball
-from discreet.exact_numbers import Exact, refuse
 from discreet.gaps import Gaps
 from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, LaplaceDominated
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.facts import Facts
 from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.numbers.exact import Exact, refuse
 from discreet.sampling import Bits
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from discreet import distribution, sampling
 from discreet.distribution.one_best import permute_and_flip_missed
 from discreet.distribution.reference import permute_and_flip_ball
-from discreet.exact_numbers import Exact, refuse
 from discreet.gaps import Gaps
 from discreet.guarantees import FlippedCoins, Guarantee
 from discreet.mechanisms.facts import Facts
 from discreet.mechanisms.mechanism import Indices, Mechanism
+from discreet.numbers.exact import Exact, refuse
 from discreet.sampling import Bits
 
 

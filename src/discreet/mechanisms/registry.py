@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from discreet.exact_numbers import refuse
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.exponential_randomized_response import ExponentialRandomizedResponse
 from discreet.mechanisms.large_gap import LargeGap
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.numbers.exact import refuse
 
 MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "permute-and-flip": PermuteAndFlip,

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TypeAlias
 
 from discreet.errors import DiscreetError, MissingExtraError
-from discreet.exact_numbers import refuse
+from discreet.numbers.exact import refuse
 from discreet.papers.figure import DIFFERS, Drawing
 from discreet.papers.findings import CONSISTENT, Finding, not_checkable, refuted
 from discreet.papers.histograms import absent

@@ -15,12 +15,12 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from discreet.accounting import Event
 from discreet.errors import DiscreetError, LedgerError, NotPrivateError, ParameterError, TableError
-from discreet.exact_numbers import positive, refuse, whole
 from discreet.guarantees import PureDP
+from discreet.guarantees.words import figure
 from discreet.mechanisms import PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_named
-from discreet.plain_words import figure
+from discreet.numbers.exact import positive, refuse, whole
 from discreet.questions.candidates import public_candidates
 from discreet.questions.counting import noisy_count, share_of, within
 from discreet.questions.neighbours import ADD_REMOVE, REPLACE, relation

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import refuse
+from discreet.numbers.exact import refuse
 from discreet.tables.identities import is_encodable
 
 WHY_PUBLIC = (

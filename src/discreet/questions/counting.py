@@ -9,9 +9,9 @@ import math
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import positive, refuse
 from discreet.gaps import Gaps
 from discreet.mechanisms import MECHANISMS, Mechanism
+from discreet.numbers.exact import positive, refuse
 from discreet.sampling import Bits, SecureBits
 from discreet.sampling.discrete_noise import discrete_laplace
 from discreet.sampling.noisy_order import noisy_first_and_gap

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import refuse, whole
 from discreet.guarantees import PureDP
+from discreet.numbers.exact import refuse, whole
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, Asking, mechanism_at, prepare, sentence
 from discreet.questions.candidates import public_candidates

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.exact_numbers import refuse
+from discreet.numbers.exact import refuse
 
 ADD_REMOVE = "add-remove"
 REPLACE = "replace"

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 
-from discreet.exact_numbers import refuse
+from discreet.numbers.exact import refuse
 from discreet.questions.candidates import Candidates
 from discreet.tables import Grid, Rows, Table
 

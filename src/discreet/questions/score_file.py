@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.accounting import Event
-from discreet.exact_numbers import positive
+from discreet.numbers.exact import positive
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, Asker, mechanism_at
 from discreet.questions.neighbours import ADD_REMOVE, relation

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import probability
+from discreet.numbers.exact import probability
 from discreet.questions.neighbours import Sensitivity, count_sensitivity, quantile_sensitivity
 from discreet.scores import Scores
 from discreet.tables.counts import Counts

@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.accounting import Event
 from discreet.errors import ParameterError
-from discreet.exact_numbers import positive, refuse
+from discreet.numbers.exact import positive, refuse
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, Asker, mechanism_at
 from discreet.questions.candidates import WHY_PUBLIC

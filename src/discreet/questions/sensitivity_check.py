@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import positive_distance, whole
+from discreet.numbers.exact import positive_distance, whole
 from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.scores import Scores
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import refuse, whole
 from discreet.gaps import Gaps
 from discreet.guarantees import PureDP
 from discreet.mechanisms import Mechanism, PermuteAndFlip
+from discreet.numbers.exact import refuse, whole
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, mechanism_at, prepare, sentence
 from discreet.questions.candidates import public_candidates

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.balls import upper_bound
 from discreet.errors import ParameterError
-from discreet.exact_numbers import probability
 from discreet.guarantees import ApproxDP, PureDP
 from discreet.mechanisms import PermuteAndFlip
+from discreet.numbers.balls import upper_bound
+from discreet.numbers.exact import probability
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asking
 from discreet.questions.counting import noisy_count, share_of, within

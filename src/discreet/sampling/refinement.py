@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from discreet.balls import ball_of as ball
-from discreet.balls import precision
+from discreet.numbers.balls import ball_of as ball
+from discreet.numbers.balls import precision
 from discreet.sampling.bits import Bits
 
 __all__ = ["GUARD_BITS", "Ball", "Uniform", "ball", "precision", "scaled"]

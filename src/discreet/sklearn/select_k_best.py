@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, missing_extra
-from discreet.exact_numbers import positive, positive_distance, refuse, whole
 from discreet.guarantees import PureDP
+from discreet.numbers.exact import positive, positive_distance, refuse, whole
 from discreet.questions.asking import AnyLedger, Asker
 from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.questions.promise import event_of

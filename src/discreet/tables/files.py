@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import ParameterError, missing_extra
-from discreet.exact_numbers import refuse
+from discreet.numbers.exact import refuse
 from discreet.tables.identities import quoted
 from discreet.tables.quiet import quietly
 from discreet.tables.spark_files import opened_text, read_json_lines, read_parquet, read_text

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import non_negative, positive, refuse
+from discreet.numbers.exact import non_negative, positive, refuse
 
 _LARGEST = 1 << 50
 LARGEST_GRID = 20_000_000

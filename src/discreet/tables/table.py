@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import ParameterError, missing_extra
-from discreet.exact_numbers import refuse
+from discreet.numbers.exact import refuse
 from discreet.tables import where as conditions
 from discreet.tables.files import open_files
 from discreet.tables.identities import as_text, fits, is_encodable, with_text

@@ -16,9 +16,9 @@ from discreet.analysis.optimality import SHARP_THRESHOLD, THRESHOLD, optimality_
 from discreet.analysis.recommendation import recommend
 from discreet.analysis.worst_case import worst_case_error
 from discreet.errors import ParameterError
-from discreet.exact_numbers import positive, shown, whole
 from discreet.guarantees import Guarantee
 from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.numbers.exact import positive, shown, whole
 from discreet.scores import Scores
 
 _LEAST_TAIL = 1e-12

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.analysis.charts.style import NOT_PRIVATE, SHADES, altair, styled
 from discreet.analysis.disclosure import DisclosureRisk
 from discreet.analysis.family import Family, family_list, member
-from discreet.exact_numbers import positive, shown, whole
+from discreet.numbers.exact import positive, shown, whole
 from discreet.scores import Scores
 
 _LONGEST_LABEL = 40

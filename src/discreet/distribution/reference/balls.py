@@ -13,8 +13,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from discreet.balls import precision
 from discreet.errors import ParameterError, ScoresError
+from discreet.numbers.balls import precision
 
 
 def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.balls import precision
 from discreet.errors import ParameterError
+from discreet.numbers.balls import precision
 from discreet.sampling import Bits, biased_coins, uniform_below
 from discreet.sampling.refinement import Uniform, ball
 

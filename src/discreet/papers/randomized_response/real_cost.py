@@ -12,8 +12,8 @@ import numpy as np
 
 from discreet.audit.losses import PureLoss
 from discreet.audit.relations import Relation
-from discreet.exact_numbers import Exact
 from discreet.mechanisms import ExponentialRandomizedResponse
+from discreet.numbers.exact import Exact
 from discreet.papers.drawing.panels import Floats
 from discreet.scores import Scores
 

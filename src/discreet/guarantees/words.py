@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.balls import upper_bound
-from discreet.exact_numbers import Exact, float_up, whole
+from discreet.numbers.balls import upper_bound
+from discreet.numbers.exact import Exact, float_up, whole
 
 _PEOPLE = {1: "one person", 2: "two people", 3: "three people", 4: "four people", 5: "five people"}
 

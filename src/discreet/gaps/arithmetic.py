@@ -4,7 +4,7 @@ A gap is γ = (q* − q)/s with an exact rational scale s, and γ = (q − q*)/s
 best. Four things are offered, each with the bound that the samplers rely on
 (docs/proofs/sampling.md):
 
-* ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``HOPELESS`` (lemma 4);
+* ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``FARTHEST_GAP`` (lemma 4);
 * ``within``: whether γ is within a bound, unless the two differ by less than 2⁻⁴⁸ of it (lemma 4);
 * ``pairs``: two float64 whose sum is within about 2⁻¹⁰⁰·γ of γ, clipped at ``PAIR_LIMIT``;
 * ``threshold``: a number t of the scores' own type such that every score worse than t has
@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.finite import Values
+from discreet.gaps.finite import Values
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 Scalar: TypeAlias = Any
 
-HOPELESS = 600.0
+FARTHEST_GAP = 600.0
 """Gaps beyond this are reported as this: exp(−600) is below 2⁻⁸⁶⁵."""
 
 STEADY_LIMIT = 150.0
@@ -152,7 +152,7 @@ class FloatArithmetic:
         inverse = _inverse(scale, power)
         self._factor = math.ldexp(inverse, -min(max(power, -1100), 1120) - shift)
         self._unit = 1.0 / self._factor
-        self._limit = HOPELESS / self._factor
+        self._limit = FARTHEST_GAP / self._factor
         self._reach = (
             float(_LN2_ABOVE) * (scale.numerator / scale.denominator) * _WIDEN
             if -900 <= power <= 900
@@ -298,7 +298,7 @@ class IntegerArithmetic:
             if not self._largest_is_best:
                 np.negative(gaps, out=gaps)
         gaps *= self._factor
-        np.minimum(gaps, HOPELESS, out=gaps)
+        np.minimum(gaps, FARTHEST_GAP, out=gaps)
         return gaps
 
     def steady_gammas(self, values: Values, best: int) -> Floats:
@@ -310,7 +310,7 @@ class IntegerArithmetic:
     def gamma(self, value: int, best: int) -> float:
         """γ of one score."""
         gap = best - value if self._largest_is_best else value - best
-        return min(float(gap) * self._factor, HOPELESS)
+        return min(float(gap) * self._factor, FARTHEST_GAP)
 
     def within(self, values: Values, best: int, bounds: Floats, places: NDArray[Any]) -> Flags:
         """Whether γ of each score is at most ``bounds[place]``."""
@@ -373,7 +373,7 @@ class ExactArithmetic:
 
     def gamma(self, value: int | Fraction, best: int | Fraction) -> float:
         """γ of one score."""
-        return float(min((best - value) / self._scale, Fraction(HOPELESS)))
+        return float(min((best - value) / self._scale, Fraction(FARTHEST_GAP)))
 
     def within(
         self, values: Values, best: int | Fraction, bounds: Floats, places: NDArray[Any]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.errors import ScoresError
-from discreet.finite import best_of, best_of_rows, require_finite
+from discreet.gaps.finite import best_of, best_of_rows, require_finite
 
 any_float = st.floats(width=16) | st.sampled_from([0.0, -0.0, 1.0, -1.0, 6e-8, -65504.0])
 FLOATS = [np.float16, np.float32, np.float64]

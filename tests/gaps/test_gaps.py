@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, ScoresError
-from discreet.gap_arithmetic import HOPELESS, PAIR_LIMIT
 from discreet.gaps import Gaps, require_finite
+from discreet.gaps.arithmetic import FARTHEST_GAP, PAIR_LIMIT
 
 Values = NDArray[Any]
 
@@ -204,7 +204,7 @@ def test_every_pass_refuses_what_is_not_finite(
         with np.errstate(all="ignore"):
             if bad == (-math.inf if largest else math.inf):
                 assert gaps.best == values[5]  # the worst of scores, which nobody chooses
-                assert gaps.gamma(place % size) >= HOPELESS - 2
+                assert gaps.gamma(place % size) >= FARTHEST_GAP - 2
             else:
                 with pytest.raises(ScoresError, match=r"^scores must be finite$"):
                     gaps.best  # noqa: B018 - the pass is what is tested
@@ -250,7 +250,7 @@ def test_scores_are_borrowed() -> None:
     gaps = Gaps(values, scale=Fraction(1))
     assert gaps.gather(np.array([0, 9])).tolist() == [9.0, 0.0]
     assert gaps._values is values
-    assert HOPELESS == 600
+    assert FARTHEST_GAP == 600
 
 
 @pytest.mark.parametrize("power", [0, -400, -499, -501, -900, -1060])

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-from discreet.exact_numbers import Exact
+from discreet.numbers.exact import Exact
 
 _FIRST_PRECISION = 128
 _LAST_PRECISION = 1 << 14

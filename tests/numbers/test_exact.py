@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.exact_numbers import (
+from discreet.numbers.exact import (
     cost,
     float_down,
     float_up,

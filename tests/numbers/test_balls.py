@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.balls import ball_of, precision, upper_bound, upper_end
+from discreet.numbers.balls import ball_of, precision, upper_bound, upper_end
 
 
 def _pure(e: Any) -> Any:

@@ -22,19 +22,17 @@ from fractions import Fraction
 from functools import total_ordering
 from typing import ClassVar, Self, TypeVar, cast
 
-from discreet.balls import upper_bound
-from discreet.conversions import (
-    epsilon_of_zcdp,
-    range_of_flipped_coins,
-    shortened,
-    zcdp_of_bounded_range,
-    zcdp_of_laplace,
-    zcdp_of_pure,
-)
 from discreet.displays import card, paragraph, table
 from discreet.errors import ParameterError
-from discreet.exact_numbers import Exact, cost, float_up, probability, refuse, shown, whole
-from discreet.plain_words import figure, odds, subject, times
+from discreet.guarantees.conversions import (
+    epsilon_of_zcdp,
+    shortened,
+    zcdp_of_bounded_range,
+    zcdp_of_pure,
+)
+from discreet.guarantees.words import figure, odds, subject, times
+from discreet.numbers.balls import upper_bound
+from discreet.numbers.exact import Exact, cost, float_up, probability, refuse, shown, whole
 
 G = TypeVar("G", bound="Guarantee")
 
@@ -127,7 +125,7 @@ class _OneNumber(Guarantee):
         return f"{type(self).__name__}({shown(self._exact)})"
 
 
-class _Epsilon(_OneNumber):
+class Epsilon(_OneNumber):
     """A guarantee whose number is ε."""
 
     __slots__ = ()
@@ -139,7 +137,7 @@ class _Epsilon(_OneNumber):
         """ε, rounded up to a float64."""
         return self._reported()
 
-    def for_people(self, count: int) -> _Epsilon:
+    def for_people(self, count: int) -> Epsilon:
         """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
         return type(self)(self._exact * whole("people", count))
 
@@ -173,7 +171,7 @@ class _Epsilon(_OneNumber):
         """The cost in another one-number measure, for a finite ε above zero."""
 
 
-class PureDP(_Epsilon):
+class PureDP(Epsilon):
     """ε-differential privacy: no outcome's probability changes by more than a factor e^ε.
 
     Example:
@@ -201,7 +199,7 @@ class PureDP(_Epsilon):
         )
 
 
-class BoundedRange(_Epsilon):
+class BoundedRange(Epsilon):
     """ε-bounded range: the log-ratios of all outcomes lie within ε of each other.
 
     Stronger than ε-DP; what the exponential mechanism gives.
@@ -227,62 +225,6 @@ class BoundedRange(_Epsilon):
         if self._exact == math.inf:
             return words
         return f"{words[:-1]}; nor do any two answers move apart by more than that (bounded range)."
-
-
-class LaplaceDominated(_Epsilon):
-    """No easier to tell apart than Laplace noise of scale 1/ε from itself shifted by one.
-
-    What permute-and-flip and Laplace noisy max give (``docs/proofs/laplace-dominance.md``): ε-DP with
-    a better δ and a better ρ than any ε-DP mechanism could promise.
-
-    Example:
-        >>> LaplaceDominated(1).to(ZCDP) < PureDP(1).to(ZCDP)
-        True
-    """
-
-    __slots__ = ()
-
-    def _smaller_epsilon(self, delta: Fraction) -> Exact:
-        # δ(ε') = 1 − e^((ε'−ε)/2), so ε' = ε + 2 ln(1 − δ).
-        return shortened(self._exact, delta, lambda _e, d: (1 - d) ** 2)
-
-    def _number_in(self, measure: type[Guarantee]) -> Exact:
-        if measure is ZCDP:
-            return zcdp_of_laplace(self._exact)
-        return 2 * self._exact if measure is BoundedRange else self._exact
-
-    def in_words(self, people: int = 1) -> str:
-        """The promise in one plain sentence."""
-        return self.to(PureDP).in_words(people)
-
-
-class FlippedCoins(LaplaceDominated):
-    """What permute-and-flip gives: Laplace dominance, and a range of exactly 2 ln(2e^(ε/2) − 1).
-
-    The range lies between ε (the published claim, which is false) and 2ε (what ε-DP alone gives), and
-    brings a smaller ρ: ``docs/proofs/bounded-range-refuted.md``.
-
-    Example:
-        >>> FlippedCoins(1).to(BoundedRange)
-        BoundedRange(1.6635931315023726)
-    """
-
-    __slots__ = ()
-
-    def for_people(self, count: int) -> LaplaceDominated:
-        """Laplace dominance goes on along a chain of neighbours, the range does not."""
-        many = whole("people", count)
-        return self if many == 1 else LaplaceDominated(self._exact * many)
-
-    def _number_in(self, measure: type[Guarantee]) -> Exact:
-        assert isinstance(self._exact, Fraction)
-        if measure is PureDP:
-            return self._exact
-        width = range_of_flipped_coins(self._exact)
-        if measure is BoundedRange:
-            return min(width, 2 * self._exact)
-        # Either bound is proved; which one is smaller is not, so take the minimum.
-        return min(zcdp_of_laplace(self._exact), zcdp_of_bounded_range(width))
 
 
 class ZCDP(_OneNumber):

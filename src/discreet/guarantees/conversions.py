@@ -9,8 +9,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from discreet.balls import upper_bound
-from discreet.exact_numbers import Exact
+from discreet.numbers.balls import upper_bound
+from discreet.numbers.exact import Exact
 
 
 def shortened(epsilon: Exact, delta: Fraction, survivor: Any) -> Exact:

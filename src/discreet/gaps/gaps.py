@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, ScoresError
-from discreet.finite import Values, best_of, best_of_rows, require_finite
-from discreet.gap_arithmetic import HOPELESS, Flags, Floats, Scalar, arithmetic_for
-
-__all__ = ["HOPELESS", "Flags", "Floats", "Gaps", "Indices", "Values", "require_finite"]
+from discreet.gaps.arithmetic import Flags, Floats, Scalar, arithmetic_for
+from discreet.gaps.finite import Values, best_of, best_of_rows
 
 Indices: TypeAlias = NDArray[np.int64]
 
@@ -132,7 +130,7 @@ class Gaps:
         return self._arithmetic.gamma(self._values.item(index), self.best)
 
     def gather(self, indices: Indices) -> Floats:
-        """γ of some candidates as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰, and at most ``HOPELESS``."""
+        """γ of some candidates as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰, and at most ``FARTHEST_GAP``."""
         return self._arithmetic.gammas(self._values[indices], self.best)
 
     def stretch(self, start: int, stop: int) -> Floats:

@@ -17,7 +17,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet import PermuteAndFlip, Scores
-from discreet.conversions import epsilon_of_zcdp
 from discreet.errors import DiscreetError, ParameterError
 from discreet.guarantees import (
     ZCDP,
@@ -28,6 +27,7 @@ from discreet.guarantees import (
     LaplaceDominated,
     PureDP,
 )
+from discreet.guarantees.conversions import epsilon_of_zcdp
 
 ONE_NUMBER: list[type[Any]] = [PureDP, BoundedRange, LaplaceDominated, FlippedCoins, ZCDP]
 MEASURES: list[type[Any]] = [PureDP, BoundedRange, ZCDP, ApproxDP]

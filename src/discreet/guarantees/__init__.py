@@ -1,0 +1,14 @@
+"""What a release promises: the measures, and the only conversions between them."""
+
+from discreet.guarantees.dominated import FlippedCoins, LaplaceDominated
+from discreet.guarantees.measures import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
+
+__all__ = [
+    "ZCDP",
+    "ApproxDP",
+    "BoundedRange",
+    "FlippedCoins",
+    "Guarantee",
+    "LaplaceDominated",
+    "PureDP",
+]

@@ -1,0 +1,70 @@
+"""What permute-and-flip and Laplace noisy max give, which is stronger than the four measures can say."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.guarantees.conversions import (
+    range_of_flipped_coins,
+    shortened,
+    zcdp_of_bounded_range,
+    zcdp_of_laplace,
+)
+from discreet.guarantees.measures import ZCDP, BoundedRange, Epsilon, Guarantee, PureDP
+from discreet.numbers.exact import Exact, whole
+
+
+class LaplaceDominated(Epsilon):
+    """No easier to tell apart than Laplace noise of scale 1/ε from itself shifted by one.
+
+    What permute-and-flip and Laplace noisy max give (``docs/proofs/laplace-dominance.md``): ε-DP with
+    a better δ and a better ρ than any ε-DP mechanism could promise.
+
+    Example:
+        >>> LaplaceDominated(1).to(ZCDP) < PureDP(1).to(ZCDP)
+        True
+    """
+
+    __slots__ = ()
+
+    def _smaller_epsilon(self, delta: Fraction) -> Exact:
+        # δ(ε') = 1 − e^((ε'−ε)/2), so ε' = ε + 2 ln(1 − δ).
+        return shortened(self._exact, delta, lambda _e, d: (1 - d) ** 2)
+
+    def _number_in(self, measure: type[Guarantee]) -> Exact:
+        if measure is ZCDP:
+            return zcdp_of_laplace(self._exact)
+        return 2 * self._exact if measure is BoundedRange else self._exact
+
+    def in_words(self, people: int = 1) -> str:
+        """The promise in one plain sentence."""
+        return self.to(PureDP).in_words(people)
+
+
+class FlippedCoins(LaplaceDominated):
+    """What permute-and-flip gives: Laplace dominance, and a range of exactly 2 ln(2e^(ε/2) − 1).
+
+    The range lies between ε (the published claim, which is false) and 2ε (what ε-DP alone gives), and
+    brings a smaller ρ: ``docs/proofs/bounded-range-refuted.md``.
+
+    Example:
+        >>> FlippedCoins(1).to(BoundedRange)
+        BoundedRange(1.6635931315023726)
+    """
+
+    __slots__ = ()
+
+    def for_people(self, count: int) -> LaplaceDominated:
+        """Laplace dominance goes on along a chain of neighbours, the range does not."""
+        many = whole("people", count)
+        return self if many == 1 else LaplaceDominated(self._exact * many)
+
+    def _number_in(self, measure: type[Guarantee]) -> Exact:
+        assert isinstance(self._exact, Fraction)
+        if measure is PureDP:
+            return self._exact
+        width = range_of_flipped_coins(self._exact)
+        if measure is BoundedRange:
+            return min(width, 2 * self._exact)
+        # Either bound is proved; which one is smaller is not, so take the minimum.
+        return min(zcdp_of_laplace(self._exact), zcdp_of_bounded_range(width))
