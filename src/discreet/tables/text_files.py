@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.exact_numbers import refuse
+from discreet.numbers.exact import refuse
 from discreet.tables.spark_files import opened_text
 
 ENCODINGS = (
