@@ -51,7 +51,7 @@ def test_only_the_exponential_mechanism_takes_a_measure() -> None:
 @pytest.mark.parametrize(
     "seed",
     [0, 1, 42, np.random.RandomState(1), np.random.default_rng(), np.random, "seed", False],
-    ids=repr,
+    ids=lambda seed: type(seed).__name__,
 )
 def test_a_seed_is_refused_and_told_what_to_write(adapted: type[Any], seed: object) -> None:
     with pytest.raises(
