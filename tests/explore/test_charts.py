@@ -10,8 +10,8 @@ from discreet.explore.bundle import Bundle
 from discreet.explore.charts import specifications
 from discreet.explore.choices import choices_from
 from discreet.explore.figures import figures
-from discreet.explore.shelf import Shelf
 from discreet.explore.study import Study
+from discreet.explore.uploads import UploadStore
 from discreet.mechanisms import MECHANISMS
 
 
@@ -21,7 +21,7 @@ from discreet.mechanisms import MECHANISMS
 def test_every_chart_compiles_and_waits_for_its_data(
     names: list[str], state: dict[str, Any]
 ) -> None:
-    choices = choices_from({**state, "mechanisms": names}, Shelf())
+    choices = choices_from({**state, "mechanisms": names}, UploadStore())
     found = figures(choices, Study(choices.values), seconds=(60, 60))
     data = {
         "probabilities": {"probabilities": found["probabilities"]},

@@ -8,22 +8,21 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.explore.choices import choices_from
-from discreet.explore.shelf import MOST_FILES, OPENED, Shelf
-from discreet.explore.uploads import ScoreFile
+from discreet.explore.uploads import MOST_FILES, OPENED, ScoreFile, UploadStore
 
 
 def test_numbers_are_taken_as_typed(state: dict[str, Any]) -> None:
-    choices = choices_from({**state, "epsilon": "0.1", "sensitivity": "1/3"}, Shelf())
+    choices = choices_from({**state, "epsilon": "0.1", "sensitivity": "1/3"}, UploadStore())
     assert choices.epsilon == Fraction(1, 10)
     assert choices.range_distance == Fraction(1, 3)
-    assert choices_from({**state, "monotonic": False}, Shelf()).range_distance == 2
+    assert choices_from({**state, "monotonic": False}, UploadStore()).range_distance == 2
 
 
 def test_edits_change_the_scores_and_nothing_else(state: dict[str, Any]) -> None:
-    choices = choices_from({**state, "edits": {"0": 500, "7": 2.5}}, Shelf())
+    choices = choices_from({**state, "edits": {"0": 500, "7": 2.5}}, UploadStore())
     assert choices.values[0] == 500
     assert choices.values[7] == 2.5
-    assert choices_from(state, Shelf()).values[0] == 412
+    assert choices_from(state, UploadStore()).values[0] == 412
 
 
 @pytest.mark.parametrize(
@@ -63,33 +62,33 @@ def test_edits_change_the_scores_and_nothing_else(state: dict[str, Any]) -> None
 )
 def test_wrong_choices_are_named(state: dict[str, Any], part: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words.replace("(", r"\(")):
-        choices_from({**state, **part}, Shelf())
+        choices_from({**state, **part}, UploadStore())
 
 
 @pytest.mark.parametrize("given", [None, [], "text", 5])
 def test_what_is_no_object_is_refused(given: object) -> None:
     with pytest.raises(ParameterError, match="JSON object"):
-        choices_from(given, Shelf())
+        choices_from(given, UploadStore())
 
 
 def test_the_shelf_forgets_the_oldest_but_not_the_file_of_the_command_line() -> None:
-    shelf = Shelf()
+    uploads = UploadStore()
     file = ScoreFile("a.csv", ("a", "b"), np.array([1, 2]))
-    shelf.put(file, key=OPENED)
-    names = [shelf.put(file) for _ in range(MOST_FILES)]
-    assert shelf.get(OPENED) is file
-    assert shelf.get(names[-1]) is file
+    uploads.put(file, key=OPENED)
+    names = [uploads.put(file) for _ in range(MOST_FILES)]
+    assert uploads.get(OPENED) is file
+    assert uploads.get(names[-1]) is file
     with pytest.raises(ParameterError, match="no longer held"):
-        shelf.get(names[0])
+        uploads.get(names[0])
     assert len(set(names)) == len(names)
 
 
 def test_the_shelf_counts_candidates() -> None:
-    shelf = Shelf()
+    uploads = UploadStore()
     big = ScoreFile("a.csv", tuple(map(str, range(1_000_000))), np.zeros(1_000_000))
-    first = shelf.put(big)
+    first = uploads.put(big)
     for _ in range(4):
-        last = shelf.put(big)
-    assert shelf.get(last) is big
+        last = uploads.put(big)
+    assert uploads.get(last) is big
     with pytest.raises(ParameterError):
-        shelf.get(first)
+        uploads.get(first)

@@ -20,16 +20,15 @@ from discreet.explore.bars import MOST_BARS, bars_of, summed
 from discreet.explore.choices import Choices, choices_from
 from discreet.explore.examples import examples
 from discreet.explore.figures import figures
-from discreet.explore.shelf import Shelf
 from discreet.explore.study import Deadline, Studies, Study, least_root
-from discreet.explore.uploads import ScoreFile
+from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS, mechanism_named
 
-STUDIES, SHELF = Studies(), Shelf()
+STUDIES, UPLOADS = Studies(), UploadStore()
 
 
 def _complete(given: dict[str, Any]) -> tuple[Choices, dict[str, Any]]:
-    choices = choices_from(given, SHELF)
+    choices = choices_from(given, UPLOADS)
     for _ in range(200):
         found = figures(choices, STUDIES.of(choices.values))
         if found["complete"]:
@@ -40,7 +39,7 @@ def _complete(given: dict[str, Any]) -> tuple[Choices, dict[str, Any]]:
 def _held(values: list[float]) -> str:
     """The source of scores that the server holds."""
     labels = tuple(f"c{place}" for place in range(len(values)))
-    return f"file:{SHELF.put(ScoreFile('scores.csv', labels, np.array(values)))}"
+    return f"file:{UPLOADS.put(ScoreFile('scores.csv', labels, np.array(values)))}"
 
 
 def _scores(choices: Choices) -> Scores:
@@ -216,7 +215,7 @@ def test_the_root_is_on_the_safe_side() -> None:
 
 def test_every_call_gets_further_however_slow_the_machine(state: dict[str, Any]) -> None:
     study = Study(np.arange(50))
-    choices = choices_from(state, SHELF)
+    choices = choices_from(state, UPLOADS)
     for calls in range(1, 4):
         known = study.curves(("exponential",), [0, 1, 2], choices.setting, Deadline(-1.0))
         assert len(known["exponential"]) == calls
@@ -227,7 +226,7 @@ def test_a_slider_move_is_quick(state: dict[str, Any], count: int, limit: float)
     """The work it takes: the time of this thread, because the machine may be busy with others'."""
     rng = np.random.default_rng(1)
     for values in ((rng.pareto(1.5, count) * 200).astype(int), rng.uniform(0, 100, count)):
-        key = SHELF.put(ScoreFile("many.csv", tuple(map(str, range(count))), values))
+        key = UPLOADS.put(ScoreFile("many.csv", tuple(map(str, range(count))), values))
         base = {**state, "source": f"file:{key}"}
         _complete(base)
         moves: list[dict[str, Any]] = [
@@ -249,7 +248,7 @@ def test_a_slider_move_is_quick(state: dict[str, Any], count: int, limit: float)
                     else f"{float(value) * (1 + repeat / 50)}"
                 )
                 moved = {name: larger}
-                given = choices_from({**base, **moved}, SHELF)
+                given = choices_from({**base, **moved}, UPLOADS)
                 began = time.thread_time()
                 json.dumps(figures(given, STUDIES.of(given.values)))
                 took = time.thread_time() - began

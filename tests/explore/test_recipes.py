@@ -9,13 +9,14 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from discreet.cli import app
 from discreet.explore.choices import choices_from
 from discreet.explore.recipes import as_csv, recipes_for
-from discreet.explore.shelf import Shelf
+from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS
 
 
@@ -33,7 +34,7 @@ def test_python_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     choices = choices_from(
-        {**state, "choice": choice, "source": source, "sensitivity": "1/3"}, Shelf()
+        {**state, "choice": choice, "source": source, "sensitivity": "1/3"}, UploadStore()
     )
     Path("scores.csv").write_text(as_csv(choices), encoding="utf-8")
     said = _run(recipes_for(choices)["python"])
@@ -48,7 +49,7 @@ def test_commands_run(
     state: dict[str, Any], source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    choices = choices_from({**state, "source": source, "monotonic": False}, Shelf())
+    choices = choices_from({**state, "source": source, "monotonic": False}, UploadStore())
     Path("scores.csv").write_text(as_csv(choices), encoding="utf-8")
     commands = recipes_for(choices)["command"].splitlines()
     assert [shlex.split(command)[1] for command in commands] == ["compare", "plan"]
@@ -59,7 +60,9 @@ def test_commands_run(
 
 
 def test_strange_labels_survive(state: dict[str, Any]) -> None:
-    inline = [['"); print("no', 3], ["it's, so\\", 2], ["naïve", 1]]
-    choices = choices_from({**state, "source": "inline", "inline": inline}, Shelf())
+    uploads = UploadStore()
+    labels = ('"); print("no', "it's, so\\", "naïve")
+    name = uploads.put(ScoreFile("strange.csv", labels, np.array([3, 2, 1])))
+    choices = choices_from({**state, "source": f"file:{name}"}, uploads)
     assert "no" not in _run(recipes_for(choices)["python"]).split("Chosen by")[0].splitlines()
     assert '"it\'s, so\\"' in as_csv(choices) or "it's, so\\" in as_csv(choices)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting.events import ADD_REMOVE, Event, events_of
-from discreet.accounting.fixed_lists import Bound, core, fixed_list_bounds, left_out
+from discreet.accounting.fixed_lists import EpsilonBound, core, fixed_list_bounds, left_out
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.numbers.exact import Exact, probability, refuse
@@ -56,7 +56,7 @@ class Composition:
     adaptive: bool | str
     count: int
     neighbours: str
-    bounds: tuple[Bound, ...]
+    bounds: tuple[EpsilonBound, ...]
     untried: str = ""
 
     @property
@@ -145,19 +145,19 @@ def _cost(event: Event, measure: type[PureDP] | type[ZCDP]) -> Exact:
     return event.guarantee.to(measure).exact
 
 
-def _sums(events: tuple[Event, ...], target: Fraction, lost: Fraction) -> tuple[Bound, ...]:
+def _sums(events: tuple[Event, ...], target: Fraction, lost: Fraction) -> tuple[EpsilonBound, ...]:
     """The privacy filters: sums of ε, and of ρ, each with the sum of the δ."""
     if lost > target:
-        return (Bound("the events' own δ add up to more than the δ allowed", math.inf),)
+        return (EpsilonBound("the events' own δ add up to more than the δ allowed", math.inf),)
     epsilon = sum((core(e.guarantee).to(PureDP).exact * e.count for e in events), Fraction(0))
     rho = sum((core(e.guarantee).to(ZCDP).exact * e.count for e in events), Fraction(0))
     return (
-        Bound("the sum of ε", epsilon),
-        Bound("the sum of ρ, converted", epsilon_of_zcdp(rho, target - lost)),
+        EpsilonBound("the sum of ε", epsilon),
+        EpsilonBound("the sum of ρ, converted", epsilon_of_zcdp(rho, target - lost)),
     )
 
 
-def _best(pure: PureDP, zcdp: ZCDP, approx: ApproxDP, least: Bound) -> tuple[Guarantee, str]:
+def _best(pure: PureDP, zcdp: ZCDP, approx: ApproxDP, least: EpsilonBound) -> tuple[Guarantee, str]:
     if pure.exact <= approx.exact[0] and pure.exact < math.inf:
         if approx.exact[1] == 0:
             return pure, "no δ is allowed, and the sum of ε needs none"

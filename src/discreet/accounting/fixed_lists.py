@@ -11,11 +11,11 @@ from fractions import Fraction
 from discreet.accounting.bounded_range import homogeneous_epsilon
 from discreet.accounting.events import Event
 from discreet.accounting.loss_grids import (
+    LossCurve,
     Losses,
-    Release,
     bounded_range_curve,
     grid_step,
-    release_of,
+    loss_curve_of,
 )
 from discreet.guarantees import ApproxDP, BoundedRange, FlippedCoins, Guarantee, PureDP
 from discreet.numbers.exact import Exact
@@ -35,7 +35,7 @@ Box = tuple[tuple[Fraction, Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class EpsilonBound:
     """An ε that holds at the δ asked for, and what it follows from."""
 
     name: str
@@ -49,7 +49,7 @@ def core(guarantee: Guarantee) -> Guarantee:
 
 def fixed_list_bounds(
     events: Sequence[Event], delta: Fraction, *, questions_chosen: bool
-) -> tuple[Bound, ...]:
+) -> tuple[EpsilonBound, ...]:
     """Every bound that needs the costs, or the whole list, to be fixed in advance.
 
     ``delta`` is what the events' own δ leave over.
@@ -66,7 +66,9 @@ def fixed_list_bounds(
     return bounds
 
 
-def left_out(bounds: Sequence[Bound], guarantees: Iterable[Guarantee], adaptive: object) -> str:
+def left_out(
+    bounds: Sequence[EpsilonBound], guarantees: Iterable[Guarantee], adaptive: object
+) -> str:
     """Which tighter bound exists and was not computed, in words; nothing if none."""
     found = {bound.name for bound in bounds}
     kinds = [guarantee for guarantee in guarantees if not _is_free(guarantee)]
@@ -83,18 +85,18 @@ def _is_free(guarantee: Guarantee) -> bool:
     return guarantee.to(PureDP).exact == 0
 
 
-def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
+def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
     """Each release replaced by the worst curve its guarantee allows: the questions may be adaptive."""
-    releases = [release_of(guarantee, count) for guarantee, count in kinds]
+    releases = [loss_curve_of(guarantee, count) for guarantee, count in kinds]
     known = [release for release in releases if release is not None]
     points = max(_POINTS, 2 * sum(release.count for release in known))
     if len(known) < len(releases) or points > _MOST_POINTS:
         return ()
     losses = Losses.of(known, grid_step(known, points))
-    return (Bound(LOSSES, losses.epsilon_at(delta)),)
+    return (EpsilonBound(LOSSES, losses.epsilon_at(delta)),)
 
 
-def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
+def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
     """Bounded range with one offset per release, which only a list fixed in advance has."""
     if len(kinds) == 1:
         guarantee, count = kinds[0]
@@ -102,14 +104,14 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
             width = guarantee.to(BoundedRange).exact
             if isinstance(width, Fraction):
                 epsilon = homogeneous_epsilon(width, count, delta)
-                return (Bound(OPTIMAL, epsilon),) if epsilon is not None else ()
+                return (EpsilonBound(OPTIMAL, epsilon),) if epsilon is not None else ()
         return ()
     ranged = [
         (guarantee.exact, count)
         for guarantee, count in kinds
         if isinstance(guarantee, BoundedRange) and isinstance(guarantee.exact, Fraction)
     ]
-    releases = [release_of(guarantee, count) for guarantee, count in kinds]
+    releases = [loss_curve_of(guarantee, count) for guarantee, count in kinds]
     others = [
         release
         for (guarantee, _), release in zip(kinds, releases, strict=True)
@@ -119,25 +121,25 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[Bound, ...]:
     if not ranged or too_many or len(ranged) + len(others) < len(kinds):
         return ()
     epsilon = _worst_offset(ranged, others, delta)
-    return (Bound(OFFSETS, epsilon),)
+    return (EpsilonBound(OFFSETS, epsilon),)
 
 
 def _worst_offset(
-    ranged: Sequence[tuple[Fraction, int]], others: Sequence[Release], delta: Fraction
+    ranged: Sequence[tuple[Fraction, int]], others: Sequence[LossCurve], delta: Fraction
 ) -> Exact:
     """The largest ε over all offsets, from above: boxes of offsets, the worst box split again and again.
 
     Releases of equal range have equal offsets in the worst case, so a box has one side per range. Every
     box's figure is an upper bound for its offsets, so stopping at any time is safe.
     """
-    everything = [Release(lambda _, ratio: ratio, epsilon, count) for epsilon, count in ranged]
+    everything = [LossCurve(lambda _, ratio: ratio, epsilon, count) for epsilon, count in ranged]
     releases = sum(release.count for release in [*everything, *others])
     step = grid_step([*everything, *others], max(256, min(16 * releases, _POINTS_FOR_OFFSETS)))
     rest = Losses.of(others, step)
 
     def bound(box: Box) -> Exact:
         releases = [
-            Release(bounded_range_curve(epsilon, low, high), epsilon, count)
+            LossCurve(bounded_range_curve(epsilon, low, high), epsilon, count)
             for (epsilon, count), (low, high) in zip(ranged, box, strict=True)
         ]
         return Losses.of(releases, step).times(rest).epsilon_at(delta)

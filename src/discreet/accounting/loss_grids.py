@@ -26,7 +26,7 @@ Curve = Callable[[Fraction, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class LossCurve:
     """One kind of release: its curve, the ε beyond which the curve is zero, and how often."""
 
     curve: Curve
@@ -34,7 +34,7 @@ class Release:
     count: int
 
 
-def release_of(guarantee: Guarantee, count: int) -> Release | None:
+def loss_curve_of(guarantee: Guarantee, count: int) -> LossCurve | None:
     """The release with the worst curve that the guarantee allows; None if the guarantee gives none."""
     if not isinstance(guarantee, PureDP | BoundedRange | LaplaceDominated):
         return None
@@ -42,10 +42,10 @@ def release_of(guarantee: Guarantee, count: int) -> Release | None:
     if not isinstance(epsilon, Fraction):
         return None
     if isinstance(guarantee, BoundedRange):
-        return Release(bounded_range_curve(epsilon, Fraction(0), epsilon), epsilon, count)
+        return LossCurve(bounded_range_curve(epsilon, Fraction(0), epsilon), epsilon, count)
     if isinstance(guarantee, LaplaceDominated):
-        return Release(lambda x, _: 1 - ball_of((x - epsilon) / 2).exp(), epsilon, count)
-    return Release(_randomised_response(epsilon), epsilon, count)
+        return LossCurve(lambda x, _: 1 - ball_of((x - epsilon) / 2).exp(), epsilon, count)
+    return LossCurve(_randomised_response(epsilon), epsilon, count)
 
 
 def _randomised_response(epsilon: Fraction) -> Curve:
@@ -75,7 +75,7 @@ def bounded_range_curve(epsilon: Fraction, lowest: Fraction, highest: Fraction) 
     return curve
 
 
-def grid_step(releases: Sequence[Release], points: int) -> Fraction:
+def grid_step(releases: Sequence[LossCurve], points: int) -> Fraction:
     """A step, about 1/``points`` of the largest loss; it divides every ε if it can."""
     total = sum((release.epsilon * release.count for release in releases), Fraction(0))
     common = Fraction(0)
@@ -100,7 +100,7 @@ class Losses:
         self._step = step
 
     @staticmethod
-    def of(releases: Sequence[Release], step: Fraction) -> Losses:
+    def of(releases: Sequence[LossCurve], step: Fraction) -> Losses:
         """Compose; a list without releases has no loss."""
         from flint import arb_poly
 

@@ -20,36 +20,36 @@ from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, Laplace
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class AnswerSet:
     """A set of answers, likelier under the first tally; for a range, two answers."""
 
     members: tuple[int, ...]
     other: int | None = None
 
 
-class Bound(Protocol):
+class LossBound(Protocol):
     """How a claim is bounded from below by counts."""
 
-    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+    def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         """The value suggested by the counts, and about its standard deviation."""
         ...
 
-    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+    def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
         """A value exceeded by the truth, but for a probability of at most ``error``."""
         ...
 
-    def events(self, first: Counts, second: Counts) -> list[Event]:
+    def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         """The events worth looking at."""
         ...
 
 
-def _sets(first: Counts, second: Counts) -> list[Event]:
+def _sets(first: Counts, second: Counts) -> list[AnswerSet]:
     """Single answers, and all answers from the most telling down."""
     ratios = (first + 0.5) / (second + 0.5)
     ranking = np.argsort(-ratios, kind="stable").tolist()
     sets = {(place,) for place in ranking}
     sets |= {tuple(sorted(ranking[:length])) for length in range(1, len(ranking))}
-    return [Event(members) for members in sorted(sets)]
+    return [AnswerSet(members) for members in sorted(sets)]
 
 
 def _log_ratio(first: float, second: float) -> tuple[float, float]:
@@ -58,20 +58,20 @@ def _log_ratio(first: float, second: float) -> tuple[float, float]:
     )
 
 
-def _chosen(counts: Counts, event: Event) -> int:
+def _chosen(counts: Counts, event: AnswerSet) -> int:
     return int(counts[list(event.members)].sum())
 
 
 class _Ratio:
     """Pure privacy: ln P(S) − ln Q(S) is at most ε."""
 
-    def events(self, first: Counts, second: Counts) -> list[Event]:
+    def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         return _sets(first, second)
 
-    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+    def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         return _log_ratio(_chosen(first, event), _chosen(second, event))
 
-    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+    def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
         low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
         high = upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
         return math.log(low / high) if low > 0 else 0.0
@@ -80,21 +80,21 @@ class _Ratio:
 class _Range:
     """Bounded range: two answers' log-ratios differ by at most ε."""
 
-    def events(self, first: Counts, second: Counts) -> list[Event]:
+    def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         ratios = (first + 0.5) / (second + 0.5)
         ranking = np.argsort(-ratios, kind="stable").tolist()
         most, least = ranking[:3], ranking[-3:]
-        return [Event((one,), other) for one in most for other in least if one != other]
+        return [AnswerSet((one,), other) for one in most for other in least if one != other]
 
-    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+    def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         assert event.other is not None
         one = _log_ratio(_chosen(first, event), _chosen(second, event))
         two = _log_ratio(float(second[event.other]), float(first[event.other]))
         return one[0] + two[0], math.hypot(one[1], two[1])
 
-    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+    def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
         assert event.other is not None
-        mirrored = Event((event.other,))
+        mirrored = AnswerSet((event.other,))
         one = _Ratio().proved(first, second, event, error / 2)
         return one + _Ratio().proved(second, first, mirrored, error / 2)
 
@@ -105,17 +105,17 @@ class _Excess:
 
     epsilon: float
 
-    def events(self, first: Counts, second: Counts) -> list[Event]:
+    def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         return _sets(first, second)
 
-    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+    def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         growth = math.exp(min(self.epsilon, 700.0))
         p, q = _chosen(first, event) / first.sum(), _chosen(second, event) / second.sum()
         spread = (p * (1 - p) + 0.25 / first.sum()) / first.sum()
         spread += growth**2 * (q * (1 - q) + 0.25 / second.sum()) / second.sum()
         return float(p - growth * q), math.sqrt(spread)
 
-    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+    def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
         low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
         high = upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
         return low - math.exp(min(self.epsilon, 700.0)) * high
@@ -124,10 +124,10 @@ class _Excess:
 class _Divergence:
     """Concentrated privacy: the divergence of a single event from its chance is at most ρ."""
 
-    def events(self, first: Counts, second: Counts) -> list[Event]:
+    def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         return _sets(first, second)
 
-    def estimate(self, first: Counts, second: Counts, event: Event) -> tuple[float, float]:
+    def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
         q = (_chosen(second, event) + 0.5) / (second.sum() + 1)
         slope = abs(math.log(p * (1 - q) / (q * (1 - p))))
@@ -135,7 +135,7 @@ class _Divergence:
             p * (1 - p) / first.sum() + q * (1 - q) / second.sum()
         )
 
-    def proved(self, first: Counts, second: Counts, event: Event, error: float) -> float:
+    def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
         low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
         high = upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
         # With low > high the divergence is least at these two ends.
@@ -148,7 +148,7 @@ def _bernoulli(p: float, q: float) -> float:
     return sum(math.inf if b <= 0 else a * math.log(a / b) for a, b in terms if a > 0)
 
 
-def bound_for(claim: Guarantee) -> tuple[Bound, float]:
+def bound_for(claim: Guarantee) -> tuple[LossBound, float]:
     """How the claim is bounded, and the figure that must not be exceeded."""
     if isinstance(claim, PureDP | LaplaceDominated):
         return _Ratio(), claim.epsilon

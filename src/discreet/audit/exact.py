@@ -13,7 +13,7 @@ import numpy as np
 from discreet.audit.certificates import BITS, as_float, exceeds, least_loss, probability_balls
 from discreet.audit.losses import Loss, loss_for
 from discreet.audit.regularity import Regular, audit_regularity
-from discreet.audit.relations import Grid, Neighbours, Relation
+from discreet.audit.relations import Neighbours, Relation, ScoreGrid
 from discreet.audit.search import Pair, Progress, Search
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Verdict, Witness, plain
@@ -74,7 +74,7 @@ def audit(
     seed = whole("seed", seed, least=0)
     relations = relations_for(monotonic, neighbours)
     prepared = Subject(subject, sensitivity=bound, epsilon=_epsilon_of(claim))
-    grid = Grid.for_sensitivity(bound)
+    grid = ScoreGrid.for_sensitivity(bound)
     if isinstance(claim, Regular):
         return audit_regularity(
             prepared,

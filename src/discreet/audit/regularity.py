@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.certificates import BITS, as_float, exceeds, probability_balls
-from discreet.audit.relations import Floats, Grid, Relation
+from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.search import Progress
 from discreet.audit.shapes import scattered, shapes
 from discreet.audit.subjects import Subject
@@ -65,7 +65,7 @@ def audit_regularity(
     subject: Subject,
     claim: Regular,
     *,
-    grid: Grid,
+    grid: ScoreGrid,
     sizes: tuple[int, ...],
     relations: list[Relation],
     seed: int,
@@ -113,7 +113,7 @@ def audit_regularity(
     )
 
 
-def _rows(size: int, grid: Grid, seed: int) -> Floats:
+def _rows(size: int, grid: ScoreGrid, seed: int) -> Floats:
     rows = np.concatenate(
         [shapes(size, grid, 2 * grid.delta), scattered(size, grid, 4 * grid.delta, 24, seed)]
     )
@@ -121,7 +121,9 @@ def _rows(size: int, grid: Grid, seed: int) -> Floats:
     return rows[::stride]
 
 
-def _rules(claim: Regular, rows: Floats, grid: Grid, largest: bool) -> dict[str, list[_Change]]:
+def _rules(
+    claim: Regular, rows: Floats, grid: ScoreGrid, largest: bool
+) -> dict[str, list[_Change]]:
     rules: dict[str, list[_Change]] = {}
     if claim.symmetric:
         rules["symmetry"] = list(_exchanges(rows))
@@ -143,14 +145,14 @@ def _exchanges(rows: Floats) -> Iterator[_Change]:
                 yield _Change("symmetry", row, changed, outcome, image, False)
 
 
-def _shifts(rows: Floats, grid: Grid) -> Iterator[_Change]:
+def _shifts(rows: Floats, grid: ScoreGrid) -> Iterator[_Change]:
     for row in rows:
         for shift in (grid.delta, -3.5 * grid.delta, 100 * grid.delta):
             for outcome in range(len(row)):
                 yield _Change("shift invariance", row, row + shift, outcome, outcome, False)
 
 
-def _raises(rows: Floats, grid: Grid, largest: bool) -> Iterator[_Change]:
+def _raises(rows: Floats, grid: ScoreGrid, largest: bool) -> Iterator[_Change]:
     # Any change that must not hurt r is a sequence of moves of one candidate.
     for row in rows:
         for place in range(len(row)):

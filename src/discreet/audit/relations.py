@@ -25,7 +25,7 @@ _FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class ScoreGrid:
     """Multiples of ``step``, with ``delta`` (at most the sensitivity) a multiple of it."""
 
     sensitivity: Fraction
@@ -33,13 +33,13 @@ class Grid:
     step: float
 
     @classmethod
-    def for_sensitivity(cls, sensitivity: Fraction) -> Grid:
+    def for_sensitivity(cls, sensitivity: Fraction) -> ScoreGrid:
         """The grid for a sensitivity; every number on it up to 2⁹·delta is an exact float64.
 
         Example:
-            >>> Grid.for_sensitivity(Fraction(1)).delta
+            >>> ScoreGrid.for_sensitivity(Fraction(1)).delta
             1.0
-            >>> Fraction(Grid.for_sensitivity(Fraction(1, 3)).delta) <= Fraction(1, 3)
+            >>> Fraction(ScoreGrid.for_sensitivity(Fraction(1, 3)).delta) <= Fraction(1, 3)
             True
         """
         exponent = sensitivity.numerator.bit_length() - sensitivity.denominator.bit_length()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.audit.losses import Loss
-from discreet.audit.relations import Floats, Grid, Relation
+from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.shapes import lattice, lattice_shape, scattered, shapes
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Stage
@@ -36,7 +36,7 @@ class Search:
     subject: Subject
     loss: Loss
     relation: Relation
-    grid: Grid
+    grid: ScoreGrid
     noise_scale: float
     seed: int
     stages: list[Stage] = field(default_factory=list)

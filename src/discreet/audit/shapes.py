@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.audit.relations import Floats, Grid
+from discreet.audit.relations import Floats, ScoreGrid
 
 _LATTICES = {2: (4, 25), 3: (2, 9), 4: (1, 6), 5: (1, 4), 6: (1, 3)}
 """Candidates: steps to a Δ, and points to a side, of the exhaustive lattice."""
@@ -18,7 +18,7 @@ def lattice_shape(size: int) -> tuple[int, int] | None:
     return _LATTICES.get(size)
 
 
-def lattice(size: int, grid: Grid) -> Floats:
+def lattice(size: int, grid: ScoreGrid) -> Floats:
     """All points of the lattice, one per row, the last coordinate moving fastest."""
     per_delta, side = _LATTICES[size]
     points = np.indices((side,) * size).reshape(size, -1).T
@@ -26,7 +26,12 @@ def lattice(size: int, grid: Grid) -> Floats:
 
 
 def shapes(
-    size: int, grid: Grid, noise_scale: float, *, both_ways: bool = True, both_sides: bool = False
+    size: int,
+    grid: ScoreGrid,
+    noise_scale: float,
+    *,
+    both_ways: bool = True,
+    both_sides: bool = False,
 ) -> Floats:
     """The structured vectors for ``size`` candidates, one per row, without repetition.
 
@@ -72,7 +77,7 @@ def _staircases(size: int, step: float, extras: list[float]) -> list[Floats]:
     return rows
 
 
-def scattered(size: int, grid: Grid, width: float, count: int, seed: int) -> Floats:
+def scattered(size: int, grid: ScoreGrid, width: float, count: int, seed: int) -> Floats:
     """Evenly scattered vectors (a Kronecker sequence shifted by the seed), snapped to the grid."""
     # The generalised golden ratio gives the most evenly spread additive recurrence.
     ratio = 2.0

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.bounds import Bound, Event, bound_for, frequencies
+from discreet.audit.bounds import AnswerSet, LossBound, bound_for, frequencies
 from discreet.audit.exact import claimed_noise_scale, numbers_of_candidates, relations_for
-from discreet.audit.relations import Grid, Neighbours, Relation
+from discreet.audit.relations import Neighbours, Relation, ScoreGrid
 from discreet.audit.samplers import Sampler
 from discreet.audit.search import Progress
 from discreet.audit.shapes import shapes
@@ -62,7 +62,7 @@ class _Suspect:
     scores: tuple[float, ...]
     neighbour: tuple[float, ...]
     relation: Relation
-    event: Event
+    event: AnswerSet
 
 
 def statistical_audit(
@@ -112,7 +112,7 @@ def statistical_audit(
         raise refuse("false_alarm", false_alarm, "a probability between 0 and 1")
     bound, claimed = bound_for(claim)
     sampler = Sampler(function, sensitivity=distance)
-    grid = Grid.for_sensitivity(distance)
+    grid = ScoreGrid.for_sensitivity(distance)
     tell: Progress = progress if progress is not None else _silent
     suspects, stages = list[_Suspect](), list[Stage]()
     sizes = SIZES if n is None else numbers_of_candidates(n)
@@ -187,7 +187,7 @@ def _rounds(samples: int) -> list[int]:
 
 
 def _pairs(
-    rows: Any, relation: Relation, grid: Grid
+    rows: Any, relation: Relation, grid: ScoreGrid
 ) -> list[tuple[tuple[float, ...], tuple[float, ...], Relation]]:
     """Structured pairs; of very many, some of every kind."""
     found = [
@@ -200,14 +200,14 @@ def _pairs(
     return found[:: stride + (stride % 2 == 0)] if stride > 1 else found
 
 
-def _score(bound: Bound, first: Any, second: Any, event: Event, claimed: float) -> float:
+def _score(bound: LossBound, first: Any, second: Any, event: AnswerSet, claimed: float) -> float:
     """By how many standard deviations the counts suggest more than the claim."""
     value, spread = bound.estimate(first, second, event)
     return (value - claimed) / max(spread, 1e-12)
 
 
 def _most_telling(
-    sampler: Sampler, bound: Bound, pairs: Any, *, claimed: float, size: int, keep: int
+    sampler: Sampler, bound: LossBound, pairs: Any, *, claimed: float, size: int, keep: int
 ) -> list[_Suspect]:
     found = list[tuple[float, _Suspect]]()
     for scores, neighbour, relation in pairs:
@@ -223,7 +223,7 @@ def _most_telling(
 
 
 def _finalists(
-    sampler: Sampler, bound: Bound, suspects: list[_Suspect], claimed: float, size: int
+    sampler: Sampler, bound: LossBound, suspects: list[_Suspect], claimed: float, size: int
 ) -> list[_Suspect]:
     """The few that still stand out after sixteen times as many draws, made afresh."""
     sampler.forget()
@@ -231,14 +231,14 @@ def _finalists(
     return _most_telling(sampler, bound, pairs, claimed=claimed, size=16 * size, keep=_KEPT[1])
 
 
-def _judge(sampler: Sampler, bound: Bound, suspect: _Suspect, size: int, error: float) -> float:
+def _judge(sampler: Sampler, bound: LossBound, suspect: _Suspect, size: int, error: float) -> float:
     first = sampler.tally(suspect.scores, size, monotonic=suspect.relation.monotonic)
     second = sampler.tally(suspect.neighbour, size, monotonic=suspect.relation.monotonic)
     return bound.proved(first, second, suspect.event, error)
 
 
 def _witness(
-    sampler: Sampler, bound: Bound, best: tuple[float, _Suspect], size: int, false_alarm: float
+    sampler: Sampler, bound: LossBound, best: tuple[float, _Suspect], size: int, false_alarm: float
 ) -> tuple[Witness, float]:
     value, suspect = best
     first = sampler.tally(suspect.scores, size, monotonic=suspect.relation.monotonic)

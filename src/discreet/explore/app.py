@@ -20,19 +20,25 @@ from starlette.routing import Route
 
 from discreet import __version__
 from discreet.errors import DiscreetError, ParameterError
-from discreet.explore import work
+from discreet.explore import tasks
 from discreet.explore.bars import MOST_BARS
 from discreet.explore.bundle import Bundle
 from discreet.explore.choices import choices_from
 from discreet.explore.examples import examples
 from discreet.explore.figures import figures
 from discreet.explore.jobs import Jobs
-from discreet.explore.making import is_private
 from discreet.explore.recipes import as_csv
-from discreet.explore.shelf import OPENED, Shelf
+from discreet.explore.sentences import title
+from discreet.explore.settings import is_private
 from discreet.explore.study import Studies
-from discreet.explore.uploads import MOST_BYTES, MOST_CANDIDATES, ScoreFile, read_scores
-from discreet.explore.words import title
+from discreet.explore.uploads import (
+    MOST_BYTES,
+    MOST_CANDIDATES,
+    OPENED,
+    ScoreFile,
+    UploadStore,
+    read_scores,
+)
 from discreet.mechanisms import MECHANISMS
 from discreet.score_files import TEXT_SUFFIXES
 
@@ -68,13 +74,13 @@ class Explorer:
     """Everything behind one server."""
 
     def __init__(self, *, opened: Opened | None = None, bundle: Bundle | None = None) -> None:
-        self.shelf = Shelf()
+        self.uploads = UploadStore()
         self.studies = Studies()
         self.jobs = Jobs()
         self._bundle = bundle
         self._opened = opened
         if opened is not None:
-            self.shelf.put(opened.file, key=OPENED)
+            self.uploads.put(opened.file, key=OPENED)
 
     # ---- files -----------------------------------------------------------------------------------
 
@@ -110,13 +116,13 @@ class Explorer:
                     }
                     for example in examples().values()
                 ],
-                "claims": work.CLAIMS,
+                "claims": tasks.CLAIMS,
                 "limits": {
                     "bytes": MOST_BYTES,
                     "candidates": MOST_CANDIDATES,
                     "bars": MOST_BARS,
                     "endings": list(TEXT_SUFFIXES),
-                    "audited": work.MOST_AUDITED,
+                    "audited": tasks.MOST_AUDITED,
                 },
                 "opened": None if self._opened is None else self._opened.described(),
             }
@@ -136,7 +142,7 @@ class Explorer:
         given = await _json(request)
 
         def compute() -> dict[str, Any]:
-            choices = choices_from(given, self.shelf)
+            choices = choices_from(given, self.uploads)
             return figures(choices, self.studies.of(choices.values))
 
         return JSONResponse(await run_in_threadpool(compute))
@@ -150,21 +156,21 @@ class Explorer:
             )
         content = await request.body()
         file = await run_in_threadpool(read_scores, name, content)
-        return JSONResponse(_described(file, self.shelf.put(file)))
+        return JSONResponse(_described(file, self.uploads.put(file)))
 
     async def scores(self, request: Request) -> Response:
         """The scores on the screen as a CSV file, for the command and the Python that read one."""
         given = await _json(request)
-        text = await run_in_threadpool(lambda: as_csv(choices_from(given, self.shelf)))
+        text = await run_in_threadpool(lambda: as_csv(choices_from(given, self.uploads)))
         return JSONResponse({"csv": text})
 
     # ---- long work -------------------------------------------------------------------------------
 
     async def start_audit(self, request: Request) -> Response:
         """Begin an audit."""
-        wanted = work.audit_request(await _json(request))
+        wanted = tasks.audit_request(await _json(request))
         return JSONResponse(
-            {"job": await run_in_threadpool(self.jobs.start, work.run_audit, wanted)}
+            {"job": await run_in_threadpool(self.jobs.start, tasks.run_audit, wanted)}
         )
 
     async def start_claims(self, request: Request) -> Response:
@@ -177,7 +183,7 @@ class Explorer:
         ):
             raise ParameterError("name at least one claim")
         return JSONResponse(
-            {"job": await run_in_threadpool(self.jobs.start, work.run_claims, names)}
+            {"job": await run_in_threadpool(self.jobs.start, tasks.run_claims, names)}
         )
 
     async def job(self, request: Request) -> Response:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.accounting import Composition, Event, compose
-from discreet.explore.making import made
+from discreet.explore.settings import mechanism_at
 from discreet.guarantees import ZCDP, ApproxDP
 from discreet.numbers.exact import Exact, float_up
 
@@ -21,7 +21,7 @@ _FARTHEST = 1_000_000
 @lru_cache(maxsize=4096)
 def total(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> Composition:
     """What ``releases`` of this mechanism cost, each chosen after seeing the earlier answers."""
-    mechanism = made(name, delta / releases, epsilon=epsilon)
+    mechanism = mechanism_at(name, delta / releases, epsilon=epsilon)
     # A mechanism given by ε promises the same at every distance.
     event = Event(mechanism.promise_at(Fraction(1)), mechanism=name, count=releases)
     return compose([event], adaptive=True, delta=delta)
@@ -30,7 +30,7 @@ def total(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> Compo
 @lru_cache(maxsize=256)
 def _each(name: str, epsilon: Fraction) -> tuple[Fraction, Exact]:
     """ε and ρ of one release."""
-    promise = made(name, Fraction(0), epsilon=epsilon).promise_at(Fraction(1))
+    promise = mechanism_at(name, Fraction(0), epsilon=epsilon).promise_at(Fraction(1))
     return epsilon, promise.to(ZCDP).exact
 
 

@@ -16,8 +16,8 @@ from discreet.analysis.charts import comparison_chart, probabilities_chart
 from discreet.analysis.charts.style import line_chart
 from discreet.analysis.comparison import Comparison, ComparisonRow
 from discreet.explore.budget import ACCOUNTINGS, REFERENCE, RIVAL, series_name
-from discreet.explore.making import is_private
-from discreet.explore.words import series
+from discreet.explore.sentences import series
+from discreet.explore.settings import is_private
 from discreet.scores import Scores
 
 _DRAWN = {"usermeta", "title", "config", "padding", "datasets", "$schema"}

@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from discreet.errors import ParameterError
 from discreet.explore.examples import examples
-from discreet.explore.making import Setting
-from discreet.explore.shelf import Shelf
-from discreet.explore.uploads import LARGEST_SCORE, ScoreFile
+from discreet.explore.settings import Setting
+from discreet.explore.uploads import LARGEST_SCORE, ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS
 from discreet.numbers.exact import (
     non_negative,
@@ -80,11 +79,11 @@ class Choices:
         return self.setting.range_distance
 
 
-def choices_from(given: object, shelf: Shelf) -> Choices:
+def choices_from(given: object, uploads: UploadStore) -> Choices:
     """The choices in a page's JSON; an error names the control and what it allows."""
     if not isinstance(given, Mapping):
         raise ParameterError("the request must be a JSON object")
-    source, labels, values, edited = _scores(given, shelf)
+    source, labels, values, edited = _scores(given, uploads)
     mechanisms = _mechanisms(given.get("mechanisms"))
     choice = given.get("choice")
     if choice not in MECHANISMS:
@@ -159,7 +158,7 @@ def _mechanisms(given: object) -> tuple[str, ...]:
 
 
 def _scores(
-    given: Mapping[str, Any], shelf: Shelf
+    given: Mapping[str, Any], uploads: UploadStore
 ) -> tuple[str, tuple[str, ...], npt.NDArray[Any], bool]:
     source = given.get("source")
     if not isinstance(source, str):
@@ -169,7 +168,7 @@ def _scores(
         example = examples()[name]
         labels, values = example.labels, np.array(example.values)
     elif kind == "file":
-        file: ScoreFile = shelf.get(name)
+        file: ScoreFile = uploads.get(name)
         labels, values = file.labels, file.values
     else:
         raise refuse("source", source, "an example or a file")

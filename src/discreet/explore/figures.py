@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.explore import budget, words
+from discreet.explore import budget, sentences
 from discreet.explore.bars import bars_of, score_range, summed
 from discreet.explore.choices import Choices
-from discreet.explore.making import is_private, made
 from discreet.explore.recipes import recipes_for
 from discreet.explore.risk import risk_figures
+from discreet.explore.settings import is_private, mechanism_at
 from discreet.explore.study import (
     PER_DECADE,
     Deadline,
@@ -84,7 +84,7 @@ def figures(
         "probabilities": [
             {
                 "candidate": bar.label,
-                "mechanism": words.series(name),
+                "mechanism": sentences.series(name),
                 "probability": chance,
                 "score": bar.score,
             }
@@ -102,9 +102,9 @@ def figures(
         },
         "risk": risk,
         "recipes": recipes_for(choices),
-        "record": words.record(choices),
+        "record": sentences.record(choices),
     }
-    result["text"] = words.alternatives(choices, result)
+    result["text"] = sentences.alternatives(choices, result)
     plain: dict[str, Any] = _plain(result)
     return plain
 
@@ -125,7 +125,7 @@ def _now(choices: Choices, study: Study, name: str) -> dict[str, Any]:
 
 
 def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -> dict[str, Any]:
-    mechanism = made(name, choices.setting.delta, epsilon=choices.epsilon)
+    mechanism = mechanism_at(name, choices.setting.delta, epsilon=choices.epsilon)
     promise = mechanism.promise_at(choices.range_distance)
     totals = budget.total(name, choices.epsilon, choices.releases, choices.delta)
     return {
@@ -158,7 +158,7 @@ def _curve_rows(
     points = [
         (
             {
-                "mechanism": words.series(name),
+                "mechanism": sentences.series(name),
                 "epsilon": float(choices.range_distance / scale_at(step)),
             },
             point,
@@ -194,13 +194,13 @@ def _need(
     good = [1 / float(scale_at(step)) for step, p in known.items() if p.beyond[cut] <= allowed]
     start = min(good, default=1 / float(scale_at(min(known, default=0))))
     inverse = study.remembered(key, lambda: _least_inverse(excess, start))
-    aim = words.aim(choices)
+    aim = sentences.aim(choices)
     if inverse is None:
         return _Need(None, f"No ε is enough for {aim}: too many candidates tie.")
     if inverse == 0:
         return _Need(0.0, f"Any ε is enough for {aim}: even a blind choice is.")
-    epsilon = words.rounded_up(inverse * float(choices.range_distance))
-    return _Need(epsilon, f"You need ε = {words.figure(epsilon)} for {aim}.")
+    epsilon = sentences.rounded_up(inverse * float(choices.range_distance))
+    return _Need(epsilon, f"You need ε = {sentences.figure(epsilon)} for {aim}.")
 
 
 def _least_inverse(excess: Callable[[float], float], start: float) -> float | None:

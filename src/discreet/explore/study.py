@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.explore.making import Setting, made
+from discreet.explore.settings import Setting, mechanism_at
 from discreet.mechanisms import mechanism_named
 
 Floats = npt.NDArray[np.float64]
@@ -104,7 +104,7 @@ class Study:
         key = (name, epsilon / setting.range_distance, seen_by(name, setting))
         with self._lock:
             if key not in self._masses:
-                mechanism = made(name, setting.delta, epsilon=epsilon)
+                mechanism = mechanism_at(name, setting.delta, epsilon=epsilon)
                 self._masses[key] = mechanism.probabilities(setting.scores(self.values))
                 while len(self._masses) > _MOST_MASSES:
                     self._masses.popitem(last=False)
@@ -167,7 +167,9 @@ class Study:
     def _mass_at(self, name: str, scale: Fraction, setting: Setting) -> Floats:
         law = _law(name)
         if law is None:
-            return made(name, setting.delta, scale=scale).probabilities(setting.scores(self.values))
+            return mechanism_at(name, setting.delta, scale=scale).probabilities(
+                setting.scores(self.values)
+            )
         count = len(self)
         if count > _ALWAYS_KEPT:
             reach = float(scale) * (_NEGLIGIBLE + math.log(count))

@@ -6,6 +6,8 @@ The scores were declared public, yet no message quotes one.
 from __future__ import annotations
 
 import io
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -14,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ParameterError, ScoresError
+from discreet.sampling import SecureBits
 from discreet.score_files import TEXT_SUFFIXES, scores_in, suffix_of
 from discreet.scores import Scores
 
@@ -24,6 +27,11 @@ MOST_CANDIDATES = 1_000_000
 LARGEST_SCORE = 1e15
 """The largest score, up or down, that the page shows."""
 LONGEST_LABEL = 200
+MOST_FILES = 8
+MOST_CELLS = 4_000_000
+"""How many candidates all files together may have."""
+OPENED = "opened"
+"""The name under which the file of the command line is kept: it is never forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +82,33 @@ def _label(text: str) -> str:
     return (
         shown if shown.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in shown)
     )
+
+
+class UploadStore:
+    """Score files in memory only, each under an unguessable name so that one page cannot read another's."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[str, ScoreFile] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, file: ScoreFile, *, key: str | None = None) -> str:
+        """Keep a file and return its name; the oldest go when there are too many."""
+        name = key or f"{SecureBits().integer(96):024x}"
+        with self._lock:
+            self._files[name] = file
+            while len(self._files) > MOST_FILES or self._cells() > MOST_CELLS:
+                oldest = next(kept for kept in self._files if kept not in (OPENED, name))
+                del self._files[oldest]
+        return name
+
+    def get(self, name: str) -> ScoreFile:
+        """The file kept under this name."""
+        with self._lock:
+            file = self._files.get(name)
+            if file is None:
+                raise ParameterError("the file is no longer held in memory: open it again")
+            self._files.move_to_end(name)
+            return file
+
+    def _cells(self) -> int:
+        return sum(len(file.labels) for file in self._files.values())

@@ -39,7 +39,7 @@ _QUIET_DUCKDB: dict[str, str | bool | int | float | list[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedTable:
     """Files whose schema is known and of which no row has been read.
 
     Attributes:
@@ -53,7 +53,7 @@ class Opened:
     load: Callable[[], Any] | None = None
 
 
-def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: str) -> Opened:
+def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: str) -> OpenedTable:
     """The files that a path names, or else those that match it as a pattern."""
     if engine not in ENGINES:
         raise refuse("engine", engine, "one of " + ", ".join(ENGINES))
@@ -90,12 +90,12 @@ def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: s
         telling=True,
     )
     frame, load = opened if isinstance(opened, tuple) else (opened, None)
-    return Opened(frame, suffix not in _PARQUET, load)
+    return OpenedTable(frame, suffix not in _PARQUET, load)
 
 
 def _in_another_encoding(
     paths: list[str], columns: Sequence[str], delimiter: str, encoding: str, *, engine: str
-) -> Opened:
+) -> OpenedTable:
     """DuckDB's own decoders stop at a byte that does not belong; ours replaces it, after the spend."""
     if engine != "duckdb":
         raise ParameterError(f"engine={engine!r} is not allowed: encoding= goes with duckdb")
@@ -105,7 +105,7 @@ def _in_another_encoding(
         return _duckdb(copies, ".csv", columns, delimiter)
 
     empty = ", ".join(f"NULL::VARCHAR AS {quoted(name)}" for name in columns)
-    return Opened(_connected().sql(f"SELECT {empty} WHERE false"), True, load)
+    return OpenedTable(_connected().sql(f"SELECT {empty} WHERE false"), True, load)
 
 
 def _matching(pattern: str | Path) -> list[str]:

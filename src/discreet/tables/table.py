@@ -161,7 +161,7 @@ class Table:
         """The condition as a Narwhals expression that is never null."""
         return conditions.expression(condition, self._compare)
 
-    def _converted(self, comparison: conditions.Comparison) -> tuple[Any, ...]:
+    def _converted(self, comparison: conditions.ColumnComparison) -> tuple[Any, ...]:
         kind = self.kind(comparison.column, name="where")
         values: tuple[Any, ...] = comparison.literals
         if kind in _TEXTS and all(isinstance(value, str) for value in values):
@@ -187,7 +187,7 @@ class Table:
             f"{', '.join(map(repr, comparison.literals))}: a text stands in single quotes, a number does not"
         )
 
-    def _compare(self, comparison: conditions.Comparison) -> Any:
+    def _compare(self, comparison: conditions.ColumnComparison) -> Any:
         import narwhals as nw
 
         column, kind = comparison.column, self.kinds[comparison.column]

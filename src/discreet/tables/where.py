@@ -32,7 +32,7 @@ _WORDS = ("and", "or", "not", "in", "is", "null", "true", "false")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ColumnComparison:
     """A column against one or more literals; ``operator`` is a comparison, ``in`` or ``null``."""
 
     column: str
@@ -48,7 +48,7 @@ class Combination:
     parts: tuple[Condition, ...]
 
 
-Condition: TypeAlias = Comparison | Combination
+Condition: TypeAlias = ColumnComparison | Combination
 
 
 def parse(text: object) -> Condition:
@@ -65,9 +65,9 @@ def parse(text: object) -> Condition:
     return _Parser(text, list(_tokens(text))).whole()
 
 
-def comparisons(condition: Condition) -> Iterator[Comparison]:
+def comparisons(condition: Condition) -> Iterator[ColumnComparison]:
     """Every comparison of a condition."""
-    if isinstance(condition, Comparison):
+    if isinstance(condition, ColumnComparison):
         yield condition
     else:
         for part in condition.parts:
@@ -76,7 +76,7 @@ def comparisons(condition: Condition) -> Iterator[Comparison]:
 
 def expression(condition: Condition, compare: Any) -> Any:
     """The condition as an engine's expression; ``compare`` makes one of a comparison, never null."""
-    if isinstance(condition, Comparison):
+    if isinstance(condition, ColumnComparison):
         return compare(condition)
     parts = [expression(part, compare) for part in condition.parts]
     if condition.operator == "not":
@@ -150,7 +150,7 @@ class _Parser:
         if self._take(("word", "is")):
             opposite = self._take(("word", "not"))
             self._expect(("word", "null"))
-            return _unless(opposite, Comparison(column, "null"))
+            return _unless(opposite, ColumnComparison(column, "null"))
         opposite = self._take(("word", "not"))
         if opposite or self._next() == ("word", "in"):
             self._expect(("word", "in"))
@@ -159,12 +159,12 @@ class _Parser:
             while self._take(("symbol", ",")):
                 literals.append(self._expect_kind("literal"))
             self._expect(("symbol", ")"))
-            return _unless(opposite, Comparison(column, "in", tuple(literals)))
+            return _unless(opposite, ColumnComparison(column, "in", tuple(literals)))
         operator = self._expect_kind("symbol")
         if operator not in _COMPARISONS:
             raise self._refusal()
         literal = self._expect_kind("literal")
-        return Comparison(column, _SAME.get(operator, operator), (literal,))
+        return ColumnComparison(column, _SAME.get(operator, operator), (literal,))
 
     def _next(self) -> tuple[str, Any] | None:
         return self.tokens[self.position] if self.position < len(self.tokens) else None

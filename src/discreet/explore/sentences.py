@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.explore.budget import total
 from discreet.explore.choices import Choices
-from discreet.explore.making import is_private, made
+from discreet.explore.settings import is_private, mechanism_at
 from discreet.mechanisms import mechanism_named
 
 
@@ -153,7 +153,7 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
 
 def record(choices: Choices) -> dict[str, Any]:
     """What the printed decision record says of the guarantee."""
-    mechanism = made(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
     promise = mechanism.promise_at(choices.range_distance)
     together = total(choices.choice, choices.epsilon, choices.releases, choices.delta)
     everything = together.pure if together.pure.epsilon < math.inf else together.approx

@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
-from discreet.explore.making import made, takes_delta
+from discreet.explore.settings import mechanism_at, takes_delta
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.numbers.exact import positive_distance, probability, refuse, whole
@@ -77,7 +77,7 @@ def _claim(request: Mapping[str, Any]) -> Guarantee | Regular:
 def _mechanism(request: Mapping[str, Any]) -> Mechanism:
     name = request["mechanism"]
     delta = probability("delta", request["delta"]) if takes_delta(name) else Fraction(0)
-    return made(name, delta, epsilon=request["epsilon"])
+    return mechanism_at(name, delta, epsilon=request["epsilon"])
 
 
 def run_audit(sender: Connection, request: dict[str, Any]) -> None:

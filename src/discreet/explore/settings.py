@@ -35,11 +35,11 @@ class Setting:
         return Scores(values, sensitivity=self.sensitivity, monotonic=self.monotonic)
 
 
-def made(name: str, delta: Fraction, **amount: object) -> Mechanism:
+def mechanism_at(name: str, delta: Fraction, **amount: object) -> Mechanism:
     """The mechanism of this name at an ε or a scale; one that takes a δ is given it.
 
     Example:
-        >>> made("permute-and-flip", Fraction(0), epsilon=1)
+        >>> mechanism_at("permute-and-flip", Fraction(0), epsilon=1)
         PermuteAndFlip(epsilon=1)
     """
     extra = {"delta": delta} if takes_delta(name) else {}
