@@ -200,14 +200,14 @@ def write_clinic(
         others = [name for name in changed if (target / name).exists()]
         if others and not force:
             raise ParameterError(
-                f"in folder={str(folder)!r} there are other files by the name of "
-                f"{', '.join(others)}: name another folder, or say force=True to replace them"
+                f"in ⟨folder⟩{str(folder)!r} there are other files by the name of "
+                f"{', '.join(others)}: name another folder, or say ⟨force=True⟩ to replace them"
             )
         for name in changed:
             (target / name).write_bytes(drafted[name])
     except OSError as error:
         raise ParameterError(
-            f"folder={str(folder)!r} is not a folder that can be written ({type(error).__name__})"
+            f"⟨folder⟩{str(folder)!r} is not a folder that can be written ({type(error).__name__})"
         ) from None
     return [target / name for name in drafted]
 

@@ -6,13 +6,46 @@ An error message is a release too. A wrong *parameter* (public) is echoed with w
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
+_PARAMETER = re.compile(r"⟨(?P<name>[^⟨⟩=]+)(?P<flag>=True)?⟩(?P<value>(?=[^\s,;:.)]))?")
+
 
 class DiscreetError(Exception):
     """Root of every error raised by discreet."""
 
 
 class ParameterError(DiscreetError, ValueError):
-    """A public parameter is outside what is allowed; the message echoes it."""
+    """A public parameter is outside what is allowed; the message echoes it.
+
+    In the message a parameter stands between ⟨ and ⟩, so that everybody reads the name they wrote.
+
+    Example:
+        >>> error = ParameterError("⟨user⟩3 is not allowed: name a column, or say ⟨one_row=True⟩")
+        >>> print(error)
+        user=3 is not allowed: name a column, or say one_row=True
+        >>> error.worded({"user": "--user", "one_row": "--one-row"})
+        '--user 3 is not allowed: name a column, or say --one-row'
+    """
+
+    def __str__(self) -> str:
+        return self.worded({})
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters that the message names, in its order."""
+        return tuple(found["name"] for found in _PARAMETER.finditer(super().__str__()))
+
+    def worded(self, names: Mapping[str, str]) -> str:
+        """The message with each parameter under the name that the caller knows; else as in Python."""
+
+        def called(found: re.Match[str]) -> str:
+            if found["name"] not in names:
+                return f"{found['name']}{found['flag'] or '='}"
+            return names[found["name"]] + ("" if found["value"] is None else " ")
+
+        return _PARAMETER.sub(called, super().__str__())
 
 
 class ScoresError(DiscreetError, ValueError):

@@ -82,7 +82,7 @@ class LazyPermuteAndFlip:
     ) -> None:
         if not isinstance(monotonic, bool):
             raise ParameterError(
-                f"monotonic={monotonic!r} is not allowed: it must be True or False"
+                f"⟨monotonic⟩{monotonic!r} is not allowed: it must be True or False"
             )
         if optimize not in ("max", "min"):
             raise refuse("optimize", optimize, '"max" or "min"')

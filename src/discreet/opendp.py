@@ -221,7 +221,7 @@ def _measurement(
     def privacy_map(distance: Any) -> float:
         moved = Fraction(distance)
         if moved < 0:
-            raise ParameterError(f"d_in={distance!r} is not allowed: it must be 0 or above")
+            raise ParameterError(f"⟨d_in⟩{distance!r} is not allowed: it must be 0 or above")
         promise = mechanism.promise_at(widening * moved)
         return promise.to(PureDP).epsilon if pure else promise.to(ZCDP).rho
 

@@ -89,7 +89,7 @@ def reader_of(
     suffix = suffix_of(file.name)
     columns = (candidate_column, score_column)
     if not file.is_file():
-        raise ParameterError(f"file={str(path)!r} is not there")
+        raise ParameterError(f"⟨file⟩{str(path)!r} is not there")
     if suffix == ".parquet":
         return _parquet_reader(file, columns)
     if suffix in SEPARATORS:
@@ -132,7 +132,7 @@ def _opened(file: Path) -> io.TextIOWrapper:
     try:
         return open(file, encoding="utf-8-sig", newline="")
     except OSError as error:
-        raise ParameterError(f"file={str(file)!r} cannot be read: {error.strerror}") from None
+        raise ParameterError(f"⟨file⟩{str(file)!r} cannot be read: {error.strerror}") from None
 
 
 def _records(lines: io.TextIOBase, separator: str) -> Iterator[tuple[int, list[str]]]:

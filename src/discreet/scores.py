@@ -68,12 +68,12 @@ class Scores:
         if not isinstance(monotonic, bool | np.bool_):
             raise refuse("monotonic", monotonic, "True or False")
         if (sensitivity is None) == (range_distance is None):
-            raise ParameterError("give exactly one of sensitivity= and range_distance=")
+            raise ParameterError("give exactly one of ⟨sensitivity⟩ and ⟨range_distance⟩")
         delta: Fraction | None = None
         if range_distance is not None:
             if monotonic:
                 raise ParameterError(
-                    "monotonic goes with sensitivity=; range_distance= already says how far two "
+                    "⟨monotonic⟩ goes with ⟨sensitivity⟩; ⟨range_distance⟩ already says how far two "
                     "scores can move apart"
                 )
             distance = positive_distance("range_distance", range_distance)
@@ -82,7 +82,7 @@ class Scores:
             distance = delta if monotonic else 2 * delta
         if isinstance(values, Mapping):
             if candidates is not None:
-                raise ParameterError("a mapping brings its own candidates: leave candidates= out")
+                raise ParameterError("a mapping brings its own candidates: leave ⟨candidates⟩ out")
             candidates, values = list(values.keys()), list(values.values())
         elif candidates is None:
             candidates = _index_labels(values)
@@ -145,10 +145,10 @@ class Scores:
         """
         grid = positive("step", step)
         if self._sensitivity is None:
-            raise ParameterError("on_grid needs scores with sensitivity=, not range_distance=")
+            raise ParameterError("on_grid needs scores with ⟨sensitivity⟩, not ⟨range_distance⟩")
         if (self._sensitivity / grid).denominator != 1:
             raise ParameterError(
-                f"step={step!r} is not allowed: sensitivity must be a multiple of it"
+                f"⟨step⟩{step!r} is not allowed: ⟨sensitivity⟩ must be a multiple of it"
             )
         # Halves go up, never to even: only then do two scores a whole number of steps apart stay so.
         half = Fraction(1, 2)

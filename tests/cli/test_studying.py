@@ -158,7 +158,7 @@ def test_risk(run: Any) -> None:
         (["plan", "--n", "9", "--error-at-most", "3"], "--error-at-most and --with-probability go"),
         (["risk", "--worlds", "9", "--tolerated", "0.01"], "--tolerated '0.01' is not"),
         (["compare", "nowhere.csv", "--public"], "SCORES 'nowhere.csv' is not there"),
-        (["optimality", "--n", "1000", "--k", "50"], "--n and --k (1000, 50)"),
+        (["optimality", "--n", "1000", "--k", "50"], "--n 1000 and --k 50"),
         (["recommend", "--n", "4"], "say the budget"),
         (["recommend", "--n", "4", "--rho", "1", "--delta", "1e-6"], "--delta"),
         (["recommend", "--n", "4", "--epsilon", "1", "--releases", "0"], "releases"),

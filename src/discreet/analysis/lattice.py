@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
 
-from discreet.numbers.exact import refuse, whole
+from discreet.errors import ParameterError
+from discreet.numbers.exact import whole
 
 Levels = tuple[int, ...]
 """Gaps in steps of d, ascending; the first is 0. One such vector stands for its whole class."""
@@ -28,7 +29,9 @@ def classes(n: int, k: int) -> tuple[Levels, ...]:
         ((0, 0), (0, 1), (0, 2), (0, 3))
     """
     if math.comb(whole("n", n) - 1 + whole("k", k), k) > _LARGEST:
-        raise refuse("n and k", (n, k), f"so small that the lattice has at most {_LARGEST} classes")
+        raise ParameterError(
+            f"⟨n⟩{n} and ⟨k⟩{k} are not allowed: the lattice would have more than {_LARGEST} classes"
+        )
     return tuple((0, *rest) for rest in combinations_with_replacement(range(k + 1), n - 1))
 
 

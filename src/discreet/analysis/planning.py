@@ -82,13 +82,15 @@ def epsilon_for(
         0.9175
     """
     if (scores is None) == (n is None):
-        raise ParameterError("give exactly one of scores and n=")
+        raise ParameterError("give exactly one of scores and ⟨n⟩")
     if (expected_error is None) == (error_at_most is None):
-        raise ParameterError("give exactly one of expected_error= and error_at_most=")
+        raise ParameterError("give exactly one of ⟨expected_error⟩ and ⟨error_at_most⟩")
     if (error_at_most is None) != (with_probability is None):
-        raise ParameterError("error_at_most= and with_probability= go together")
+        raise ParameterError("⟨error_at_most⟩ and ⟨with_probability⟩ go together")
     if scores is not None and not (gap is None and sensitivity is None and not monotonic):
-        raise ParameterError("gap=, sensitivity= and monotonic= go with n=; scores carry their own")
+        raise ParameterError(
+            "⟨gap⟩, ⟨sensitivity⟩ and ⟨monotonic⟩ go with ⟨n⟩; scores carry their own"
+        )
     if n is not None:
         goal = _public_goal(
             n,
@@ -121,7 +123,7 @@ def budget_ratio(
     if epsilon is None:
         if not isinstance(reference, Mechanism) or reference.epsilon is None:
             raise ParameterError(
-                "give epsilon=, or a reference with its own, such as PermuteAndFlip(epsilon=1)"
+                "give ⟨epsilon⟩, or a reference with its own, such as PermuteAndFlip(epsilon=1)"
             )
         epsilon = reference.epsilon
     spent = positive("epsilon", epsilon)
@@ -143,7 +145,7 @@ def _goal_on(scores: Scores, mean: object, most: object, chance: object) -> _Goa
         return _Goal(
             lambda mechanism: errors(mechanism.optimize).mean(mechanism.probabilities(scores)),
             float(target),
-            f"expected_error={mean}",
+            f"⟨expected_error⟩{mean}",
         )
     limit = score_difference("error_at_most", most)
     wanted = probability("with_probability", chance)
@@ -155,7 +157,7 @@ def _goal_on(scores: Scores, mean: object, most: object, chance: object) -> _Goa
     return _Goal(
         lambda mechanism: float(mechanism.probabilities(scores)[beyond(mechanism.optimize)].sum()),
         float(1 - wanted),
-        f"error_at_most={most} with probability {chance}",
+        f"⟨error_at_most⟩{most} with probability {chance}",
     )
 
 
@@ -174,14 +176,14 @@ def _public_goal(
         return _Goal(
             lambda mechanism: worst_case_error(mechanism, n, sensitivity, monotonic, gap=gap),
             float(target),
-            f"expected_error={mean}",
+            f"⟨expected_error⟩{mean}",
         )
     limit = score_difference("error_at_most", most)
     wanted = probability("with_probability", chance)
     return _Goal(
         lambda mechanism: worst_case_tail(mechanism, n, limit, sensitivity, monotonic, gap=gap),
         float(1 - wanted),
-        f"error_at_most={most} with probability {chance}",
+        f"⟨error_at_most⟩{most} with probability {chance}",
     )
 
 

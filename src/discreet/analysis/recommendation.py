@@ -193,9 +193,11 @@ def recommend(
     if _limit(budget) in (0, math.inf):
         raise refuse("budget", budget, "above zero and finite")
     if (scores is None) == (n is None):
-        raise ParameterError("give exactly one of scores and n=")
+        raise ParameterError("give exactly one of scores and ⟨n⟩")
     if scores is not None and not (gap is None and sensitivity is None and not monotonic):
-        raise ParameterError("gap=, sensitivity= and monotonic= go with n=; scores carry their own")
+        raise ParameterError(
+            "⟨gap⟩, ⟨sensitivity⟩ and ⟨monotonic⟩ go with ⟨n⟩; scores carry their own"
+        )
     count = whole("releases", releases)
     setting = _Setting(
         budget=budget,

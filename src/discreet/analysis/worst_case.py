@@ -148,7 +148,7 @@ def _public(
     """n, the noise scale, Δ and the least gap, all checked."""
     count = whole("n", n)
     if not isinstance(monotonic, bool):
-        raise ParameterError(f"monotonic={monotonic!r} is not allowed: it must be True or False")
+        raise ParameterError(f"⟨monotonic⟩{monotonic!r} is not allowed: it must be True or False")
     delta = positive_distance("sensitivity", sensitivity)
     least = score_difference("gap", gap)
     scale = noise_scale(required(mechanism), delta if monotonic else 2 * delta)

@@ -159,7 +159,7 @@ def bound_for(claim: Guarantee) -> tuple[LossBound, float]:
     if isinstance(claim, ZCDP):
         return _Divergence(), claim.rho
     raise ParameterError(
-        f"claim={claim!r} is not allowed: give PureDP, BoundedRange, ZCDP or ApproxDP"
+        f"⟨claim⟩{claim!r} is not allowed: give PureDP, BoundedRange, ZCDP or ApproxDP"
     )
 
 

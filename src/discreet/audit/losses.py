@@ -291,5 +291,5 @@ def loss_for(claim: Guarantee) -> Loss:
             )
         return HockeyStickLoss(epsilon, delta)
     raise ParameterError(
-        f"claim={claim!r} is not allowed: give PureDP, BoundedRange, ZCDP, ApproxDP or Regular()"
+        f"⟨claim⟩{claim!r} is not allowed: give PureDP, BoundedRange, ZCDP, ApproxDP or Regular()"
     )

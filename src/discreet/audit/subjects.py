@@ -127,7 +127,7 @@ def _instance(audited: Any, epsilon: Fraction | None) -> Any:
                 return audited()
             except TypeError:
                 raise ParameterError(
-                    f"{audited.__name__} cannot be built from epsilon= alone, nor from nothing: "
+                    f"{audited.__name__} cannot be built from ⟨epsilon⟩ alone, nor from nothing: "
                     "give an instance"
                 ) from None
     if hasattr(audited, "probabilities") or callable(audited):

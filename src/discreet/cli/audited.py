@@ -19,7 +19,7 @@ def subject_named(name: str, parameters: dict[str, str]) -> Any:
     if name.endswith(".py") or (colon and not attribute):
         whole_file = name.rstrip(":")
         raise ParameterError(
-            f"mechanism={name!r} is not allowed: say what in it, as in {whole_file}:my_mechanism"
+            f"⟨mechanism⟩{name!r} is not allowed: say what in it, as in {whole_file}:my_mechanism"
         )
     if not colon:
         from discreet.mechanisms.registry import mechanism_named
@@ -31,7 +31,7 @@ def subject_named(name: str, parameters: dict[str, str]) -> Any:
     found = getattr(_module(place), attribute, None)
     if found is None:
         raise ParameterError(
-            f"mechanism={name!r} is not allowed: there is no {attribute} in {place}"
+            f"⟨mechanism⟩{name!r} is not allowed: there is no {attribute} in {place}"
         )
     if not isinstance(found, type):
         return found
@@ -72,13 +72,13 @@ def _module(place: str) -> Any:
             if error.name is None or not f"{place}.".startswith(f"{error.name}."):
                 raise
             raise ParameterError(
-                f"mechanism={place!r} is not allowed: no module of this name is here or installed"
+                f"⟨mechanism⟩{place!r} is not allowed: no module of this name is here or installed"
             ) from None
 
 
 def _file(path: Path) -> Any:
     if not path.is_file():
-        raise ParameterError(f"mechanism={str(path)!r} is not allowed: there is no such file")
+        raise ParameterError(f"⟨mechanism⟩{str(path)!r} is not allowed: there is no such file")
     _look_in(path.resolve().parent)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None

@@ -148,9 +148,7 @@ def _scope(*, quick: bool, data: Path | None) -> Scope:
     from discreet.papers import Scope
 
     if data is not None and not data.is_dir():
-        raise ParameterError(
-            f"data={str(data)!r} is not allowed: data must be a folder that exists"
-        )
+        raise ParameterError(f"⟨data⟩{str(data)!r} is not allowed: it must be a folder that exists")
     return Scope(quick=quick, data=data)
 
 

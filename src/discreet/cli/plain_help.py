@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from discreet.cli.option_names import in_options, names_of
-from discreet.errors import DiscreetError
+from discreet.errors import ParameterError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -32,6 +31,8 @@ _KINDS = {
     "PORT": "port",
     "SEED": "seed",
 }
+# What the library calls a thing that the command line calls otherwise.
+_ALIASES = {"file": "scores", "risk": "tolerated", "samples": "sampled"}
 _GLUE = "\N{NO-BREAK SPACE}"
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 
@@ -52,9 +53,10 @@ class PlainCommand(TyperCommand):
         """Run; an error that speaks of arguments is made to speak of options."""
         try:
             return super().invoke(ctx)
-        except DiscreetError as error:
-            if len(error.args) == 1 and isinstance(error.args[0], str):
-                error.args = (in_options(error.args[0], names_of(self.params)),)
+        except ParameterError as error:
+            names = {part.name: _shown(part) for part in self.params}
+            other = {theirs: names[ours] for theirs, ours in _ALIASES.items() if ours in names}
+            error.args = (error.worded(other | names),)
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002  # the signature is the library's
@@ -88,6 +90,11 @@ class PlainCommand(TyperCommand):
             if listed:
                 with formatter.section(title):
                     formatter.write_dl(listed)
+
+
+def _shown(parameter: Any) -> str:
+    argument = parameter.param_type_name == "argument"
+    return str(parameter.name.upper() if argument else max(parameter.opts, key=len))
 
 
 def _example(words: str, width: int, indent: int) -> str:

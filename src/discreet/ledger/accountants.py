@@ -52,7 +52,7 @@ class Accountant:
                 f"the accountant {self.name!r} needs a cap in {self.measure.__name__}, got {cap!r}"
             )
         if delta_for_releases is not None and self.name != "rho-delta":
-            raise ParameterError("delta_for_releases goes with the accountant 'rho-delta' only")
+            raise ParameterError("⟨delta_for_releases⟩ goes with the accountant 'rho-delta' only")
         return _LIMITS[self.name](cap, delta_for_releases)
 
     def amount(self, event: Event) -> Amount:

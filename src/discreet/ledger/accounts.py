@@ -92,7 +92,7 @@ class Account:
         if group not in self.groups:
             declared = ", ".join(map(repr, self.groups)) or "none"
             raise ParameterError(
-                f"group={group!r} is not allowed: the groups declared for {self.name!r} are: {declared}"
+                f"⟨group⟩{group!r} is not allowed: the groups declared for {self.name!r} are: {declared}"
             )
         return self.groups[group]
 

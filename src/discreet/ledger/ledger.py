@@ -161,7 +161,7 @@ class Ledger:
         if not parent:
             raise refuse("part", part, "the name of a budget, a slash, and the name of the part")
         if (cap is None) == (share is None):
-            raise ParameterError("give exactly one of cap= and share=")
+            raise ParameterError("give exactly one of ⟨cap⟩ and ⟨share⟩")
 
         def decide(_connection: Connection, state: State) -> _Change:
             amount, words = part_of(state.account(parent), cap, share)

@@ -89,7 +89,7 @@ class LargeGap(Mechanism):
         exact = probability("delta", delta)
         if not _LEAST_DELTA <= exact < 1:
             raise ParameterError(
-                f"delta={delta!r} is not allowed: delta must be between 0 and 1, and not below 10^−100000"
+                f"⟨delta⟩{delta!r} is not allowed: it must be between 0 and 1, and not below 10^−100000"
             )
         object.__setattr__(self, "_delta", exact)
 

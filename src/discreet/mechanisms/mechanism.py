@@ -68,7 +68,7 @@ class Mechanism(ABC):
         self, epsilon: object = None, *, scale: object = None, optimize: str = "max"
     ) -> None:
         if (epsilon is None) == (scale is None):
-            raise ParameterError("give exactly one of epsilon= and scale=")
+            raise ParameterError("give exactly one of ⟨epsilon⟩ and ⟨scale⟩")
         if not isinstance(optimize, str) or optimize not in ("max", "min"):
             raise refuse("optimize", optimize, '"max" or "min"')
         set_once = object.__setattr__
@@ -223,7 +223,7 @@ class Mechanism(ABC):
         """
         if self._scale is None:
             raise ParameterError(
-                "privacy_map needs a mechanism built from scale=; built from epsilon=, the noise "
+                "privacy_map needs a mechanism built from ⟨scale⟩; built from ⟨epsilon⟩, the noise "
                 "follows the distance and the cost is always that epsilon"
             )
         if not isinstance(monotonic, bool | np.bool_):

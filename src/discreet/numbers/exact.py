@@ -89,7 +89,7 @@ def _is_infinite(value: object) -> bool:
 
 def refuse(name: str, value: object, allowed: str) -> ParameterError:
     """The error for a public parameter that is wrong: echoed, with what is allowed."""
-    return ParameterError(f"{name}={_echo(value)} is not allowed: {name} must be {allowed}")
+    return ParameterError(f"⟨{name}⟩{_echo(value)} is not allowed: it must be {allowed}")
 
 
 def _echo(value: object) -> str:
@@ -98,7 +98,9 @@ def _echo(value: object) -> str:
         text = repr(value)
     except Exception:  # a stranger's repr may raise anything, a huge integer's a ValueError
         return f"<{type(value).__name__}>"
-    return text if len(text) <= 60 else text[:57] + "..."
+    short = text if len(text) <= 60 else text[:57] + "..."
+    # Only the message itself names parameters.
+    return short.replace("⟨", r"\u27e8")
 
 
 def positive(name: str, value: object) -> Fraction:

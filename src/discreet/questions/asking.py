@@ -60,7 +60,7 @@ class Asker:
             raise refuse("ledger", self.ledger, "a ledger, or the address of one")
         if (self.ledger is None) != (self.dataset is None):
             raise ParameterError(
-                "ledger= and dataset= go together: a ledger counts for a named data set"
+                "⟨ledger⟩ and ⟨dataset⟩ go together: a ledger counts for a named data set"
             )
 
     def spending(
@@ -231,16 +231,16 @@ def prepare(
         raise refuse("one_row_per_user", one_row_per_user, "True or False")
     if (user is None) == (not one_row_per_user):
         raise ParameterError(
-            "say whose a row is: either user= names the column that tells people apart, or "
-            "one_row_per_user=True says that no person has two rows"
+            "say whose a row is: either ⟨user⟩ names the column that tells people apart, or "
+            "⟨one_row_per_user=True⟩ says that no person has two rows"
         )
     if (by is None) != (groups is None):
         raise ParameterError(
-            "by= and groups= go together: the groups that get an answer are a public list"
+            "⟨by⟩ and ⟨groups⟩ go together: the groups that get an answer are a public list"
         )
     most = whole("groups_per_person", groups_per_person)
     if most > 1 and (by is None or user is None):
-        raise ParameterError("groups_per_person= goes with by= and user=")
+        raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
     condition = None if where is None else parse(where)
     used = [column for column in (*columns, user, by) if isinstance(column, str)]
     if condition is not None:
@@ -303,11 +303,11 @@ def mechanism_at(
     if made.optimize != optimize:
         looks = "largest" if optimize == "max" else "smallest"
         raise ParameterError(
-            f'mechanism: optimize="{made.optimize}" is not allowed: the question looks for the {looks} score'
+            f'mechanism: ⟨optimize⟩"{made.optimize}" is not allowed: the question looks for the {looks} score'
         )
     if besides is not None and getattr(made, "steady", False):
         raise ParameterError(
-            f"mechanism: steady=True is not allowed with {besides}, whose time depends on the scores"
+            f"mechanism: ⟨steady=True⟩ is not allowed with {besides}, whose time depends on the scores"
         )
     return made
 

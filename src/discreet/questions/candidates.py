@@ -65,7 +65,7 @@ def read_candidates(path: Path, *, column: str) -> list[str]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise ParameterError(
-            f"candidates={str(path)!r}: no such file of UTF-8 text can be read"
+            f"⟨candidates⟩{str(path)!r}: no such file of UTF-8 text can be read"
         ) from None
     if path.suffix.lower() not in (".csv", ".tsv"):
         lines = text.split("\n")
@@ -74,7 +74,7 @@ def read_candidates(path: Path, *, column: str) -> list[str]:
     header, *records = csv.reader(text.splitlines(), delimiter=delimiter) if text.strip() else [[]]
     if column not in header and len(header) != 1:
         raise ParameterError(
-            f"candidates={str(path)!r}: it must have a column named {column!r}, or one column only"
+            f"⟨candidates⟩{str(path)!r}: it must have a column named {column!r}, or one column only"
         )
     place = header.index(column) if column in header else 0
     return [record[place] if place < len(record) else "" for record in records]

@@ -29,7 +29,9 @@ def cluster_mode(
     require_libraries()
     chooser = mechanism_at(mechanism, asking.epsilon, besides="candidates in the cluster")
     if not chooser.facts.merges:
-        raise ParameterError("a selection in the cluster is permute-and-flip: leave mechanism= out")
+        raise ParameterError(
+            "a selection in the cluster is permute-and-flip: leave ⟨mechanism⟩ out"
+        )
     distance = Fraction(count_sensitivity(asking.neighbours).range_distance)
     scale = distance / asking.epsilon
     require_scale(scale)

@@ -114,7 +114,7 @@ def mode(
     kind = asking.table.kind(column)
     if candidates is None and delta is not None:
         if with_gap:
-            raise ParameterError("with_gap needs public candidates")
+            raise ParameterError("⟨with_gap⟩ needs public candidates")
         return unknown_top(
             asking,
             column,
@@ -132,7 +132,7 @@ def mode(
     if is_spark_frame(candidates):
         if by is not None or with_count or with_gap or with_people:
             raise ParameterError(
-                "candidates in the cluster go without by=, with_count=, with_gap= and with_people="
+                "candidates in the cluster go without ⟨by⟩, ⟨with_count⟩, ⟨with_gap⟩ and ⟨with_people⟩"
             )
         return cluster_mode(
             asking, column, candidates=candidates, mechanism=mechanism, purpose=reason

@@ -94,14 +94,14 @@ def quantiles(
     )
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise ParameterError(
-            f"at={at!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]"
+            f"⟨at⟩{at!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]"
         )
     levels = [level_of(level) for level in at]
     if sorted(set(levels)) != levels:
-        raise ParameterError(f"at={at!r} is not allowed: levels must increase")
+        raise ParameterError(f"⟨at⟩{at!r} is not allowed: levels must increase")
     if math.lcm(*(level.denominator for level in levels)) > LARGEST_DENOMINATOR:
         raise ParameterError(
-            f"at={at!r} is not allowed: their common denominator is above a million"
+            f"⟨at⟩{at!r} is not allowed: their common denominator is above a million"
         )
     grid = Grid.between(bounds, step=step)
     chosen = rule_named("per_person", per_person, PER_PERSON)

@@ -24,8 +24,8 @@ def level_of(at: object) -> Fraction:
     level = probability("at", at)
     if not 0 < level < 1 or level.denominator > LARGEST_DENOMINATOR:
         raise ParameterError(
-            f"at={at!r} is not allowed: a quantile's level lies strictly between 0 and 1 and has at most six "
-            "decimal places"
+            f"⟨at⟩{at!r} is not allowed: a quantile's level lies strictly between 0 and 1 and has at most "
+            "six decimal places"
         )
     return level
 

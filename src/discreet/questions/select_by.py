@@ -100,7 +100,7 @@ def select_by(
             make=_maker(data) if make is None else make,
         )
         if not verdict.holds:
-            raise ParameterError(f"sensitivity={sensitivity!r} is too low. {verdict.in_words()}")
+            raise ParameterError(f"⟨sensitivity⟩{sensitivity!r} is too low. {verdict.in_words()}")
 
     def work() -> Any:
         values = quietly(lambda: [score(data, label) for label in labels], doing="computing scores")
@@ -144,5 +144,5 @@ def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
     if isinstance(data, list | tuple):
         return list
     raise ParameterError(
-        f"make= is needed to check a score on data of type {type(data).__name__}: it makes such data of rows"
+        f"⟨make⟩ is needed to check a score on data of type {type(data).__name__}: it makes such data of rows"
     )

@@ -205,7 +205,7 @@ def way_to_choose(
         noise = mechanism_at(mechanism, epsilon, besides="one-shot noise")
         if noise.facts.law is not PermuteAndFlip.facts.law:
             raise ParameterError(
-                "mechanism= goes with peeling; one-shot noise is exponential, as in permute-and-flip"
+                "⟨mechanism⟩ goes with peeling; one-shot noise is exponential, as in permute-and-flip"
             )
         return (
             (lambda scores: one_shot(scores, epsilon, k)),

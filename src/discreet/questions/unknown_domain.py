@@ -75,7 +75,7 @@ def limits_for(
     total = probability("delta", delta)
     if not 0 < total < 1:
         raise ParameterError(
-            f"delta={delta!r} is not allowed: it must lie strictly between 0 and 1"
+            f"⟨delta⟩{delta!r} is not allowed: it must lie strictly between 0 and 1"
         )
     per_round, failing = epsilon / rounds, total / rounds
     if neighbours == REPLACE:
@@ -122,13 +122,13 @@ def unknown_top(
     """The commonest values of a column, as far as it is safe to say."""
     if mechanism not in (None, PermuteAndFlip, "permute-and-flip"):
         raise ParameterError(
-            "an unknown domain is proved for permute-and-flip only: leave mechanism= out"
+            "an unknown domain is proved for permute-and-flip only: leave ⟨mechanism⟩ out"
         )
     if asking.rows.by is not None:
-        raise ParameterError("by= needs public candidates")
+        raise ParameterError("⟨by⟩ needs public candidates")
     if considered < rounds:
         raise ParameterError(
-            f"considered={considered} is not allowed: at least k = {rounds} are needed"
+            f"⟨considered⟩{considered} is not allowed: at least k = {rounds} are needed"
         )
     asking.table.require_told_apart(column, name="column")
     share = share_of(with_count, count_share)

@@ -64,7 +64,7 @@ def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: s
     if any(_suffix(path) != suffix for path in paths):
         raise ParameterError(f"{str(pattern)!r} matches files of different formats")
     if not file.is_plain and suffix not in _DELIMITERS:
-        raise ParameterError("delimiter= and encoding= go with a CSV or TSV file")
+        raise ParameterError("⟨delimiter⟩ and ⟨encoding⟩ go with a CSV or TSV file")
     delimiter = file.delimiter or _DELIMITERS.get(suffix, "")
     columns: Sequence[str] = sorted(set(needed))
     if suffix in _PARQUET:
@@ -98,7 +98,7 @@ def _in_another_encoding(
 ) -> OpenedTable:
     """DuckDB's own decoders stop at a byte that does not belong; ours replaces it, after the spend."""
     if engine != "duckdb":
-        raise ParameterError(f"engine={engine!r} is not allowed: encoding= goes with duckdb")
+        raise ParameterError(f"⟨engine⟩{engine!r} is not allowed: ⟨encoding⟩ goes with duckdb")
 
     def load() -> Any:
         copies = in_utf_8(paths, encoding=encoding, folder=_spill_folder())
@@ -255,8 +255,8 @@ def _arrow_schema(path: str) -> Any:
 def _parquet_only(suffix: str, engine: str) -> None:
     if suffix not in _PARQUET:
         raise ParameterError(
-            f"engine={engine!r} reads Parquet only: its readers of {suffix} stop at a malformed row, which "
-            "would tell that there is one; leave --engine out, or use duckdb or spark"
+            f"⟨engine⟩{engine!r} reads Parquet only: its readers of {suffix} stop at a malformed row, which "
+            "would tell that there is one; leave ⟨engine⟩ out, or use duckdb or spark"
         )
 
 

@@ -42,17 +42,17 @@ class Grid:
         object.__setattr__(self, "step", positive("step", self.step))
         if self.upper <= self.lower:
             raise ParameterError(
-                f"bounds={self.shown_bounds} is not allowed: the lower bound must be "
+                f"⟨bounds⟩{self.shown_bounds} is not allowed: the lower bound must be "
                 "below the upper one"
             )
         steps = (self.upper - self.lower) / self.step
         if steps.denominator != 1:
             raise ParameterError(
-                f"step={_shown(self.step)} is not allowed: the bounds must be a whole number of steps apart"
+                f"⟨step⟩{_shown(self.step)} is not allowed: the bounds must be a whole number of steps apart"
             )
         if steps >= LARGEST_GRID:
             raise ParameterError(
-                f"step={_shown(self.step)} is not allowed: it gives more than {LARGEST_GRID:,} grid points; "
+                f"⟨step⟩{_shown(self.step)} is not allowed: it gives more than {LARGEST_GRID:,} grid points; "
                 "take a larger step"
             )
         start, stride, denominator = self.integers

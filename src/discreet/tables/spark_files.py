@@ -110,5 +110,5 @@ def _records(session: Any, paths: Sequence[str], read: ReadRecords) -> Any:
 
 def _json_key(name: str) -> str:
     if "'" in name or "]" in name:
-        raise ParameterError(f"column={name!r} is not allowed: Spark cannot look up such a key")
+        raise ParameterError(f"⟨column⟩{name!r} is not allowed: Spark cannot look up such a key")
     return name

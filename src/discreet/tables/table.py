@@ -147,7 +147,7 @@ class Table:
         kind = self.kind(column)
         if kind not in _NUMBERS and not self.is_text:
             raise ParameterError(
-                f"column={column!r} is not allowed: it is declared {kind}, and the question needs numbers"
+                f"⟨column⟩{column!r} is not allowed: it is declared {kind}, and the question needs numbers"
             )
 
     # ---- conditions ----------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
         data, is_text, load = opened.native, opened.is_text, opened.load
     elif engine is not None:
         raise ParameterError(
-            f"engine={engine!r} is not allowed: it goes with a path; a frame has its own"
+            f"⟨engine⟩{engine!r} is not allowed: it goes with a path; a frame has its own"
         )
     native = nw.to_native(data, pass_through=True)
     if nw.dependencies.is_pandas_dataframe(native):

@@ -60,7 +60,7 @@ def parse(text: object) -> Condition:
     """
     if not isinstance(text, str):
         raise ParameterError(
-            f'where={text!r} is not allowed: it must be a text such as "age >= 18"'
+            f'⟨where⟩{text!r} is not allowed: it must be a text such as "age >= 18"'
         )
     return _Parser(text, list(_tokens(text))).whole()
 
@@ -93,7 +93,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
         match = _TOKEN.match(text, position)
         if not match:
             raise ParameterError(
-                f"where={text!r} is not allowed: it cannot be read from position {position}"
+                f"⟨where⟩{text!r} is not allowed: it cannot be read from position {position}"
             )
         position = match.end()
         kind = str(match.lastgroup)
@@ -187,7 +187,7 @@ class _Parser:
 
     def _refusal(self) -> ParameterError:
         return ParameterError(
-            f'where={self.text!r} is not allowed: it must be comparisons such as "age >= 18", '
+            f'⟨where⟩{self.text!r} is not allowed: it must be comparisons such as "age >= 18", '
             "\"clinic in ('north', 'south')\", \"left is null\", joined by and, or, not"
         )
 

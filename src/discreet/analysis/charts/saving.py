@@ -36,10 +36,10 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise ParameterError(
-            f"chart={str(path)!r} is not allowed: it must end in {', '.join(SUFFIXES)}"
+            f"⟨chart⟩{str(path)!r} is not allowed: it must end in {', '.join(SUFFIXES)}"
         )
     if not target.absolute().parent.is_dir():
-        raise ParameterError(f"chart={str(path)!r} is not allowed: its folder does not exist")
+        raise ParameterError(f"⟨chart⟩{str(path)!r} is not allowed: its folder does not exist")
     return target
 
 

@@ -63,7 +63,7 @@ class Problem:
         if not self.scores:
             raise ParameterError("a problem needs at least one score")
         if (self.epsilon is None) == (self.unit_coin is None):
-            raise ParameterError("give exactly one of epsilon= and unit_coin=")
+            raise ParameterError("give exactly one of ⟨epsilon⟩ and ⟨unit_coin⟩")
 
     @property
     def best(self) -> int | Fraction:
@@ -73,7 +73,7 @@ class Problem:
     def gap(self, candidate: int) -> Fraction:
         """γ_r: how far r is behind the best, in units of the noise scale 2Δ/ε."""
         if self.epsilon is None:
-            raise ParameterError("gaps need epsilon=")
+            raise ParameterError("gaps need ⟨epsilon⟩")
         behind = Fraction(self.best - self.scores[candidate])
         return behind * self.epsilon / (2 * self.sensitivity)
 
@@ -84,7 +84,7 @@ class Problem:
                 return [ball(-self.gap(r)).exp() for r in range(len(self.scores))]
         steps = [Fraction(self.best - score) / self.sensitivity for score in self.scores]
         if any(step.denominator != 1 for step in steps):
-            raise ParameterError("unit_coin= needs scores on the grid of the sensitivity")
+            raise ParameterError("⟨unit_coin⟩ needs scores on the grid of the sensitivity")
         return [self.unit_coin ** int(step) for step in steps]
 
     def flip(self, candidate: int, bits: Bits, *, thinned: Fraction = Fraction(1)) -> bool:
