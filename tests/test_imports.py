@@ -21,7 +21,7 @@ PACKAGE = SOURCES / "discreet"
 FLOORS: list[set[str]] = [
     {"errors", "displays"},
     {"numbers"},
-    {"gaps", "guarantees"},
+    {"gaps", "guarantees", "neighbours"},
     {"scores", "distribution", "sampling"},
     {"release", "testing", "score_files", "demo_data"},
     {"mechanisms"},

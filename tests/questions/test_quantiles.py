@@ -14,8 +14,8 @@ import pytest
 from discreet import BoundedRange, PermuteAndFlip, PureDP
 from discreet.accounting import Event
 from discreet.errors import ParameterError
+from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions import median, quantile, quantiles
-from discreet.questions.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.quantiles import recursive, spread_out
 from discreet.questions.scoring import quantile_scores
 from discreet.tables.counts import Counts

@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.questions.neighbours import (
-    ADD_REMOVE,
-    REPLACE,
+from discreet.neighbours import ADD_REMOVE, REPLACE
+from discreet.questions.scoring import (
+    count_scores,
     count_sensitivity,
     quantile_sensitivity,
+    quantile_values,
 )
-from discreet.questions.scoring import count_scores, quantile_values
 from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
 from discreet.tables.counts import Counts, people_per_interval
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.accounting.events import ADD_REMOVE, Event, events_of
+from discreet.accounting.events import Event, events_of
 from discreet.accounting.fixed_lists import EpsilonBound, core, fixed_list_bounds, left_out
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
+from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import Exact, probability, refuse
 
 QUESTIONS = "questions"

@@ -10,12 +10,12 @@ from typing import Any
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.neighbours import Neighbours
 from discreet.numbers.exact import refuse, whole
 from discreet.release import Release
 from discreet.scores import Scores
 
-ADD_REMOVE = "add-remove"
-REPLACE = "replace"
+ADD_REMOVE, REPLACE = Neighbours
 LONGEST_TEXT = 1_000
 
 Parameter = str | int | bool
@@ -55,7 +55,10 @@ class Event:
             raise refuse("guarantee", self.guarantee, "PureDP, BoundedRange, ZCDP or ApproxDP")
         object.__setattr__(self, "count", whole("count", self.count))
         for name in ("mechanism", "neighbours", "purpose"):
-            text(name, getattr(self, name), empty=name == "purpose")
+            # Plain text, whatever kind of it was given: an event is written to ledgers as it is.
+            object.__setattr__(
+                self, name, str(text(name, getattr(self, name), empty=name == "purpose"))
+            )
         object.__setattr__(self, "parameters", _parameters(self.parameters))
 
     @staticmethod

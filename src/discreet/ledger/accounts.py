@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from discreet.accounting.events import ADD_REMOVE, REPLACE
 from discreet.errors import BudgetExceededError, NoBudgetError, ParameterError
 from discreet.guarantees import ZCDP, Guarantee
 from discreet.ledger.accountants import Accountant, cap_in_words
 from discreet.ledger.amounts import NOTHING, Amount, limit
+from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.numbers.exact import positive, refuse
 
 
@@ -84,7 +84,7 @@ class Account:
 
     def _touched(self) -> int:
         """How many groups one step between neighbours can touch."""
-        return {ADD_REMOVE: 1, REPLACE: 2}.get(self.neighbours, len(self.groups))
+        return {ADD_REMOVE.value: 1, REPLACE.value: 2}.get(self.neighbours, len(self.groups))
 
     def _counter(self, group: str | None) -> Amount:
         if group is None:

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 from sqlalchemy.engine import Connection
 
 import discreet
-from discreet.accounting.events import ADD_REMOVE, Event, text
+from discreet.accounting.events import Event, text
 from discreet.errors import LedgerError, ParameterError
 from discreet.guarantees import Guarantee
 from discreet.ledger import accounts as arithmetic
@@ -26,6 +26,7 @@ from discreet.ledger.reports import Budget, Plan, budget_report, plan_for
 from discreet.ledger.states import State
 from discreet.ledger.store import Store, use_write_ahead_log
 from discreet.ledger.verification import Verification, verify_history
+from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import refuse
 
 T = TypeVar("T")
@@ -121,7 +122,7 @@ class Ledger:
             "cap": cap_in_words(cap),
             "accountant": chosen.name,
             "limit": amount_as_data(something(limits)),
-            "neighbours": text("neighbours", neighbours),
+            "neighbours": str(text("neighbours", neighbours)),
             "groups": sorted(_groups(groups)),
             "period": period_named(period),
         }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.displays import visible
-from discreet.questions.neighbours import IN_WORDS
+from discreet.neighbours import Neighbours
 from discreet.release import Release
 
 NOTHING = "nothing is safe to say"
@@ -52,8 +52,9 @@ class TableRelease(Release):
     def __str__(self) -> str:
         counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"
         order = {None: "", True: " In order.", False: " In no particular order."}[self.ordered]
-        relation = IN_WORDS.get(self.neighbours)
-        neighbours = self.neighbours if relation is None else f"{self.neighbours} ({relation})"
+        neighbours = self.neighbours
+        if neighbours in tuple(Neighbours):
+            neighbours = f"{neighbours} ({Neighbours(neighbours).in_words})"
         chosen = f"Chosen by {self.mechanism}.{order} Neighbours: {neighbours}. {counted}."
         said = "\n".join((visible(chosen), *(f"- {visible(rule)}" for rule in self.rules)))
         return f"{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"

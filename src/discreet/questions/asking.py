@@ -20,10 +20,10 @@ from discreet.guarantees.words import figure
 from discreet.mechanisms import PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_named
+from discreet.neighbours import ADD_REMOVE, REPLACE, Neighbours
 from discreet.numbers.exact import positive, refuse, whole
 from discreet.questions.candidates import public_candidates
 from discreet.questions.counting import noisy_count, share_of, within
-from discreet.questions.neighbours import ADD_REMOVE, REPLACE, relation
 from discreet.questions.promise import Part, event_of, guarantee_of, mixed
 from discreet.questions.rules import about_rows, about_types
 from discreet.tables import Rows, Table, open_table
@@ -224,7 +224,7 @@ def prepare(
 ) -> Asking:
     """Check everything that is public; no row has been read when this returns."""
     total = positive("epsilon", epsilon)
-    named = relation(neighbours)
+    named = Neighbours.named(neighbours)
     asker = Asker(ledger, dataset)
     part = share_of(with_people, people_share, name="people_share")
     if not isinstance(one_row_per_user, bool):

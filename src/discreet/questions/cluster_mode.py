@@ -8,8 +8,8 @@ from typing import Any
 from discreet.errors import ParameterError
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asking, mechanism_at
-from discreet.questions.neighbours import count_sensitivity
 from discreet.questions.rules import about_candidates
+from discreet.questions.scoring import count_sensitivity
 from discreet.sampling.keyed_coins import KeyedCoins, require_scale
 from discreet.tables.quiet import quietly
 from discreet.tables.spark_selection import (

@@ -8,15 +8,15 @@ from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
+from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import refuse, whole
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, Asking, mechanism_at, prepare, sentence
 from discreet.questions.candidates import public_candidates
 from discreet.questions.cluster_mode import cluster_mode
 from discreet.questions.counting import noisy_count, require_gap, share_of, winner_and_gap, within
-from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
 from discreet.questions.rules import about_candidates, about_types
-from discreet.questions.scoring import count_scores
+from discreet.questions.scoring import count_scores, count_sensitivity
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.tables import Grid, people_per_candidate
 from discreet.tables.counts import Counts, people_per_interval, people_with_any

@@ -6,12 +6,12 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from discreet.neighbours import ADD_REMOVE
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, mechanism_at, prepare, sentence
-from discreet.questions.neighbours import ADD_REMOVE, quantile_sensitivity
 from discreet.questions.promise import mixed
 from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
-from discreet.questions.scoring import level_of, quantile_scores
+from discreet.questions.scoring import level_of, quantile_scores, quantile_sensitivity
 from discreet.tables import Grid, people_per_grid_point
 from discreet.tables.counts import Counts
 

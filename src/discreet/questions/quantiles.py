@@ -18,9 +18,9 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, mechanism_at, prepare, sentence
-from discreet.questions.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.promise import mixed
 from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
 from discreet.questions.scoring import LARGEST_DENOMINATOR, label_of, level_of, quantile_scores

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from discreet.accounting import Event
+from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, Asker, mechanism_at
-from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.questions.rules import about_scores
 from discreet.score_files import reader_of
 from discreet.scores import Scores
@@ -49,7 +49,7 @@ def select_from_file(
         'flu'
     """
     total = positive("epsilon", epsilon)
-    named = relation(neighbours)
+    named = Neighbours.named(neighbours)
     asker = Asker(ledger, dataset)
     statement: dict[str, Any] = {
         "sensitivity": sensitivity,

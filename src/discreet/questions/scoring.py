@@ -5,18 +5,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.numbers.exact import probability
-from discreet.questions.neighbours import Sensitivity, count_sensitivity, quantile_sensitivity
 from discreet.scores import Scores
 from discreet.tables.counts import Counts
 
 LARGEST_DENOMINATOR = 1_000_000
 """A quantile's level has at most this denominator, so that every score fits 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """Δ and whether one person moves all scores the same way.
+
+    Example:
+        >>> count_sensitivity("add-remove")
+        Sensitivity(delta=1, monotonic=True)
+        >>> quantile_sensitivity(Fraction(9, 10), "add-remove")
+        Sensitivity(delta=9, monotonic=False)
+    """
+
+    delta: int
+    monotonic: bool
+
+    @property
+    def range_distance(self) -> int:
+        """d: Δ for monotonic scores, else 2Δ."""
+        return self.delta if self.monotonic else 2 * self.delta
+
+
+def count_sensitivity(neighbours: str) -> Sensitivity:
+    """People per candidate: one person more or less moves all counts by 0 or 1, in one direction."""
+    return Sensitivity(1, neighbours == ADD_REMOVE)
+
+
+def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
+    """The quantile score in units of 1/b, for a level a/b in lowest terms."""
+    if neighbours == REPLACE:
+        return Sensitivity(level.denominator, False)
+    return Sensitivity(max(level.numerator, level.denominator - level.numerator), False)
 
 
 def level_of(at: object) -> Fraction:

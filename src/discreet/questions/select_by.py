@@ -7,11 +7,11 @@ from typing import Any
 
 from discreet.accounting import Event
 from discreet.errors import ParameterError
+from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive, refuse
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, Asker, mechanism_at
 from discreet.questions.candidates import WHY_PUBLIC
-from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.questions.rules import about_scores
 from discreet.questions.sensitivity_check import check_sensitivity
 from discreet.scores import Scores
@@ -73,7 +73,7 @@ def select_by(
         True
     """
     total = positive("epsilon", epsilon)
-    named = relation(neighbours)
+    named = Neighbours.named(neighbours)
     asker = Asker(ledger, dataset)
     if candidates is None:
         raise ParameterError(WHY_PUBLIC)

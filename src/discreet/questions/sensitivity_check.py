@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
+from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive_distance, whole
-from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.scores import Scores
 
 Row = Mapping[str, Any]
@@ -119,7 +119,7 @@ def check_sensitivity(
         (False, Fraction(2, 1))
     """
     stated = positive_distance("sensitivity", sensitivity)
-    named = relation(neighbours)
+    named = Neighbours.named(neighbours)
     persons = _persons(rows, whole("rows_per_person", rows_per_person))
     largest = whole("people", people)
     _require_few(len(persons), largest)

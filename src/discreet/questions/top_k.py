@@ -12,15 +12,15 @@ from discreet.errors import ParameterError
 from discreet.gaps import Gaps
 from discreet.guarantees import PureDP
 from discreet.mechanisms import Mechanism, PermuteAndFlip
+from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import refuse, whole
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import AnyLedger, mechanism_at, prepare, sentence
 from discreet.questions.candidates import public_candidates
 from discreet.questions.counting import noisy_count, share_of, within
-from discreet.questions.neighbours import ADD_REMOVE, count_sensitivity
 from discreet.questions.promise import Part
 from discreet.questions.rules import about_candidates, about_types
-from discreet.questions.scoring import count_scores
+from discreet.questions.scoring import count_scores, count_sensitivity
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.sampling import Bits, SecureBits
 from discreet.sampling.noisy_order import noisy_first

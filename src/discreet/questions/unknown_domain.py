@@ -17,12 +17,12 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, PureDP
 from discreet.mechanisms import PermuteAndFlip
+from discreet.neighbours import REPLACE
 from discreet.numbers.balls import upper_bound
 from discreet.numbers.exact import probability
 from discreet.questions.answer import TableRelease
 from discreet.questions.asking import Asking
 from discreet.questions.counting import noisy_count, share_of, within
-from discreet.questions.neighbours import REPLACE
 from discreet.questions.promise import Part
 from discreet.questions.rules import about_unknown
 from discreet.scores import Scores

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, missing_extra
 from discreet.guarantees import PureDP
+from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive, positive_distance, refuse, whole
 from discreet.questions.asking import AnyLedger, Asker
-from discreet.questions.neighbours import ADD_REMOVE, relation
 from discreet.questions.promise import event_of
 from discreet.questions.top_k import PEELING, way_to_choose
 from discreet.scores import Scores
@@ -93,7 +93,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         score_func: Callable[[Any, Any], Any] | None = None,
         sensitivity: object = None,
         monotonic: bool = False,
-        neighbours: str = ADD_REMOVE,
+        neighbours: str = ADD_REMOVE.value,  # scikit-learn wants plain text
         mechanism: object = None,
         method: str = PEELING,
         ledger: AnyLedger | None = None,
@@ -123,7 +123,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         """Spend, score, choose; keep only which features were chosen."""
         wanted = None if self.k == ALL else whole("k", self.k)
         epsilon = positive("epsilon", self.epsilon)
-        neighbours = relation(self.neighbours)
+        neighbours = Neighbours.named(self.neighbours)
         asker = Asker(self.ledger, self.dataset)
         statement = self._statement(neighbours)
         X, y = self._table(X, y)  # noqa: N806 - as above

@@ -1,0 +1,41 @@
+"""What two neighbouring data sets are: the relations by which guarantees and budgets are stated."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from discreet.numbers.exact import refuse
+
+
+class Neighbours(StrEnum):
+    """A neighbour relation. It is a text: it equals its name, and is written down as that.
+
+    Example:
+        >>> Neighbours.named("replace") is Neighbours.REPLACE, Neighbours.REPLACE == "replace"
+        (True, True)
+        >>> Neighbours.REPLACE.in_words
+        "one person's rows are replaced by another person's"
+    """
+
+    ADD_REMOVE = "add-remove"
+    REPLACE = "replace"
+
+    __repr__ = str.__repr__
+
+    @classmethod
+    def named(cls, name: object) -> Neighbours:
+        """A known relation."""
+        if name not in tuple(cls):
+            raise refuse("neighbours", name, f'"{ADD_REMOVE}" or "{REPLACE}"')
+        return cls(str(name))
+
+    @property
+    def in_words(self) -> str:
+        """What two neighbouring data sets are."""
+        if self is ADD_REMOVE:
+            return "one person's rows are added or removed"
+        return "one person's rows are replaced by another person's"
+
+
+ADD_REMOVE = Neighbours.ADD_REMOVE
+REPLACE = Neighbours.REPLACE
