@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.release import Release
     from discreet.scores import Scores
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ZCDP",
