@@ -1,5 +1,5 @@
-(** Two error bounds of docs/proofs/sampling.md about float64 arithmetic: lemma 4
-    (the branch "floats, |e| <= 900") and lemma 6 (when floats may decide a coin). *)
+(** docs/proofs/sampling.md: what one rounding does, and lemma 6, when floats may decide a
+    coin. *)
 From Coq Require Import Reals ZArith Lra Lia.
 From Flocq Require Import Core Relative Plus_error.
 From Discreet Require Export Machine.
@@ -90,100 +90,6 @@ Proof.
     by (rewrite u_value in *; split; apply Rmult_le_compat; nra).
   rewrite u_value in *. lra.
 Qed.
-
-(** ** Lemma 4 *)
-
-Section Gap.
-Variables best value s factor : R.
-Hypothesis best_float : format best.
-Hypothesis value_float : format value.
-Hypothesis below : value <= best.
-Hypothesis s_large : / 2 ^ 901 <= s.
-(** [factor] is 1/s up to one rounding: the code's ldexp (inverse, -e). *)
-Hypothesis factor_good : - u <= factor * s - 1 <= u.
-
-Let gamma := (best - value) / s.
-Definition float_gamma : R :=
-  fl (Rmin (fl (best - value)) (fl (600 / factor)) * factor).
-
-Lemma s_positive : 0 < s.
-Proof. pose proof (pow2_pos 901) as P. apply Rinv_0_lt_compat in P. lra. Qed.
-
-Lemma factor_positive : 0 < factor.
-Proof.
-  pose proof s_positive. rewrite u_value in factor_good.
-  apply (Rmult_lt_reg_r s); lra.
-Qed.
-
-(** The cut, in units of s. *)
-Lemma limit_bounds : 5999 / 10 * s <= fl (600 / factor).
-Proof.
-  pose proof s_positive as S. pose proof factor_positive as P.
-  destruct (rounding (600 / factor)) as (e & t & He & Ht & ->).
-  assert (T : tiny <= s / 1000).
-  { apply Rle_trans with (/ 2 ^ 911).
-    - apply inv_pow_le; lia.
-    - replace (/ 2 ^ 911) with (/ 2 ^ 901 / 1024); [lra|].
-      replace 911%nat with (901 + 10)%nat by reflexivity.
-      rewrite pow_add, Rinv_mult. unfold Rdiv. f_equal. f_equal. ring. }
-  assert (Q : 600 * s * (1 - u) <= 600 / factor).
-  { apply (Rmult_le_reg_r factor); [auto|].
-    replace (600 / factor * factor) with 600 by (field; lra).
-    replace (600 * s * (1 - u) * factor) with (600 * ((1 - u) * (factor * s))) by ring.
-    rewrite u_value in *. nra. }
-  rewrite u_value in *. nra.
-Qed.
-
-Theorem lemma_4_near : gamma <= 599 ->
-  Rabs (float_gamma - gamma) <= / 2 ^ 51 * gamma + / 2 ^ 90.
-Proof.
-  intros G. pose proof s_positive as S. pose proof factor_positive as P.
-  pose proof limit_bounds as L.
-  assert (G0 : 0 <= gamma).
-  { apply Rmult_le_pos; [lra|]. apply Rlt_le, Rinv_0_lt_compat, S. }
-  assert (D : best - value = gamma * s) by (unfold gamma; field; lra).
-  unfold float_gamma.
-  destruct (rounding_minus best value best_float value_float) as (e1 & H1 & E1).
-  rewrite Rmin_left.
-  2: { rewrite E1, D. apply Rle_trans with (5999 / 10 * s); [|exact L].
-       replace (gamma * s * (1 + e1)) with (gamma * (1 + e1) * s) by ring.
-       apply Rmult_le_compat_r; [lra|]. rewrite u_value in *. nra. }
-  destruct (rounding (fl (best - value) * factor)) as (e2 & t & H2 & Ht & ->).
-  rewrite E1, D.
-  set (th := factor * s - 1) in *.
-  replace (gamma * s * (1 + e1) * factor * (1 + e2) + t - gamma)
-    with (gamma * ((1 + e1) * (1 + th) * (1 + e2) - 1) + t) by (unfold th; ring).
-  pose proof (factors_3 e1 th e2 H1 factor_good H2) as F.
-  assert (U : / 2 ^ 51 = 4 * u) by (unfold u; field; apply Rgt_not_eq, pow2_pos).
-  assert (T : tiny <= / 2 ^ 90) by (apply inv_pow_le; lia).
-  rewrite U. apply Rabs_le.
-  set (f := (1 + e1) * (1 + th) * (1 + e2) - 1) in *.
-  assert (- (4 * u) <= f <= 4 * u) by (unfold f; lra).
-  nra.
-Qed.
-
-Theorem lemma_4_far : 599 < gamma -> 598 <= float_gamma.
-Proof.
-  intros G. pose proof s_positive as S. pose proof factor_positive as P.
-  pose proof limit_bounds as L.
-  assert (D : best - value = gamma * s) by (unfold gamma; field; lra).
-  unfold float_gamma.
-  destruct (rounding_minus best value best_float value_float) as (e1 & H1 & E1).
-  assert (M : 5989 / 10 * s <= Rmin (fl (best - value)) (fl (600 / factor))).
-  { apply Rmin_glb; [|lra]. rewrite E1, D.
-    replace (gamma * s * (1 + e1)) with (gamma * (1 + e1) * s) by ring.
-    apply Rmult_le_compat_r; [lra|]. rewrite u_value in *. nra. }
-  set (g := Rmin _ _) in *.
-  destruct (rounding (g * factor)) as (e2 & t & H2 & Ht & ->).
-  assert (T : tiny <= / 2 ^ 1) by (apply inv_pow_le; lia).
-  assert (B : 5989 / 10 * (1 - u) <= g * factor).
-  { apply Rle_trans with (5989 / 10 * s * factor).
-    - replace (5989 / 10 * s * factor) with (5989 / 10 * (factor * s)) by ring.
-      apply Rmult_le_compat_l; lra.
-    - apply Rmult_le_compat_r; lra. }
-  rewrite u_value in *. simpl in T. nra.
-Qed.
-End Gap.
 
 (** ** Lemma 6 *)
 

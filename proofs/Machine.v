@@ -32,7 +32,7 @@ Record machine := {
   float_log : R -> R;
   float_log1p : R -> R;
   float_expm1 : R -> R;
-  exp_accurate : accurate exp float_exp (-600) 600;
+  exp_accurate : accurate exp float_exp (-601) 601;
   log_accurate : accurate ln float_log (1 / 2) (2 ^ 64);
   log_accurate_in_256ths : forall i : nat, (1 <= i <= 256)%nat ->
     Rabs (float_log (INR i / 256) - ln (INR i / 256)) <= / 2 ^ 49 * Rabs (ln (INR i / 256));

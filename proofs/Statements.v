@@ -6,7 +6,8 @@
 From Coq Require Import Reals List ZArith.
 From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
-From Discreet Require Programs UniformBelow Comparison Heads.
+From Discreet Require Gaps GapBranches GapIntegers Thresholds.
+From Discreet Require Programs UniformBelow Comparison Heads Sampler.
 From Discreet Require RandomizedResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Composition Measures Concentrated Floats Words.
@@ -343,9 +344,13 @@ Proof. apply StartOver.start_over_general. Qed.
 (** docs/proofs/bounded-range-refuted.md: eps^2/8 is false for permute-and-flip
     (Corollary 10 of Ding et al., 2021). *)
 Theorem published_zcdp_false eps : 0 < eps <= 2 ->
-  ~ ZcdpRefuted.zcdp 2 (pf (2 / eps) 2 Refuted.ahead) (pf (2 / eps) 2 Refuted.behind)
-      (eps ^ 2 / 8).
-Proof. apply ZcdpRefuted.published_rho_refuted. Qed.
+  let s := scale_of eps (distance_general 1) in
+  ~ Concentrated.zcdp (candidates 2) (pf s 2 Refuted.ahead) (pf s 2 Refuted.behind)
+      (concentrated_of_range_at_most eps).
+Proof.
+  intros E. unfold scale_of, distance_general. rewrite Rmult_1_r.
+  now apply ZcdpRefuted.published_rho_refuted.
+Qed.
 (** docs/proofs/laplace-dominance.md: the curve is that of the Laplace pair, and what it gives. *)
 Theorem laplace_pair eps c : 0 <= eps ->
   Dominance.tradeoff_laplace eps (Laplace.laplace_below 1 c) = Laplace.laplace_below 1 (c - eps).
@@ -521,18 +526,126 @@ Proof.
   - intros w U b. now apply (Comparison.is_below_law c low high E N step S).
 Qed.
 
+(** Lemma 4. [good_gap floated gamma]: floated is within 2^-51 gamma + 2^-90 of gamma <= 599,
+    and at least 598 otherwise. [factor] is the code's, 1/s up to one rounding where its
+    exponent is not cut. Floats, |e| <= 900. *)
 Theorem sampling_lemma_4 best value s factor :
   format best -> format value -> value <= best ->
   / 2 ^ 901 <= s -> - u <= factor * s - 1 <= u ->
-  let gamma := (best - value) / s in
-  let floated := fl (Rmin (fl (best - value)) (fl (600 / factor)) * factor) in
-  (gamma <= 599 -> Rabs (floated - gamma) <= / 2 ^ 51 * gamma + / 2 ^ 90) /\
-  (599 < gamma -> 598 <= floated).
+  GapBranches.good_gap
+    (fl (Rmin (fl (best - value)) (fl (600 / factor)) * factor)) ((best - value) / s).
+Proof. apply GapBranches.floats_middle. Qed.
+
+(** Nothing but the difference can overflow; one that does is above the limit (at most 2^1010),
+    which is what the cut then gives, here as there. The result is a float of at most 601. *)
+Theorem sampling_lemma_4_range s factor diff : 0 <= diff ->
+  / 2 ^ 901 <= s <= 2 ^ 1000 -> - u <= factor * s - 1 <= u ->
+  let floated := fl (Rmin diff (fl (600 / factor)) * factor) in
+  fl (600 / factor) <= 2 ^ 1010 /\ Rmin diff (fl (600 / factor)) * factor <= 601 /\
+  format floated /\ 0 <= floated <= 601.
 Proof.
-  intros B V H S F. split.
-  - now apply Floats.lemma_4_near.
-  - now apply Floats.lemma_4_far.
+  intros D [S S'] F floated.
+  destruct (Gaps.cut_in_range s factor diff S F S') as [A B].
+  split; [exact A|]. split; [exact B|]. now apply (Gaps.cut_before_range s factor diff).
 Qed.
+
+(** Floats, 900 < e <= 1120, and e > 1120 (cut to 1120). *)
+Theorem sampling_lemma_4_high best value s factor :
+  format best -> format value -> value <= best ->
+  2 ^ 800 <= s -> - u <= factor * (s * / 2 ^ 200) - 1 <= u ->
+  let diff := fl (fl (best * / 2 ^ 200) - fl (value * / 2 ^ 200)) in
+  GapBranches.good_gap (fl (Rmin diff (fl (600 / factor)) * factor)) ((best - value) / s).
+Proof. apply GapBranches.floats_high. Qed.
+
+Theorem sampling_lemma_4_highest best value s factor :
+  format best -> format value -> value <= best ->
+  Rabs best <= 2 ^ 1024 -> Rabs value <= 2 ^ 1024 ->
+  2 ^ 1120 <= s -> 0 < factor <= / 2 ^ 918 ->
+  let diff := fl (fl (best * / 2 ^ 200) - fl (value * / 2 ^ 200)) in
+  let floated := fl (Rmin diff (fl (600 / factor)) * factor) in
+  let gamma := (best - value) / s in
+  0 <= gamma <= / 2 ^ 95 /\ 0 <= floated <= / 2 ^ 91 /\
+  Rabs (floated - gamma) <= / 2 ^ 51 * gamma + / 2 ^ 90.
+Proof. apply GapBranches.floats_highest. Qed.
+
+(** Floats, -1100 <= e < -900, and e < -1100 (cut to -1100). *)
+Theorem sampling_lemma_4_low best value s factor :
+  format best -> format value -> value <= best ->
+  / 2 ^ 1101 <= s -> - u <= factor * (s * 2 ^ 200) - 1 <= u ->
+  let diff := fl (fl (best - value) * 2 ^ 200) in
+  GapBranches.good_gap (fl (Rmin diff (fl (600 / factor)) * factor)) ((best - value) / s).
+Proof. apply GapBranches.floats_low. Qed.
+
+Theorem sampling_lemma_4_lowest best value s factor :
+  format best -> format value -> value <= best ->
+  0 < s <= / 2 ^ 1100 -> 2 ^ 898 <= factor <= 2 ^ 902 ->
+  let diff := fl (fl (best - value) * 2 ^ 200) in
+  let floated := fl (Rmin diff (fl (600 / factor)) * factor) in
+  let gamma := (best - value) / s in
+  (floated = 0 /\ gamma = 0) \/ (598 <= floated /\ 2 ^ 25 <= gamma).
+Proof. apply GapBranches.floats_lowest. Qed.
+
+(** Integers: d is the exact difference; e is cut to [-900, 1000]. *)
+Theorem sampling_lemma_4_integers (d : Z) s factor : (0 <= d)%Z ->
+  let floated := Rmin (fl (fl (IZR d) * factor)) 600 in
+  let gamma := IZR d / s in
+  (/ 2 ^ 901 <= s -> - u <= factor * s - 1 <= u -> GapBranches.good_gap floated gamma) /\
+  (0 < s <= / 2 ^ 900 -> 2 ^ 898 <= factor ->
+    (floated = 0 /\ gamma = 0) \/ (598 <= floated /\ 2 ^ 900 <= gamma)) /\
+  ((d < 2 ^ 64)%Z -> 2 ^ 1000 <= s -> 0 < factor <= / 2 ^ 998 ->
+    Rabs (floated - gamma) <= / 2 ^ 51 * gamma + / 2 ^ 90).
+Proof.
+  intros D floated gamma. split; [|split].
+  - now apply GapIntegers.integers_middle.
+  - now apply GapIntegers.integers_low.
+  - intros L S F. now apply (GapIntegers.integers_high d s factor).
+Qed.
+
+Theorem sampling_lemma_4_modulo (best value : Z) : (0 <= best - value < 2 ^ 64)%Z ->
+  ((best mod 2 ^ 64 - value mod 2 ^ 64) mod 2 ^ 64 = best - value)%Z.
+Proof. apply GapIntegers.difference_modulo. Qed.
+
+(** Objects: the exact rational is rounded once. *)
+Theorem sampling_lemma_4_objects gamma : 0 <= gamma ->
+  GapBranches.good_gap (fl (Rmin gamma 600)) gamma.
+Proof. apply GapIntegers.objects. Qed.
+
+(** [within]: the difference against the bound in units of scores, or any good float against
+    the bound itself. *)
+Theorem sampling_lemma_4_within gamma s factor diff e1 t1 bound :
+  0 <= gamma -> / 2 ^ 901 <= s -> - u <= factor * s - 1 <= u -> - u <= e1 <= u ->
+  Rabs t1 <= / 2 ^ 100 * s -> diff = gamma * s * (1 + e1) + t1 ->
+  / 2 ^ 8 <= bound <= 500 -> Rabs (gamma - bound) > / 2 ^ 48 * bound ->
+  (fl (bound * fl (1 / factor)) < diff <-> bound < gamma) /\
+  (forall floated, GapBranches.good_gap floated gamma -> (bound < floated <-> bound < gamma)).
+Proof.
+  intros G S F E T D B A.
+  destruct (Gaps.within_close gamma s factor diff e1 t1 G S F E T D bound B A) as [X Y].
+  split; [exact X|]. intros floated [N L]. now apply Y.
+Qed.
+
+(** Lemma 5: every score worse than the threshold T at level a has a coin below 2^-a.
+    [Thresholds.ln2_above] is 0x1.62e42fefa39f0p-1, and is above ln 2. *)
+Theorem sampling_lemma_5_integers b s a (T value : Z) : 0 < s ->
+  (T <= b - Flocq.Core.Raux.Zceil (INR a * Thresholds.ln2_above * s))%Z -> (value < T)%Z ->
+  exp (- ((IZR b - IZR value) / s)) < / 2 ^ a.
+Proof. intros S. now apply Thresholds.threshold_integers. Qed.
+
+Theorem sampling_lemma_5_floats best s a T value : 0 < s -> / 2 ^ 901 <= s ->
+  let reach := fl (fl (Thresholds.ln2_above * fl s) * (1 + / 2 ^ 48)) in
+  let below := Flocq.Core.Ulp.pred Flocq.Core.Zaux.radix2
+                 (Flocq.Core.FLT.FLT_exp emin prec) in
+  T <= below (fl (best - fl (INR a * reach))) -> value < T ->
+  exp (- ((best - value) / s)) < / 2 ^ a.
+Proof. intros S L. now apply Thresholds.threshold_floats. Qed.
+
+Theorem sampling_lemma_5_exact best s a T value : 0 < s ->
+  T <= best - INR a * Thresholds.ln2_above * s -> value < T ->
+  exp (- ((best - value) / s)) < / 2 ^ a.
+Proof. intros S. now apply Thresholds.threshold_exact. Qed.
+
+Theorem sampling_lemma_5_constant : ln 2 < Thresholds.ln2_above.
+Proof. apply Thresholds.ln2_below. Qed.
 
 Theorem sampling_lemma_6 x x_hat word word_hat eta :
   0 <= x -> 0 <= x_hat -> 0 <= word -> word_hat = word \/ word_hat = fl word ->
@@ -574,3 +687,31 @@ Theorem sampling_theorem_1_none coin c l r : NoDup l ->
   (forall x, In x l -> Heads.is_coin (coin x) (c x)) ->
   Programs.has_law (Heads.head_or_none coin l) (Heads.is_answer r) (Walk.uniform_head c l r).
 Proof. apply Heads.head_or_none_law. Qed.
+
+(** The family [Heads]: with a good float for the gap and the machine's [exp], the promise of
+    lemma 6 holds at phi = 1. *)
+Theorem sampling_heads_promise (m : machine) scale gamma floated :
+  0 < scale <= 2 ^ 130 -> 0 <= gamma -> GapBranches.good_gap floated gamma ->
+  format floated -> 0 <= floated <= 601 ->
+  let x := scale * exp (- gamma) in
+  let x_hat := scale * float_exp m (- floated) in
+  0 <= x_hat /\
+  (Rabs (x_hat - x) <= / 2 ^ 43 * x \/ (x <= / 2 ^ 70 /\ x_hat <= / 2 ^ 70)).
+Proof. apply Sampler.heads_promise. Qed.
+
+(** Theorem 1 with everything put together: gaps as floats (lemma 4), words of w bits that
+    floats decide where they can (lemma 6), balls where they cannot (lemma 3), a uniform choice
+    among the heads (lemma 1). The law is exactly that of permute-and-flip. *)
+Theorem sampling_theorem_1_floats (m : machine) s n q floated low high step w r :
+  0 < s -> (w <= 130)%nat -> (1 <= step)%nat -> (r < n)%nat ->
+  let gamma t := (best n q - q t) / s in
+  (forall t, (t < n)%nat -> GapBranches.good_gap (floated t) (gamma t) /\
+     format (floated t) /\ 0 <= floated t <= 601) ->
+  (forall t w, low t w <= 2 ^ w * exp (- gamma t) <= high t w) ->
+  (forall t w, 2 ^ w * exp (- gamma t) - 1 <= low t w /\
+               high t w <= 2 ^ w * exp (- gamma t) + 1) ->
+  Programs.has_law
+    (Heads.head_or_none
+       (fun t => Sampler.sampler_coin m (floated t) (low t) (high t) step w) (candidates n))
+    (Heads.is_answer r) (pf s n q r).
+Proof. apply Sampler.sampler_law. Qed.

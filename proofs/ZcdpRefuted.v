@@ -3,17 +3,9 @@
     were true. The witness is again (D, 0) against (0, D) at s = 2D/eps, here with D = 1. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
-From Discreet Require Import Common Mechanism Privacy Refuted.
+From Discreet Require Import Common Constants Mechanism Privacy Concentrated Refuted.
 Import ListNotations.
 Open Scope R_scope.
-
-(** The sum inside the Renyi divergence of order [a]: P^a Q^(1-a), for positive laws. *)
-Definition renyi_sum (n : nat) (p p' : nat -> R) (a : R) : R :=
-  sum (candidates n) (fun r => p r * exp ((a - 1) * loss p p' r)).
-
-(** [ZCDP(rho)]: the Renyi divergence of every order a > 1 is at most a rho. *)
-Definition zcdp (n : nat) (p p' : nat -> R) (rho : R) : Prop :=
-  forall a, 1 < a -> ln (renyi_sum n p p' a) / (a - 1) <= a * rho.
 
 (** The Kullback-Leibler divergence. *)
 Definition kl (n : nat) (p p' : nat -> R) : R :=
@@ -21,12 +13,23 @@ Definition kl (n : nat) (p p' : nat -> R) : R :=
 
 Section Divergence.
 Variables (n : nat) (p p' : nat -> R).
-Hypothesis p_pos : forall r, (r < n)%nat -> 0 <= p r.
+Hypothesis p_pos : forall r, (r < n)%nat -> 0 < p r.
+Hypothesis p'_pos : forall r, (r < n)%nat -> 0 < p' r.
 Hypothesis p_total : sum (candidates n) p = 1.
 
 (** Jensen, by the tangent of exp. *)
-Lemma renyi_ge_kl a : exp ((a - 1) * kl n p p') <= renyi_sum n p p' a.
+Lemma moment_loss a r : (r < n)%nat ->
+  Rpower (p r) a * Rpower (p' r) (1 - a) = p r * exp ((a - 1) * loss p p' r).
 Proof.
+  intros H. pose proof (p_pos r H). pose proof (p'_pos r H).
+  unfold loss. rewrite ln_div by auto. rewrite <- (exp_ln (p r)) at 2 by auto.
+  unfold Rpower. rewrite <- !exp_plus. f_equal. ring.
+Qed.
+
+Lemma moment_ge_kl a : exp ((a - 1) * kl n p p') <= moment (candidates n) p p' a.
+Proof.
+  unfold moment. rewrite (sum_ext _ _ (fun r => p r * exp ((a - 1) * loss p p' r)))
+    by (intros r Hr; apply moment_loss; now apply in_candidates).
   set (m := (a - 1) * kl n p p').
   apply Rle_trans with (sum (candidates n) (fun r =>
     exp m * (1 - m) * p r + exp m * (a - 1) * (p r * loss p p' r))).
@@ -41,11 +44,11 @@ Proof.
       apply Rlt_le. apply exp_ineq1. exact Z. }
     replace (exp m * (1 - m) * p r + exp m * (a - 1) * (p r * loss p p' r))
       with (p r * (exp m * (1 + (y - m)))) by (unfold y; ring).
-    now apply Rmult_le_compat_l.
+    apply Rmult_le_compat_l; lra.
 Qed.
 
 (** The limit at order one. *)
-Theorem zcdp_kl rho : 0 <= rho -> zcdp n p p' rho -> kl n p p' <= rho.
+Theorem zcdp_kl rho : 0 <= rho -> zcdp (candidates n) p p' rho -> kl n p p' <= rho.
 Proof.
   intros R0 Z. apply Rnot_lt_le. intros L.
   set (k := kl n p p') in *.
@@ -54,12 +57,12 @@ Proof.
   { unfold a. replace (1 + (k - rho) / (2 * (rho + 1)) - 1)
       with ((k - rho) / (2 * (rho + 1))) by ring. apply Rdiv_lt_0_compat; lra. }
   specialize (Z a ltac:(lra)).
-  pose proof (renyi_ge_kl a) as J. fold k in J.
+  pose proof (moment_ge_kl a) as J. fold k in J.
   apply ln_le_inv' in J; [|apply exp_pos]. rewrite ln_exp in J.
   assert (B : k <= a * rho).
-  { apply Rle_trans with (ln (renyi_sum n p p' a) / (a - 1)); [|exact Z].
+  { apply Rle_trans with (ln (moment (candidates n) p p' a) / (a - 1)); [|exact Z].
     apply (Rmult_le_reg_r (a - 1)); [exact A|].
-    replace (ln (renyi_sum n p p' a) / (a - 1) * (a - 1)) with (ln (renyi_sum n p p' a))
+    replace (ln (moment (candidates n) p p' a) / (a - 1) * (a - 1)) with (ln (moment (candidates n) p p' a))
       by (field; lra). lra. }
   assert (C : a * rho = rho + (k - rho) * (rho / (2 * (rho + 1)))) by (unfold a; field; lra).
   assert (D : rho / (2 * (rho + 1)) <= 1 / 2).
@@ -109,11 +112,14 @@ Proof.
   - apply Rmult_lt_compat_l; lra.
 Qed.
 
-Theorem published_rho_refuted : ~ zcdp 2 (pf s 2 ahead) (pf s 2 behind) (eps ^ 2 / 8).
+Theorem published_rho_refuted : 
+  ~ zcdp (candidates 2) (pf s 2 ahead) (pf s 2 behind) (concentrated_of_range_at_most eps).
 Proof.
-  intros Z. apply zcdp_kl in Z.
+  assert (S : 0 < s) by (apply Rdiv_lt_0_compat; lra).
+  unfold concentrated_of_range_at_most. intros Z. apply zcdp_kl in Z.
   - pose proof witness_large. lra.
-  - intros r Hr. apply Rlt_le, pf_pos; [|exact Hr]. apply Rdiv_lt_0_compat; lra.
+  - intros r Hr. now apply pf_pos.
+  - intros r Hr. now apply pf_pos.
   - unfold candidates; simpl. unfold s.
     rewrite pf_ahead_0, pf_ahead_1 by lra. ring.
   - pose proof (pow2_ge_0 eps). lra.

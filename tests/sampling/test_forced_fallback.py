@@ -221,7 +221,7 @@ def test_the_assumption_about_exp_and_log_holds_here() -> None:
     """The proofs assume relative errors of at most 2⁻⁴⁹; see "What is assumed" on the proof page."""
     rng = np.random.default_rng(5)
     points = np.concatenate(
-        [-rng.uniform(0, 600, 3000), -rng.uniform(0, 50, 3000), -(2.0 ** -rng.uniform(0, 80, 500))]
+        [-rng.uniform(0, 601, 3000), -rng.uniform(0, 50, 3000), -(2.0 ** -rng.uniform(0, 80, 500))]
     )
     for found in (np.exp(points), np.array([math.exp(point) for point in points])):
         _assert_close(found, points, lambda x: x.exp())
