@@ -53,6 +53,7 @@ docs: $(VENV)/.test
 pages: $(VENV)/.test
 	$(BIN)/python docs/_extensions/claims_page.py
 	$(BIN)/python docs/_extensions/pictures.py
+	$(BIN)/python docs/_extensions/proof_picture.py
 	$(BIN)/discreet reproduce --quick --only pf-fig1b --only err-fig8 --out build/report
 	cp build/report/figures/*.svg docs/_static/figures/
 

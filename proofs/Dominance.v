@@ -293,3 +293,13 @@ Qed.
 
 Lemma indicator_test n (S : nat -> bool) : test n (fun r => if S r then 1 else 0).
 Proof. intros r _. destruct (S r); lra. Qed.
+
+Theorem dominated_pure_dp n p p' eps : 0 <= eps ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> sum (candidates n) p = 1 ->
+  laplace_dominated n p p' eps -> pure_dp n p p' eps.
+Proof.
+  intros He P M D S. rewrite !event_average.
+  pose proof (dominated_approx_dp n p p' eps eps _ ltac:(lra) (indicator_test n S) P M D) as A.
+  unfold delta_laplace in A. replace ((eps - eps) / 2) with 0 in A by lra.
+  rewrite exp_0 in A. lra.
+Qed.

@@ -208,6 +208,53 @@ Proof.
     lra.
 Qed.
 
+(** The same solved for the epsilon: what the code computes. *)
+Theorem range_to_approx_solved n p p' eps delta : (0 < n)%nat -> is_law n p -> is_law n p' ->
+  bounded_range n p p' eps -> 0 < eps -> 0 <= delta < 1 ->
+  approx_dp n p p' (Rmax 0 (epsilon_of_range eps delta)) delta.
+Proof.
+  intros Hn L L' B eps_pos Hd S. set (e := Rmax 0 (epsilon_of_range eps delta)).
+  assert (Q : 0 < 1 - exp (- eps) < 1).
+  { pose proof (exp_pos (- eps)). assert (exp (- eps) < 1); [|lra].
+    rewrite <- exp_0. apply exp_increasing. lra. }
+  set (k := 1 - exp (- eps)) in *. set (x := sqrt (delta * k)).
+  assert (X : x * x = delta * k) by (apply sqrt_sqrt; nra).
+  assert (X0 : 0 <= x) by apply sqrt_pos.
+  assert (X1 : x < 1).
+  { apply Rnot_le_lt. intros H. assert (1 <= x * x) by nra. assert (delta * k < 1) by nra. lra. }
+  assert (Ln : ln (1 - x) <= 0) by (rewrite <- ln_1; apply ln_le_inv'; lra).
+  assert (E : 0 <= e <= eps).
+  { unfold e. split; [apply Rmax_l|]. apply Rmax_lub; [lra|].
+    unfold epsilon_of_range. fold k x. lra. }
+  assert (F : 1 - x <= exp ((e - eps) / 2)).
+  { rewrite <- (exp_ln (1 - x)) by lra. apply exp_le.
+    pose proof (Rmax_r 0 (epsilon_of_range eps delta)) as R. fold e in R.
+    unfold epsilon_of_range in R. fold k x in R. lra. }
+  assert (G : exp ((e - eps) / 2) <= 1) by (rewrite <- exp_0; apply exp_le; lra).
+  pose proof (range_to_approx n p p' eps e Hn L L' B eps_pos E S) as A.
+  cut (delta_of_range eps e <= delta); [lra|]. unfold delta_of_range. fold k.
+  apply (Rmult_le_reg_r k); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. nra.
+Qed.
+
+Theorem dominated_to_approx n p p' eps delta : 0 <= eps -> is_law n p -> 0 <= delta < 1 ->
+  laplace_dominated n p p' eps ->
+  (forall S, 0 <= event n S p') ->
+  approx_dp n p p' (Rmax 0 (epsilon_laplace eps delta)) delta.
+Proof.
+  intros He L Hd D N S. set (e := Rmax 0 (epsilon_laplace eps delta)).
+  assert (Ln : ln (1 - delta) <= 0) by (rewrite <- ln_1; apply ln_le_inv'; lra).
+  assert (E : 0 <= e <= eps).
+  { unfold e. split; [apply Rmax_l|]. apply Rmax_lub; [lra|]. unfold epsilon_laplace. lra. }
+  assert (F : 1 - delta <= exp ((e - eps) / 2)).
+  { rewrite <- (exp_ln (1 - delta)) by lra. apply exp_le.
+    pose proof (Rmax_r 0 (epsilon_laplace eps delta)) as R. fold e in R.
+    unfold epsilon_laplace in R. lra. }
+  rewrite !event_average.
+  pose proof (dominated_approx_dp n p p' eps e _ ltac:(lra) (indicator_test n S)
+                (law_nonneg n p L) (proj2 L) D) as A.
+  unfold delta_laplace in A. lra.
+Qed.
+
 (** ** A household of k people: a chain of neighbours P 0, ..., P k. *)
 
 Theorem pure_people n (P : nat -> nat -> R) eps k :

@@ -134,7 +134,8 @@ Theorem error_ratio q :
 Proof. now apply ErrorRatio.error_ratio. Qed.
 End Statements.
 
-(** Exactness, and the refutation of Proposition 8 of Ding et al. (2021). *)
+(** docs/proofs/bounded-range-refuted.md: exactness, and the refutation of Proposition 8 of
+    Ding et al. (2021). *)
 Theorem published_bounded_range_false eps : 0 < eps ->
   ~ (forall n q q' D, 0 < D ->
        (forall i, (i < n)%nat -> Rabs (q i - q' i) <= D) ->
@@ -150,6 +151,7 @@ Theorem bounded_range_exact eps x : 0 < eps ->
   range_permute_and_flip eps <= x.
 Proof. intros H; apply (proj2 (Range.pf_range_exact eps H)). Qed.
 
+(** docs/proofs/laplace-dominance.md *)
 Theorem approx_dp_exact eps e delta : 0 < eps -> 0 <= e <= eps ->
   (forall n q q', (0 < n)%nat -> range_distance n q q' eps ->
      forall S, event n S (pf 1 n q) <= exp e * event n S (pf 1 n q') + delta) ->
@@ -362,6 +364,11 @@ Theorem dominated_approx_dp n p p' eps e phi : - eps <= e <= eps -> Dominance.te
   Dominance.average n phi p <= exp e * Dominance.average n phi p' + delta_laplace eps e.
 Proof. apply Dominance.dominated_approx_dp. Qed.
 
+Theorem dominated_pure_dp n p p' eps : 0 <= eps ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> sum (candidates n) p = 1 ->
+  Dominance.laplace_dominated n p p' eps -> pure_dp n p p' eps.
+Proof. apply Dominance.dominated_pure_dp. Qed.
+
 Theorem dominated_hockey_stick n p p' eps tau : 0 <= eps -> 0 <= tau ->
   (forall r, (r < n)%nat -> 0 <= p r) -> sum (candidates n) p = 1 ->
   Dominance.laplace_dominated n p p' eps ->
@@ -398,10 +405,31 @@ Proof.
   now apply Measures.law_nonneg.
 Qed.
 
-Theorem bounded_range_to_approx eps e : bounded_range n p p' eps -> 0 < eps -> 0 <= e <= eps ->
+Theorem bounded_range_to_approx eps delta : bounded_range n p p' eps -> 0 < eps ->
+  0 <= delta < 1 -> ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_range eps delta)) delta.
+Proof.
+  intros. apply Measures.range_to_approx_solved; auto. now apply (Measures.law_some n p).
+Qed.
+
+Theorem approx_curve eps delta e : ApproxDP.approx_dp n p p' eps delta ->
+  ApproxDP.approx_dp n p' p eps delta -> delta <= 1 -> - eps <= e <= eps ->
+  ApproxDP.approx_dp n p p' e (delta_of_approx eps delta e).
+Proof. intros. apply Measures.approx_chord; auto; [apply p_law | apply p'_law]. Qed.
+
+Theorem bounded_range_curve eps e : bounded_range n p p' eps -> 0 < eps -> 0 <= e <= eps ->
   ApproxDP.approx_dp n p p' e (delta_of_range eps e).
 Proof. intros. apply Measures.range_to_approx; auto. now apply (Measures.law_some n p). Qed.
 
+(** docs/proofs/laplace-dominance.md *)
+Theorem dominated_to_approx eps delta : Dominance.laplace_dominated n p p' eps -> 0 <= eps ->
+  0 <= delta < 1 -> ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_laplace eps delta)) delta.
+Proof.
+  intros D He Hd. apply Measures.dominated_to_approx; auto. intros S.
+  apply sum_nonneg. intros r Hr. apply filter_In in Hr as [Hr _]. apply in_candidates in Hr.
+  now apply (Measures.law_nonneg n p').
+Qed.
+
+(** docs/proofs/conversions.md *)
 Theorem zcdp_to_approx rho delta order : Concentrated.zcdp (candidates n) p p' rho ->
   0 < delta -> 1 < order ->
   ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_concentrated rho delta order)) delta.

@@ -24,6 +24,9 @@ FORBIDDEN = (
     "bypass_check|Guard Checking|Positivity Checking|Universe Checking|type-in-type|Extraction|native_compute"
 )
 ASSUMING = "Hypothesis|Hypotheses|Variable|Variables|Context"
+SENTENCE = re.compile(
+    r"(?:^|(?<=\.\s))[\s#\[\](){}*+-]*(?:\w+\]\s*|Local\s+|Global\s+)*(\w+)\s*(\w*)"
+)
 KIND = re.compile(r"^(?:Inductive|CoInductive|Record|Variant) (\w+)", re.M)
 THEOREM = re.compile(r"^Theorem (\w+)", re.M)
 
@@ -43,19 +46,27 @@ def without_comments(text: str) -> str:
 
 def faults(name: str, text: str) -> Iterator[str]:
     """What a source may not contain, with file and line."""
+    text = without_comments(text)
+    for found in re.finditer(rf"\b({FORBIDDEN})\b", text):
+        yield f"{name}:{_line(text, found.start())}: {found[1]} is not allowed"
     open_sections: list[str] = []
-    for number, line in enumerate(without_comments(text).splitlines(), 1):
-        if opened := re.match(r"\s*Section\s+(\w+)", line):
-            open_sections.append(opened[1])
-        elif closed := re.match(r"\s*End\s+(\w+)", line):
-            if open_sections and open_sections[-1] == closed[1]:
-                open_sections.pop()
-        elif re.match(r"\s*Module\b", line):
-            yield f"{name}:{number}: modules are not used here, so that a section is easy to see"
-        if found := re.search(rf"\b({FORBIDDEN})\b", line):
-            yield f"{name}:{number}: {found[1]} is not allowed"
-        if not open_sections and (found := re.search(rf"(?:^|\.\s|\])\s*({ASSUMING})\b", line)):
-            yield f"{name}:{number}: {found[1]} outside a section is an axiom"
+    # A sentence ends with a full stop before a blank; attributes and bullets may stand before its first word.
+    for found in re.finditer(
+        r"(?:^|(?<=\.\s))[\s#\[\](){}*+-]*(?:\w+\]\s*|Local\s+|Global\s+)*(\w+)\s*(\w*)", text
+    ):
+        word, next_word = found[1], found[2]
+        if word == "Section":
+            open_sections.append(next_word)
+        elif word == "End" and open_sections and open_sections[-1] == next_word:
+            open_sections.pop()
+        elif word == "Module":
+            yield f"{name}:{_line(text, found.start(1))}: a module hides what is inside a section"
+        elif re.fullmatch(ASSUMING, word) and not open_sections:
+            yield f"{name}:{_line(text, found.start(1))}: {word} outside a section is an axiom"
+
+
+def _line(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1
 
 
 def sources() -> list[str]:

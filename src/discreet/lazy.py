@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ParameterError, ScoresError
-from discreet.guarantees import Guarantee, PureDP
+from discreet.guarantees import Guarantee, Proof, PureDP
 from discreet.mechanisms import PermuteAndFlip
 from discreet.numbers.exact import positive, positive_distance, refuse
 from discreet.release import Release
@@ -133,7 +133,9 @@ class LazyPermuteAndFlip:
     def guarantee(self, measure: type[G] = PureDP, delta: object = None) -> G:  # type: ignore[assignment]  # the default is one of the measures
         """What one release costs, in ``measure``: permute-and-flip's own guarantee."""
         any_scores = Scores([0, 0], range_distance=1)
-        return PermuteAndFlip(epsilon=self._epsilon).guarantee(any_scores, measure, delta)
+        whole = PermuteAndFlip(epsilon=self._epsilon).guarantee(any_scores, measure, delta)
+        assert whole.proof is not None
+        return whole.resting_on(whole.proof.then(Proof(self.proof)))
 
     def _choose(self, candidates: Sequence[Any], score: Callable[[Any], Any], bits: Bits) -> Any:
         for place in _random_order(len(candidates) + 1, bits):

@@ -243,21 +243,23 @@ def _middle(ball: Any) -> float:
 
 
 def _proof(subject: Subject, claim: Guarantee, relations: list[Relation]) -> str | None:
-    """The proof page of this very class, if its guarantee under every relation is within this very claim."""
+    """What proves this very class's guarantee, if that is within this very claim under every relation."""
     mechanism = subject.mechanism
     # A subclass may do something else under the same promise.
     if mechanism is None or facts_of(mechanism) is None or not mechanism.private:
         return None
+    own: Guarantee | None = None
     for relation in relations:
         scores = subject.scores([0.0, 0.0], monotonic=relation.monotonic)
         if isinstance(claim, LaplaceDominated):
-            promise = mechanism.promise_at(scores.range_distance)
-            covered = isinstance(promise, type(claim)) and promise.exact <= claim.exact
+            own = mechanism.promise_at(scores.range_distance)
+            covered = isinstance(own, type(claim)) and own.exact <= claim.exact
         elif isinstance(claim, ApproxDP):
-            covered = mechanism.guarantee(scores, ApproxDP, delta=claim.exact[1]) <= claim
+            own = mechanism.guarantee(scores, ApproxDP, delta=claim.exact[1])
+            covered = own <= claim
         else:
             own = mechanism.guarantee(scores, type(claim))
             covered = own.exact <= claim.exact  # type: ignore[attr-defined]  # guarantees of one number
         if not covered:
             return None
-    return mechanism.proof
+    return None if own is None or own.proof is None else str(own.proof)

@@ -100,7 +100,8 @@ class Verdict:
         symbol: the letter of both.
         witness: the pair that refutes the claim, else None.
         worst: the pair with the largest loss found, whether it refutes or not.
-        proof: the page that proves the claim, where status is "proved".
+        proof: the page that proves the claim, where status is "proved", and which theorem Coq has checked,
+            or that it is proved on paper.
         stages: how it was sought.
         evaluations: how many score vectors were evaluated.
         seconds: how long it took.

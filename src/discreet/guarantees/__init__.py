@@ -2,6 +2,7 @@
 
 from discreet.guarantees.dominated import FlippedCoins, LaplaceDominated
 from discreet.guarantees.measures import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
+from discreet.guarantees.proofs import Proof
 
 __all__ = [
     "ZCDP",
@@ -10,5 +11,6 @@ __all__ = [
     "FlippedCoins",
     "Guarantee",
     "LaplaceDominated",
+    "Proof",
     "PureDP",
 ]

@@ -57,7 +57,7 @@ class FlippedCoins(LaplaceDominated):
     def for_people(self, count: int) -> LaplaceDominated:
         """Laplace dominance goes on along a chain of neighbours, the range does not."""
         many = whole("people", count)
-        return self if many == 1 else LaplaceDominated(self._exact * many)
+        return self if many == 1 else self._together(LaplaceDominated(self._exact * many))
 
     def _number_in(self, measure: type[Guarantee]) -> Exact:
         assert isinstance(self._exact, Fraction)

@@ -30,6 +30,7 @@ from discreet.guarantees.conversions import (
     zcdp_of_bounded_range,
     zcdp_of_pure,
 )
+from discreet.guarantees.proofs import Proof, step_from
 from discreet.guarantees.words import figure, odds, subject, times
 from discreet.numbers.balls import upper_bound
 from discreet.numbers.exact import Exact, cost, float_up, probability, refuse, shown, whole
@@ -40,19 +41,50 @@ G = TypeVar("G", bound="Guarantee")
 class Guarantee(ABC):
     """A promise about any two neighbouring data sets; see ``docs/proofs/neighbours.md``."""
 
-    __slots__ = ()
+    __slots__ = ("_proof",)
     symbol: ClassVar[str]
 
-    @abstractmethod
+    @property
+    def proof(self) -> Proof | None:
+        """The pages and the theorems that it rests on; None for a promise that nobody has proved.
+
+        Example:
+            >>> from discreet import Exponential, Scores
+            >>> scores = Scores([3, 1], sensitivity=1)
+            >>> print(Exponential(epsilon=1).guarantee(scores).proof)
+            docs/proofs/exponential.md: exponential_pure_dp, checked by Coq
+            >>> print(Exponential(epsilon=1).guarantee(scores, ZCDP).proof)
+            docs/proofs/exponential.md, docs/proofs/concentrated.md: proved on paper
+        """
+        return getattr(self, "_proof", None)
+
+    def resting_on(self, proof: Proof | None) -> Self:
+        """This promise, with what proves it; what it promises is the same."""
+        object.__setattr__(self, "_proof", proof)
+        return self
+
     def to(self, measure: type[G], *, delta: object = None) -> G:
         """The same promise in another measure, rounded up; infinite where nothing follows.
 
         ``delta`` goes with ``ApproxDP`` only, and is zero if not given.
         """
+        converted = self._to(measure, delta)
+        if converted == self:
+            return converted.resting_on(self.proof)
+        return converted.resting_on(
+            step_from(self.proof, type(self).__name__, type(converted).__name__)
+        )
+
+    @abstractmethod
+    def _to(self, measure: type[G], delta: object) -> G: ...
 
     @abstractmethod
     def for_people(self, count: int) -> Guarantee:
         """What the promise becomes for ``count`` people who share their fate (a household)."""
+
+    def _together(self, promise: G) -> G:
+        """What is promised to several people, with what proves it."""
+        return promise.resting_on(step_from(self.proof, type(self).__name__, "people"))
 
     @abstractmethod
     def in_words(self, people: int = 1) -> str:
@@ -139,10 +171,9 @@ class Epsilon(_OneNumber):
 
     def for_people(self, count: int) -> Epsilon:
         """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
-        return type(self)(self._exact * whole("people", count))
+        return self._together(type(self)(self._exact * whole("people", count)))
 
-    def to(self, measure: type[G], *, delta: object = None) -> G:
-        """The same promise in another measure, rounded up."""
+    def _to(self, measure: type[G], delta: object) -> G:
         target = _target_delta(measure, delta)
         if measure is ApproxDP:
             return cast("G", ApproxDP(self._epsilon_at(target), target))
@@ -244,8 +275,8 @@ class ZCDP(_OneNumber):
         """ρ, rounded up to a float64."""
         return self._reported()
 
-    def to(self, measure: type[G], *, delta: object = None) -> G:
-        """(ε, δ)-DP for a δ above zero; no finite ε otherwise."""
+    def _to(self, measure: type[G], delta: object) -> G:
+        # (ε, δ)-DP for a δ above zero; no finite ε otherwise.
         target = _target_delta(measure, delta)
         if measure is ApproxDP:
             return cast("G", ApproxDP(epsilon_of_zcdp(self._exact, target), target))
@@ -255,7 +286,7 @@ class ZCDP(_OneNumber):
 
     def for_people(self, count: int) -> ZCDP:
         """Group privacy: ρ grows with the square (``docs/proofs/neighbours.md``)."""
-        return ZCDP(self._exact * whole("people", count) ** 2)
+        return self._together(ZCDP(self._exact * whole("people", count) ** 2))
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
@@ -322,8 +353,8 @@ class ApproxDP(Guarantee):
     def __repr__(self) -> str:
         return f"ApproxDP({shown(self._epsilon)}, {shown(self._delta)})"
 
-    def to(self, measure: type[G], *, delta: object = None) -> G:
-        """A larger δ buys a smaller ε; any measure follows when δ is zero; infinite otherwise."""
+    def _to(self, measure: type[G], delta: object) -> G:
+        # A larger δ buys a smaller ε; any measure follows when δ is zero; infinite otherwise.
         target = (
             self._delta if measure is ApproxDP and delta is None else _target_delta(measure, delta)
         )
@@ -346,14 +377,14 @@ class ApproxDP(Guarantee):
         """Group privacy: kε and δ(e^(kε) − 1)/(e^ε − 1), δ at most 1."""
         count = whole("people", count)
         if self._epsilon == math.inf or count == 1 or self._delta == 0:
-            return ApproxDP(self._epsilon * count, self._delta)
+            return self._together(ApproxDP(self._epsilon * count, self._delta))
         if self._epsilon == 0:
-            return ApproxDP(0, min(Fraction(1), self._delta * count))
+            return self._together(ApproxDP(0, min(Fraction(1), self._delta * count)))
         assert isinstance(self._epsilon, Fraction)
         delta = upper_bound(
             lambda e, d: d * (count * e).expm1() / e.expm1(), self._epsilon, self._delta
         )
-        return ApproxDP(self._epsilon * count, min(Fraction(1), delta))
+        return self._together(ApproxDP(self._epsilon * count, min(Fraction(1), delta)))
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""

@@ -41,6 +41,10 @@ class Exponential(Mechanism):
     facts = Facts(
         title="exponential mechanism",
         proof="docs/proofs/exponential.md",
+        theorems={
+            "BoundedRange": ("exponential_bounded_range",),
+            "PureDP": ("exponential_pure_dp",),
+        },
         law=distribution.exponential,
         ball_law=exponential_ball,
         symmetric=True,

@@ -33,6 +33,7 @@ _REFUSAL = (
 _CHAINED = Facts(
     title="exponential randomized response",
     proof="docs/proofs/exponential-randomized-response.md",
+    theorems={},
     law=None,
     ball_law=None,
     symmetric=True,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from discreet.guarantees.proofs import Proof
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,6 +24,8 @@ class Facts:
     Attributes:
         title: the mechanism's name in words.
         proof: the page in ``docs/proofs`` on which the guarantee rests.
+        theorems: what Coq has checked of it, by the measure that it promises: names of theorems of
+            ``proofs/Statements.v``; empty where the page proves it on paper.
         law: the probabilities as a function of the gaps alone (``gaps``, ``correction``, ``log=``), in
             floats; None if they depend on more.
         ball_law: the same in balls, from exact gaps and a precision in bits.
@@ -42,6 +46,7 @@ class Facts:
 
     title: str
     proof: str
+    theorems: Mapping[str, tuple[str, ...]]
     law: Callable[..., Floats] | None
     ball_law: Callable[[list[Fraction], int], list[Any]] | None
     symmetric: bool
@@ -52,3 +57,7 @@ class Facts:
     merges: bool
     compared: bool
     rank: int | None
+
+    def proof_of(self, measure: str) -> Proof:
+        """What the promise in this measure rests on."""
+        return Proof(self.proof, *self.theorems.get(measure, ()))

@@ -63,6 +63,7 @@ class LargeGap(Mechanism):
     facts = Facts(
         title="large gap",
         proof="docs/proofs/large-gap.md",
+        theorems={},
         law=None,
         ball_law=None,
         symmetric=True,

@@ -49,6 +49,10 @@ _NOISES = {
         Facts(
             title="noisy max, Laplace noise",
             proof="docs/proofs/noisy-max-laplace.md",
+            theorems={
+                "LaplaceDominated": ("laplace_noisy_max_dominated",),
+                "PureDP": ("laplace_noisy_max_pure_dp",),
+            },
             law=distribution.noisy_max_laplace,
             ball_law=noisy_max_laplace_ball,
             symmetric=True,

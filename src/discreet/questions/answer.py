@@ -112,6 +112,7 @@ class TableRelease(Release):
             "guarantee": {
                 "measure": type(self.guarantee).__name__,
                 "words": self.guarantee.in_words(),
+                "proof": None if self.guarantee.proof is None else str(self.guarantee.proof),
             },
             "mechanism": self.mechanism,
             "neighbours": self.neighbours,

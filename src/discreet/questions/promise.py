@@ -11,8 +11,19 @@ from collections.abc import Sequence
 
 from discreet.accounting import Event, compose
 from discreet.errors import ParameterError
-from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, LaplaceDominated, PureDP
+from discreet.guarantees import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    FlippedCoins,
+    Guarantee,
+    LaplaceDominated,
+    Proof,
+    PureDP,
+)
+from discreet.guarantees.proofs import step_from
 
+_QUESTIONS = "docs/proofs/question-sensitivities.md"
 Part = tuple[Guarantee, int]
 """What each of some releases promises, and how many of them one person touches."""
 
@@ -51,14 +62,32 @@ def _sum(events: Sequence[Event]) -> Guarantee:
     together = compose(events)
     epsilon, delta = together.approx.exact
     if together.pure.exact < math.inf:
-        return together.pure
+        return together.pure.resting_on(_proof(events, PureDP))
     if epsilon < math.inf and delta < 1:
-        return together.approx
+        return together.approx.resting_on(_proof(events, ApproxDP))
     if together.zcdp.exact < math.inf:
-        return together.zcdp
+        return together.zcdp.resting_on(_proof(events, ZCDP))
     raise ParameterError(
         f"{events[0].mechanism} promises nothing for so many answers: ask for fewer, or with a smaller δ"
     )
+
+
+def _proof(events: Sequence[Event], measure: type[Guarantee]) -> Proof:
+    """What every release's promise rests on, their sum, and what one person moves."""
+    proof: Proof | None = None
+    for event in events:
+        promise = event.guarantee
+        own = (
+            promise
+            if isinstance(promise, ApproxDP)
+            else promise.to(measure if measure is ZCDP else PureDP)
+        )
+        part = own.proof or Proof(_QUESTIONS)
+        proof = part if proof is None else proof.then(part)
+    assert proof is not None
+    if len(events) > 1 or events[0].count > 1:
+        proof = step_from(proof, measure.__name__, "sum") or Proof(_QUESTIONS)
+    return proof.then(Proof(_QUESTIONS))
 
 
 def mixed(promise: Guarantee) -> Guarantee:

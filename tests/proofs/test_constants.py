@@ -1,0 +1,194 @@
+"""The figures that the code reports are the formulas of the theorems, rounded up by next to nothing."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import arb, ctx
+
+from discreet import ApproxDP, BoundedRange, PermuteAndFlip, PureDP, Scores
+from discreet.guarantees import LaplaceDominated
+from discreet.guarantees.conversions import (
+    _orders,
+    epsilon_of_zcdp,
+    range_of_flipped_coins,
+    zcdp_of_bounded_range,
+    zcdp_of_pure,
+)
+from tests.proofs.formulas import CONSTANTS, evaluate, formulas
+
+KNOWN = formulas(CONSTANTS.read_text(encoding="utf-8"))
+CASES = 300
+GENERATOR = random.Random(20261116)  # noqa: S311  # cases, not secrets
+
+
+def _epsilon() -> Fraction:
+    return Fraction(GENERATOR.randint(1, 8000), 1000)
+
+
+def _chance() -> Fraction:
+    return Fraction(GENERATOR.randint(1, 999), 1000 * 10 ** GENERATOR.randint(0, 6))
+
+
+def _scale(epsilon: Fraction, distance: Fraction) -> Any:
+    return PermuteAndFlip(epsilon=epsilon)._scale_for(Scores([0, 1], range_distance=distance))
+
+
+def _people(epsilon: Fraction, delta: Fraction, people: Fraction) -> Any:
+    return ApproxDP(epsilon, delta / 10**12).for_people(int(people)).exact[1] * 10**12
+
+
+# Name: what the code reports, at parameters in the order of the formula. A negative ε is reported as 0.
+REPORTED: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Fraction, ...]]]] = {
+    "scale_of": (_scale, lambda: (_epsilon(), _epsilon())),
+    "distance_general": (
+        lambda moved: Scores([0, 1], sensitivity=moved).range_distance,
+        lambda: (_epsilon(),),
+    ),
+    "distance_monotone": (
+        lambda moved: Scores([0, 1], sensitivity=moved, monotonic=True).range_distance,
+        lambda: (_epsilon(),),
+    ),
+    "range_permute_and_flip": (range_of_flipped_coins, lambda: (_epsilon(),)),
+    "epsilon_laplace": (
+        lambda e, d: LaplaceDominated(e).to(ApproxDP, delta=d).exact[0],
+        lambda: (_epsilon(), _chance()),
+    ),
+    "range_of_pure": (lambda e: PureDP(e).to(BoundedRange).exact, lambda: (_epsilon(),)),
+    "epsilon_of_pure": (
+        lambda e, d: PureDP(e).to(ApproxDP, delta=d).exact[0],
+        lambda: (_epsilon(), _chance()),
+    ),
+    "epsilon_of_approx": (
+        lambda e, lost, d: ApproxDP(e, lost).to(ApproxDP, delta=d).exact[0],
+        lambda: (_epsilon(), *sorted((_chance(), _chance()))),
+    ),
+    "epsilon_of_range": (
+        lambda e, d: BoundedRange(e).to(ApproxDP, delta=d).exact[0],
+        lambda: (_epsilon(), _chance()),
+    ),
+    "delta_of_people": (
+        _people,
+        lambda: (_epsilon(), _chance(), Fraction(GENERATOR.randint(2, 4))),
+    ),
+}
+# Bounds that Hoeffding's lemma gives; what the code reports is smaller, and proved on paper.
+BOUNDED = {
+    "concentrated_of_range_at_most": zcdp_of_bounded_range,
+    "concentrated_of_pure_at_most": zcdp_of_pure,
+}
+# The curves that were solved for ε above, and a range that the code does not use.
+NOT_REPORTED = {
+    "delta_laplace",
+    "delta_of_pure",
+    "delta_of_approx",
+    "delta_of_range",
+    "range_permute_and_flip_counts",
+}
+
+
+@pytest.fixture(autouse=True)
+def _precision() -> Any:
+    before, ctx.prec = ctx.prec, 200
+    yield
+    ctx.prec = before
+
+
+def _ball(value: Fraction) -> Any:
+    return arb(value.numerator) / arb(value.denominator)
+
+
+def _agrees(reported: Any, formula: Any) -> bool:
+    """Rounded up, and by less than a part in 10^12; a logarithm of nothing, or below zero, is zero."""
+    if not formula.is_finite() or formula < 0:
+        return bool(reported == 0)
+    value = _ball(Fraction(reported))
+    above, below = formula - arb(2) ** -150, formula * (1 + arb(10) ** -12) + arb(10) ** -15
+    return bool(value > above) and bool(value < below)
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_what_is_reported_is_the_formula_of_the_theorem(name: str) -> None:
+    report, draw = REPORTED[name]
+    for _ in range(CASES):
+        case = draw()
+        formula = evaluate(name, [_ball(value) for value in case], KNOWN)
+        assert _agrees(report(*case), formula), (name, case)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_what_is_reported_is_below_the_bound_that_is_checked(name: str) -> None:
+    for _ in range(CASES):
+        epsilon = _epsilon()
+        assert _ball(BOUNDED[name](epsilon)) < evaluate(name, [_ball(epsilon)], KNOWN)  # type: ignore[arg-type]
+
+
+def test_concentrated_to_approximate_is_the_formula_at_one_of_the_orders() -> None:
+    for _ in range(CASES):
+        rho, delta = _epsilon() ** 2 / 8, _chance()
+        values = [
+            evaluate("epsilon_of_concentrated", [_ball(rho), _ball(delta), _ball(order)], KNOWN)
+            for order in _orders(rho, delta)
+        ]
+        reported = epsilon_of_zcdp(rho, delta)
+        assert any(_agrees(reported, value) for value in values), (rho, delta)
+
+
+def test_every_formula_is_compared_and_stands_in_a_theorem() -> None:
+    assert set(KNOWN) == {*REPORTED, *BOUNDED, *NOT_REPORTED, "epsilon_of_concentrated"}
+    statements = CONSTANTS.with_name("Statements.v").read_text(encoding="utf-8")
+    used = statements + CONSTANTS.read_text(encoding="utf-8").partition("delta_of_approx")[2]
+    for name in KNOWN:
+        assert re.search(rf"\b{name}\b", used), name
+
+
+def test_the_curves_and_the_solved_formulas_agree() -> None:
+    pairs = {
+        "epsilon_laplace": "delta_laplace",
+        "epsilon_of_pure": "delta_of_pure",
+        "epsilon_of_range": "delta_of_range",
+    }
+    for solved, curve in pairs.items():
+        epsilon, delta = _ball(Fraction(2)), _ball(Fraction(1, 1000))
+        back = evaluate(curve, [epsilon, evaluate(solved, [epsilon, delta], KNOWN)], KNOWN)
+        assert back.overlaps(delta)
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("scale_of", "d / eps", "d / (2 * eps)"),
+        ("distance_general", "2 * D", "D"),
+        ("range_permute_and_flip", "2 * exp (eps / 2) - 1", "2 * exp (eps / 2) - 2"),
+        ("epsilon_laplace", "eps + 2 * ln", "eps + ln"),
+        ("epsilon_of_range", "delta * (1 - exp (- eps))", "delta"),
+        ("delta_of_people", "exp eps - 1", "exp eps"),
+    ],
+)
+def test_a_changed_factor_is_caught(name: str, right: str, wrong: str) -> None:
+    text = CONSTANTS.read_text(encoding="utf-8")
+    start = text.index(f"Definition {name} ")
+    changed = formulas(text[:start] + text[start:].replace(right, wrong, 1))
+    assert changed[name] != KNOWN[name]
+    report, draw = REPORTED[name]
+    cases = [draw() for _ in range(20)]
+    assert not all(
+        _agrees(report(*case), evaluate(name, [_ball(v) for v in case], changed)) for case in cases
+    )
+
+
+def test_a_noise_scale_of_sensitivity_over_epsilon_is_caught() -> None:
+    """Planted in the code: general scores take 2Δ/ε."""
+    moved, epsilon = Fraction(1), Fraction(1, 2)
+    distance = evaluate("distance_general", [_ball(moved)], KNOWN)
+    scale = evaluate("scale_of", [_ball(epsilon), distance], KNOWN)
+    honest = _scale(epsilon, Scores([0, 1], sensitivity=moved).range_distance)
+    assert _agrees(honest, scale)
+    assert not _agrees(moved / epsilon, scale)
+    assert math.isclose(float(honest), 4)
