@@ -1,12 +1,10 @@
-"""For all tests: Hypothesis repeats itself exactly, so that no test fails by chance; a database server."""
+"""For all tests: Hypothesis repeats itself exactly, so that no test fails by chance; shared fixtures."""
 
 from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-from tests.postgresql import postgres, server
-
-__all__ = ["postgres", "server"]
+pytest_plugins = ["tests.tools.engines", "tests.tools.histograms", "tests.tools.postgresql"]
 
 settings.register_profile(
     "discreet",

@@ -11,12 +11,13 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.explore import jobs as module
 from discreet.explore.jobs import MOST_RUNNING, Jobs
+from tests.tools import job_work
 
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module of work; its folder is on the path of the processes that are started, too."""
-    monkeypatch.syspath_prepend(Path(__file__).parent)
+    monkeypatch.syspath_prepend(Path(job_work.__file__).parent)
     return import_module("job_work")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import Visit
+from tests.tools.browser import Visit
 
 pytestmark = pytest.mark.xdist_group("browser")
 Go = Callable[..., Visit]

@@ -13,8 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from discreet.explore.server import PageServer
 from discreet.papers import REFUTED
 from discreet.papers.recorded import recorded
-
-from .conftest import Visit
+from tests.tools.browser import Visit
 
 pytestmark = pytest.mark.xdist_group("browser")
 Go = Callable[..., Visit]

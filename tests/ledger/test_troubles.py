@@ -19,7 +19,7 @@ from discreet import PureDP
 from discreet.errors import BudgetExceededError, LedgerError, MissingExtraError, ParameterError
 from discreet.ledger import Ledger, clock, places
 from discreet.ledger.places import default_place, place_of
-from tests.forking import forked
+from tests.tools.forking import forked
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from discreet.errors import ParameterError
 from discreet.sampling import Bits, ScriptedBits, SecureBits, TapeBits, TapeExhausted
 from discreet.sampling.bits import KERNEL_BYTES
 from discreet.testing import scripted
-from tests.forking import forked
+from tests.tools.forking import forked
 
 BIG = KERNEL_BYTES  # words of 8 bytes: far beyond what the kernel serves
 

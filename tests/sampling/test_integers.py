@@ -16,7 +16,7 @@ from discreet.sampling import (
     uniform_indices,
 )
 from discreet.sampling.integers import few_indices, some_indices, some_words_below
-from tests.sampling.walking import walk
+from tests.tools.sampling.walking import walk
 
 
 @pytest.mark.parametrize("bound", range(1, 10))

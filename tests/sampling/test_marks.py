@@ -12,8 +12,8 @@ from discreet.sampling import Bits, ScriptedBits
 from discreet.sampling.marks import LARGEST_RANGE, exact_skip, marks
 from discreet.sampling.refinement import Uniform
 from discreet.sampling.tuning import STANDARD, Tuning
-from tests.sampling.cases import SMALL
-from tests.sampling.walking import walk
+from tests.tools.sampling.cases import SMALL
+from tests.tools.sampling.walking import walk
 
 
 @pytest.mark.parametrize("exponent", [1, 2, 3])

@@ -16,8 +16,8 @@ import pytest
 from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
 from discreet.tables.counts import commonest_values, people_per_interval, people_with_any
 from discreet.tables.where import parse
+from tests.tools.engines import Columns, TableMaker
 
-Columns = dict[str, list[Any]]
 CANDIDATES = ["a", "b", "c'd", "é, x", "never"]
 CLINICS = ("east", "north", "south")
 NAMES = [f"p{i}" for i in range(40)]
@@ -111,7 +111,7 @@ def _assigned(table: Any, rows: Rows) -> dict[Any, set[str]]:
 
 
 @pytest.fixture(scope="session")
-def table(table_in: Callable[[Columns], Any]) -> Any:
+def table(table_in: TableMaker) -> Any:
     return open_table(table_in(COLUMNS), needed=NEEDED)
 
 

@@ -123,7 +123,7 @@ def test_globs_compression_and_tabs(tmp_path: Path) -> None:
     assert _counts(tmp_path / "with mark.csv") == [1, 0]
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars", "pandas"])
+@pytest.mark.skips_engines(spark="Spark's files have their own tests")
 def test_parquet_in_every_engine(tmp_path: Path, engine: str) -> None:
     for name in "12":
         pl.DataFrame({"code": ["a", None, "b"], "person": [1, 2, 3]}).write_parquet(
@@ -135,11 +135,8 @@ def test_parquet_in_every_engine(tmp_path: Path, engine: str) -> None:
     ].tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars", "pandas", "spark"])
-def test_a_name_is_a_name(request: pytest.FixtureRequest, tmp_path: Path, engine: str) -> None:
+def test_a_name_is_a_name(tmp_path: Path, engine: str) -> None:
     """What a pattern would match is another table, and another budget."""
-    if engine == "spark":
-        request.getfixturevalue("spark")
     odd = ["v[1]", "v*", "v?", "{v1,v2}", "v\\1", "v 1%20#", "c=b"]
     names = [f"{name}.parquet" for name in odd]
     for decoy in ("v1", "v2", "vx"):
@@ -177,15 +174,12 @@ def test_a_name_is_a_name(request: pytest.FixtureRequest, tmp_path: Path, engine
         assert people_per_candidate(table, Rows(), column="c", keys=["x"]).tolist() == [[1]]
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars", "pandas", "spark"])
 @pytest.mark.parametrize(
     "other", [{"c": [1.5]}, {"c": ["1"]}, {"d": [1]}, {"c": [1], "d": [1]}, {"c": [True]}]
 )
 def test_files_of_one_table_declare_the_same(
-    request: pytest.FixtureRequest, tmp_path: Path, engine: str, other: dict[str, Any]
+    tmp_path: Path, engine: str, other: dict[str, Any]
 ) -> None:
-    if engine == "spark":
-        request.getfixturevalue("spark")
     for name, columns in (("1", {"c": [1]}), ("2", {"c": [2]}), ("3", other)):
         pl.DataFrame(columns).write_parquet(tmp_path / f"{name}.parquet")
     open_table(tmp_path / "[12].parquet", needed=["c"], engine=engine)

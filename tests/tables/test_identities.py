@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import duckdb
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -19,30 +17,7 @@ from discreet.questions.candidates import public_candidates
 from discreet.tables import Rows, open_table, people_per_candidate
 from discreet.tables.counts import commonest_values
 from discreet.tables.where import parse
-
-Maker = Callable[[pa.Table], Any]
-
-
-def _duckdb(table: pa.Table) -> Any:
-    connection = duckdb.connect()
-    connection.register("given", table)
-    return connection.sql("SELECT * FROM given")
-
-
-def _pandas(table: pa.Table) -> Any:
-    return table.to_pandas(types_mapper=pd.ArrowDtype)
-
-
-@pytest.fixture(params=["duckdb", "polars", "pandas", "pyspark"])
-def made(request: pytest.FixtureRequest) -> Maker:
-    """An Arrow table in an engine."""
-    if request.param == "pyspark":
-        session = request.getfixturevalue("spark")
-        create: Maker = session.createDataFrame
-        return create
-    makers: dict[str, Maker] = {"duckdb": _duckdb, "polars": pl.from_arrow, "pandas": _pandas}
-    return makers[request.param]
-
+from tests.tools.engines import TableMaker
 
 WIDE = 2**53
 PAIRS: list[tuple[pa.DataType, Any, Any]] = [
@@ -59,14 +34,24 @@ PAIRS: list[tuple[pa.DataType, Any, Any]] = [
 ]
 
 
+@pytest.mark.skips_engines(
+    lazy="the same types as polars",
+    parquet="the same types as duckdb",
+    csv="a CSV file declares no types",
+    jsonl="a file of JSON lines declares no types",
+)
 @pytest.mark.parametrize(("kind", "first", "second"), PAIRS, ids=lambda value: repr(value)[:30])
-def test_near_values_are_two(made: Maker, kind: pa.DataType, first: Any, second: Any) -> None:
+def test_near_values_are_two(
+    table_in: TableMaker, kind: pa.DataType, first: Any, second: Any
+) -> None:
     def column(*values: Any) -> pa.Array:
         return pa.array(values, kind)
 
     # As candidates: three people have the first and two the second.
     values = column(first, first, second, first, second, None)
-    table = open_table(made(pa.table({"c": values, "u": pa.array([1, 2, 3, 4, 5, 6])})), needed=[])
+    table = open_table(
+        table_in(pa.table({"c": values, "u": pa.array([1, 2, 3, 4, 5, 6])})), needed=[]
+    )
     keys = public_candidates([first, second], column="c", kind=table.kinds["c"]).keys
     for candidates, expected in ((keys, [3, 2]), (keys[::-1], [2, 3]), (keys[1:], [2])):
         counts = people_per_candidate(table, Rows(user="u"), column="c", keys=candidates)
@@ -83,7 +68,7 @@ def test_near_values_are_two(made: Maker, kind: pa.DataType, first: Any, second:
     people = pa.table(
         {"c": pa.array(["x", "x", "x", "x"]), "u": column(first, second, first, None)}
     )
-    table = open_table(made(people), needed=[])
+    table = open_table(table_in(people), needed=[])
     assert people_per_candidate(table, Rows(user="u"), column="c", keys=["x"]).tolist() == [[2]]
 
 

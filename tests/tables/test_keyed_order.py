@@ -7,7 +7,6 @@ for good, until an engine changes its hash.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,8 @@ from discreet.tables import (
     people_per_candidate,
     people_per_grid_point,
 )
+from tests.tools.engines import Columns, TableMaker
 
-Columns = dict[str, list[Any]]
 PEOPLE = 3000
 KEY = 0x0123456789ABCDEF_FEDCBA9876543210
 CITIES = ("Basel", "Bern", "Zürich")
@@ -54,7 +53,7 @@ def _groups(table: Any, *, user: str, most: int, key: int = KEY) -> list[int]:
 
 
 @pytest.mark.parametrize("user", ["person", "name"])
-def test_groups_are_drawn_evenly(table_in: Callable[[Columns], Any], user: str) -> None:
+def test_groups_are_drawn_evenly(table_in: TableMaker, user: str) -> None:
     table = open_table(table_in(_columns(0, PEOPLE)), needed=["person", "name", "city", "value"])
     one = _groups(table, user=user, most=1)
     assert sum(one) == PEOPLE
@@ -67,7 +66,7 @@ def test_groups_are_drawn_evenly(table_in: Callable[[Columns], Any], user: str) 
     assert one != _groups(table, user=user, most=1, key=KEY + 1)
 
 
-def test_values_are_drawn_evenly_and_alone(table_in: Callable[[Columns], Any]) -> None:
+def test_values_are_drawn_evenly_and_alone(table_in: TableMaker) -> None:
     def drawn(first: int, number: int) -> Any:
         table = open_table(table_in(_columns(first, number)), needed=["person", "value"])
         rows = Rows(user="person", key=KEY)

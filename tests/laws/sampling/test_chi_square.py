@@ -28,8 +28,8 @@ from discreet.sampling import (
     uniform_heads,
 )
 from discreet.sampling.tuning import STANDARD, Tuning
-from tests.sampling import reference
-from tests.sampling.fitting import LIMIT, excess, random_vectors
+from tests.tools.sampling import reference
+from tests.tools.sampling.fitting import LIMIT, excess, random_vectors
 
 SCALE = Fraction(3, 2)
 BUSY = Tuning(

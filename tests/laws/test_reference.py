@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-REFERENCE = (Path(__file__).parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference.md").read_text(encoding="utf-8")
 MODULES = (
     "discreet",
     "discreet.accounting",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 REQUIRED = bool(os.environ.get("DISCREET_REQUIRE_SERVICES"))
 
 

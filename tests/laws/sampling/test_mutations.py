@@ -27,23 +27,18 @@ from discreet.sampling.levels import Levels
 from discreet.sampling.marks import marks
 from discreet.sampling.permute_and_flip import Window, uniform_heads
 from discreet.sampling.refinement import Ball, Uniform, scaled
-from tests.sampling import oracles, reference
-from tests.sampling.cases import CASES, Case
-from tests.sampling.fitting import LIMIT, excess, random_vectors
-from tests.sampling.test_decision_trees import _assert_coin, _chance
-from tests.sampling.test_decision_trees import (
-    test_the_least_depth_is_found_exactly as _assert_least_depth,
+from tests.tools.sampling import oracles, reference
+from tests.tools.sampling.cases import CASES, Case
+from tests.tools.sampling.checks import (
+    assert_coin,
+    assert_coins_agree,
+    assert_first_bits_agree,
+    assert_least_depth,
+    assert_single_coins_agree,
+    chance_of,
 )
-from tests.sampling.test_forced_fallback import (
-    test_a_few_coins_fall_the_same_by_floats_and_by_balls as _assert_single_coins_agree,
-)
-from tests.sampling.test_forced_fallback import (
-    test_a_peek_says_tails_as_balls_do as _assert_first_bits_agree,
-)
-from tests.sampling.test_forced_fallback import (
-    test_coins_fall_the_same_by_floats_and_by_balls as _assert_coins_agree,
-)
-from tests.sampling.walking import assert_bracketed
+from tests.tools.sampling.fitting import LIMIT, excess, random_vectors
+from tests.tools.sampling.walking import assert_bracketed
 
 Patch = pytest.MonkeyPatch
 FOUND = (AssertionError, pytest.fail.Exception)
@@ -74,24 +69,24 @@ def _outcomes(name: str) -> Callable[[Patch], None]:
 
 
 def _floats_agree(_: Patch) -> None:
-    _assert_coins_agree(Heads())
+    assert_coins_agree(Heads())
 
 
 def _single_coins_agree(_: Patch) -> None:
-    _assert_single_coins_agree()
+    assert_single_coins_agree()
 
 
 def _first_bits_agree(_: Patch) -> None:
-    _assert_first_bits_agree(np.float64)
+    assert_first_bits_agree(np.float64)
 
 
 def _depths_are_exact(_: Patch) -> None:
-    _assert_least_depth((Fraction(0), Fraction(3)))
+    assert_least_depth((Fraction(0), Fraction(3)))
 
 
 def _coin_is_exact(_: Patch) -> None:
     gamma = Fraction(1, 3)
-    _assert_coin(Heads(), gamma, 0, _chance(Heads(), gamma), 1)
+    assert_coin(Heads(), gamma, 0, chance_of(Heads(), gamma), 1)
 
 
 def _frequencies(_: Patch) -> None:

@@ -22,7 +22,7 @@ from discreet.sampling import (
     uniform_heads,
 )
 from discreet.sampling.tuning import Tuning
-from tests.sampling import reference
+from tests.tools.sampling import reference
 
 SMALL = Tuning(
     word=1,

@@ -15,7 +15,7 @@ from sqlalchemy import event
 
 from discreet import PureDP
 from discreet.ledger import Ledger
-from tests.forking import forked
+from tests.tools.forking import forked
 
 MOST_STEPS = 60
 STEPS = ("before_cursor_execute", "after_cursor_execute", "begin", "commit", "checkin")

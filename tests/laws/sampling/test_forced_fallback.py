@@ -20,7 +20,6 @@ from flint import arb, ctx, fmpq
 from discreet.gaps import Gaps
 from discreet.sampling import (
     ScriptedBits,
-    TapeBits,
     laplace_max,
     laplace_maxes,
     proportional,
@@ -33,16 +32,18 @@ from discreet.sampling.coins import (
     Coins,
     Heads,
     _noise_bounds,
-    flip,
     heads_after_first_bits,
-    heads_among,
-    not_tails_yet,
 )
 from discreet.sampling.laplace import Layer
 from discreet.sampling.permute_and_flip import Window
 from discreet.sampling.refinement import Uniform, precision
 from discreet.sampling.tuning import STANDARD, Tuning
-from tests.forking import forked
+from tests.tools.forking import forked
+from tests.tools.sampling.checks import (
+    assert_coins_agree,
+    assert_first_bits_agree,
+    assert_single_coins_agree,
+)
 
 BUSY = Tuning(
     few=4,
@@ -115,58 +116,16 @@ def test_many_draws_are_the_same_by_floats_and_by_balls(draw: Callable[..., Any]
     ids=["heads", "halved", "window", "first layer", "third layer"],
 )
 def test_coins_fall_the_same_by_floats_and_by_balls(coins: Coins) -> None:
-    """A chance off by a thousandth would differ about once in two thousand of these coins."""
-    gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 12_000), scale=Fraction(2))
-    everyone = np.arange(gaps.size)
-    by_floats, by_balls = (
-        flip(
-            gaps,
-            everyone,
-            coins,
-            bits=ScriptedBits(1),
-            tuning=replace(STANDARD, tolerance=tolerance),
-        ).tolist()
-        for tolerance in (STANDARD.tolerance, math.inf)
-    )
-    assert by_floats == by_balls
+    assert_coins_agree(coins)
 
 
 def test_a_few_coins_fall_the_same_by_floats_and_by_balls() -> None:
-    """Of the same power as the test before, for the coins flipped one at a time."""
-    gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 12_000), scale=Fraction(2))
-    by_floats, by_balls = (
-        [
-            list(
-                heads_among(gaps, [candidate], Heads(), bits=ScriptedBits(candidate), tuning=tuning)
-            )
-            for candidate in range(gaps.size)
-        ]
-        for tuning in (STANDARD, replace(STANDARD, tolerance=math.inf))
-    )
-    assert by_floats == by_balls
+    assert_single_coins_agree()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int64])
 def test_a_peek_says_tails_as_balls_do(dtype: type) -> None:
-    """Gaps a hair to either side of where each value of the first bits begins to mean tails."""
-    hair = 1e-9
-    words = [first for first in range(1, 256) for _ in range(2)]
-    turns = [
-        -math.log(first / 256) * side for first in range(1, 256) for side in (1 - hair, 1 + hair)
-    ]
-    scale = Fraction(2) if dtype is np.float64 else Fraction(10) ** 12
-    values = np.array([0.0, *turns]) * -float(scale)
-    gaps = Gaps(values.astype(dtype), scale=scale)
-    tape = [int(bit) for first in (255, *words) for bit in f"{first:08b}"]
-    left, seen = not_tails_yet(gaps, bits=TapeBits(tape), tuning=STANDARD)
-    assert seen.tolist() == [255, *words]
-    with precision(80):
-        expected = [
-            candidate
-            for candidate, first in enumerate(seen.tolist())
-            if not bool(Heads().ball(gaps.exact(candidate)) * 256 < first)
-        ]
-    assert left.tolist() == expected == [0, *range(1, gaps.size, 2)]
+    assert_first_bits_agree(dtype)
 
 
 def test_the_bounds_of_first_bits_have_their_margin() -> None:

@@ -5,20 +5,17 @@ No chance is involved: these tests cannot fail by accident.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from discreet.gaps import Gaps
-from discreet.sampling import Bits
-from discreet.sampling.coins import Heads, flip
-from discreet.sampling.laplace import Layer, shallowest
+from discreet.sampling.coins import Heads
+from discreet.sampling.laplace import Layer
 from discreet.sampling.permute_and_flip import Window
-from tests.sampling import oracles, reference
-from tests.sampling.cases import CASES, SMALL, Case
-from tests.sampling.walking import assert_bracketed, walk
+from tests.tools.sampling import oracles, reference
+from tests.tools.sampling.cases import CASES, Case
+from tests.tools.sampling.checks import assert_coin, assert_least_depth, chance_of
+from tests.tools.sampling.walking import assert_bracketed
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -55,11 +52,11 @@ COINS = [
 
 @pytest.mark.parametrize(("gamma", "boost", "halvings"), COINS)
 @pytest.mark.parametrize("word", [1, 3])
-def test_a_coin_is_heads_with_its_exact_chance(
+def test_a_coin_is_heads_with_its_exactchance_of(
     gamma: Fraction, boost: int, halvings: int, word: int
 ) -> None:
     coins = Heads(halvings)
-    _assert_coin(coins, gamma, boost, _chance(coins, gamma) * 2**boost, word)
+    assert_coin(coins, gamma, boost, chance_of(coins, gamma) * 2**boost, word)
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
@@ -70,44 +67,7 @@ def test_window_and_layer_coins_are_exact(gamma: Fraction, number: int) -> None:
         Window(number, cuts=2, halvings=1),
         Layer(number),
     ):
-        _assert_coin(coins, gamma, 0, _chance(coins, gamma), 2)
-
-
-def _chance(coins: Heads | Window | Layer, gamma: Fraction) -> Fraction:
-    """The chance from its definition, to 60 digits, not from the code under test."""
-    from flint import arb, ctx, fmpq
-
-    with ctx.workprec(256):
-        exact = arb(fmpq(-gamma.numerator, gamma.denominator)).exp()
-        if isinstance(coins, Heads):
-            exact = exact / 2**coins.halvings
-        elif isinstance(coins, Window):
-            # Arrival at a uniform time: in window w and not before.
-            windows = 4
-            head = exact / 2 ** (coins._shift - 2)
-            before = head * (coins.number - 1) / windows
-            exact = head / windows / (1 - before)
-        else:
-            top, bottom = gamma - coins.number + 1, gamma - coins.number
-            exact = 1 - reference._laplace_cdf(bottom) / reference._laplace_cdf(top)
-        return reference.bounds(exact)[0]
-
-
-def _assert_coin(
-    coins: Heads | Window | Layer, gamma: Fraction, boost: int, chance: Fraction, word: int
-) -> None:
-    values = np.array([0, -gamma], dtype=object)
-
-    def sampler(bits: Bits) -> int:
-        gaps = Gaps(values, scale=Fraction(1))
-        tuning = replace(SMALL, word=word, coin=word)
-        return len(flip(gaps, np.array([1]), coins, bits=bits, tuning=tuning, boost=boost))
-
-    found, left = walk(sampler, 2, most_runs=100)
-    assert left < Fraction(1, 10**9)
-    tiny = Fraction(1, 10**60)
-    assert found[1] <= chance + tiny
-    assert chance <= found[1] + left + tiny
+        assert_coin(coins, gamma, 0, chance_of(coins, gamma), 2)
 
 
 @pytest.mark.parametrize(
@@ -120,16 +80,7 @@ def _assert_coin(
     ],
 )
 def test_the_least_depth_is_found_exactly(gammas: tuple[Fraction, Fraction]) -> None:
-    values = np.array([0, *(-gamma for gamma in gammas)], dtype=object)
-
-    def sampler(bits: Bits) -> int:
-        gaps = Gaps(values, scale=Fraction(1))
-        both = np.array([1, 2])
-        _, winner = shallowest(gaps, Layer(1), both * 0, both, bits=bits, tuning=SMALL)
-        return int(winner[0]) - 1
-
-    expected = [reference.bounds(mass) for mass in reference.least_depth(gammas)]
-    assert_bracketed(sampler, expected, within=0.1, most_runs=800)
+    assert_least_depth(gammas)
 
 
 def test_references_sum_to_one() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.papers import VERDICTS, all_claims
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FETCHED = {
     "img": "src",
     "script": "src",

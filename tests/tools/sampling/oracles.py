@@ -21,7 +21,7 @@ from discreet.sampling import exponential, laplace, levels, permute_and_flip, st
 from discreet.sampling.bits import Bits, TapeBits, Words
 from discreet.sampling.coins import Heads
 from discreet.sampling.tuning import Tuning
-from tests.sampling import reference
+from tests.tools.sampling import reference
 
 PRECISION = 128
 

@@ -146,14 +146,9 @@ def _found(folder: Path, place: str, name: str, engine: str) -> dict[str, list[A
 
 
 @pytest.mark.parametrize("name", TYPES)
-@pytest.mark.parametrize("engine", ["duckdb", "polars", "pandas", "spark"])
-def test_every_engine_and_type(
-    request: pytest.FixtureRequest, folder: Path, engine: str, name: str
-) -> None:
-    if engine == "spark":
-        if name in ("large text", "int8"):
-            pytest.skip("the same to Spark as other types, and Spark is slow")
-        request.getfixturevalue("spark")
+def test_every_engine_and_type(folder: Path, engine: str, name: str) -> None:
+    if engine == "spark" and name in ("large text", "int8"):
+        pytest.skip("the same to Spark as other types, and Spark is slow")
     found = _found(folder, "with", name, engine)
     plain = _found(folder, "without", name, "duckdb")
     assert found == _found(folder, "with", name, "duckdb")
@@ -202,13 +197,9 @@ NASTY_LINES = {
 }
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+@pytest.mark.skips_engines(polars="reads Parquet only", pandas="reads Parquet only")
 @pytest.mark.parametrize("suffix", NASTY_LINES)
-def test_lines_that_are_no_rows(
-    request: pytest.FixtureRequest, tmp_path: Path, engine: str, suffix: str
-) -> None:
-    if engine == "spark":
-        request.getfixturevalue("spark")
+def test_lines_that_are_no_rows(tmp_path: Path, engine: str, suffix: str) -> None:
     rows = [("a", 1), ("b", 2), ("a", 3)]
     if suffix == "csv":
         whole = [b"c,u", *(f"{value},{person}".encode() for value, person in rows)]

@@ -34,7 +34,7 @@ def _run(command: list[str]) -> None:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The URL of a PostgreSQL server: DISCREET_TEST_POSTGRES, or one of our own on a socket."""
     if POSTGRES:
         yield POSTGRES
@@ -75,16 +75,24 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres(server: str) -> Iterator[str]:
+def postgres(postgres_server: str) -> Iterator[str]:
     """The URL of a fresh, empty PostgreSQL database."""
     name = f"discreet_test_{os.getpid()}_{next(_counter)}"
-    base = make_url(server).set(drivername="postgresql+psycopg")
+    base = make_url(postgres_server).set(drivername="postgresql+psycopg")
     engine = create_engine(base, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
     try:
-        yield make_url(server).set(database=name).render_as_string(hide_password=False)
+        yield make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
     finally:
         with engine.connect() as connection:
             connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
         engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a ledger, on each kind of database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "budget.db")
+    return str(request.getfixturevalue("postgres"))

@@ -32,7 +32,7 @@ from discreet.sampling import (
 from discreet.sampling.exponential import _from_two_groups
 from discreet.sampling.tuning import STANDARD
 from discreet.testing import scripted
-from tests.gaps.test_gaps import ARRAYS, SCALES
+from tests.tools.extreme_values import ARRAYS, SCALES
 
 ONE: list[Callable[..., int]] = [uniform_head, proportional, laplace_max, steady_head]
 MANY: list[Callable[..., Any]] = [uniform_heads, proportionals, laplace_maxes]

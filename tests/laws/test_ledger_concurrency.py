@@ -11,7 +11,7 @@ import pytest
 from discreet import PureDP
 from discreet.errors import BudgetExceededError, ParameterError
 from discreet.ledger import Ledger
-from tests.forking import PATIENCE, forked
+from tests.tools.forking import PATIENCE, forked
 
 PROCESSES, THREADS, TRIES = 8, 4, 10
 FIT = 200  # of 320 tries

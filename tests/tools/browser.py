@@ -1,0 +1,135 @@
+"""A page's state, a running server, and a real browser whose every request is watched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from discreet.explore.server import PageServer
+
+STATE: dict[str, Any] = {
+    "source": "example:clinic",
+    "edits": {},
+    "epsilon": "0.25",
+    "sensitivity": "1",
+    "monotonic": True,
+    "releases": 10,
+    "delta": "1e-6",
+    "mechanisms": ["permute-and-flip", "exponential", "noisy-max-laplace"],
+    "choice": "permute-and-flip",
+    "tolerance": "10",
+    "level": "0.95",
+    "worlds": 2,
+    "missing": False,
+}
+PATIENCE = 60_000.0
+"""Milliseconds that a busy machine is given; that sliders are quick is tested on its own."""
+expect.set_options(timeout=PATIENCE)
+CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
+
+
+@pytest.fixture
+def state() -> dict[str, Any]:
+    """What a fresh page sends."""
+    return {**STATE, "edits": {}}
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[PageServer]:
+    """A server on a free port of the loopback interface."""
+    with PageServer().in_background() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, without a word to anybody."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        message = "chromium is not installed: the page is not tested in a browser"
+        if os.environ.get("DISCREET_REQUIRE_SERVICES"):
+            pytest.fail(message)
+        pytest.skip(message)
+    arguments = [*CHROMIUM, "--disable-component-update", "--disable-sync"]
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield running
+        running.close()
+
+
+class Visit:
+    """One page, what it asked for, and what it complained about."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.addresses: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.addresses.append(request.url))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda message: self._heard(message.type, message.text))
+
+    def _heard(self, kind: str, text: str) -> None:
+        # A refused or unanswered request is what some tests are about; the page says it in words.
+        if kind == "error" and "Failed to load resource" not in text:
+            self.complaints.append(text)
+
+    def open(self, fragment: str = "") -> Visit:
+        self.page.goto(self.url + fragment)
+        # Charts of a view that is not shown are not drawn.
+        return self.settled(charts=0 if "view=" in fragment else 5)
+
+    def settled(self, charts: int = 5) -> Visit:
+        """Wait until every figure is there and every chart is drawn."""
+        done = self.page.locator("#results[aria-busy=false]:not(.stale)")
+        done.wait_for(state="attached", timeout=PATIENCE)
+        if charts:
+            last = self.page.locator("#charts canvas").nth(charts - 1)
+            last.wait_for(state="attached", timeout=PATIENCE)
+        return self
+
+    def figures(self) -> dict[str, str]:
+        """The table of figures, as text by mechanism."""
+        rows = self.page.locator("#now tbody tr")
+        return {row.locator("th").inner_text().strip(): row.inner_text() for row in rows.all()}
+
+
+@pytest.fixture
+def visit(server: PageServer, browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """Open a page; at the end nothing may have left the machine, and nothing may have been thrown."""
+    visits: list[Visit] = []
+
+    def go(*, width: int = 1440, height: int = 900, scheme: Any = "light", url: str = "") -> Visit:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
+        )
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(PATIENCE)
+        visits.append(Visit(context.new_page(), url or server.url))
+        return visits[-1]
+
+    yield go
+    for one in visits:
+        one.page.context.close()
+        assert one.complaints == []
+        strangers = [
+            address
+            for address in one.addresses
+            if not address.startswith((f"{one.url.rpartition('/')[0]}/", "blob:", "data:"))
+        ]
+        assert strangers == []
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where screenshots go: DISCREET_SCREENSHOTS, or a folder that pytest removes."""
+    chosen = os.environ.get("DISCREET_SCREENSHOTS")
+    folder = Path(chosen) if chosen else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,152 @@
+"""Every engine behind one fixture; one Spark session for all tests of a worker, stopped at the end.
+
+A test that takes ``table_in`` runs on every kind of table, a test that takes ``engine`` on every engine
+that reads files. What a test cannot or need not run on it names, with the reason::
+
+    @pytest.mark.skips_engines(spark="a job each", csv="a file has no declared types")
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet
+
+Columns = dict[str, list[Any]]
+TableMaker = Callable[[Any], Any]
+ENGINES = ("duckdb", "polars", "pandas", "spark")
+TABLES = ("duckdb", "polars", "lazy", "pandas", "spark", "parquet", "csv", "jsonl")
+FIXTURES = ("table_in", "engine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        marker = item.get_closest_marker("skips_engines")
+        if marker is None:
+            continue
+        unknown = marker.kwargs.keys() - set(TABLES)
+        assert not unknown, f"{item.nodeid} skips engines that do not exist: {sorted(unknown)}"
+        given: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+        for name in FIXTURES:
+            if given.get(name) in marker.kwargs:
+                item.add_marker(pytest.mark.skip(reason=marker.kwargs[given[name]]))
+
+
+@pytest.fixture(scope="session")
+def event_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("events")
+
+
+@pytest.fixture(scope="session")
+def spark(event_logs: Path) -> Iterator[Any]:
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    sql = pytest.importorskip("pyspark.sql")
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    source = str(Path(discreet.__file__).parent.parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.log.level": "ERROR",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.eventLog.dir": event_logs.as_uri(),
+    }
+    builder = sql.SparkSession.builder.master("local[2,4]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+_SPARK_TYPES = {str: "string", int: "long", float: "double", bool: "boolean"}
+
+
+def _in_spark(session: Any, columns: Columns) -> Any:
+    kinds = {
+        name: next((type(v) for v in values if v is not None), str)
+        for name, values in columns.items()
+    }
+    schema = ", ".join(f"`{name}` {_SPARK_TYPES[kind]}" for name, kind in kinds.items())
+    return session.createDataFrame(list(zip(*columns.values(), strict=True)), schema)
+
+
+def _in_file(suffix: str, columns: Columns, folder: Path) -> str:
+    path = folder / f"table.{suffix}"
+    rows = zip(*columns.values(), strict=True)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        if suffix == "csv":
+            csv.writer(file).writerows([columns.keys(), *(map(_written, row) for row in rows)])
+        else:
+            for row in rows:
+                named = zip(columns, row, strict=True)
+                present = {k: v for k, v in named if not isinstance(v, float) or math.isfinite(v)}
+                file.write(json.dumps(present) + "\n")
+    return str(path)
+
+
+def _written(value: Any) -> str:
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+def made(kind: str, given: Any, folder: Path, session: Any) -> Any:
+    """The same table, given as columns or as an Arrow table, in an engine or in a file."""
+    import duckdb
+    import pandas as pd
+    import polars as pl
+
+    if kind in ("csv", "jsonl"):
+        return _in_file(kind, given, folder)
+    of_columns = isinstance(given, dict)
+    if kind == "spark":
+        return _in_spark(session, given) if of_columns else session.createDataFrame(given)
+    if kind == "pandas":
+        return pd.DataFrame(given) if of_columns else given.to_pandas(types_mapper=pd.ArrowDtype)
+    frame: Any = pl.DataFrame(given, strict=False) if of_columns else pl.from_arrow(given)
+    if kind == "duckdb":
+        connection = duckdb.connect()
+        connection.register("given", frame.to_arrow() if of_columns else given)
+        return connection.sql("SELECT * FROM given")
+    if kind == "parquet":
+        frame.write_parquet(folder / "table.parquet")
+        return str(folder / "table.parquet")
+    return frame.lazy() if kind == "lazy" else frame
+
+
+@pytest.fixture(scope="session", params=TABLES)
+def table_in(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> TableMaker:
+    """A function from columns, or from an Arrow table, to a table of one kind."""
+    session = request.getfixturevalue("spark") if request.param == "spark" else None
+
+    def make(given: Any) -> Any:
+        return made(request.param, given, tmp_path_factory.mktemp("table"), session)
+
+    return make
+
+
+@pytest.fixture(scope="session", params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The name of an engine that reads files."""
+    if request.param == "spark":
+        request.getfixturevalue("spark")
+    return str(request.param)
