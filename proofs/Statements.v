@@ -8,6 +8,8 @@ From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads Sampler.
+From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain.
+From Discreet Require AboveThreshold JointTopK.
 From Discreet Require RandomizedResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Composition Measures Concentrated Floats Words.
@@ -303,6 +305,87 @@ Theorem average_pure_dp (C : Type) (coins : list C) (weight law law' : C -> R) e
   (forall c, In c coins -> law c <= exp eps * law' c) ->
   sum coins (fun c => weight c * law c) <= exp eps * sum coins (fun c => weight c * law' c).
 Proof. apply Recursion.average_private. Qed.
+
+(** docs/proofs/noisy-count-and-gap.md: a count plus discrete Laplace noise. *)
+Theorem noisy_count_pure_dp eps (c c' : Z) (answers : list Z) : 0 < eps ->
+  (Z.abs (c - c') <= 1)%Z ->
+  sum answers (fun a => NoisyCount.discrete_laplace eps (a - c))
+  <= exp eps * sum answers (fun a => NoisyCount.discrete_laplace eps (a - c')).
+Proof. intros E. now apply NoisyCount.noisy_count_pure_dp. Qed.
+
+(** Pr[|Z| > t]. *)
+Theorem noisy_count_tail eps t : 0 < eps ->
+  1 - NoisyCount.within eps t = 2 * exp (- eps) ^ S t / (1 + exp (- eps)).
+Proof. intros E. now apply NoisyCount.noise_within. Qed.
+
+(** The difference of two geometric numbers, the first n terms. *)
+Theorem noisy_count_exact_noise eps z n : 0 < eps ->
+  let lambda := exp (- eps) in
+  sum (candidates n) (fun g => (1 - lambda) * lambda ^ (g + z) * ((1 - lambda) * lambda ^ g))
+  = NoisyCount.discrete_laplace eps (Z.of_nat z) * (1 - lambda ^ (2 * n)).
+Proof. apply NoisyCount.geometric_difference. Qed.
+
+(** docs/proofs/unknown-domain.md. Values are 0, ..., N-1, of which c v people have v; N is
+    "nothing". [answers ... c A]: the chance that a round's answer is in A, when [chosen] was
+    chosen before. One person is added who has at most m of the values. *)
+Theorem unknown_domain_approx_dp N k tau chosen (c c' : nat -> nat) m A eps delta :
+  0 <= tau -> 0 < eps ->
+  (forall v, (v < N)%nat -> (c v <= c' v <= c v + 1)%nat) ->
+  (length (filter (fun v => negb (c' v =? c v)%nat) (candidates N)) <= m)%nat ->
+  INR (Nat.min m k) * (1 + exp eps) / 2 * exp (- (eps * tau)) <= delta ->
+  let answers := LimitedDomain.answers N k (1 / eps) tau chosen in
+  answers c A <= exp eps * answers c' A + delta /\
+  answers c' A <= exp eps * answers c A + delta.
+Proof.
+  intros T E H M D answers.
+  assert (S : 0 < 1 / eps) by (apply Rdiv_lt_0_compat; [apply Rlt_0_1 | exact E]).
+  now apply (LimitedDomain.limited_approx_dp N k (1 / eps) tau chosen S T c c' m A eps delta).
+Qed.
+
+(** The cut is the (k+1)-st largest count: at most b exactly when at most k counts exceed b. *)
+Theorem unknown_domain_cut N k c b :
+  (UnknownDomain.cut N k c <= b
+   <-> length (filter (fun v => b <? c v) (candidates N)) <= k)%nat.
+Proof. apply UnknownDomain.cut_spec. Qed.
+
+(** docs/proofs/above-threshold.md. [o] are queries with their answers, true for "above", on one
+    data set, [o'] the same answers on a neighbour; P and P' their probabilities. A shift of the
+    threshold by h >= 0 with 0 <= h + q - q' <= d for every query costs h/b1, and d/b2 for every
+    answer "above". *)
+Theorem above_threshold_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -> 0 <= h ->
+  AboveThreshold.within_shift h d o o' ->
+  AboveThreshold.is_chance b1 b2 T o P -> AboveThreshold.is_chance b1 b2 T o' P' ->
+  P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
+Proof. intros B1 B2. now apply AboveThreshold.above_threshold_private. Qed.
+
+(** docs/proofs/top-k.md, the joint score: - max_i (c_(i) - c_(s_i)). One person is added who has
+    any of the N values. *)
+Theorem joint_top_k_add_remove N k (c c' : nat -> nat) : (1 <= k)%nat ->
+  (forall v, (v < N)%nat -> (c v <= c' v <= c v + 1)%nat) ->
+  JointTopK.joint_distance N k c c' 2 /\ JointTopK.joint_distance N k c' c 2 /\
+  JointTopK.joint_distance N 1 c c' 1 /\ JointTopK.joint_distance N 1 c' c 1.
+Proof.
+  intros K H. destruct (JointTopK.joint_added N c c' H k K).
+  destruct (JointTopK.joint_added_one N c c' H). auto.
+Qed.
+
+(** One person is replaced: m are the counts without them. *)
+Theorem joint_top_k_replace N k (m c c' : nat -> nat) : (1 <= k)%nat ->
+  (forall v, (v < N)%nat -> (m v <= c v <= m v + 1)%nat) ->
+  (forall v, (v < N)%nat -> (m v <= c' v <= m v + 1)%nat) ->
+  JointTopK.joint_distance N k c c' 4 /\ JointTopK.joint_distance N 1 c c' 2.
+Proof.
+  intros K H H'. split.
+  - now apply (JointTopK.joint_replaced N m).
+  - now apply (JointTopK.joint_replaced_one N m).
+Qed.
+
+(** Everybody has one value, and the person moves from a to b. *)
+Theorem joint_top_k_replace_one_value N k a b (c c' : nat -> nat) : (1 <= k)%nat ->
+  (a < N /\ b < N /\ a <> b /\ c a = c' a + 1 /\ c' b = c b + 1 /\
+   forall v, v <> a -> v <> b -> c' v = c v)%nat ->
+  JointTopK.joint_distance N k c c' 3.
+Proof. intros K M. now apply (JointTopK.joint_moved N k a b). Qed.
 
 (** docs/proofs/exponential-randomized-response.md: whatever the scale s, the coin pi and B,
     one person who counts for one candidate refutes B-privacy. *)
