@@ -20,7 +20,7 @@ from discreet.explore.bars import MOST_BARS, bars_of, summed
 from discreet.explore.choices import Choices, choices_from
 from discreet.explore.examples import examples
 from discreet.explore.figures import figures
-from discreet.explore.study import Deadline, Studies, Study, least_root
+from discreet.explore.study import Deadline, Studies, Study, least_positive_root
 from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS, mechanism_named
 
@@ -206,11 +206,11 @@ def test_an_unreachable_aim_is_said(state: dict[str, Any]) -> None:
 
 
 def test_the_root_is_on_the_safe_side() -> None:
-    found = least_root(lambda x: 1 / x - 0.3, 0.1, 100.0)
+    found = least_positive_root(lambda x: 1 / x - 0.3, 0.1, 100.0)
     assert found is not None
     assert 1 / 0.3 <= found <= 1 / 0.3 * 1.001
-    assert least_root(lambda x: -x, 1.0, 2.0) == 1.0
-    assert least_root(lambda x: x, 1.0, 2.0) is None
+    assert least_positive_root(lambda x: -x, 1.0, 2.0) == 1.0
+    assert least_positive_root(lambda x: x, 1.0, 2.0) is None
 
 
 def test_every_call_gets_further_however_slow_the_machine(state: dict[str, Any]) -> None:

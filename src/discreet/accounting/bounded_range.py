@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.numbers.exact import Exact, float_down
+from discreet.numbers.searches import bisected
 
 MOST_RELEASES = 20_000
 _SMALLEST_DELTA = 1e-200  # far above underflow, so that no term that matters is lost
@@ -72,13 +73,9 @@ class _Pair:
 
     def search(self, low: float, high: float, allowed: float, leaders: Indices) -> float:
         """Between an ε' that is too small and one that is enough: one that is enough, for ``leaders``."""
-        while high - low > 1e-9 * high:
-            middle = (low + high) / 2
-            if self.divergence(middle, leaders) <= allowed:
-                high = middle
-            else:
-                low = middle
-        return high
+        return bisected(
+            lambda target: self.divergence(target, leaders) <= allowed, low, high, relative=1e-9
+        )[1]
 
     def divergence(self, target: float, leaders: Indices) -> float:
         """An upper bound on δ(target), over the offsets t_ℓ of the ``leaders`` ℓ."""

@@ -28,6 +28,7 @@ from discreet.analysis.family import Family, member
 from discreet.analysis.lattice import Place, all_neighbours, classes, orders, worst_neighbour
 from discreet.errors import DiscreetError, ScoresError, missing_extra
 from discreet.numbers.exact import positive, refuse, whole
+from discreet.numbers.searches import bisected
 from discreet.scores import Scores
 
 THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
@@ -223,12 +224,11 @@ def permute_and_flip_threshold(*, n: int, k: int) -> float:
     """
     if whole("n", n, least=2) == 2 or whole("k", k) == 1:
         return 0.0
-    low, high = 0.0, SHARP_THRESHOLD
-    for _ in range(60):
-        middle = (low + high) / 2
-        total = math.fsum(math.exp(-j * middle) for j in range(1, k + 1))
-        low, high = (middle, high) if total > 1 else (low, middle)
-    return high
+
+    def reached(epsilon: float) -> bool:
+        return math.fsum(math.exp(-j * epsilon) for j in range(1, k + 1)) <= 1
+
+    return bisected(reached, 0.0, SHARP_THRESHOLD)[1]
 
 
 def permute_and_flip_dual(epsilon: object, *, n: int, k: int) -> dict[Place, float]:

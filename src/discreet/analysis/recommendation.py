@@ -23,6 +23,7 @@ from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.numbers.exact import Exact, refuse, whole
+from discreet.numbers.searches import bisected, least_whole
 from discreet.scores import Scores
 
 _ANY = Fraction(1)  # a mechanism built from ε costs the same at every range distance
@@ -269,12 +270,13 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
         if high > 1e9:
             break
     digits = _DIGITS if setting.adaptive is True else _DIGITS_FOR_LISTS
-    while high - low > low / 10**digits:
-        middle = math.sqrt(low * high)
-        if setting.affordable(member(family, middle), releases):
-            low = middle
-        else:
-            high = middle
+    low, _ = bisected(
+        lambda epsilon: not setting.affordable(member(family, epsilon), releases),
+        low,
+        high,
+        relative=10.0**-digits,
+        geometric=True,
+    )
     return member(family, _cut(Fraction(low), digits))
 
 
@@ -303,17 +305,7 @@ def _crossover(setting: _Setting) -> int | None:
 
     if isinstance(setting.budget, PureDP):
         return None
-    if exponential_wins(1):
-        return 1
-    low, high = 1, 2
-    while not exponential_wins(high):
-        low, high = high, 2 * high
-        if high > _MOST_RELEASES:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if exponential_wins(middle) else (middle, high)
-    return high
+    return least_whole(exponential_wins, most=_MOST_RELEASES)
 
 
 def _reasons(

@@ -8,7 +8,6 @@ scores.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,8 +18,7 @@ from discreet.distribution.one_best import exponential_missed
 from discreet.errors import ParameterError
 from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
 from discreet.numbers.exact import float_up, positive_distance, whole
-
-_GOLDEN = (math.sqrt(5) - 1) / 2
+from discreet.numbers.searches import peak
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ def worst_case(
     if isinstance(mechanism, ExponentialRandomizedResponse):
         return _worst_response(mechanism, n, scale=scale, delta=delta, least=least)
     chance = missed_chance(mechanism, n, step=delta / scale, distance=distance / scale)
-    gamma = _peak(lambda g: g * chance(g), float_up(least / scale), math.log(n) + 20)
+    gamma = peak(lambda g: g * chance(g), float_up(least / scale), math.log(n) + 20)
     error = float_up(scale) * gamma * chance(gamma) if chance(gamma) else 0.0
     return WorstCase(error, float_up(scale) * gamma, math.exp(-gamma), proved)
 
@@ -155,24 +153,6 @@ def _public(
     return count, scale, delta, least
 
 
-def _peak(height: Callable[[float], float], low: float, high: float) -> float:
-    """Where a log-concave function is largest on [low, high ∨ low], by golden section."""
-    if low >= high:
-        return low
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left, at_right = height(left), height(right)
-    for _ in range(80):
-        if at_left < at_right:
-            low, left, at_left = left, right, at_right
-            right = low + _GOLDEN * (high - low)
-            at_right = height(right)
-        else:
-            high, right, at_right = right, left, at_left
-            left = high - _GOLDEN * (high - low)
-            at_left = height(left)
-    return max((low, (low + high) / 2, high), key=height)
-
-
 def _noiseless(mechanism: Mechanism, n: int, delta: Fraction, least: Fraction) -> WorstCase:
     """Without noise only a chain of exponential randomized response is ever wrong."""
     chained = (
@@ -208,7 +188,7 @@ def _worst_response(
         missed = exponential_missed(n, gamma)
         return (1 - truth) * gamma * missed if missed else 0.0
 
-    alone = _peak(kept, low if naive else max(low, step), math.log(n) + 20)
+    alone = peak(kept, low if naive else max(low, step), math.log(n) + 20)
     found = [
         WorstCase(
             noise * kept(alone) if kept(alone) else 0.0, noise * alone, math.exp(-alone), naive

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from discreet.numbers.balls import precision
+from discreet.numbers.searches import bisected
 
 # Enough for counts in the millions; balls say so themselves if it is not.
 _BITS = 96
-_STEPS = 60
 
 
 def upper_tail(successes: int, trials: int, chance: float) -> float:
@@ -54,16 +54,12 @@ def lower_confidence(successes: int, trials: int, error: float) -> float:
     """
     if successes <= 0:
         return 0.0
-    low, high = 0.0, successes / trials
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if upper_tail(successes, trials, middle) <= error:
-            low = middle
-        else:
-            high = middle
-        if high - low <= 1e-10 * high:
-            break
-    return low
+    return bisected(
+        lambda chance: upper_tail(successes, trials, chance) > error,
+        0.0,
+        successes / trials,
+        relative=1e-10,
+    )[0]
 
 
 def upper_confidence(successes: int, trials: int, error: float) -> float:

@@ -24,6 +24,7 @@ from discreet.guarantees import (
     PureDP,
 )
 from discreet.numbers.exact import Exact
+from discreet.numbers.searches import peak
 
 _LOG_FLOOR = math.log(FLOOR)
 
@@ -185,15 +186,9 @@ class RenyiLoss:
         at_one = float(kullback_leibler(first, second))
         points = np.linspace(math.log(1e-3), math.log(1e4), 60).tolist()
         best = max(range(len(points)), key=lambda place: value(points[place]))
-        low, high = points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)]
-        for _ in range(60):
-            left, right = low + (high - low) / 3, high - (high - low) / 3
-            low, high = (low, right) if value(left) >= value(right) else (left, high)
-        middle = (low + high) / 2
+        top = peak(value, points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)])
         # Near order 1 the sum cancels; the limit has its own formula.
-        return max(
-            (at_one, 1.0), (value(middle) if middle > math.log(2e-3) else 0.0, 1 + math.exp(middle))
-        )
+        return max((at_one, 1.0), (value(top) if top > math.log(2e-3) else 0.0, 1 + math.exp(top)))
 
 
 def renyi(first: Floats, second: Floats, order: float) -> Floats:

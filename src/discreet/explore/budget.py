@@ -11,6 +11,7 @@ from discreet.accounting import Composition, Event, compose
 from discreet.explore.settings import mechanism_at
 from discreet.guarantees import ZCDP, ApproxDP
 from discreet.numbers.exact import Exact, float_up
+from discreet.numbers.searches import least_whole
 
 REFERENCE, RIVAL = "permute-and-flip", "exponential"
 ACCOUNTINGS = ("best at δ", "sum of ε")
@@ -73,16 +74,7 @@ def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> in
             REFERENCE, epsilon, count, delta
         )
 
-    high = 1
-    while not wins(high):
-        high *= 2
-        if high > _FARTHEST:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if wins(middle) else (middle, high)
-    return high
+    return least_whole(wins, most=_FARTHEST)
 
 
 def series_name(name: str, accounting: str) -> str:

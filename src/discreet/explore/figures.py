@@ -22,7 +22,7 @@ from discreet.explore.study import (
     Point,
     Study,
     grid_steps,
-    least_root,
+    least_positive_root,
     scale_at,
     seen_by,
 )
@@ -188,7 +188,7 @@ def _need(
     allowed, tolerance = float(1 - choices.level), float(choices.tolerance)
 
     def excess(inverse: float) -> float:
-        return study.beyond(name, 1 / inverse, choices.setting, tolerance) - allowed
+        return study.tail_probability(name, 1 / inverse, choices.setting, tolerance) - allowed
 
     cut = study.cut_at(tolerance)
     good = [1 / float(scale_at(step)) for step, p in known.items() if p.beyond[cut] <= allowed]
@@ -214,7 +214,7 @@ def _least_inverse(excess: Callable[[float], float], start: float) -> float | No
         high, low, stride = low, low / stride, stride**2 if low < high else stride
         if low < start / _FAR:
             return 0.0
-    return least_root(excess, low, high)
+    return least_positive_root(excess, low, high)
 
 
 def _rival_epsilon(choices: Choices, study: Study) -> Fraction:
@@ -231,7 +231,7 @@ def _rival_epsilon(choices: Choices, study: Study) -> Fraction:
         def excess(times: float) -> float:
             return study.mean(budget.RIVAL, scale / times, choices.setting) - target
 
-        return least_root(excess, 1.0, 8.0) or 8.0
+        return least_positive_root(excess, 1.0, 8.0) or 8.0
 
     times = study.remembered(("rival", scale), search)
     return choices.epsilon * Fraction(f"{times:.5g}")

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from discreet.explore.settings import Setting, mechanism_at
 from discreet.mechanisms import mechanism_named
+from discreet.numbers.searches import root_between
 
 Floats = npt.NDArray[np.float64]
 
@@ -148,7 +149,9 @@ class Study:
         mass = self._mass_at(name, _rational(scale), setting)
         return _dot(mass, self.errors)
 
-    def beyond(self, name: str, scale: float, setting: Setting, tolerance: float) -> float:
+    def tail_probability(
+        self, name: str, scale: float, setting: Setting, tolerance: float
+    ) -> float:
         """The probability of an error above the tolerance, at any noise scale."""
         mass = self._mass_at(name, _rational(scale), setting)
         return float(mass[int(np.searchsorted(self.errors, tolerance, side="right")) :].sum())
@@ -195,33 +198,15 @@ def scale_at(step: int) -> Fraction:
     return _rational(10 ** (step / PER_DECADE))
 
 
-def least_root(excess: Callable[[float], float], low: float, high: float) -> float | None:
+def least_positive_root(excess: Callable[[float], float], low: float, high: float) -> float | None:
     """The least x in [low, high] at which ``excess``, which falls, is at most 0; on the safe side.
 
     To four digits; None if it is positive even at the high end.
     """
-    above, below = excess(low), excess(high)
-    if above <= 0:
-        return low
-    if below > 0:
-        return None
-    left, right = math.log(low), math.log(high)
-    for turn in range(60):
-        if right - left <= _PRECISION:
-            break
-        middle = (
-            (left + right) / 2
-            if turn % 3 == 2
-            else right - below * (right - left) / (below - above)
-        )
-        nudge = max((right - left) * 0.01, _PRECISION / 2)
-        middle = min(max(middle, left + nudge), right - nudge)
-        value = excess(math.exp(middle))
-        if value > 0:
-            left, above = middle, value
-        else:
-            right, below = middle, value
-    return math.exp(right)
+    found = root_between(
+        lambda place: excess(math.exp(place)), math.log(low), math.log(high), precision=_PRECISION
+    )
+    return None if found is None else math.exp(found)
 
 
 def _dot(mass: Floats, errors: Floats) -> float:

@@ -25,6 +25,7 @@ from discreet.ledger.amounts import (
     spent,
 )
 from discreet.numbers.exact import Exact, probability, refuse, shown
+from discreet.numbers.searches import least_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +144,12 @@ def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
         )
     limits = limit(min(epsilon, LARGEST_COST), kept)
 
-    def holds(units: int) -> bool:
-        return epsilon_of_zcdp(exact_cost(units), delta - kept) <= epsilon
+    def too_much(units: int) -> bool:
+        return epsilon_of_zcdp(exact_cost(units), delta - kept) > epsilon
 
-    low, high = 0, min(limits.cost, LARGEST_COST * 10**COST_DIGITS)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
-    return Amount(low, limits.delta)
+    most = min(limits.cost, LARGEST_COST * 10**COST_DIGITS)
+    first = least_whole(too_much, most=most) if most else None
+    return Amount(most if first is None else first - 1, limits.delta)
 
 
 _LIMITS: dict[str, Callable[[Guarantee, object], Amount]] = {

@@ -1,11 +1,100 @@
-"""The root of a decreasing function: bracketed first, refined inside the bracket, never guessed."""
+"""Roots, thresholds and peaks: bracketed first, refined inside the bracket, never guessed."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 _PRECISION = 1e-12
 _STRIDE = 2.0
+_HALVINGS = 200
+_GOLDEN = (math.sqrt(5) - 1) / 2
+_SECTIONS = 80
+
+
+def bisected(
+    enough: Callable[[float], bool],
+    low: float,
+    high: float,
+    *,
+    relative: float = 0.0,
+    geometric: bool = False,
+) -> tuple[float, float]:
+    """Two numbers as close as ``relative`` says: the first is not enough, the second is.
+
+    ``enough`` is false at ``low`` and true at ``high``; neither is evaluated.
+
+    Example:
+        >>> low, high = bisected(lambda x: x * x >= 2, 0.0, 2.0)
+        >>> low * low < 2 <= high * high, high - low < 1e-15
+        (True, True)
+    """
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low * high) if geometric else (low + high) / 2
+        if high - low <= relative * low or not low < middle < high:
+            break
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return low, high
+
+
+def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
+    """The least whole number from 1 to ``most`` that ``holds``, sought by doubling; None if none does.
+
+    It is the least one if whatever lies above a number that holds does so as well.
+
+    Example:
+        >>> least_whole(lambda n: n * n > 50, most=100), least_whole(lambda n: False, most=100)
+        (8, None)
+    """
+    low, high = 0, 1
+    while not holds(high):
+        if high == most:
+            return None
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def peak(height: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function with a single peak is largest on [low, high], by golden section; low if high is below.
+
+    Example:
+        >>> round(peak(lambda x: -((x - 3) ** 2), 0, 10), 6)
+        3.0
+    """
+    if low >= high:
+        return low
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = height(left), height(right)
+    for _ in range(_SECTIONS):
+        if at_left < at_right:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = height(right)
+        else:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = height(left)
+    return max((low, (low + high) / 2, high), key=height)
+
+
+def root_between(
+    excess: Callable[[float], float], low: float, high: float, *, precision: float
+) -> float | None:
+    """The least x of [low, high], to ``precision``, where a falling function is at most 0, or None.
+
+    The x returned was evaluated.
+
+    Example:
+        >>> round(root_between(lambda x: 2 - x * x, 0.0, 9.0, precision=1e-9), 8)
+        1.41421356
+    """
+    above, below = excess(low), excess(high)
+    if above <= 0:
+        return low
+    return _refine(excess, low, high, above, below, precision=precision) if below <= 0 else None
 
 
 def least_root(excess: Callable[[float], float], *, farthest: float) -> float | None:
@@ -20,7 +109,7 @@ def least_root(excess: Callable[[float], float], *, farthest: float) -> float | 
         True
     """
     bracket = _bracket(excess, farthest)
-    return None if bracket is None else _refine(excess, *bracket)
+    return None if bracket is None else _refine(excess, *bracket, precision=_PRECISION)
 
 
 def _bracket(
@@ -40,17 +129,23 @@ def _bracket(
 
 
 def _refine(
-    excess: Callable[[float], float], low: float, high: float, above: float, below: float
+    excess: Callable[[float], float],
+    low: float,
+    high: float,
+    above: float,
+    below: float,
+    *,
+    precision: float,
 ) -> float:
     """Regula falsi in the Illinois way; halving wherever three steps did not halve the bracket."""
     widths = [high - low]
     last = 0
-    while high - low > _PRECISION:
+    while high - low > precision:
         slow = len(widths) > 3 and widths[-1] > widths[-4] / 2
         secant = high - below * (high - low) / (below - above)
         middle = (low + high) / 2 if slow else secant
         # Off the ends by less than the precision, so that the far end comes close as well.
-        middle = min(max(middle, low + _PRECISION / 2), high - _PRECISION / 2)
+        middle = min(max(middle, low + precision / 2), high - precision / 2)
         if not low < middle < high:
             break
         value = excess(middle)

@@ -6,6 +6,7 @@ enough for the lists that people write by hand.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
@@ -43,13 +44,15 @@ def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int
 
     uniform = Uniform(bits)
     uniform.extend()
-    low, high = 0, len(eligible) - 1
-    while low < high:
-        middle = (low + high) // 2
 
-        def share(place: int = middle) -> Ball:
-            cumulative = shares()
-            return cumulative[place] / cumulative[-1]
+    def share(place: int) -> Ball:
+        cumulative = shares()
+        return cumulative[place] / cumulative[-1]
 
-        low, high = (low, middle) if uniform.is_below(share) else (middle + 1, high)
-    return eligible[low]
+    return eligible[
+        bisect_left(
+            range(len(eligible) - 1),
+            True,
+            key=lambda place: uniform.is_below(lambda: share(place)),
+        )
+    ]

@@ -18,6 +18,7 @@ import numpy as np
 from discreet.analysis import expected_error
 from discreet.guarantees import ZCDP
 from discreet.mechanisms import Mechanism
+from discreet.numbers.searches import bisected
 from discreet.papers.catalogue import figure
 from discreet.papers.curves import BOTH, PF_AND_EM
 from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
@@ -57,12 +58,11 @@ def epsilon_for_rho(mechanism: type[Mechanism], rho: float) -> float:
         >>> {name: round(epsilon_for_rho(step, 0.005), 3) for name, step in _STEPS.items()}
         {'PF': 0.103, 'EM': 0.2}
     """
-    low, high = math.sqrt(rho) / 4, 8 * math.sqrt(rho) + 8 * rho
-    for _ in range(50):
-        middle = (low + high) / 2
-        cost = mechanism(epsilon=middle).promise_at(Fraction(2)).to(ZCDP).rho
-        low, high = (middle, high) if cost <= rho else (low, middle)
-    return low
+
+    def too_much(epsilon: float) -> bool:
+        return mechanism(epsilon=epsilon).promise_at(Fraction(2)).to(ZCDP).rho > rho
+
+    return bisected(too_much, math.sqrt(rho) / 4, 8 * math.sqrt(rho) + 8 * rho)[0]
 
 
 _BUDGETS = {

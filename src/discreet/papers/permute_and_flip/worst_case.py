@@ -27,6 +27,7 @@ from discreet.distribution.one_best import (
     permute_and_flip_missed,
 )
 from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.numbers.searches import bisected
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.papers.algorithms.problem import Law, Number, balls, integral_of_products, rational
@@ -362,9 +363,8 @@ def _figure_4(drawing: Drawing) -> None:
 
 def _crossing() -> float:
     """The gap at which noisy max and the exponential mechanism are equally good, n = 3."""
-    low, high = 0.5, 20.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        better = laplace_missed(3, middle / _SCALE) < exponential_missed(3, middle / _SCALE)
-        low, high = (middle, high) if better else (low, middle)
-    return high
+
+    def worse(gap: float) -> bool:
+        return laplace_missed(3, gap / _SCALE) >= exponential_missed(3, gap / _SCALE)
+
+    return bisected(worse, 0.5, 20.0)[1]
