@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint types docs pages proofs coverage package bench bench-large clean
+.PHONY: help demo test lint types docs man pages proofs coverage package bench bench-large clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
 	@echo "make test         set up, then run every test, lint and type check"
 	@echo "make lint types   only the linter and the spelling, only the type checker"
 	@echo "make docs         build the documentation site into docs/_build/html"
+	@echo "make man          build the manual page, docs/_build/man/discreet.1"
 	@echo "make pages        check every claim again and redraw the pictures of the documentation"
 	@echo "make proofs       have Coq check the theorems of proofs/ (says what to install if it is absent)"
 	@echo "make coverage     run the tests and report which lines they reach, into build/coverage"
@@ -49,6 +50,9 @@ types: $(VENV)/.test
 docs: $(VENV)/.test
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+man: $(VENV)/.test
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b man docs docs/_build/man
 
 pages: $(VENV)/.test
 	$(BIN)/python docs/_extensions/claims_page.py

@@ -23,7 +23,9 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "mathml",
+    "command_line",
 ]
+man_pages = [("command-line", "discreet", "differentially private selection", author, 1)]
 html_theme = "furo"
 html_title = "discreet"
 html_math_renderer = "mathml"

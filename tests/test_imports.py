@@ -62,7 +62,7 @@ HEAVY = [
     "dp_accounting",
     "sklearn",
     "rich",
-    "typer",
+    "click",
 ]
 
 
@@ -154,10 +154,10 @@ def test_only_sampling_touches_randomness(path: Path) -> None:
             }
 
 
-def test_typer_stays_in_the_command_line() -> None:
+def test_click_stays_in_the_command_line() -> None:
     for path in _modules():
         if _room(path) != "cli":
-            assert all(parts[0] != "typer" for parts in _imports(path))
+            assert all(parts[0] != "click" for parts in _imports(path))
 
 
 def _loaded_by(statement: str) -> set[str]:
@@ -178,7 +178,7 @@ def test_import_loads_nothing_heavy() -> None:
 
 def test_the_command_line_loads_nothing_heavy_before_it_is_used() -> None:
     loaded = _loaded_by("import discreet.cli")
-    assert not loaded & (set(HEAVY) - {"rich", "typer"})
+    assert not loaded & (set(HEAVY) - {"click"})
 
 
 def test_a_small_selection_needs_neither_the_cipher_nor_a_chart() -> None:

@@ -189,7 +189,7 @@ def write_clinic(
         ['people.csv', 'visits.csv', 'pay.csv', 'icd10.txt', 'pages.csv', 'clinics.txt', 'scores.csv']
     """
     if form not in ("csv", "parquet"):
-        raise refuse("format", form, "csv or parquet")
+        raise refuse("form", form, "csv or parquet")
     tables = clinic(people, seed=seed)
     with tempfile.TemporaryDirectory() as draft:
         drafted = {path.name: path.read_bytes() for path in _write(Path(draft), tables, form)}

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from discreet import ZCDP, ApproxDP, PureDP
 from discreet.audit import Regular

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from discreet.cli import app
 from discreet.explore.choices import choices_from

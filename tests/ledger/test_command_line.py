@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import text
-from typer.testing import CliRunner
 
 from discreet import PureDP
 from discreet.cli import app, main

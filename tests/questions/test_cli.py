@@ -10,11 +10,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
 
 from discreet import PureDP
 from discreet.cli import app
-from discreet.cli.asking import mechanism_names
 from discreet.demo_data import clinic, write_clinic
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
@@ -237,8 +237,11 @@ def test_a_purpose_is_written_down(folder: Path) -> None:
 
 
 def test_mechanisms_complete() -> None:
-    assert mechanism_names("perm") == ["permute-and-flip"]
-    assert len(mechanism_names("")) > 5
+    completion = ShellComplete(app, {}, "discreet", "_DISCREET_COMPLETE")
+    for command in (["mode"], ["select"], ["compare"], ["budget", "plan"]):
+        found = completion.get_completions([*command, "--mechanism"], "perm")
+        assert [item.value for item in found] == ["permute-and-flip"]
+    assert len(completion.get_completions(["audit"], "")) > 5
 
 
 def test_a_file_as_spreadsheets_write_it(tmp_path: Path) -> None:

@@ -1,85 +1,82 @@
 """The command line: parse, call, print; nothing else.
 
-Each command is in a module with a ``register(app)`` and in the table below, from which the help is written;
-its module is imported when it runs, and heavy libraries inside it. Results go to stdout, progress and
-complaints to stderr. Exit status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something
-failed.
+Each command is in a module named in the table below, from which the help is written; its module is imported
+when it runs, and heavy libraries inside it. Results go to stdout, progress and complaints to stderr. Exit
+status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something failed.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import ClassVar
+from typing import Any
 
-import typer
+import click
 
-from discreet.cli.on_demand import Entry, OnDemand
+from discreet import __version__
+from discreet.cli.commands import LazyGroup
 from discreet.errors import DiscreetError, ParameterError, ScoresError
 
-
-class _Commands(OnDemand):
-    sections: ClassVar = {
-        "Try it": (
-            Entry("demo", "demo", "One private answer, and what it promises."),
-            Entry("demo-data", "demo_data", "Write the tables of an invented clinic."),
-            Entry("explore", "explore", "See what a choice costs, in the browser."),
-        ),
-        "Ask, and pay": (
-            Entry("mode", "ask", "The most common value of a column."),
-            Entry("median", "ask", "The median of a column, on a public grid."),
-            Entry("quantiles", "ask", "Several quantiles of a column at once."),
-            Entry("top", "ask", "The k most common values of a column."),
-            Entry("select", "select", "The best candidate, by scores of your own."),
-            Entry("budget", "budget", "A budget that cannot be overspent."),
-        ),
-        "Choose before you spend": (
-            Entry("compare", "compare", "How far each mechanism falls short, over ε."),
-            Entry("plan", "plan", "The least ε that is accurate enough."),
-            Entry("recommend", "recommend", "Which mechanism to use, and why."),
-            Entry("risk", "risk", "The surest an attacker can be, or the ε for that."),
-            Entry("optimality", "optimality", "A mechanism's error over the least possible."),
-        ),
-        "Check": (
-            Entry("audit", "audit", "Search for scores that refute a claimed guarantee."),
-            Entry("claims", "papers", "Every numbered claim of five papers, checked."),
-            Entry("reproduce", "papers", "Redraw the papers' figures; where do they differ?"),
-        ),
-        "Read": (Entry("man-page", "man_page", "Print the manual page, for man."),),
-    }
+_SECTIONS = {
+    "Try it": {
+        "demo": ("demo", "One private answer, and what it promises."),
+        "demo-data": ("demo_data", "Write the tables of an invented clinic."),
+        "explore": ("explore", "See what a choice costs, in the browser."),
+    },
+    "Ask, and pay": {
+        "mode": ("ask", "The most common value of a column."),
+        "median": ("ask", "The median of a column, on a public grid."),
+        "quantiles": ("ask", "Several quantiles of a column at once."),
+        "top": ("ask", "The k most common values of a column."),
+        "select": ("select", "The best candidate, by scores of your own."),
+        "budget": ("budget", "A budget that cannot be overspent."),
+    },
+    "Choose before you spend": {
+        "compare": ("compare", "How far each mechanism falls short, over ε."),
+        "plan": ("plan", "The least ε that is accurate enough."),
+        "recommend": ("recommend", "Which mechanism to use, and why."),
+        "risk": ("risk", "The surest an attacker can be, or the ε for that."),
+        "optimality": ("optimality", "A mechanism's error over the least possible."),
+    },
+    "Check": {
+        "audit": ("audit", "Search for scores that refute a claimed guarantee."),
+        "claims": ("papers", "Every numbered claim of five papers, checked."),
+        "reproduce": ("papers", "Redraw the papers' figures; where do they differ?"),
+    },
+}
 
 
-app = typer.Typer(
-    name="discreet",
-    cls=_Commands,
+def _show_completion(context: click.Context, _option: click.Parameter, shell: str | None) -> Any:
+    if shell is not None:
+        from click.shell_completion import get_completion_class
+
+        kind = get_completion_class(shell)
+        assert kind is not None
+        click.echo(kind(app, {}, "discreet", "_DISCREET_COMPLETE").source())
+        context.exit()
+
+
+@click.group(
+    "discreet",
+    cls=LazyGroup,
+    sections=_SECTIONS,
     help="Choose privately, know what it costs, check every claim.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from discreet import __version__
-
-        typer.echo(f"discreet {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: bool = typer.Option(
-        False,
-        "--version",
-        callback=_show_version,
-        is_eager=True,
-        help="Show the version and leave.",
-    ),
-) -> None:
-    """Differentially private selection: exact, fast, and audited by computation."""
+@click.version_option(
+    __version__, message="discreet %(version)s", help="Show the version and leave."
+)
+@click.option(
+    "--show-completion",
+    metavar="SHELL",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    callback=_show_completion,
+    expose_value=False,
+    is_eager=True,
+    help="Print what bash, zsh or fish needs to complete commands and options, and leave.",
+)
+def app() -> None:
+    """The whole command line."""
 
 
 def main() -> None:
@@ -88,7 +85,7 @@ def main() -> None:
 
     prepare_streams()
     try:
-        app()
+        app(prog_name="discreet")
     except Exception as error:
         if os.environ.get("DISCREET_DEBUG"):
             raise

@@ -2,64 +2,105 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import re
+from pathlib import Path
+from typing import Any
 
-import typer
+from discreet.cli import shared_options as shared
+from discreet.cli.answering import answer
+from discreet.cli.commands import argument, command, option, stack
+from discreet.errors import ParameterError
 
-from discreet.cli import question_options as option
-from discreet.cli.asking import (
-    answer,
-    listed,
-    require_candidates,
-    table_file,
+_FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
+
+
+def _listed(text: str | None, *, least: int = 1) -> Any:
+    """A public list written with commas, or the file that is named; fewer than ``least`` name a file."""
+    if text is None or _FILE.search(text) or Path(text).is_file():
+        return text
+    parts = [part.strip() for part in text.split(",")]
+    return parts if len(parts) >= least else text
+
+
+_WHAT = stack(
+    argument("DATA", "A CSV, Parquet or JSON lines file, or a glob in quotes."),
+    option("--column COLUMN", "The column to ask about.", required=True),
+    option("--epsilon NUMBER", "What the whole question costs.", required=True),
+)
+_WHO = stack(
+    option("--user COLUMN", "The column that tells people apart."),
+    option("--one-row-per-user", "In place of --user: nobody has two rows."),
+    shared.COUNTED,
+    shared.NEIGHBOURS,
+    shared.MECHANISM,
+)
+_CANDIDATES = option(
+    "--candidates LIST",
+    "The public candidates, with commas, or a file: one on each line, or a CSV column.",
+    callback=lambda _context, _option, text: _listed(text, least=2),
+)
+_UNKNOWN = stack(
+    option("--delta NUMBER", "Without --candidates: how likely the guarantee may fail."),
+    option(
+        "--considered COUNT", "Without --candidates: how many values compete at most.", default=100
+    ),
+)
+_COUNTS = stack(
+    option("--with-count", "Also a noisy count, for a part of epsilon."),
+    option("--count-share NUMBER", "The part of epsilon that counts get.", default="0.25"),
+)
+_STEP = option("--step NUMBER", "The distance between grid points.", default="1")
+_GRID = stack(option("--bounds LOWER:UPPER", "Public bounds, such as 0:120.", required=True), _STEP)
+_VALUES = stack(
+    option(
+        "--per-person NAME",
+        "What a person with several values counts with: least, largest, random or mean.",
+        default="least",
+    ),
+    option(
+        "--outside NAME",
+        "Values outside the bounds: clamp (to the nearer bound) or drop.",
+        default="clamp",
+    ),
+)
+_ROWS = stack(
+    option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".'),
+    option("--by COLUMN", "One answer for each of the --groups of this column."),
+    option(
+        "--groups LIST",
+        "With --by: the public groups, with commas, or a file of them.",
+        callback=lambda _context, _option, text: _listed(text),
+    ),
+    option(
+        "--groups-per-person COUNT",
+        "A person counts in so many groups at most, drawn from theirs; ε is shared.",
+        default=1,
+    ),
+)
+_HOW = stack(
+    option(
+        "--with-people", "Also a noisy number of the people who counted, for a part of epsilon."
+    ),
+    option("--people-share NUMBER", "The part of epsilon that --with-people gets.", default="0.1"),
+    option("--engine NAME", "Who reads the file: duckdb, polars, pandas or spark."),
+    option("--delimiter SIGN", "What parts the fields of a CSV file, e.g. ';'."),
+    option("--encoding NAME", "How a CSV file is encoded, e.g. cp1252."),
+    shared.DELIVERED,
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("mode")(mode)
-    app.command("median")(median)
-    app.command("quantiles")(quantiles)
-    app.command("top")(top)
-
-
-def mode(
-    data: option.Data,
-    *,
-    column: option.Column,
-    epsilon: option.Epsilon,
-    candidates: option.CandidatesFile = None,
-    bounds: Annotated[
-        str | None, typer.Option(help="In place of --candidates: public bounds of a grid.")
-    ] = None,
-    step: option.Step = "1",
-    user: option.User = None,
-    one_row_per_user: option.OneRow = False,
-    dataset: option.Dataset = None,
-    ledger: option.LedgerAddress = None,
-    no_ledger: option.NoLedger = False,
-    neighbours: option.Neighbours = "add-remove",
-    mechanism: option.Mechanism = None,
-    delta: option.Delta = None,
-    considered: option.Considered = 100,
-    where: option.Where = None,
-    by: option.By = None,
-    groups: option.Groups = None,
-    groups_per_person: option.GroupsPerPerson = 1,
-    with_count: option.WithCount = False,
-    count_share: option.CountShare = "0.25",
-    with_gap: Annotated[
-        bool, typer.Option("--with-gap", help="Also the noisy lead, at no cost.")
-    ] = False,
-    with_people: option.WithPeople = False,
-    people_share: option.PeopleShare = "0.1",
-    engine: option.Engine = None,
-    delimiter: option.Delimiter = None,
-    encoding: option.Encoding = None,
-    purpose: option.Purpose = None,
-    json: option.Json = False,
-    out: option.Out = None,
-) -> None:
+@command("mode")
+@_WHAT
+@_CANDIDATES
+@option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
+@_STEP
+@_WHO
+@_UNKNOWN
+@_ROWS
+@_COUNTS
+@option("--with-gap", "Also the noisy lead, at no cost.")
+@_HOW
+def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     """The most common value of a column.
 
     Where no row matches, the answer is a random candidate: --with-people tells, for a part of epsilon,
@@ -69,73 +110,24 @@ def mode(
     --candidates icd10.txt --epsilon 1
     """
     from discreet import questions
-    from discreet.errors import ParameterError
 
-    require_candidates(delta, candidates, bounds)
-    if bounds is not None and candidates is not None:
+    if bounds is None:
+        _require_candidates(asked)
+    elif asked["candidates"] is not None:
         raise ParameterError("give --candidates or --bounds, not both")
-    answer(
-        questions.mode,
-        table_file(data, delimiter, encoding),
-        json=json,
-        out=out,
-        purpose=purpose,
-        dataset=dataset,
-        ledger=ledger,
-        no_ledger=no_ledger,
-        column=column,
-        epsilon=epsilon,
-        candidates=listed(candidates, least=2)
-        if bounds is None
-        else questions.Grid.between(bounds, step=step),
-        user=user,
-        one_row_per_user=one_row_per_user,
-        neighbours=neighbours,
-        mechanism=mechanism,
-        delta=delta,
-        considered=considered,
-        where=where,
-        by=by,
-        groups=listed(groups),
-        groups_per_person=groups_per_person,
-        with_count=with_count,
-        count_share=count_share,
-        with_gap=with_gap,
-        with_people=with_people,
-        people_share=people_share,
-        engine=engine,
-    )
+    else:
+        asked["candidates"] = questions.Grid.between(bounds, step=step)
+    _ask(questions.mode, **asked)
 
 
-def median(
-    data: option.Data,
-    *,
-    column: option.Column,
-    bounds: option.Bounds,
-    epsilon: option.Epsilon,
-    step: option.Step = "1",
-    user: option.User = None,
-    one_row_per_user: option.OneRow = False,
-    dataset: option.Dataset = None,
-    ledger: option.LedgerAddress = None,
-    no_ledger: option.NoLedger = False,
-    neighbours: option.Neighbours = "add-remove",
-    mechanism: option.Mechanism = None,
-    per_person: option.PerPerson = "least",
-    outside: option.Outside = "clamp",
-    where: option.Where = None,
-    by: option.By = None,
-    groups: option.Groups = None,
-    groups_per_person: option.GroupsPerPerson = 1,
-    with_people: option.WithPeople = False,
-    people_share: option.PeopleShare = "0.1",
-    engine: option.Engine = None,
-    delimiter: option.Delimiter = None,
-    encoding: option.Encoding = None,
-    purpose: option.Purpose = None,
-    json: option.Json = False,
-    out: option.Out = None,
-) -> None:
+@command("median")
+@_WHAT
+@_GRID
+@_WHO
+@_VALUES
+@_ROWS
+@_HOW
+def median(**asked: Any) -> None:
     """The median of a column, on a public grid.
 
     Where no row matches, the answer is a random grid point: --with-people tells, for a part of epsilon,
@@ -146,65 +138,18 @@ def median(
     """
     from discreet import questions
 
-    answer(
-        questions.median,
-        table_file(data, delimiter, encoding),
-        json=json,
-        out=out,
-        purpose=purpose,
-        dataset=dataset,
-        ledger=ledger,
-        no_ledger=no_ledger,
-        column=column,
-        bounds=bounds,
-        epsilon=epsilon,
-        step=step,
-        user=user,
-        one_row_per_user=one_row_per_user,
-        neighbours=neighbours,
-        mechanism=mechanism,
-        per_person=per_person,
-        outside=outside,
-        where=where,
-        by=by,
-        groups=listed(groups),
-        groups_per_person=groups_per_person,
-        with_people=with_people,
-        people_share=people_share,
-        engine=engine,
-    )
+    _ask(questions.median, **asked)
 
 
-def quantiles(
-    data: option.Data,
-    *,
-    column: option.Column,
-    at: Annotated[str, typer.Option(help="The levels, with commas: 0.1,0.5,0.9.")],
-    bounds: option.Bounds,
-    epsilon: option.Epsilon,
-    step: option.Step = "1",
-    user: option.User = None,
-    one_row_per_user: option.OneRow = False,
-    dataset: option.Dataset = None,
-    ledger: option.LedgerAddress = None,
-    no_ledger: option.NoLedger = False,
-    neighbours: option.Neighbours = "add-remove",
-    mechanism: option.Mechanism = None,
-    per_person: option.PerPerson = "least",
-    outside: option.Outside = "clamp",
-    where: option.Where = None,
-    by: option.By = None,
-    groups: option.Groups = None,
-    groups_per_person: option.GroupsPerPerson = 1,
-    with_people: option.WithPeople = False,
-    people_share: option.PeopleShare = "0.1",
-    engine: option.Engine = None,
-    delimiter: option.Delimiter = None,
-    encoding: option.Encoding = None,
-    purpose: option.Purpose = None,
-    json: option.Json = False,
-    out: option.Out = None,
-) -> None:
+@command("quantiles")
+@_WHAT
+@option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
+@_GRID
+@_WHO
+@_VALUES
+@_ROWS
+@_HOW
+def quantiles(*, at: str, **asked: Any) -> None:
     """Several quantiles of a column at once, on a public grid.
 
     Where no row matches, the answers are random grid points: --with-people tells, for a part of epsilon,
@@ -215,71 +160,21 @@ def quantiles(
     """
     from discreet import questions
 
-    answer(
-        questions.quantiles,
-        table_file(data, delimiter, encoding),
-        json=json,
-        out=out,
-        purpose=purpose,
-        dataset=dataset,
-        ledger=ledger,
-        no_ledger=no_ledger,
-        column=column,
-        at=[level.strip() for level in at.split(",")],
-        bounds=bounds,
-        epsilon=epsilon,
-        step=step,
-        user=user,
-        one_row_per_user=one_row_per_user,
-        neighbours=neighbours,
-        mechanism=mechanism,
-        per_person=per_person,
-        outside=outside,
-        where=where,
-        by=by,
-        groups=listed(groups),
-        groups_per_person=groups_per_person,
-        with_people=with_people,
-        people_share=people_share,
-        engine=engine,
-    )
+    _ask(questions.quantiles, at=[level.strip() for level in at.split(",")], **asked)
 
 
-def top(
-    data: option.Data,
-    *,
-    column: option.Column,
-    k: Annotated[int, typer.Option("-k", "--k", help="How many.")],
-    epsilon: option.Epsilon,
-    candidates: option.CandidatesFile = None,
-    user: option.User = None,
-    one_row_per_user: option.OneRow = False,
-    dataset: option.Dataset = None,
-    ledger: option.LedgerAddress = None,
-    no_ledger: option.NoLedger = False,
-    neighbours: option.Neighbours = "add-remove",
-    mechanism: option.Mechanism = None,
-    method: Annotated[str, typer.Option(help="peeling, or one-shot.")] = "peeling",
-    unordered: Annotated[
-        bool, typer.Option("--unordered", help="Do not release the order.")
-    ] = False,
-    delta: option.Delta = None,
-    considered: option.Considered = 100,
-    where: option.Where = None,
-    by: option.By = None,
-    groups: option.Groups = None,
-    groups_per_person: option.GroupsPerPerson = 1,
-    with_count: option.WithCount = False,
-    count_share: option.CountShare = "0.25",
-    with_people: option.WithPeople = False,
-    people_share: option.PeopleShare = "0.1",
-    engine: option.Engine = None,
-    delimiter: option.Delimiter = None,
-    encoding: option.Encoding = None,
-    purpose: option.Purpose = None,
-    json: option.Json = False,
-    out: option.Out = None,
-) -> None:
+@command("top")
+@_WHAT
+@option("-k --k COUNT", "How many.", required=True)
+@_CANDIDATES
+@_WHO
+@option("--method NAME", "peeling, or one-shot.", default="peeling")
+@option("--unordered", "Do not release the order.")
+@_UNKNOWN
+@_ROWS
+@_COUNTS
+@_HOW
+def top(*, unordered: bool, **asked: Any) -> None:
     """The k most common values of a column.
 
     Where no row matches, the answers are random candidates: --with-people tells, for a part of epsilon,
@@ -290,38 +185,27 @@ def top(
     """
     from discreet import questions
 
-    require_candidates(delta, candidates)
-    options: dict[str, Any] = {
-        "column": column,
-        "k": k,
-        "epsilon": epsilon,
-        "candidates": listed(candidates, least=2),
-        "user": user,
-        "one_row_per_user": one_row_per_user,
-        "neighbours": neighbours,
-        "mechanism": mechanism,
-        "method": method,
-        "ordered": not unordered,
-        "delta": delta,
-        "considered": considered,
-        "where": where,
-        "by": by,
-        "groups": listed(groups),
-        "groups_per_person": groups_per_person,
-        "with_count": with_count,
-        "count_share": count_share,
-        "with_people": with_people,
-        "people_share": people_share,
-        "engine": engine,
-    }
-    answer(
-        questions.top_k,
-        table_file(data, delimiter, encoding),
-        json=json,
-        out=out,
-        purpose=purpose,
-        dataset=dataset,
-        ledger=ledger,
-        no_ledger=no_ledger,
-        **options,
-    )
+    _require_candidates(asked)
+    _ask(questions.top_k, ordered=not unordered, **asked)
+
+
+def _require_candidates(asked: dict[str, Any]) -> None:
+    """Somebody said which answers are possible, or that a δ is paid for not saying so."""
+    if asked["delta"] is None and asked["candidates"] is None:
+        raise ParameterError(
+            "--candidates must be given: a file that lists the possible answers. A list made from the "
+            "data would show that somebody has that value; if there is no public list, give --delta, "
+            "and the answer may be that nothing is safe to say"
+        )
+
+
+def _ask(
+    question: Any, *, data: str, delimiter: str | None, encoding: str | None, **asked: Any
+) -> None:
+    if delimiter is None and encoding is None:
+        answer(question, data, **asked)
+        return
+    from discreet.tables import TextFile
+
+    # What the file's name does not tell.
+    answer(question, TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8"), **asked)

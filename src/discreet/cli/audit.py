@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
+
+from discreet.cli.commands import argument, command, option
+from discreet.cli.shared_options import mechanism_names
 
 if TYPE_CHECKING:
     from discreet.audit import Regular, Verdict
@@ -13,50 +16,46 @@ if TYPE_CHECKING:
 _STYLES = {"refuted": "bold red", "not refuted": "bold yellow", "proved": "bold green"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("audit")(audit_command)
-
-
-def audit_command(
-    mechanism: Annotated[
-        str,
-        typer.Argument(
-            help="A mechanism's name, or your own as file.py:name or package.module:name: a "
-            "function of scores that returns probabilities, or an object with probabilities(scores)."
-        ),
-    ],
+@command("audit")
+@argument(
+    "MECHANISM",
+    "A mechanism's name, or your own as file.py:name or package.module:name: a function of scores that "
+    "returns probabilities, or an object with probabilities(scores).",
+    shell_complete=mechanism_names,
+)
+@option(
+    "--claim CLAIM",
+    "pure:1, bounded-range:1, zcdp:0.125, approx:1,1e-6 or regular; pure at --epsilon unless told.",
+)
+@option("--epsilon NUMBER", "The mechanism's ε.")
+@option("--scale NUMBER", "The noise scale, in place of ε.")
+@option("--delta NUMBER", "The mechanism's δ, if it takes one.")
+@option("--truth NUMBER", "For exponential randomized response.")
+@option("--optimize NAME", "max or min.")
+@option("--sensitivity NUMBER", "How far one person moves one score.", default="1")
+@option("--monotonic/--general", "Only such neighbours; both unless told.", default=None)
+@option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True)
+@option("--starts COUNT", "Climbs for each neighbour relation.", default=6)
+@option("--seed SEED", "The same seed gives the same verdict.", type=int, default=0)
+@option(
+    "--sampled COUNT",
+    "For what can only be run, as sample(scores, size) or function(scores): draw up to so many answers "
+    "for each score vector, e.g. 200000. --starts and --seed do not count then.",
+    name="samples",
+)
+@option("--json", "Print the verdict as JSON.")
+def audit(
+    mechanism: str,
     *,
-    claim: Annotated[
-        str | None,
-        typer.Option(
-            help="pure:1, bounded-range:1, zcdp:0.125, approx:1,1e-6 or regular; "
-            "pure at --epsilon unless told."
-        ),
-    ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="The mechanism's ε.")] = None,
-    scale: Annotated[str | None, typer.Option(help="The noise scale, in place of ε.")] = None,
-    delta: Annotated[str | None, typer.Option(help="The mechanism's δ, if it takes one.")] = None,
-    truth: Annotated[str | None, typer.Option(help="For exponential randomized response.")] = None,
-    optimize: Annotated[str | None, typer.Option(help="max or min.")] = None,
-    sensitivity: Annotated[str, typer.Option(help="How far one person moves one score.")] = "1",
-    monotonic: Annotated[
-        bool | None,
-        typer.Option("--monotonic/--general", help="Only such neighbours; both unless told."),
-    ] = None,
-    n: Annotated[
-        list[int] | None, typer.Option("-n", "--n", help="How many candidates; may be repeated.")
-    ] = None,
-    starts: Annotated[int, typer.Option(help="Climbs for each neighbour relation.")] = 6,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same verdict.")] = 0,
-    sampled: Annotated[
-        int | None,
-        typer.Option(
-            help="For what can only be run, as sample(scores, size) or function(scores): draw up to so "
-            "many answers for each score vector, e.g. 200000. --starts and --seed do not count then."
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
+    claim: str | None,
+    sensitivity: str,
+    monotonic: bool | None,
+    n: tuple[int, ...],
+    starts: int,
+    seed: int,
+    samples: int | None,
+    json: bool,
+    **given: str | None,
 ) -> None:
     """Search neighbouring scores for a pair that refutes a claimed guarantee.
 
@@ -69,37 +68,31 @@ def audit_command(
 
     Example: discreet audit mine.py:my_sampler --claim pure:1 --sampled 200000
     """
-    from discreet.audit import audit, statistical_audit
+    from discreet.audit import audit as audited
+    from discreet.audit import statistical_audit
     from discreet.cli.audited import failures_of, subject_named
 
-    given = {
-        "epsilon": epsilon,
-        "scale": scale,
-        "delta": delta,
-        "truth": truth,
-        "optimize": optimize,
-    }
     parameters = {name: value for name, value in given.items() if value is not None}
-    claimed = _claim(claim, epsilon)
+    claimed = _claim(claim, given["epsilon"])
     subject = subject_named(mechanism, parameters)
     where: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "n": n or None}
     verdict: Verdict
     with _Progress() as progress, failures_of(mechanism):
-        if sampled is None:
+        if samples is None:
             _refuse_a_sampler(mechanism, subject)
-            verdict = audit(
+            verdict = audited(
                 subject, claimed, **where, starts=starts, seed=seed, progress=progress.tell
             )
         else:
             verdict = statistical_audit(
-                subject, _measured(claimed), **where, samples=sampled, progress=progress.tell
+                subject, _measured(claimed), **where, samples=samples, progress=progress.tell
             )
     if json:
-        typer.echo(verdict.to_json())
+        click.echo(verdict.to_json())
     else:
         show(verdict)
     if not verdict.holds:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def parse_claim(text: str) -> Guarantee | Regular:

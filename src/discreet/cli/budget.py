@@ -2,85 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
-import typer
-
-from discreet.cli.asking import mechanism_names
-from discreet.cli.budget_figures import guarantee_of, relation_named
+from discreet.cli import shared_options as shared
 from discreet.cli.budget_tables import print_budgets, print_history
+from discreet.cli.commands import Group, argument, command, option, stack
+from discreet.cli.guarantee_options import GUARANTEE, guarantee_of, relation_named
 from discreet.cli.output import say, say_json
-from discreet.cli.plain_help import PlainGroup, Shelf
+from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
     from discreet.ledger import Ledger
 
-Dataset = Annotated[
-    str, typer.Argument(help="The data set's name, or a part of its budget: visits/alice.")
-]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        "--ledger",
-        help="A path, sqlite:///path or postgresql://...; else $DISCREET_LEDGER, or your own.",
+_DATASET = argument("DATASET", "The data set's name, or a part of its budget: visits/alice.")
+_GROUP = option("--group NAME", "One of the groups declared disjoint.")
+_LEDGER = stack(
+    option(
+        "--ledger ADDRESS",
+        "A path, sqlite:///path or postgresql://...; else $DISCREET_LEDGER, or your own.",
     ),
-]
-Epsilon = Annotated[str | None, typer.Option(help="ε; with --delta, an (ε, δ) figure.")]
-Rho = Annotated[str | None, typer.Option(help="ρ of zero-concentrated privacy.")]
-Delta = Annotated[str | None, typer.Option(help="δ, with --epsilon.")]
-Group = Annotated[str | None, typer.Option(help="One of the groups declared disjoint.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-budget = Shelf(
-    name="budget",
-    cls=PlainGroup,
-    help="A budget that survives the process and cannot be overspent.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+    shared.JSON,
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command group."""
-    app.add_typer(budget)
-
-
-@budget.command()
+@command("create")
+@argument("DATASET", "A name for the data set.")
+@GUARANTEE
+@option(
+    "--accountant NAME",
+    "epsilon, rho, rho-delta or epsilon-delta; by default it follows the cap.",
+)
+@option(
+    "--period NAME",
+    "Renew each day, week, month, quarter or year (UTC). The promise is then per period.",
+)
+@shared.NEIGHBOURS
+@option(
+    "--group NAME",
+    "A group of people; nobody is in two. Give it once for each group.",
+    multiple=True,
+)
+@option(
+    "--delta-for-releases NUMBER",
+    "How much of δ is kept for releases that have a δ of their own; half if not given.",
+)
+@_LEDGER
 def create(
-    dataset: Annotated[str, typer.Argument(help="A name for the data set.")],
+    dataset: str,
     *,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    delta: Delta = None,
-    accountant: Annotated[
-        str | None,
-        typer.Option(
-            help="epsilon, rho, rho-delta or epsilon-delta; by default it follows the cap."
-        ),
-    ] = None,
-    period: Annotated[
-        str | None,
-        typer.Option(
-            help="Renew each day, week, month, quarter or year (UTC). The promise is then per period."
-        ),
-    ] = None,
-    neighbours: Annotated[
-        str, typer.Option(help="add-remove one person, or replace one.")
-    ] = "add-remove",
-    group: Annotated[
-        list[str] | None,
-        typer.Option(help="A group of people; nobody is in two. Give it once for each group."),
-    ] = None,
-    delta_for_releases: Annotated[
-        str | None,
-        typer.Option(
-            help="How much of δ is kept for releases that have a δ of their own; half if not given."
-        ),
-    ] = None,
-    ledger: Address = None,
-    json: Json = False,
+    epsilon: str | None,
+    rho: str | None,
+    delta: str | None,
+    accountant: str | None,
+    period: str | None,
+    neighbours: str,
+    group: Sequence[str],
+    delta_for_releases: str | None,
+    ledger: str | None,
+    json: bool,
 ) -> None:
     """Give a data set a budget. The cap and the way of counting never change afterwards.
 
@@ -95,20 +76,16 @@ def create(
             period,
             accountant=accountant,
             neighbours=relation_named(neighbours),
-            groups=group or (),
+            groups=group,
             delta_for_releases=delta_for_releases,
         )
     print_budgets([made], json)
 
 
-@budget.command()
-def show(
-    dataset: Annotated[
-        str | None, typer.Argument(help="One data set or part; all data sets if not given.")
-    ] = None,
-    ledger: Address = None,
-    json: Json = False,
-) -> None:
+@command("show")
+@argument("[DATASET]", "One data set or part; all data sets if not given.")
+@_LEDGER
+def show(dataset: str | None, *, ledger: str | None, json: bool) -> None:
     """What is spent and what is left.
 
     Example: discreet budget show visits
@@ -122,8 +99,10 @@ def show(
     print_budgets(listed, json)
 
 
-@budget.command()
-def history(dataset: Dataset, ledger: Address = None, json: Json = False) -> None:
+@command("history")
+@_DATASET
+@_LEDGER
+def history(dataset: str, *, ledger: str | None, json: bool) -> None:
     """Every entry, oldest first.
 
     Example: discreet budget history visits --json
@@ -136,27 +115,30 @@ def history(dataset: Dataset, ledger: Address = None, json: Json = False) -> Non
     print_history(entries)
 
 
-@budget.command()
+@command("plan")
+@_DATASET
+@GUARANTEE
+@option(
+    "--mechanism NAME",
+    "With --epsilon: count it by this mechanism's own proof, e.g. exponential.",
+    shell_complete=shared.mechanism_names,
+)
+@option("--count COUNT", "How many such releases.", default=1)
+@shared.NEIGHBOURS
+@_GROUP
+@_LEDGER
 def plan(
-    dataset: Dataset,
+    dataset: str,
     *,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    delta: Delta = None,
-    mechanism: Annotated[
-        str | None,
-        typer.Option(
-            help="With --epsilon: count it by this mechanism's own proof, e.g. exponential.",
-            autocompletion=mechanism_names,
-        ),
-    ] = None,
-    count: Annotated[int, typer.Option(help="How many such releases.")] = 1,
-    neighbours: Annotated[
-        str, typer.Option(help="add-remove one person, or replace one.")
-    ] = "add-remove",
-    group: Group = None,
-    ledger: Address = None,
-    json: Json = False,
+    epsilon: str | None,
+    rho: str | None,
+    delta: str | None,
+    mechanism: str | None,
+    count: int,
+    neighbours: str,
+    group: str | None,
+    ledger: str | None,
+    json: bool,
 ) -> None:
     """What more releases would cost. Spends nothing.
 
@@ -178,26 +160,27 @@ def plan(
         say(str(planned))
 
 
-@budget.command()
+@command("allot")
+@argument("PART", "visits/alice: a part of visits, for alice.")
+@GUARANTEE
+@option("--share NUMBER", "In place of a figure: a fraction of the whole, e.g. 1/4.")
+@_GROUP
+@_LEDGER
 def allot(
-    part: Annotated[str, typer.Argument(help="visits/alice: a part of visits, for alice.")],
+    part: str,
     *,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    delta: Delta = None,
-    share: Annotated[
-        str | None, typer.Option(help="In place of a figure: a fraction of the whole, e.g. 1/4.")
-    ] = None,
-    group: Group = None,
-    ledger: Address = None,
-    json: Json = False,
+    epsilon: str | None,
+    rho: str | None,
+    delta: str | None,
+    share: str | None,
+    group: str | None,
+    ledger: str | None,
+    json: bool,
 ) -> None:
     """Set a part of a budget aside for an analyst, until it is revoked.
 
     Example: discreet budget allot visits/alice --epsilon 0.5
     """
-    from discreet.errors import ParameterError
-
     if (share is None) == ((epsilon, rho, delta) == (None,) * 3):
         raise ParameterError("give --epsilon, --rho, --epsilon with --delta, or --share")
     figure = guarantee_of(epsilon, rho, delta) if share is None else None
@@ -206,13 +189,11 @@ def allot(
     print_budgets([made], json)
 
 
-@budget.command()
-def revoke(
-    dataset: Dataset,
-    purpose: Annotated[str, typer.Option(help="Why, for the history.")] = "",
-    ledger: Address = None,
-    json: Json = False,
-) -> None:
+@command("revoke")
+@_DATASET
+@option("--purpose TEXT", "Why, for the history.", default="", show_default=False)
+@_LEDGER
+def revoke(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
     """Close a budget and its parts; what a part has not spent goes back to the whole.
 
     Example: discreet budget revoke visits/alice --purpose "left the team"
@@ -222,22 +203,15 @@ def revoke(
     print_budgets([closed], json)
 
 
-@budget.command()
-def verify(
-    dataset: Annotated[str | None, typer.Argument(help="One data set; all if not given.")] = None,
-    head: Annotated[
-        str | None,
-        typer.Option(help="A head kept elsewhere, as `discreet budget head` printed it."),
-    ] = None,
-    ledger: Address = None,
-    json: Json = False,
-) -> None:
+@command("verify")
+@argument("[DATASET]", "One data set; all if not given.")
+@option("--head TEXT", "A head kept elsewhere, as `discreet budget head` printed it.")
+@_LEDGER
+def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: bool) -> None:
     """Check the history's chain and every total. Exit status 1 if something is wrong.
 
     Example: discreet budget verify visits --head "$(cat visits.head)"
     """
-    from discreet.errors import ParameterError
-
     with _opened(ledger) as opened:
         if dataset is None and head is not None:
             raise ParameterError("--head goes with one data set")
@@ -249,11 +223,13 @@ def verify(
         for result in results:
             say(str(result))
     if not all(result.holds for result in results):
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
-@budget.command("head")
-def print_head(dataset: Dataset, ledger: Address = None, json: Json = False) -> None:
+@command("head")
+@_DATASET
+@_LEDGER
+def head(dataset: str, *, ledger: str | None, json: bool) -> None:
     """Print where the history stands, to keep elsewhere: it shows any later rewriting.
 
     Example: discreet budget head visits > visits.head
@@ -266,13 +242,11 @@ def print_head(dataset: Dataset, ledger: Address = None, json: Json = False) -> 
         say(str(found))
 
 
-@budget.command("accept-clock")
-def accept_clock(
-    dataset: Dataset,
-    purpose: Annotated[str, typer.Option(help="What happened to the clock, for the history.")],
-    ledger: Address = None,
-    json: Json = False,
-) -> None:
+@command("accept-clock")
+@_DATASET
+@option("--purpose TEXT", "What happened to the clock, for the history.", required=True)
+@_LEDGER
+def accept_clock(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
     """Accept the present time after a clock ran ahead and was put back. No period begins again.
 
     Example: discreet budget accept-clock visits --purpose "the server's battery was replaced"
@@ -285,9 +259,12 @@ def accept_clock(
         say(f"{entry}: {entry.time}")
 
 
-@contextmanager
-def _opened(address: str | None, *, create: bool = False) -> Iterator[Ledger]:
+def _opened(address: str | None, *, create: bool = False) -> AbstractContextManager[Ledger]:
     from discreet.ledger import Ledger
 
-    with Ledger.open(address, create=create) as opened:
-        yield opened
+    return Ledger.open(address, create=create)
+
+
+budget = Group("budget", help="A budget that survives the process and cannot be overspent.")
+for _each in (create, show, history, plan, allot, revoke, verify, head, accept_clock):
+    budget.add_command(_each)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from discreet.cli.output import say_json
-from discreet.displays import visible
+from discreet.cli.output import print_table, say_json
 
 if TYPE_CHECKING:
     from discreet.ledger import Budget, Entry
@@ -19,7 +17,7 @@ def print_budgets(budgets: Sequence[Budget], json: bool) -> None:
         say_json([found.as_data() for found in budgets])
         return
     columns = ["budget", "spent", "left", "cap", "lasts", "neighbours", "entries"]
-    _print_table(columns, [_budget_row(found) for found in budgets])
+    print_table(columns, [_budget_row(found) for found in budgets])
 
 
 def _budget_row(found: Budget) -> list[str]:
@@ -42,7 +40,7 @@ def _budget_row(found: Budget) -> list[str]:
 def print_history(entries: Sequence[Entry]) -> None:
     """Entries, as a table."""
     columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
-    _print_table(columns, [_entry_row(entry) for entry in entries])
+    print_table(columns, [_entry_row(entry) for entry in entries])
 
 
 def _entry_row(entry: Entry) -> list[str]:
@@ -57,18 +55,3 @@ def _entry_row(entry: Entry) -> list[str]:
     seconds = entry.time[:19].replace("T", " ")
     mechanism = str(details.get("mechanism", ""))
     return [str(entry.sequence), seconds, entry.budget, entry.kind, cost, mechanism, about]
-
-
-def _print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    # A pipe has no width to fit: long purposes stay on their line.
-    Console(width=None if sys.stdout.isatty() else 200).print(table)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import typer
+from discreet.cli.commands import command, option
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("demo")(demo)
-
-
-def demo(epsilon: str = typer.Option("0.25", help="What the release may cost.")) -> None:
+@command("demo")
+@option("--epsilon NUMBER", "What the release may cost.", default="0.25")
+def demo(*, epsilon: str) -> None:
     """Show one private answer, its guarantee in plain words, and what other choices would have cost.
 
     Example: discreet demo --epsilon 0.5

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Any
 
-import typer
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("demo-data")(demo_data)
+from discreet.cli.commands import argument, command, option
+from discreet.cli.output import say, say_json
 
 
-def demo_data(
-    folder: Annotated[str, typer.Argument(help="Where to write the files.")] = "clinic",
-    *,
-    people: Annotated[int, typer.Option(help="How many patients.")] = 2000,
-    seed: Annotated[str, typer.Option(help="The same seed gives the same clinic.")] = "2024",
-    form: Annotated[str, typer.Option("--format", help="csv or parquet.")] = "csv",
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace files of these names that hold anything else.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the files as JSON.")] = False,
-) -> None:
+@command("demo-data")
+@argument("[FOLDER]", "Where to write the files.", default="clinic")
+@option("--people COUNT", "How many patients.", default=2000)
+@option("--seed SEED", "The same seed gives the same clinic.", default="2024")
+@option("--format NAME", "csv or parquet.", name="form", default="csv")
+@option("--force", "Replace files of these names that hold anything else.")
+@option("--json", "Print the files as JSON.")
+def demo_data(folder: str, *, json: bool, **settings: Any) -> None:
     """Write the tables of an invented clinic, and the public lists that go with them.
 
     Example: discreet demo-data clinic --people 5000 --format parquet
     """
     from discreet.demo_data import write_clinic
 
-    written = write_clinic(folder, people=people, seed=seed, form=form, force=force)
-    files = [str(path) for path in written]
+    files = [str(path) for path in write_clinic(folder, **settings)]
     if json:
-        import json as json_format
-
-        typer.echo(json_format.dumps(files))
+        say_json(files)
     else:
-        typer.echo("\n".join(files))
+        say("\n".join(files))

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from discreet.cli import studying as study
-from discreet.cli.output import say_json
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("optimality")(optimality)
+from discreet.cli import shared_options as shared
+from discreet.cli.commands import command, option
+from discreet.cli.output import print_table, say_json
+from discreet.cli.score_commands import check_chart, draw, families_of
 
 
+@command("optimality")
+@option("--epsilon RANGE", "One ε, several with commas, or a range: 0.1:2.", default="0.32")
+@option("--n COUNT", "How many candidates.", default=4)
+@option("--k COUNT", "The largest gap, in steps of the range distance.", default=8)
+@shared.MECHANISMS
+@option(
+    "--neighbours NAME",
+    "worst: the published program; all: private towards every neighbour.",
+    default="worst",
+)
+@shared.CHART
+@shared.JSON
 def optimality(
-    *,
-    epsilon: Annotated[
-        str,
-        typer.Option(metavar="RANGE", help="One ε, several with commas, or a range: 0.1:2."),
-    ] = "0.32",
-    n: Annotated[int, typer.Option("--n", help="How many candidates.")] = 4,
-    k: Annotated[
-        int, typer.Option("--k", help="The largest gap, in steps of the range distance.")
-    ] = 8,
-    mechanism: study.Mechanisms = None,
-    neighbours: Annotated[
-        str,
-        typer.Option(help="worst: the published program; all: private towards every neighbour."),
-    ] = "worst",
-    chart: study.Chart = None,
-    json: study.Json = False,
+    *, epsilon: str, mechanism: tuple[str, ...], chart: str | None, json: bool, **lattice: Any
 ) -> None:
     """A mechanism's average error over the least possible, by linear programming. Reads no data.
 
@@ -40,13 +32,13 @@ def optimality(
     from discreet.analysis import optimality_ratio
     from discreet.analysis.comparison import epsilon_list
 
-    study.check_chart(chart)
-    families = study.families_of(mechanism, "max")
+    check_chart(chart)
+    families = families_of(mechanism=mechanism)
     rows = [
         {
             "mechanism": family.name,
             "epsilon": float(amount),
-            "ratio": optimality_ratio(family, epsilon=amount, n=n, k=k, neighbours=neighbours),
+            "ratio": optimality_ratio(family, epsilon=amount, **lattice),
         }
         for family in families
         for amount in epsilon_list(epsilon)
@@ -54,13 +46,11 @@ def optimality(
     if chart is not None:
         from discreet.analysis.charts import optimality_chart
 
-        study.draw(
-            optimality_chart(families, n=n, k=k, epsilons=epsilon, neighbours=neighbours), chart
-        )
+        draw(optimality_chart(families, epsilons=epsilon, **lattice), chart)
     if json:
         say_json(rows)
         return
-    study.print_table(
+    print_table(
         ["mechanism", "ε", "error ÷ least possible"],
         [[row["mechanism"], row["epsilon"], f"{row['ratio']:.6f}"] for row in rows],
     )

@@ -8,10 +8,11 @@ import math
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-import typer
+import click
 
 from discreet.displays import visible
 from discreet.errors import DiscreetError, ParameterError
@@ -26,7 +27,7 @@ def prepare_streams() -> None:
 
 def say(words: object, *, err: bool = False) -> None:
     """Print lines; whatever came from data or a ledger cannot steer the terminal."""
-    typer.echo(visible(words, keep="\n\t"), err=err)
+    click.echo(visible(words, keep="\n\t"), err=err)
 
 
 def as_json(data: Any, *, indent: int | None = 2) -> str:
@@ -37,7 +38,7 @@ def as_json(data: Any, *, indent: int | None = 2) -> str:
 
 def say_json(data: Any) -> None:
     """JSON on stdout."""
-    typer.echo(as_json(data))
+    click.echo(as_json(data))
 
 
 def _plain(data: Any) -> Any:
@@ -48,6 +49,44 @@ def _plain(data: Any) -> Any:
     if isinstance(data, float) and not math.isfinite(data):
         return None if math.isnan(data) else str(data)
     return data
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table on stdout; numbers to the right, in four digits; as wide as it needs when not on a screen."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, name in enumerate(columns):
+        number = all(isinstance(row[place], int | float) for row in rows)
+        table.add_column(name, justify="right" if number else "left", no_wrap=not number)
+    for row in rows:
+        table.add_row(*(visible(_shown(value)) for value in row))
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, markup=False, width=max(120, console.width))
+    console.print(table)
+
+
+def rounded(value: float, *, up: bool, digits: int = 4) -> float:
+    """A figure in a few digits, rounded so that what is promised stays true.
+
+    Example:
+        >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
+        (0.4588, 0.4587, 0.5)
+    """
+    if not math.isfinite(value):
+        return value
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+    # What the float means is its shortest decimal, as everywhere.
+    meant = Decimal(repr(float(value)))
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return float(Context(prec=digits, rounding=rounding).plus(meant))
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def opened_for_answer(path: str | None) -> TextIO | None:

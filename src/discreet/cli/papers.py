@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from discreet.cli.output import say_json
+from discreet.cli.commands import command, option
+from discreet.cli.output import say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from discreet.papers import CheckedClaim, Claim, DrawnFigure, Figure, Scope
 
+_PATH = click.Path(path_type=Path)
 _STYLES = {
     "proved by computation": "green",
     "consistent with a search": "yellow",
@@ -28,39 +30,34 @@ _STYLES = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("claims")(claims_command)
-    app.command("reproduce")(reproduce_command)
-
-
-def claims_command(
+@command("claims")
+@option(
+    "--paper NAME",
+    "Only this paper: permute-and-flip, permute-and-flip-supplement, noisy-max, opendp-proof, "
+    "exponential-randomized-response or discreet. May be repeated.",
+    multiple=True,
+)
+@option(
+    "--only NAME",
+    "Only this claim, by its id or number, as --list shows it. May be repeated.",
+    multiple=True,
+)
+@option("--data FOLDER", "A folder with the DPBench histograms (NAME.n4096.npy).", type=_PATH)
+@option("--quick", "Smaller ranges, a few seconds.")
+@option("--json", "Print a list, one object per claim.")
+@option("--markdown FILE", "Write the report as Markdown.", type=_PATH)
+@option("--html FILE", "Write the report as one HTML file.", type=_PATH)
+@option("--list", "List the claims without checking.", name="list_only")
+def claims(
     *,
-    paper: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Only this paper: permute-and-flip, permute-and-flip-supplement, noisy-max, opendp-proof, "
-            "exponential-randomized-response or discreet. May be repeated."
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Only this claim, by its id or number, as --list shows it. May be repeated."
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="A folder with the DPBench histograms (NAME.n4096.npy).")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller ranges, a few seconds.")] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print a list, one object per claim.")
-    ] = False,
-    markdown: Annotated[Path | None, typer.Option(help="Write the report as Markdown.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the report as one HTML file.")] = None,
-    list_only: Annotated[
-        bool, typer.Option("--list", help="List the claims without checking.")
-    ] = False,
+    paper: tuple[str, ...],
+    only: tuple[str, ...],
+    data: Path | None,
+    quick: bool,
+    json: bool,
+    markdown: Path | None,
+    html: Path | None,
+    list_only: bool,
 ) -> None:
     """Check every numbered claim of the five papers, and say which hold, on what range, and which do not.
 
@@ -74,12 +71,12 @@ def claims_command(
     from discreet.papers.runner import write_file
 
     scope = _scope(quick=quick, data=data)
-    claims = chosen_claims(papers=paper or (), only=only or ())
+    chosen = chosen_claims(papers=paper, only=only)
     if list_only:
-        rows = [{"id": entry.id, "statement": entry.statement} for entry in claims]
+        rows = [{"id": entry.id, "statement": entry.statement} for entry in chosen]
         _list(rows, as_json=json)
         return
-    results = _checked(claims, scope)
+    results = _checked(chosen, scope)
     if json:
         say_json([result.as_json() for result in results])
     else:
@@ -88,39 +85,43 @@ def claims_command(
         if path is not None:
             write_file(path, text(results).encode())
     if any(result.finding.verdict == FAILED for result in results):
-        raise typer.Exit(3)
+        raise SystemExit(3)
 
 
-def reproduce_command(
+@command("reproduce")
+@option(
+    "--out FOLDER",
+    "The folder for the report; made if need be.",
+    type=_PATH,
+    default="report",
+)
+@option(
+    "--data FOLDER",
+    "A folder with the DPBench histograms (NAME.n4096.npy); without it, look-alikes, marked synthetic.",
+    type=_PATH,
+)
+@option(
+    "--only NAME",
+    "Only these: fig3, pf-fig3a, err, mwem, as --list shows them. May be repeated.",
+    multiple=True,
+)
+@option("--quick", "Fewer points and repetitions: half a minute.")
+@option(
+    "--workers COUNT",
+    "How many figures at a time; by default one per core.",
+    type=click.IntRange(min=1),
+)
+@option("--json", "Print a list, one object per figure.")
+@option("--list", "List the figures without drawing.", name="list_only")
+def reproduce(
     *,
-    out: Annotated[Path, typer.Option(help="The folder for the report; made if need be.")] = Path(
-        "report"
-    ),
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="A folder with the DPBench histograms (NAME.n4096.npy); without it, look-alikes, marked "
-            "synthetic."
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Only these: fig3, pf-fig3a, err, mwem, as --list shows them. May be repeated."
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer points and repetitions: half a minute.")
-    ] = False,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="How many figures at a time; by default one per core.")
-    ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print a list, one object per figure.")
-    ] = False,
-    list_only: Annotated[
-        bool, typer.Option("--list", help="List the figures without drawing.")
-    ] = False,
+    out: Path,
+    data: Path | None,
+    only: tuple[str, ...],
+    quick: bool,
+    workers: int | None,
+    json: bool,
+    list_only: bool,
 ) -> None:
     """Redraw every figure of the permute-and-flip and randomized-response papers, and say where they differ.
 
@@ -135,7 +136,7 @@ def reproduce_command(
     from discreet.papers import chosen_figures
 
     scope = _scope(quick=quick, data=data)
-    figures = chosen_figures(only or ())
+    figures = chosen_figures(only)
     if list_only:
         rows = [{"id": each.id, "title": each.title, "needs": each.needs} for each in figures]
         _list(rows, as_json=json)
@@ -157,7 +158,7 @@ def _list(rows: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
         say_json(rows)
         return
     for identifier, words, *_ in (row.values() for row in rows):
-        typer.echo(f"{identifier}\t{words}")
+        say(f"{identifier}\t{words}")
 
 
 def _progress() -> Progress:
@@ -216,15 +217,15 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
         say_json([result.as_json() for result in results])
     else:
         _show_figures(results)
-        typer.echo(figures_summary(results))
-        typer.echo(f"Report: {written[0]}")
+        say(figures_summary(results))
+        say(f"Report: {written[0]}")
     if any(result.synthetic for result in results):
-        typer.echo(f"Synthetic data were used. {SOURCE}", err=True)
+        say(f"Synthetic data were used. {SOURCE}", err=True)
     for result in results:
         for trouble in (*result.troubles, *([result.error] if result.error else [])):
-            typer.echo(f"error: {result.id}: {trouble}", err=True)
+            say(f"error: {result.id}: {trouble}", err=True)
     if any(result.failed for result in results):
-        raise typer.Exit(3)
+        raise SystemExit(3)
 
 
 def _show_claims(results: Sequence[CheckedClaim]) -> None:

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from discreet.cli import shared_options as shared
+from discreet.cli.commands import argument, command, option, stack
+from discreet.cli.output import print_table, rounded, say_json
+from discreet.cli.score_commands import families_of, scores_or_count
 
-from discreet.cli import studying as study
-from discreet.cli.output import say_json
-from discreet.errors import ParameterError
+SCORES_OR_COUNT = stack(
+    argument(
+        "[SCORES]",
+        "Scores: a CSV, TSV, JSON or Parquet file; or leave it out and say --n.",
+        name="file",
+    ),
+    shared.COUNT,
+    shared.SCORES,
+)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("plan")(plan)
-
-
+@command("plan")
+@option("--expected-error NUMBER", "The mean error wanted.")
+@option("--error-at-most NUMBER", "The largest error wanted ...")
+@option("--with-probability NUMBER", "... with this probability.")
+@SCORES_OR_COUNT
+@shared.JSON
 def plan(
-    scores: study.MaybeFile = None,
     *,
-    expected_error: Annotated[str | None, typer.Option(help="The mean error wanted.")] = None,
-    error_at_most: Annotated[str | None, typer.Option(help="The largest error wanted ...")] = None,
-    with_probability: Annotated[str | None, typer.Option(help="... with this probability.")] = None,
-    n: study.Candidates = None,
-    gap: study.Gap = None,
-    mechanism: study.Mechanisms = None,
-    sensitivity: study.Sensitivity = None,
-    range_distance: study.RangeDistance = None,
-    monotonic: study.Monotonic = False,
-    optimize: study.Optimize = "max",
-    candidate_column: study.CandidateColumn = None,
-    score_column: study.ScoreColumn = None,
-    not_private: study.NotPrivate = False,
-    public: study.Public = False,
-    json: study.Json = False,
+    expected_error: str | None,
+    error_at_most: str | None,
+    with_probability: str | None,
+    json: bool,
+    **given: Any,
 ) -> None:
     """The least ε at which each mechanism is accurate enough.
 
@@ -43,38 +42,9 @@ def plan(
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
     from discreet.analysis import epsilon_for
-    from discreet.numbers.exact import whole
 
-    families = study.families_of(mechanism, optimize)
-    where: dict[str, Any]
-    if scores is None:
-        if n is None:
-            raise ParameterError("give a file of scores, or --n to plan without data")
-        if range_distance is not None:
-            raise ParameterError(
-                "--range-distance goes with a file; without data say --sensitivity"
-            )
-        where = {
-            "n": whole("n", n),
-            "sensitivity": sensitivity or "1",
-            "monotonic": monotonic,
-            "gap": gap,
-        }
-    else:
-        if n is not None or gap is not None:
-            raise ParameterError("--n and --gap are for planning without data: leave the file out")
-        where = {
-            "scores": study.scores_of(
-                scores,
-                sensitivity=sensitivity,
-                range_distance=range_distance,
-                monotonic=monotonic,
-                candidate_column=candidate_column,
-                score_column=score_column,
-                not_private=not_private,
-                public=public,
-            )
-        }
+    families = families_of(**given)
+    where = scores_or_count(**given)
     needed = [
         epsilon_for(
             family,
@@ -85,9 +55,8 @@ def plan(
         )
         for family in families
     ]
-    least = min(
-        (e for family, e in zip(families, needed, strict=True) if family.private), default=0.0
-    )
+    private = [e for family, e in zip(families, needed, strict=True) if family.private]
+    least = min(private, default=0.0)
     found = [
         {
             "mechanism": family.name,
@@ -100,12 +69,12 @@ def plan(
     if json:
         say_json(found)
         return
-    study.print_table(
+    print_table(
         ["mechanism", "ε needed", "× least"],
         [
             [
                 f"{row['mechanism']}{'' if row['private'] else ' (not private)'}",
-                study.rounded(epsilon, up=True),
+                rounded(epsilon, up=True),
                 row["ratio"] if row["ratio"] is not None else "",
             ]
             for row, epsilon in zip(found, needed, strict=True)

@@ -159,7 +159,7 @@ def test_risk(run: Any) -> None:
         (["risk", "--worlds", "9", "--tolerated", "0.01"], "--tolerated '0.01' is not"),
         (["compare", "nowhere.csv", "--public"], "SCORES 'nowhere.csv' is not there"),
         (["optimality", "--n", "1000", "--k", "50"], "--n 1000 and --k 50"),
-        (["recommend", "--n", "4"], "say the budget"),
+        (["recommend", "--n", "4"], "give --epsilon, or --rho"),
         (["recommend", "--n", "4", "--rho", "1", "--delta", "1e-6"], "--delta"),
         (["recommend", "--n", "4", "--epsilon", "1", "--releases", "0"], "releases"),
         (["recommend", "--epsilon", "1"], "--n"),

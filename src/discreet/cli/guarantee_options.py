@@ -1,11 +1,19 @@
-"""The figures and the relation that the budget commands are given, checked."""
+"""A guarantee on the command line: --epsilon, --rho, --delta, and the relation, checked."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from discreet.cli.commands import option, stack
+
 if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
+
+GUARANTEE = stack(
+    option("--epsilon NUMBER", "ε; with --delta, an (ε, δ) figure."),
+    option("--rho NUMBER", "ρ of zero-concentrated privacy."),
+    option("--delta NUMBER", "δ, with --epsilon."),
+)
 
 
 def guarantee_of(
