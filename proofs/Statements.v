@@ -12,7 +12,7 @@ From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain.
 From Discreet Require AboveThreshold JointTopK.
 From Discreet Require RandomizedResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
-  ErrorRatio Laplace Composition Measures Concentrated Floats Words.
+  ErrorRatio Laplace Composition Measures Concentrated Chains TopK Lead Floats Words.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -128,6 +128,29 @@ Theorem peeling_pure_dp q q' d k : 0 <= d -> range_distance n q q' d ->
                     (fun t => phi t * Composition.path (law q) [] t) in
   mean q <= exp (INR k * (d / s)) * mean q'.
 Proof. intros. now apply Measures.peeling_pure_dp. Qed.
+
+(** One-shot: one exponential noise for each, and the largest in order; [o] is the answer. *)
+Theorem one_shot_pure_dp q q' d o : (forall t, In t o -> (t < n)%nat) ->
+  range_distance n q q' d ->
+  TopK.one_shot s n q o <= exp (INR (length o) * (d / s)) * TopK.one_shot s n q' o.
+Proof. now apply TopK.one_shot_pure_dp. Qed.
+
+Theorem one_shot_one q r : (r < n)%nat -> TopK.one_shot s n q [r] = pf s n q r.
+Proof. now apply TopK.one_shot_one. Qed.
+
+(** docs/proofs/noisy-count-and-gap.md: [beyond] is the probability that r wins by more than g,
+    and so the difference that of a lead between g and g'. *)
+Theorem lead_pure_dp q q' d r g g' : (r < n)%nat -> g <= g' -> range_distance n q q' d ->
+  Lead.beyond s n q r g - Lead.beyond s n q r g'
+  <= exp (d / s) * (Lead.beyond s n q' r g - Lead.beyond s n q' r g').
+Proof. now apply Lead.lead_pure_dp. Qed.
+
+Theorem lead_density_pure_dp q q' d r g : (r < n)%nat -> range_distance n q q' d ->
+  Lead.lead_density s n q r g <= exp (d / s) * Lead.lead_density s n q' r g.
+Proof. now apply Lead.lead_outcome. Qed.
+
+Theorem lead_winner q r : (r < n)%nat -> Lead.beyond s n q r 0 = pf s n q r.
+Proof. now apply Lead.beyond_nothing. Qed.
 
 (** docs/proofs/error-ratio.md *)
 Theorem error_ratio q :
@@ -544,6 +567,13 @@ Theorem approx_for_people n (P : nat -> nat -> R) eps delta k : 0 < eps -> 0 <= 
   (forall i, (i < k)%nat -> ApproxDP.approx_dp n (P i) (P (S i)) eps delta) ->
   ApproxDP.approx_dp n (P 0%nat) (P k) (INR k * eps) (delta_of_people eps delta (INR k)).
 Proof. apply Measures.approx_people. Qed.
+
+(** docs/proofs/laplace-dominance.md *)
+Theorem dominated_for_people n (P : nat -> nat -> R) eps k : 0 <= eps ->
+  (forall i, (i <= k)%nat -> Measures.is_law n (P i)) ->
+  (forall i, (i < k)%nat -> Dominance.laplace_dominated n (P i) (P (S i)) eps) ->
+  Dominance.laplace_dominated n (P 0%nat) (P k) (INR k * eps).
+Proof. apply Chains.dominated_people. Qed.
 
 (** docs/proofs/composition.md. In each round the number of answers [n h], the laws and the cost
     may depend on the answers so far, [h]. *)
