@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         NoisyMax,
         PermuteAndFlip,
     )
+    from discreet.questions import table
     from discreet.release import Release
     from discreet.scores import Scores
 
@@ -37,6 +38,7 @@ __all__ = [
     "Release",
     "Scores",
     "__version__",
+    "table",
 ]
 
 # Where each public name lives. Names are loaded on first use, so that the command line can print its help
@@ -52,6 +54,7 @@ _HOMES = {
     "PermuteAndFlip": "mechanisms",
     "Release": "release",
     "Scores": "scores",
+    "table": "questions",
 }
 
 

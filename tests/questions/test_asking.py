@@ -23,8 +23,7 @@ from discreet.errors import (
 from discreet.guarantees import ApproxDP
 from discreet.ledger import Ledger
 from discreet.questions import median, mode, quantile, quantiles, select_by, top_k
-from discreet.questions.asking import Asker
-from discreet.questions.promise import guarantee_of
+from discreet.questions.spending import Asker, guarantee_of
 
 VISITS = pl.DataFrame(
     {"person": range(300), "code": ["a"] * 200 + ["b"] * 100, "age": [i % 90 for i in range(300)]}

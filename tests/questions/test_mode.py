@@ -17,7 +17,7 @@ from discreet import PermuteAndFlip, PureDP, Scores
 from discreet.errors import ParameterError
 from discreet.questions import Grid, mode
 from discreet.questions.candidates import public_candidates
-from discreet.questions.counting import noisy_count, winner_and_gap, within
+from discreet.questions.scoring import noisy_count, winner_and_gap, within
 from discreet.testing import scripted
 
 ONE_BUSY_PATIENT = pl.DataFrame(

@@ -36,7 +36,7 @@ from discreet.ledger.accountants import ACCOUNTANTS
 from discreet.ledger.amounts import amount_as_data, exact_cost, exact_delta
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import MECHANISMS, mechanism_named
-from discreet.questions.promise import guarantee_of, mixed
+from discreet.questions.spending import guarantee_of, mixed
 
 EPSILON = 12
 SIZES = (2, 3, 4, 6)

@@ -14,7 +14,7 @@ from discreet import ApproxDP, PureDP
 from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.questions import NeverMatchesWarning, median, mode, quantiles, select_by, top_k
-from discreet.questions.counting import within
+from discreet.questions.scoring import within
 from discreet.tables import Grid, Rows, open_table
 from discreet.tables.counts import people_with_any
 

@@ -10,7 +10,9 @@ Example:
 from __future__ import annotations
 
 from discreet.questions.answer import TableRelease
+from discreet.questions.context import SelectionTerms, TableTerms, Terms
 from discreet.questions.mode import mode
+from discreet.questions.private_table import PrivateTable, table
 from discreet.questions.quantile import median, quantile
 from discreet.questions.quantiles import quantiles
 from discreet.questions.rules import NeverMatchesWarning
@@ -23,8 +25,12 @@ from discreet.tables import Grid
 __all__ = [
     "Grid",
     "NeverMatchesWarning",
+    "PrivateTable",
+    "SelectionTerms",
     "SensitivityCheck",
     "TableRelease",
+    "TableTerms",
+    "Terms",
     "check_sensitivity",
     "median",
     "mode",
@@ -32,5 +38,6 @@ __all__ = [
     "quantiles",
     "select_by",
     "select_from_file",
+    "table",
     "top_k",
 ]

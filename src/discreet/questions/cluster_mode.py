@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Asking, mechanism_at
+from discreet.questions.context import Asking
 from discreet.questions.rules import about_candidates
 from discreet.questions.scoring import count_sensitivity
 from discreet.sampling.keyed_coins import KeyedCoins, require_scale
@@ -20,37 +20,38 @@ from discreet.tables.spark_selection import (
 )
 
 
-def cluster_mode(
-    asking: Asking, column: str, *, candidates: Any, mechanism: object, purpose: str
-) -> TableRelease:
-    """Permute-and-flip over a PySpark frame of public candidates."""
+def cluster_mode(asking: Asking, candidates: Any, *, besides: bool) -> TableRelease:
+    """Permute-and-flip over a PySpark frame of public candidates, with nothing ``besides``."""
+    if besides or asking.rows.by is not None or asking.epsilon_people:
+        raise ParameterError(
+            "candidates in the cluster go without ⟨by⟩, ⟨with_count⟩, ⟨with_gap⟩ and ⟨with_people⟩"
+        )
     if asking.table.engine != "pyspark":
         raise ParameterError("candidates in a PySpark frame need data in a PySpark frame")
     require_libraries()
-    chooser = mechanism_at(mechanism, asking.epsilon, besides="candidates in the cluster")
+    column, epsilon = asking.column, asking.epsilon_each
+    chooser = asking.chooser(epsilon, besides="candidates in the cluster")
     if not chooser.facts.merges:
         raise ParameterError(
             "a selection in the cluster is permute-and-flip: leave ⟨mechanism⟩ out"
         )
-    distance = Fraction(count_sensitivity(asking.neighbours).range_distance)
-    scale = distance / asking.epsilon
+    distance = Fraction(count_sensitivity(asking.inner).range_distance)
+    scale = distance / epsilon
     require_scale(scale)
     kind = asking.table.kind(column)
     frame = quietly(
         lambda: public_frame(candidates, column=column, kind=kind), doing="checking candidates"
     )
 
-    def work() -> Any:
-        def select() -> Any:
-            scored = scored_in_cluster(asking.table, asking.rows, column=column, candidates=frame)
-            return select_in_cluster(scored, scale=scale, coins=KeyedCoins.fresh())
+    def select() -> Any:
+        scored = scored_in_cluster(asking.table, asking.rows, column=column, candidates=frame)
+        return select_in_cluster(scored, scale=scale, coins=KeyedCoins.fresh())
 
-        return quietly(select, doing="selecting in the cluster")
-
-    event = asking.event((chooser.promise_at(distance), 1), mechanism=chooser.name)
-    answer, terms = asking.asker.spending(event, purpose, work)
-    return TableRelease(
-        answer=answer,
-        **terms,
-        rules=asking.rules + about_candidates(),
+    return asking.release(
+        "mode",
+        parts=[(chooser.promise_at(distance), 1)],
+        mechanism=chooser.name,
+        read=lambda: [quietly(select, doing="selecting in the cluster")],
+        answer=lambda chosen: {"answer": chosen},
+        rules=about_candidates(),
     )

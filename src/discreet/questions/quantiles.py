@@ -11,8 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -20,10 +19,10 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import AnyLedger, mechanism_at, prepare, sentence
-from discreet.questions.promise import mixed
+from discreet.questions.context import Asking, Context, Terms
 from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
 from discreet.questions.scoring import LARGEST_DENOMINATOR, label_of, level_of, quantile_scores
+from discreet.questions.spending import mixed
 from discreet.sampling import Bits, SecureBits
 from discreet.sampling.halving import halved
 from discreet.tables import Grid, people_per_grid_point
@@ -38,28 +37,15 @@ FINEST = 6
 
 def quantiles(
     data: Any,
-    *,
     column: str,
+    *,
     at: Sequence[object],
     bounds: object,
     epsilon: object,
     step: object = 1,
-    user: str | None = None,
-    one_row_per_user: bool = False,
-    neighbours: str = ADD_REMOVE,
-    mechanism: object = None,
-    ledger: AnyLedger | None = None,
-    dataset: str | None = None,
     per_person: str = "least",
     outside: str = "clamp",
-    where: str | None = None,
-    by: str | None = None,
-    groups: object = None,
-    groups_per_person: int = 1,
-    with_people: bool = False,
-    people_share: object = "0.1",
-    engine: str | None = None,
-    purpose: str | None = None,
+    **terms: Unpack[Terms],
 ) -> TableRelease:
     """Several quantiles of a numeric column on a public grid, never decreasing, chosen privately.
 
@@ -75,23 +61,7 @@ def quantiles(
         >>> 20 < low < 28 < 35 < middle < 45 < 52 < high < 60
         True
     """
-    asking = prepare(
-        data,
-        columns=[column],
-        epsilon=epsilon,
-        user=user,
-        one_row_per_user=one_row_per_user,
-        neighbours=neighbours,
-        ledger=ledger,
-        dataset=dataset,
-        where=where,
-        by=by,
-        groups=groups,
-        groups_per_person=groups_per_person,
-        with_people=with_people,
-        people_share=people_share,
-        engine=engine,
-    )
+    asking = Context.of(data, terms).asking(column, epsilon)
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise ParameterError(
             f"⟨at⟩{at!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]"
@@ -103,54 +73,63 @@ def quantiles(
         raise ParameterError(
             f"⟨at⟩{at!r} is not allowed: their common denominator is above a million"
         )
+    what = "quantiles " + ", ".join(map(str, levels))
+    return of_levels(
+        asking, what, levels, bounds, step=step, per_person=per_person, outside=outside
+    )
+
+
+def of_levels(
+    asking: Asking,
+    what: str,
+    levels: Sequence[Fraction],
+    bounds: object,
+    *,
+    step: object,
+    per_person: str,
+    outside: str,
+    one: bool = False,
+) -> TableRelease:
+    """Release the quantiles at these levels, or the ``one`` without its label."""
     grid = Grid.between(bounds, step=step)
     chosen = rule_named("per_person", per_person, PER_PERSON)
     moved = rule_named("outside", outside, OUTSIDE)
-    asking.table.require_number(column)
+    asking.table.require_number(asking.column)
     depths = len(levels).bit_length()
     # Within a depth a replaced person may leave one part and enter another, which is two steps of the
     # other relation; a single quantile has one part only, and its own sensitivity.
     steps = 2 if asking.inner == REPLACE and depths > 1 else 1
     inner = ADD_REMOVE if steps == 2 else asking.inner
-    chooser = mechanism_at(
-        mechanism,
-        asking.epsilon_each / (depths * steps),
-        besides="several quantiles" if depths > 1 else None,
+    chooser = asking.chooser(
+        asking.epsilon_each / (depths * steps), besides="several quantiles" if depths > 1 else None
     )
-
-    def answer_one(people: Counts) -> tuple[int | float, ...]:
-        return tuple(
-            grid.label(place) for place in recursive(people, levels, chooser, neighbours=inner)
-        )
-
-    @cache
-    def counted() -> Counts:
-        return people_per_grid_point(
-            asking.table,
-            asking.rows,
-            column=column,
-            grid=grid,
-            per_person=chosen,
-            outside=moved,
-        )
-
-    def work() -> list[tuple[int | float, ...]]:
-        return [answer_one(row) for row in counted()]
-
-    shown = ", ".join(str(level) for level in levels)
-    reason = purpose or sentence({f"quantiles {shown} of": column, "by": by, "where": where})
+    # The chooser has an ε of its own, so that its promise is the same at every distance.
     promise = chooser.promise_at(Fraction(1))
     if depths > 1 or chosen == "random":
         promise = mixed(promise).for_people(steps)
-    name = chooser.name if depths == 1 else f"{chooser.name}, recursive, {depths} depths"
-    event = asking.event((promise, depths), mechanism=name)
-    found, terms = asking.released(event, reason, work, people=counted)
-    return TableRelease(
-        answer=asking.shaped(found),
-        **terms,
-        labels=tuple(map(label_of, levels)),
-        rules=asking.rules
-        + about_values(grid, per_person=chosen, outside=moved, several=user is not None),
+
+    def answer(people: Counts) -> dict[str, Any]:
+        places = recursive(people, levels, chooser, neighbours=inner)
+        found = tuple(map(grid.label, places))
+        return {"answer": found[0] if one else found}
+
+    return asking.release(
+        what,
+        parts=[(promise, depths)],
+        mechanism=chooser.name if depths == 1 else f"{chooser.name}, recursive, {depths} depths",
+        read=lambda: people_per_grid_point(
+            asking.table,
+            asking.rows,
+            column=asking.column,
+            grid=grid,
+            per_person=chosen,
+            outside=moved,
+        ),
+        answer=answer,
+        rules=about_values(
+            grid, per_person=chosen, outside=moved, several=asking.rows.user is not None
+        ),
+        labels=None if one else tuple(map(label_of, levels)),
     )
 
 

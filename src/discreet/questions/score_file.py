@@ -7,14 +7,13 @@ breaks and never a score.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from discreet.accounting import Event
-from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import AnyLedger, Asker, mechanism_at
+from discreet.questions.context import SelectionTerms
 from discreet.questions.rules import about_scores
+from discreet.questions.spending import Asker
 from discreet.score_files import reader_of
 from discreet.scores import Scores
 
@@ -28,12 +27,8 @@ def select_from_file(
     monotonic: bool = False,
     candidate_column: str | None = None,
     score_column: str | None = None,
-    neighbours: str = ADD_REMOVE,
-    mechanism: object = None,
     optimize: str = "max",
-    ledger: AnyLedger | None = None,
-    dataset: str | None = None,
-    purpose: str | None = None,
+    **terms: Unpack[SelectionTerms],
 ) -> TableRelease:
     r"""The candidate with the largest score of a file, chosen privately.
 
@@ -49,15 +44,14 @@ def select_from_file(
         'flu'
     """
     total = positive("epsilon", epsilon)
-    named = Neighbours.named(neighbours)
-    asker = Asker(ledger, dataset)
+    asker = Asker(**terms)
     statement: dict[str, Any] = {
         "sensitivity": sensitivity,
         "range_distance": range_distance,
         "monotonic": monotonic,
     }
     form = Scores([0], **statement)
-    chooser = mechanism_at(mechanism, total, optimize=optimize)
+    chooser = asker.chooser(total, optimize=optimize)
     read = reader_of(
         path, candidate_column=candidate_column, score_column=score_column, tell_lines=False
     )
@@ -66,10 +60,5 @@ def select_from_file(
         labels, values = read()
         return chooser.select(Scores(values, candidates=labels, **statement))
 
-    event = Event(chooser.promise_at(form.range_distance), mechanism=chooser.name, neighbours=named)
-    answer, terms = asker.spending(event, purpose or "selection from computed scores", work)
-    return TableRelease(
-        answer=answer,
-        **terms,
-        rules=about_scores(form.range_distance),
-    )
+    rules = about_scores(form.range_distance)
+    return asker.release(chooser, form, "selection from computed scores", work, rules)

@@ -1,18 +1,25 @@
-"""From people counted to scores: the count itself, and how far a grid point is from a quantile.
+"""From people counted to scores, noisy counts and leads.
 
-``docs/proofs/question-sensitivities.md`` proves how far one person moves these scores.
+``docs/proofs/question-sensitivities.md`` proves how far one person moves the scores,
+``docs/proofs/noisy-count-and-gap.md`` what a count and a lead cost.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.gaps import Gaps
+from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.numbers.exact import probability
+from discreet.numbers.exact import positive, probability, refuse
+from discreet.sampling import Bits, SecureBits
+from discreet.sampling.discrete_noise import discrete_laplace
+from discreet.sampling.noisy_order import noisy_first_and_gap
 from discreet.scores import Scores
 from discreet.tables.counts import Counts
 
@@ -102,3 +109,53 @@ def quantile_scores(people: Counts, level: Fraction, *, neighbours: str) -> Scor
 
 def _scores(values: Counts, sensitivity: Sensitivity) -> Scores:
     return Scores(values, sensitivity=sensitivity.delta, monotonic=sensitivity.monotonic)
+
+
+# ---- noisy counts and leads ----
+
+
+def share_of(wanted: bool, share: object, *, name: str = "count_share") -> Fraction:
+    """The part of ε that counts get: zero if they are not wanted."""
+    if not wanted:
+        return Fraction(0)
+    part = positive(name, share)
+    if part >= 1:
+        raise refuse(name, share, "strictly between 0 and 1")
+    return part
+
+
+def noisy_count(true: int, epsilon: Fraction, *, bits: Bits | None = None) -> int:
+    """The count plus discrete Laplace noise of scale 1/ε: one person changes a count by at most one."""
+    return true + discrete_laplace(SecureBits() if bits is None else bits, 1 / epsilon)
+
+
+def within(epsilon: Fraction, *, failing: float = 0.05) -> int:
+    """The least t with Pr[|noise| > t] ≤ ``failing``, from Pr[|Z| > t] = 2λ^(t+1)/(1 + λ), λ = e^{−ε}.
+
+    Example:
+        >>> within(Fraction(1)), within(Fraction(1, 10))
+        (3, 30)
+    """
+    # Floats only where any ε has one: 10⁻⁴⁰⁰ is zero there, and 10⁴⁰⁰ none at all.
+    beyond = math.log(failing / 2) + math.log1p(math.exp(-float(min(epsilon, Fraction(1000)))))
+    return max(0, math.ceil(Fraction(-beyond) / epsilon - 1 - Fraction(1, 10**9)))
+
+
+def require_gap(mechanism: Mechanism, candidates: int) -> None:
+    """An error unless the lead is free for this mechanism and there is a runner-up."""
+    if not mechanism.facts.free_gap:
+        free = [name for name, make in MECHANISMS.items() if make(epsilon=1).facts.free_gap]
+        raise ParameterError(
+            f"⟨with_gap⟩ is not allowed with {mechanism.name}: the lead is proved free for "
+            f"{' and '.join(free)}"
+        )
+    if candidates < 2:
+        raise ParameterError("⟨with_gap⟩ needs two candidates at least")
+
+
+def winner_and_gap(
+    scores: Scores, epsilon: Fraction, *, bits: Bits | None = None
+) -> tuple[int, int]:
+    """The winner under exponential noise, and its lead rounded down to a whole number of people."""
+    gaps = Gaps(scores.values, scale=scores.range_distance / epsilon)
+    return noisy_first_and_gap(gaps, SecureBits() if bits is None else bits, unit=Fraction(1))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from discreet.accounting import Event
 from discreet.errors import ParameterError
-from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive, refuse
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import AnyLedger, Asker, mechanism_at
 from discreet.questions.candidates import WHY_PUBLIC
+from discreet.questions.context import SelectionTerms, stated
 from discreet.questions.rules import about_scores
 from discreet.questions.sensitivity_check import check_sensitivity
 from discreet.scores import Scores
@@ -26,16 +24,12 @@ def select_by(
     sensitivity: object,
     epsilon: object,
     monotonic: bool = False,
-    neighbours: str = ADD_REMOVE,
-    mechanism: object = None,
     optimize: str = "max",
-    ledger: AnyLedger | None = None,
-    dataset: str | None = None,
     example_rows: Sequence[Mapping[str, Any]] | None = None,
     user: str | None = None,
     rows_per_person: int = 1,
     make: Callable[[list[dict[str, Any]]], Any] | None = None,
-    purpose: str | None = None,
+    **terms: Unpack[SelectionTerms],
 ) -> TableRelease:
     """The candidate with the best ``score(data, candidate)``, chosen privately.
 
@@ -52,16 +46,12 @@ def select_by(
         sensitivity: Δ, the most by which one person changes any one score.
         epsilon: what the selection costs.
         monotonic: whether one person moves all scores the same way.
-        neighbours: the relation for which the sensitivity is stated.
-        mechanism: a registered name or a mechanism; permute-and-flip by default.
         optimize: ``"max"``, or ``"min"`` where small scores are good.
-        ledger: who counts the budget of ``dataset``; None if nobody does.
-        dataset: the data set's name in the ledger.
         example_rows: made-up rows for ``check_sensitivity``.
         user: for the check: the column that numbers people.
         rows_per_person: for the check: how many rows a person may have.
         make: for the check: makes a data set of a list of rows; by default one of the type of ``data``.
-        purpose: what the ledger writes down.
+        **terms: who counts, the mechanism, the relation for which the sensitivity is stated: see ``Terms``.
 
     Example:
         >>> ages = [31, 45, 52, 38, 29] * 40
@@ -73,8 +63,7 @@ def select_by(
         True
     """
     total = positive("epsilon", epsilon)
-    named = Neighbours.named(neighbours)
-    asker = Asker(ledger, dataset)
+    asker, data = stated(data, terms)
     if candidates is None:
         raise ParameterError(WHY_PUBLIC)
     if isinstance(candidates, str) or not isinstance(candidates, Sequence) or not candidates:
@@ -86,7 +75,7 @@ def select_by(
     form = Scores(
         [0] * len(labels), candidates=labels, sensitivity=sensitivity, monotonic=monotonic
     )
-    chooser = mechanism_at(mechanism, total, optimize=optimize)
+    chooser = asker.chooser(total, optimize=optimize)
     if example_rows is not None:
         verdict = check_sensitivity(
             score,
@@ -94,7 +83,7 @@ def select_by(
             rows=example_rows,
             sensitivity=sensitivity,
             monotonic=monotonic,
-            neighbours=named,
+            neighbours=asker.neighbours,
             user=user,
             rows_per_person=rows_per_person,
             make=_maker(data) if make is None else make,
@@ -107,13 +96,8 @@ def select_by(
         scores = Scores(values, sensitivity=sensitivity, monotonic=monotonic)
         return labels[chooser.select_index(scores)]
 
-    event = Event(chooser.promise_at(form.range_distance), mechanism=chooser.name, neighbours=named)
-    answer, terms = asker.spending(event, purpose or "selection by a score of one's own", work)
-    return TableRelease(
-        answer=answer,
-        **terms,
-        rules=about_scores(form.range_distance, checked=example_rows is not None),
-    )
+    rules = about_scores(form.range_distance, checked=example_rows is not None)
+    return asker.release(chooser, form, "selection by a score of one's own", work, rules)
 
 
 def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:

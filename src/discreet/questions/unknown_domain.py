@@ -8,22 +8,20 @@ or push out of it hardly ever beats it. ``docs/proofs/unknown-domain.md`` proves
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.guarantees import ApproxDP, PureDP
+from discreet.guarantees import ApproxDP
 from discreet.mechanisms import PermuteAndFlip
 from discreet.neighbours import REPLACE
 from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import probability
+from discreet.numbers.exact import probability, whole
 from discreet.questions.answer import TableRelease
-from discreet.questions.asking import Asking
-from discreet.questions.counting import noisy_count, share_of, within
-from discreet.questions.promise import Part
+from discreet.questions.context import Asking
 from discreet.questions.rules import about_unknown
 from discreet.scores import Scores
 from discreet.tables.counts import commonest_values, people_with_any
@@ -108,66 +106,46 @@ def choose(values: list[tuple[Any, int]], limits: Limits, rounds: int) -> list[t
 
 def unknown_top(
     asking: Asking,
-    column: str,
+    what: str,
     *,
-    rounds: int,
     delta: object,
-    mechanism: object,
-    considered: int,
-    purpose: str,
-    with_count: bool,
-    count_share: object,
-    single: bool = False,
+    considered: object,
+    share: Fraction,
+    k: int | None = None,
 ) -> TableRelease:
-    """The commonest values of a column, as far as it is safe to say."""
-    if mechanism not in (None, PermuteAndFlip, "permute-and-flip"):
+    """The ``k`` commonest values of a column, or the one, as far as it is safe to say."""
+    table, rows, column = asking.table, asking.rows, asking.column
+    rounds, most = k or 1, whole("considered", considered)
+    if asking.context.mechanism not in (None, PermuteAndFlip, "permute-and-flip"):
         raise ParameterError(
             "an unknown domain is proved for permute-and-flip only: leave ⟨mechanism⟩ out"
         )
-    if asking.rows.by is not None:
+    if rows.by is not None:
         raise ParameterError("⟨by⟩ needs public candidates")
-    if considered < rounds:
-        raise ParameterError(
-            f"⟨considered⟩{considered} is not allowed: at least k = {rounds} are needed"
-        )
-    asking.table.require_told_apart(column, name="column")
-    share = share_of(with_count, count_share)
+    if most < rounds:
+        raise ParameterError(f"⟨considered⟩{most} is not allowed: at least k = {rounds} are needed")
+    table.require_told_apart(column, name="column")
+    epsilon = asking.epsilon_each * (1 - share)
     limits, failing = limits_for(
-        epsilon=asking.epsilon_each * (1 - share),
+        epsilon=epsilon,
         delta=delta,
         rounds=rounds,
-        considered=considered,
-        one_row_each=asking.rows.user is None,
-        neighbours=asking.neighbours,
+        considered=most,
+        one_row_each=rows.user is None,
+        neighbours=asking.context.neighbours,
     )
     limits.margin  # noqa: B018 - refuses impossible figures before anything is spent
-    each = asking.epsilon_each * share / rounds
-
-    def work() -> tuple[tuple[Any, ...], tuple[int, ...]]:
-        values = commonest_values(asking.table, asking.rows, column=column, most=considered + 1)
-        chosen = choose(values, limits, rounds)
-        counts = tuple(noisy_count(count, each) for _, count in chosen) if with_count else ()
-        return tuple(label for label, _ in chosen), counts
-
-    parts: list[Part] = [
-        (ApproxDP(asking.epsilon_each * (1 - share) / rounds, failing / rounds), rounds)
-    ]
-    if with_count:
-        parts.append((PureDP(each), rounds))
-    event = asking.event(*parts, mechanism="permute-and-flip on a limited domain")
-    (labels, counts), terms = asking.released(
-        event,
-        purpose,
-        work,
-        people=lambda: people_with_any(asking.table, asking.rows, column=column),
+    release = asking.named(
+        what,
+        part=(ApproxDP(epsilon / rounds, failing / rounds), rounds),
+        mechanism="permute-and-flip on a limited domain",
+        read=lambda: [commonest_values(table, rows, column=column, most=most + 1)],
+        choose=lambda values: (choose(values, limits, rounds), {}),
+        people=lambda: people_with_any(table, rows, column=column),
+        rules=(),
+        share=share,
+        k=k,
+        ordered=None if k is None else True,
     )
-    first = (labels[0] if labels else None) if single else labels
-    number = (counts[0] if counts else None) if single else counts
-    return TableRelease(
-        answer=first,
-        **terms,
-        count=number if with_count else None,
-        count_within=within(each) if with_count else None,
-        ordered=None if single else True,
-        rules=asking.rules + about_unknown(considered, asked=rounds, named=len(labels)),
-    )
+    found = len(release.answer) if k is not None else int(release.answer is not None)
+    return replace(release, rules=release.rules + about_unknown(most, asked=rounds, named=found))

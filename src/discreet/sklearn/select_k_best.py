@@ -16,8 +16,7 @@ from discreet.errors import ParameterError, missing_extra
 from discreet.guarantees import PureDP
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive, positive_distance, refuse, whole
-from discreet.questions.asking import AnyLedger, Asker
-from discreet.questions.promise import event_of
+from discreet.questions.spending import AnyLedger, Asker, event_of
 from discreet.questions.top_k import PEELING, way_to_choose
 from discreet.scores import Scores
 from discreet.sklearn.rows import as_array, classes_of, finite, rows_told_right, said_yes

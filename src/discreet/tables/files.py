@@ -198,7 +198,7 @@ def _duckdb(paths: list[str], suffix: str, columns: Sequence[str], delimiter: st
             for name in columns
         )
         return connection.sql(
-            f"SELECT {chosen} FROM read_ndjson_objects({files}, ignore_errors = true)"  # noqa: S608
+            f"SELECT {chosen or 'json'} FROM read_ndjson_objects({files}, ignore_errors = true)"  # noqa: S608
         )
     return connection.sql(
         f"SELECT * FROM read_csv({files}, columns = {as_text}, header = true, auto_detect = false, "  # noqa: S608

@@ -63,7 +63,11 @@ class Grid:
 
     @staticmethod
     def between(bounds: object, *, step: object = 1) -> Grid:
-        """The grid between two public bounds, given as ``(lower, upper)`` or as ``"lower:upper"``."""
+        """The grid between two public bounds, ``(lower, upper)`` or ``"lower:upper"``; or a grid itself."""
+        if isinstance(bounds, Grid):
+            if step not in (1, bounds.step):
+                raise refuse("step", step, "left out with a grid, which has its own")
+            return bounds
         if isinstance(bounds, str):
             ends: Sequence[object] = bounds.split(":")
         elif isinstance(bounds, Sequence):

@@ -1,0 +1,175 @@
+"""A table in hand: the same questions, on terms that were said once."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import polars as pl
+import pytest
+
+import discreet
+from discreet import PureDP, questions
+from discreet.errors import ParameterError
+from discreet.ledger import Ledger
+from discreet.questions import Grid, PrivateTable, SelectionTerms, TableTerms, Terms
+from discreet.questions.context import Context
+from discreet.questions.spending import Asker
+
+VISITS = pl.DataFrame(
+    {"person": range(300), "code": ["a"] * 270 + ["b"] * 30, "age": [i % 90 for i in range(300)]}
+)
+CODES = ["a", "b", "c"]
+ASKED: dict[str, dict[str, Any]] = {
+    "mode": {"column": "code", "candidates": CODES},
+    "top_k": {"column": "code", "k": 2, "candidates": CODES},
+    "median": {"column": "age", "bounds": (0, 90)},
+    "quantile": {"column": "age", "at": 0.9, "bounds": (0, 90)},
+    "quantiles": {"column": "age", "at": [0.1, 0.9], "bounds": (0, 90)},
+    "select_by": {
+        "candidates": CODES,
+        "score": lambda data, code: len(data.filter(code=code)),
+        "sensitivity": 1,
+    },
+}
+
+
+def question_names() -> set[str]:
+    """Functions of ``discreet.questions`` that ask a table."""
+    return {
+        name
+        for name in questions.__all__
+        if inspect.isfunction(made := getattr(questions, name))
+        and inspect.signature(made).return_annotation == "TableRelease"
+    } - {"select_from_file"}
+
+
+def test_every_question_is_a_method() -> None:
+    assert question_names() == set(ASKED)
+    for name in ASKED:
+        assert getattr(PrivateTable, name) is getattr(questions, name)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_method_is_counted_like_the_function(name: str, tmp_path: Path) -> None:
+    def note(release: Any) -> tuple[Any, ...]:
+        details = release.entry.details
+        return release.guarantee, release.mechanism, release.rules, release.neighbours, details
+
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        counted: dict[str, Any] = {"ledger": ledger, "neighbours": "replace"}
+        for dataset in ("function", "method"):
+            ledger.create(dataset, PureDP(3), neighbours="replace")
+        whose = {} if name == "select_by" else {"user": "person"}
+        asked = getattr(questions, name)(
+            VISITS, **ASKED[name], **whose, **counted, epsilon=2, dataset="function"
+        )
+        visits = discreet.table(VISITS, user="person", dataset="method", **counted)
+        options = dict(ASKED[name])
+        column = [options.pop("column")] if "column" in options else []
+        answered = getattr(visits, name)(*column, **options, epsilon=2)
+        assert note(asked) == note(answered)
+        assert visits.left == ledger.show("function").left == "ε = 1"
+
+
+def test_nobody_counts_only_if_that_is_said() -> None:
+    with pytest.raises(TypeError, match="ledger"):
+        discreet.table(VISITS, user="person")  # type: ignore[call-arg]
+    table = discreet.table(VISITS, user="person", ledger=None)
+    assert table.left is None
+    assert "No ledger counts this release" in str(
+        table.mode("code", candidates=["a", "b"], epsilon=1)
+    )
+    with pytest.raises(ParameterError, match="go together"):
+        discreet.table(VISITS, user="person", ledger=None, dataset="visits")
+
+
+def test_what_was_said_of_the_table_is_not_taken_back(tmp_path: Path) -> None:
+    address = tmp_path / "budget.db"
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(3))
+    table = discreet.table(VISITS, user="person", ledger=address, dataset="visits")
+    fixed: dict[str, Any] = {
+        "ledger": None,
+        "dataset": None,
+        "user": None,
+        "one_row_per_user": True,
+        "neighbours": "replace",
+        "engine": "polars",
+    }
+    for name, value in fixed.items():
+        with pytest.raises(ParameterError, match=f"{name}= is said once"):
+            table.mode("code", candidates=CODES, epsilon=1, **{name: value})
+    with pytest.raises(ParameterError, match="ledger= is said once"):
+        table.select_by(**ASKED["select_by"], epsilon=1, ledger=None)
+    with pytest.raises(TypeError, match="colum"):
+        table.mode("code", candidates=CODES, epsilon=1, colum="code")  # type: ignore[call-arg]
+    assert table.left == "ε = 3"
+
+
+def test_a_question_has_rows_and_groups_of_its_own() -> None:
+    table = discreet.table(VISITS, user="person", ledger=None, where="age >= 18")
+    release = table.mode(
+        "code", candidates=CODES, epsilon=1, where="age < 60 or age = 70", by="age", groups=[20, 30]
+    )
+    assert set(release.answer) == {20, 30}
+    assert any("(age >= 18) and (age < 60 or age = 70)" in rule for rule in release.rules)
+    # Nobody is below 18 here, whatever a question says: the table's condition holds as well.
+    young = table.mode(
+        "code", candidates=CODES, epsilon=9, where="age < 18", with_people=True, people_share="0.9"
+    )
+    assert young.people <= young.people_within
+    with pytest.raises(ParameterError, match="whole table"):
+        table.select_by(**ASKED["select_by"], epsilon=1)
+
+
+def test_bounds_stand_for_a_grid() -> None:
+    table = discreet.table(VISITS, one_row_per_user=True, ledger=None)
+    grid = Grid.between((0, 90), step=30)
+    for options in ({"bounds": (0, 90), "step": 30}, {"bounds": grid}, {"candidates": grid}):
+        assert table.mode("age", epsilon=50, **options).answer in (0, 30, 60)
+        assert len(table.top_k("age", k=4, epsilon=9, **options).answer) == 4
+    assert 30 <= table.median("age", bounds=grid, epsilon=50).answer <= 60
+    with pytest.raises(ParameterError, match="not both"):
+        table.mode("age", epsilon=1, bounds=(0, 90), candidates=grid)
+    with pytest.raises(ParameterError, match="step=7"):
+        table.median("age", epsilon=1, bounds=grid, step=7)
+
+
+def test_a_table_shows_its_columns_and_no_rows(tmp_path: Path) -> None:
+    secret = pl.DataFrame({"person": [7771] * 5171, "code": ["Zoë"] * 5171})
+    table = discreet.table(secret, user="person", ledger=None)
+    for shown in (repr(table), str(table), table._repr_html_()):
+        assert "code (text)" in shown
+        assert "told apart by person" in shown
+        assert "nobody" in shown
+        assert not any(word in shown for word in ("Zoë", "7771", "5171"))
+    assert table.columns == {"person": "integer", "code": "text"}
+    lines = tmp_path / "visits.jsonl"
+    lines.write_text('{"code": "a"}\n' * 200)
+    asked = discreet.table(lines, one_row_per_user=True, ledger=None)
+    assert asked.mode("code", candidates=CODES, epsilon=2).answer == "a"
+
+
+def test_wrong_terms_are_refused_when_the_table_is_made(tmp_path: Path) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({}, "whose a row is"),
+        ({"user": "nobody"}, "'nobody'"),
+        ({"user": "person", "where": "height > 3"}, "height"),
+        ({"user": "person", "neighbours": "twins"}, "twins"),
+        ({"user": "person", "by": "code"}, "go together"),
+        ({"user": "person", "people_share": 1, "with_people": True}, "people_share=1"),
+    ]
+    for terms, words in wrong:
+        with pytest.raises(ParameterError, match=words):
+            discreet.table(VISITS, ledger=None, **terms)
+    with pytest.raises(ParameterError, match=r"no\.csv"):
+        discreet.table(tmp_path / "no.csv", user="person", ledger=None)
+
+
+def test_every_term_is_declared_once_and_explained() -> None:
+    fields = set(inspect.signature(Context).parameters) - {"data"}
+    assert fields == set(get_type_hints(Terms)) == {*get_type_hints(TableTerms), "ledger"}
+    assert set(get_type_hints(SelectionTerms)) == set(inspect.signature(Asker).parameters)
+    assert all(f"{name}: " in (Terms.__doc__ or "") for name in fields)
