@@ -103,8 +103,8 @@ def test_what_was_said_of_the_table_is_not_taken_back(tmp_path: Path) -> None:
             table.mode("code", candidates=CODES, epsilon=1, **{name: value})
     with pytest.raises(ParameterError, match="ledger= is said once"):
         table.select_by(**ASKED["select_by"], epsilon=1, ledger=None)
-    with pytest.raises(TypeError, match="colum"):
-        table.mode("code", candidates=CODES, epsilon=1, colum="code")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="rounds"):
+        table.mode("code", candidates=CODES, epsilon=1, rounds=3)  # type: ignore[call-arg]
     assert table.left == "ε = 3"
 
 
