@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 
 import numpy as np
 
 from discreet.audit.verdicts import Verdict, Witness
+from discreet.numbers.printing import measured
 
 _WIDTH = 16
 _MOST_BARS = 8
@@ -32,7 +32,8 @@ def headline(verdict: Verdict) -> str:
 
 def figures(verdict: Verdict) -> str:
     """Measured against claimed."""
-    return f"largest {verdict.symbol} found {number(verdict.measured)}, claimed {number(verdict.claimed)}"
+    found, claimed = (measured(value, digits=6) for value in (verdict.measured, verdict.claimed))
+    return f"largest {verdict.symbol} found {found}, claimed {claimed}"
 
 
 def explanation(verdict: Verdict) -> str:
@@ -42,11 +43,6 @@ def explanation(verdict: Verdict) -> str:
     if verdict.status == "proved":
         return f"Proof: {verdict.proof}; the search found nothing against it."
     return "Nothing in what was searched breaks the claim. That is not a proof."
-
-
-def number(value: float) -> str:
-    """A figure in six digits."""
-    return "∞" if value == math.inf else f"{value:.6g}"
 
 
 def bars(witness: Witness) -> list[tuple[str, str, str]]:

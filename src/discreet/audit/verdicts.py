@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.errors import DiscreetError
+from discreet.numbers.printing import jsonable
 
 Number = int | float
 
@@ -61,7 +60,7 @@ class Witness:
     def as_dict(self) -> dict[str, Any]:
         """The witness as plain values."""
         names = [name for name in self.__slots__ if getattr(self, name) not in (None, ())]
-        return {name: _jsonable(getattr(self, name)) for name in names}
+        return {name: jsonable(getattr(self, name)) for name in names}
 
     def __str__(self) -> str:
         return (
@@ -158,15 +157,15 @@ class Verdict:
             "claim": self.claim,
             "status": self.status,
             "holds": self.holds,
-            "measured": _jsonable(self.measured),
-            "claimed": _jsonable(self.claimed),
+            "measured": jsonable(self.measured),
+            "claimed": jsonable(self.claimed),
             "symbol": self.symbol,
             "witness": None if self.witness is None else self.witness.as_dict(),
             "worst": None if self.worst is None else self.worst.as_dict(),
             "proof": self.proof,
             "coverage": self.coverage,
             "stages": [
-                {name: _jsonable(getattr(stage, name)) for name in Stage.__slots__}
+                {name: jsonable(getattr(stage, name)) for name in Stage.__slots__}
                 for stage in self.stages
             ],
             "evaluations": self.evaluations,
@@ -207,13 +206,3 @@ def _some(sizes: list[int]) -> str:
         if words
         else "no"
     )
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, float) and math.isnan(value):
-        raise DiscreetError("a figure of this verdict is not a number, so it says nothing")
-    if isinstance(value, float) and not math.isfinite(value):
-        return "inf" if value > 0 else "-inf"
-    if isinstance(value, tuple):
-        return [_jsonable(part) for part in value]
-    return value

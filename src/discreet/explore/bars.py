@@ -47,7 +47,7 @@ def bars_of(study: Study, labels: tuple[str, ...]) -> list[Bar]:
     ).tolist()
     for start, stop in pairwise(edges):
         label = f"rank {start + 1:,}" if stop == start + 1 else f"ranks {start + 1:,} to {stop:,}"
-        rows.append(Bar(label, start, stop, None, _plain(study.values[start])))
+        rows.append(Bar(label, start, stop, None, study.values.item(start)))
     return rows
 
 
@@ -58,12 +58,7 @@ def summed(bars: list[Bar], mass: Floats) -> list[float]:
 
 def _single(study: Study, labels: tuple[str, ...], rank: int) -> Bar:
     place = int(study.order[rank])
-    return Bar(labels[place], rank, rank + 1, place, _plain(study.values[rank]))
-
-
-def _plain(value: Any) -> float:
-    number: float = value.item() if isinstance(value, np.generic) else value
-    return number
+    return Bar(labels[place], rank, rank + 1, place, study.values.item(rank))
 
 
 def score_range(values: npt.NDArray[Any]) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +28,7 @@ from discreet.explore.study import (
 from discreet.explore.uploads import LARGEST_SCORE
 from discreet.guarantees import ZCDP, ApproxDP
 from discreet.numbers.exact import float_up
+from discreet.numbers.printing import jsonable, rounded
 
 LOWEST, HIGHEST = 0.01, 10.0
 """The ε on the charts, unless the chosen one lies outside."""
@@ -105,7 +105,7 @@ def figures(
         "record": sentences.record(choices),
     }
     result["text"] = sentences.alternatives(choices, result)
-    plain: dict[str, Any] = _plain(result)
+    plain: dict[str, Any] = jsonable(result)
     return plain
 
 
@@ -199,7 +199,7 @@ def _need(
         return _Need(None, f"No ε is enough for {aim}: too many candidates tie.")
     if inverse == 0:
         return _Need(0.0, f"Any ε is enough for {aim}: even a blind choice is.")
-    epsilon = sentences.rounded_up(inverse * float(choices.range_distance))
+    epsilon = rounded(inverse * float(choices.range_distance), up=True, digits=3)
     return _Need(epsilon, f"You need ε = {sentences.figure(epsilon)} for {aim}.")
 
 
@@ -235,14 +235,3 @@ def _rival_epsilon(choices: Choices, study: Study) -> Fraction:
 
     times = study.remembered(("rival", scale), search)
     return choices.epsilon * Fraction(f"{times:.5g}")
-
-
-def _plain(value: Any) -> Any:
-    """Infinity becomes the word, so that the JSON is valid."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "inf" if value > 0 else None
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +11,7 @@ from discreet.explore.budget import total
 from discreet.explore.choices import Choices
 from discreet.explore.settings import is_private, mechanism_at
 from discreet.mechanisms import mechanism_named
+from discreet.numbers.printing import measured, percent, rounded
 
 
 def title(name: str) -> str:
@@ -24,34 +24,11 @@ def series(name: str) -> str:
     return name if is_private(name) else f"{name} (not private)"
 
 
-def rounded_up(value: float) -> float:
-    """Three significant digits, never below the value.
-
-    Example:
-        >>> rounded_up(0.18321)
-        0.184
-    """
-    return float(Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(value))
-
-
 def figure(value: float) -> str:
     """Four significant digits, as people write them."""
-    if not math.isfinite(value):
-        return "∞"
-    if value == 0:
-        return "0"
-    if abs(value) < 1e-4:
-        return f"{value:.2g}".replace("e-0", "e-")
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-
-
-def percent(value: float) -> str:
-    """A probability in per cent; never 0% or 100% unless it is."""
-    if 0 < value < 0.001:
-        return "below 0.1%"
-    if 0.999 < value < 1:
-        return "above 99.9%"
-    return f"{100 * value:.3g}%"
+    if 0 < abs(value) < 1e-4:
+        return measured(value, digits=2).replace("e-0", "e-")
+    return measured(value) if abs(value) < 1e4 or math.isinf(value) else f"{value:,.0f}"
 
 
 def exact(value: Fraction) -> str:
@@ -103,7 +80,7 @@ def _tail(choices: Choices, result: dict[str, Any]) -> str:
 
 
 def _budget(choices: Choices, found: dict[str, Any]) -> str:
-    rival = figure(found["rival_epsilon"])
+    rival = figure(rounded(found["rival_epsilon"], up=True))
     same = (
         f"For the accuracy of permute-and-flip at ε = {exact(choices.epsilon)} "
         f"the exponential mechanism needs ε = {rival}."
@@ -138,15 +115,16 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
         )
     text = (
         f"An attacker who holds {choices.worlds:,} data sets equally possible ({percent(found['before'])} "
-        f"each) is at most {percent(found['one'])} sure after one release"
+        f"each) is at most {percent(found['one'], up=True)} sure after one release"
     )
     if choices.releases > 1:
-        text += f", and at most {percent(found['all'])} after {choices.releases:,}"
+        text += f", and at most {percent(found['all'], up=True)} after {choices.releases:,}"
     text += "."
     if found["epsilon_for_tolerated"] is not None:
         text += (
             f" To keep it at {percent(found['tolerated'])} after one release, "
-            f"ε may be at most {found['epsilon_for_tolerated']:.3g}."
+            f"ε may be at most "
+            f"{figure(rounded(found['epsilon_for_tolerated'], up=False, digits=3))}."
         )
     return text
 

@@ -31,9 +31,10 @@ from discreet.guarantees.conversions import (
     zcdp_of_pure,
 )
 from discreet.guarantees.proofs import Proof, step_from
-from discreet.guarantees.words import figure, odds, subject, times
+from discreet.guarantees.words import odds, subject, times
 from discreet.numbers.balls import upper_bound
 from discreet.numbers.exact import Exact, cost, float_up, probability, refuse, shown, whole
+from discreet.numbers.printing import figure
 
 G = TypeVar("G", bound="Guarantee")
 

@@ -6,7 +6,8 @@ import math
 from fractions import Fraction
 
 from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import Exact, float_up, whole
+from discreet.numbers.exact import Exact, whole
+from discreet.numbers.printing import figure
 
 _PEOPLE = {1: "one person", 2: "two people", 3: "three people", 4: "four people", 5: "five people"}
 
@@ -26,19 +27,6 @@ def subject(people: int) -> str:
 def times(factor: int, symbol: str) -> str:
     """A multiple of a symbol, 4ε; once is the symbol itself."""
     return symbol if factor == 1 else f"{factor}{symbol}"
-
-
-def figure(value: Exact) -> str:
-    """A cost in at most four significant digits, rounded up; ∞ for infinity."""
-    nearest = float_up(value)
-    if nearest in (0, math.inf):
-        return "0" if nearest == 0 else "∞"
-    grid = Fraction(10) ** (3 - math.floor(math.log10(nearest)))
-    rounded = float_up(math.ceil(Fraction(value) * grid) / grid)
-    if 1e-4 <= rounded < 1e6:
-        return f"{rounded:.9g}"
-    digits, _, power = f"{rounded:.4g}".partition("e")
-    return f"{digits}e{int(power)}"
 
 
 def odds(epsilon: Exact) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
+from discreet.numbers.printing import measured
 from discreet.papers.drawing.panels import Bars, Lines
 from discreet.papers.histograms import Histogram, readable
 from discreet.papers.scope import Scope
@@ -117,6 +117,6 @@ def shown(value: float) -> str:
         >>> shown(5.32281), shown(1.2e-40), shown(float("inf"))
         ('5.323', '1.2e-40', '∞')
     """
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return f"{value:.4g}".replace("-", "−") if abs(value) >= 1e-4 or value == 0 else f"{value:.2g}"
+    if 0 < abs(value) < 1e-4:
+        return measured(value, digits=2)
+    return measured(value).replace("-", "−")

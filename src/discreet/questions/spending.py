@@ -29,12 +29,12 @@ from discreet.guarantees import (
     PureDP,
 )
 from discreet.guarantees.proofs import step_from
-from discreet.guarantees.words import figure
 from discreet.mechanisms import PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_named
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import refuse
+from discreet.numbers.printing import figure
 from discreet.questions.answer import TableRelease
 from discreet.scores import Scores
 

@@ -1,0 +1,90 @@
+"""Figures for people and for JSON: what is promised stays true after rounding, and NaN is never shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import DiscreetError
+from discreet.numbers.exact import Exact, float_up
+
+
+def rounded(value: float, *, up: bool, digits: int = 4) -> float:
+    """A figure in a few digits, rounded up or down, from its shortest decimal.
+
+    Example:
+        >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
+        (0.4588, 0.4587, 0.5)
+    """
+    if not math.isfinite(value):
+        return value
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))))
+
+
+def figure(value: Exact) -> str:
+    """A cost in at most four significant digits, rounded up; ∞ for infinity.
+
+    Example:
+        >>> figure(Fraction(1, 3)), figure(Fraction(1, 3_000_000)), figure(math.inf)
+        ('0.3334', '3.334e-7', '∞')
+    """
+    nearest = float_up(value)
+    if nearest in (0, math.inf):
+        return "0" if nearest == 0 else "∞"
+    grid = Fraction(10) ** (3 - math.floor(math.log10(nearest)))
+    rounded_up = float_up(math.ceil(Fraction(value) * grid) / grid)
+    if 1e-4 <= rounded_up < 1e6:
+        return f"{rounded_up:.9g}"
+    digits, _, power = f"{rounded_up:.4g}".partition("e")
+    return f"{digits}e{int(power)}"
+
+
+def measured(value: float, *, digits: int = 4) -> str:
+    """A figure that promises nothing (an error, a share), to the nearest; ∞ for infinity.
+
+    Example:
+        >>> measured(5.32281), measured(5.32281, digits=6), measured(-math.inf)
+        ('5.323', '5.32281', '−∞')
+    """
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.{digits}g}"
+
+
+def percent(value: float, *, up: bool | None = None) -> str:
+    """A probability in per cent, an upper bound rounded up; never 0% or 100% unless it is.
+
+    Example:
+        >>> percent(0.12341), percent(0.12341, up=True), percent(0.9999)
+        ('12.3%', '12.4%', 'above 99.9%')
+    """
+    if 0 < value < 0.001:
+        return "below 0.1%"
+    if 0.999 < value < 1:
+        return "above 99.9%"
+    share = value if up is None else rounded(value, up=up, digits=3)
+    return f"{100 * share:.3g}%"
+
+
+def jsonable(value: Any) -> Any:
+    """Plain values for JSON: infinity as the text "inf"; what is not a number is an error, not a figure.
+
+    Example:
+        >>> jsonable({"epsilon": math.inf, "errors": (1, np.float64(0.5))})
+        {'epsilon': 'inf', 'errors': [1, 0.5]}
+    """
+    if isinstance(value, Mapping):
+        return {name: jsonable(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isnan(value):
+        raise DiscreetError("a figure is not a number, so it says nothing")
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
