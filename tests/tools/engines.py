@@ -62,6 +62,8 @@ def spark(event_logs: Path) -> Iterator[Any]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
+        # Many small jobs in a short life: the second compiler and more collectors only cost time.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.log.level": "ERROR",
         "spark.ui.showConsoleProgress": "false",
         "spark.eventLog.enabled": "true",
