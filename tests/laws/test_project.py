@@ -14,7 +14,7 @@ import discreet
 from discreet import errors
 from discreet.mechanisms import MECHANISMS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 

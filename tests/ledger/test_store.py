@@ -306,9 +306,9 @@ def test_only_the_owner_may_read(tmp_path: Path) -> None:
 SECRET = "correct horse/battery"  # noqa: S105  # a password for the test
 
 
-def test_passwords_are_never_shown(caplog: pytest.LogCaptureFixture, server: str) -> None:
+def test_passwords_are_never_shown(caplog: pytest.LogCaptureFixture, postgres_server: str) -> None:
     caplog.set_level(logging.DEBUG)
-    base = make_url(server)
+    base = make_url(postgres_server)
     addresses = [
         base.set(username="nobody_here", password=SECRET),
         base.set(username="nobody_here", query={**base.query, "password": SECRET}),

@@ -13,7 +13,7 @@ import pytest
 
 import discreet
 
-SOURCES = Path(__file__).parents[1] / "src"
+SOURCES = Path(__file__).parents[2] / "src"
 PACKAGE = SOURCES / "discreet"
 
 # The flow, lowest floor first. A room (a module or a folder of discreet) imports from lower floors and

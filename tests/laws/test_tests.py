@@ -1,0 +1,96 @@
+"""The tests follow the source tree: a module's tests are found by its name, and stand alone."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TESTS = ROOT / "tests"
+SOURCES = ROOT / "src" / "discreet"
+OWN_TREES = {
+    "laws": "what concerns no single module",
+    "proofs": "the theorems of proofs/, which are not Python",
+}
+NO_MODULE = {
+    "explore/test_page.py": "the page in a browser is explore/static, not Python",
+    "explore/test_page_views.py": "the same, a second file so that two workers share it",
+}
+FILES = sorted(TESTS.rglob("*.py"))
+TEST_FILES = [path for path in FILES if path.name.startswith("test_")]
+
+
+def names_a_module(path: Path) -> bool:
+    """``tests/room/test_x.py`` is for ``room/x.py``, for the package ``room/x``, or for ``__x__.py``."""
+    room = SOURCES / path.parent.relative_to(TESTS)
+    name = path.stem.removeprefix("test_")
+    found = (room / f"{name}.py", room / f"__{name}__.py", room / name / "__init__.py")
+    return any(candidate.is_file() for candidate in found)
+
+
+def imported_test_modules(source: str) -> list[str]:
+    """The test modules and the conftests that a file imports, absolutely or from beside it."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = "." * node.level + (node.module or "")
+            names += [start, *(f"{start}.{alias.name}" for alias in node.names)]
+    parts = {name: name.split(".") for name in names if name.startswith(("tests", "."))}
+    return [
+        name
+        for name, split in parts.items()
+        if split[-1].startswith("test_") or split[-1] == "conftest"
+    ]
+
+
+def test_every_test_file_names_a_module_or_stands_among_the_laws() -> None:
+    strays = {
+        path.relative_to(TESTS).as_posix()
+        for path in TEST_FILES
+        if path.relative_to(TESTS).parts[0] not in OWN_TREES and not names_a_module(path)
+    }
+    assert strays == set(NO_MODULE)
+
+
+def test_what_is_no_test_is_a_tool_or_a_conftest() -> None:
+    others = {path.relative_to(TESTS) for path in FILES} - {
+        path.relative_to(TESTS) for path in TEST_FILES
+    }
+    strays = {
+        path.as_posix()
+        for path in others
+        if path.parts[0] not in ("tools", "proofs") and path.name != "conftest.py"
+    }
+    assert not strays
+    assert not any(path.relative_to(TESTS).parts[0] == "tools" for path in TEST_FILES)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(TESTS).as_posix())
+def test_no_test_module_imports_another(path: Path) -> None:
+    assert not imported_test_modules(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "from tests.gaps.test_gaps import SCALES",
+        "from tests.gaps import test_gaps",
+        "import tests.gaps.test_gaps",
+        "from .test_gaps import SCALES",
+        "from . import test_gaps",
+        "from .conftest import Visit",
+    ],
+)
+def test_an_import_of_a_test_module_would_be_seen(planted: str) -> None:
+    assert imported_test_modules(planted)
+    assert not imported_test_modules("from tests.tools.sampling import cases")
+
+
+def test_a_stray_file_would_be_seen() -> None:
+    assert names_a_module(TESTS / "gaps" / "test_finite.py")
+    assert not names_a_module(TESTS / "gaps" / "test_infinite.py")
+    assert not names_a_module(TESTS / "nowhere" / "test_finite.py")
