@@ -20,7 +20,7 @@ from discreet.errors import DiscreetError, ParameterError, ScoresError
 _SECTIONS = {
     "Try it": {
         "demo": ("demo", "One private answer, and what it promises."),
-        "demo-data": ("demo_data", "Write the tables of an invented clinic."),
+        "demo-data": ("demo", "Write the tables of an invented clinic."),
         "explore": ("explore", "See what a choice costs, in the browser."),
     },
     "Ask, and pay": {
@@ -28,7 +28,7 @@ _SECTIONS = {
         "median": ("ask", "The median of a column, on a public grid."),
         "quantiles": ("ask", "Several quantiles of a column at once."),
         "top": ("ask", "The k most common values of a column."),
-        "select": ("select", "The best candidate, by scores of your own."),
+        "select": ("ask", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),
     },
     "Choose before you spend": {

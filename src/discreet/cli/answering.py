@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from discreet.cli.output import as_json, deliver, opened_for_answer, say
+from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import ParameterError
 
@@ -63,13 +63,11 @@ def _counted(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterat
 
 
 def _progress() -> Any:
-    """A spinner with a clock while the engine works; only for a person who looks at stderr."""
-    if not sys.stderr.isatty():
+    """A spinner with a clock while the engine works."""
+    if not sys.stderr.isatty():  # and nothing of Rich is imported
         return nullcontext()
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = SpinnerColumn(), TextColumn("asking the table"), TimeElapsedColumn()
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    progress.add_task("asking", total=None)
-    return progress
+    shown = progress(SpinnerColumn(), TextColumn("asking the table"), TimeElapsedColumn())
+    shown.add_task("asking", total=None)
+    return shown

@@ -1,4 +1,4 @@
-"""``discreet mode``, ``median``, ``quantiles`` and ``top``: ask a table."""
+"""``discreet mode``, ``median``, ``quantiles`` and ``top`` ask a table, ``select`` a file of scores."""
 
 from __future__ import annotations
 
@@ -187,6 +187,28 @@ def top(*, unordered: bool, **asked: Any) -> None:
 
     _require_candidates(asked)
     _ask(questions.top_k, ordered=not unordered, **asked)
+
+
+@command("select")
+@argument("SCORES", "A CSV, TSV, JSON or Parquet file of candidates and scores.", name="file")
+@option("--epsilon NUMBER", "What the selection costs.", required=True)
+@option("--sensitivity NUMBER", "The most one person changes a score.")
+@shared.RANGE_DISTANCE
+@shared.MONOTONIC
+@shared.COLUMNS
+@shared.NEIGHBOURS
+@shared.MECHANISM
+@shared.OPTIMIZE
+@shared.COUNTED
+@shared.DELIVERED
+def select(file: str, **asked: Any) -> None:
+    """The best candidate, by scores of your own that were computed already.
+
+    Example: discreet select scores.csv --dataset clinic --sensitivity 1 --monotonic --epsilon 1
+    """
+    from discreet.questions import select_from_file
+
+    answer(select_from_file, file, **asked)
 
 
 def _require_candidates(asked: dict[str, Any]) -> None:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli.commands import argument, command, option
+from discreet.cli.output import progress
 from discreet.cli.shared_options import mechanism_names
+from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
     from discreet.audit import Regular, Verdict
@@ -68,8 +70,9 @@ def audit(
 
     Example: discreet audit mine.py:my_sampler --claim pure:1 --sampled 200000
     """
-    from discreet.audit import audit as audited
-    from discreet.audit import statistical_audit
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
+    from discreet import audit as room
     from discreet.cli.audited import failures_of, subject_named
 
     parameters = {name: value for name, value in given.items() if value is not None}
@@ -77,15 +80,23 @@ def audit(
     subject = subject_named(mechanism, parameters)
     where: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "n": n or None}
     verdict: Verdict
-    with _Progress() as progress, failures_of(mechanism):
+    with (
+        progress(BarColumn(24), TextColumn("{task.description}"), TimeElapsedColumn()) as bar,
+        failures_of(mechanism),
+    ):
+        task = bar.add_task("audit", total=1.0)
+
+        def tell(stage: str, share: float) -> None:
+            bar.update(task, completed=share, description=stage)
+
         if samples is None:
             _refuse_a_sampler(mechanism, subject)
-            verdict = audited(
-                subject, claimed, **where, starts=starts, seed=seed, progress=progress.tell
-            )
+            verdict = room.audit(subject, claimed, **where, starts=starts, seed=seed, progress=tell)
+        elif isinstance(claimed, room.Regular):
+            raise ParameterError("--claim regular cannot be audited with --sampled")
         else:
-            verdict = statistical_audit(
-                subject, _measured(claimed), **where, samples=samples, progress=progress.tell
+            verdict = room.statistical_audit(
+                subject, claimed, **where, samples=samples, progress=tell
             )
     if json:
         click.echo(verdict.to_json())
@@ -123,8 +134,6 @@ def parse_claim(text: str) -> Guarantee | Regular:
 
 
 def _claim(text: str | None, epsilon: str | None) -> Guarantee | Regular:
-    from discreet.errors import ParameterError
-
     if text is not None:
         return parse_claim(text)
     if epsilon is None:
@@ -132,52 +141,13 @@ def _claim(text: str | None, epsilon: str | None) -> Guarantee | Regular:
     return parse_claim(f"pure:{epsilon}")
 
 
-def _measured(claim: Guarantee | Regular) -> Guarantee:
-    from discreet.errors import ParameterError
-    from discreet.guarantees import Guarantee
-
-    if not isinstance(claim, Guarantee):
-        raise ParameterError("--claim regular cannot be audited with --sampled")
-    return claim
-
-
 def _refuse_a_sampler(name: str, subject: Any) -> None:
-    from discreet.errors import ParameterError
-
     if callable(getattr(subject, "sample", None)) and not (
         callable(subject) or hasattr(subject, "probabilities")
     ):
         raise ParameterError(
             f"{name} has no probabilities(scores): add --sampled 200000 to audit what it samples"
         )
-
-
-class _Progress:
-    """A line on stderr while the search runs; silent when stderr is not a terminal."""
-
-    def __enter__(self) -> _Progress:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        console = Console(stderr=True)
-        self._progress = Progress(
-            BarColumn(bar_width=24),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=console,
-            disable=not console.is_terminal,
-            transient=True,
-        )
-        self._task = self._progress.add_task("audit", total=1.0)
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._progress.stop()
-
-    def tell(self, stage: str, share: float) -> None:
-        """Show the stage and how far it is."""
-        self._progress.update(self._task, completed=share, description=stage)
 
 
 def show(verdict: Verdict) -> None:
@@ -194,10 +164,7 @@ def show(verdict: Verdict) -> None:
     pair = verdict.worst
     if pair is not None:
         parts.append(Text(f"{'witness' if verdict.witness else 'worst pair found'}: {pair}\n"))
-        table = Table(box=None, padding=(0, 1))
-        table.add_column("")
-        table.add_column("scores")
-        table.add_column("neighbour")
+        table = Table("", "scores", "neighbour", box=None, padding=(0, 1))
         for label, first, second in bars(pair):
             table.add_row(label, first, second, style="bold" if "◀" in label else "")
         parts.append(table)

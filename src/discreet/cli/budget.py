@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from discreet.cli import shared_options as shared
 from discreet.cli.budget_tables import print_budgets, print_history
 from discreet.cli.commands import Group, argument, command, option, stack
-from discreet.cli.guarantee_options import GUARANTEE, guarantee_of, relation_named
-from discreet.cli.output import say, say_json
+from discreet.cli.output import say_either, say_json
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ _LEDGER = stack(
 
 @command("create")
 @argument("DATASET", "A name for the data set.")
-@GUARANTEE
+@shared.GUARANTEE
 @option(
     "--accountant NAME",
     "epsilon, rho, rho-delta or epsilon-delta; by default it follows the cap.",
@@ -52,9 +51,6 @@ _LEDGER = stack(
 def create(
     dataset: str,
     *,
-    epsilon: str | None,
-    rho: str | None,
-    delta: str | None,
     accountant: str | None,
     period: str | None,
     neighbours: str,
@@ -62,6 +58,7 @@ def create(
     delta_for_releases: str | None,
     ledger: str | None,
     json: bool,
+    **figure: str | None,
 ) -> None:
     """Give a data set a budget. The cap and the way of counting never change afterwards.
 
@@ -69,13 +66,15 @@ def create(
 
     Example: discreet budget create visits --epsilon 3 --delta 1e-6 --period year
     """
+    from discreet.neighbours import Neighbours
+
     with _opened(ledger, create=True) as opened:
         made = opened.create(
             dataset,
-            guarantee_of(epsilon, rho, delta),
+            shared.guarantee_of(**figure),
             period,
             accountant=accountant,
-            neighbours=relation_named(neighbours),
+            neighbours=Neighbours.named(neighbours),
             groups=group,
             delta_for_releases=delta_for_releases,
         )
@@ -117,7 +116,7 @@ def history(dataset: str, *, ledger: str | None, json: bool) -> None:
 
 @command("plan")
 @_DATASET
-@GUARANTEE
+@shared.GUARANTEE
 @option(
     "--mechanism NAME",
     "With --epsilon: count it by this mechanism's own proof, e.g. exponential.",
@@ -130,62 +129,56 @@ def history(dataset: str, *, ledger: str | None, json: bool) -> None:
 def plan(
     dataset: str,
     *,
-    epsilon: str | None,
-    rho: str | None,
-    delta: str | None,
     mechanism: str | None,
     count: int,
     neighbours: str,
     group: str | None,
     ledger: str | None,
     json: bool,
+    **figure: str | None,
 ) -> None:
     """What more releases would cost. Spends nothing.
 
     Example: discreet budget plan visits --epsilon 0.1 --mechanism permute-and-flip --count 10
     """
     from discreet.accounting import Event
+    from discreet.neighbours import Neighbours
 
     event = Event(
-        guarantee_of(epsilon, rho, delta, mechanism),
+        shared.guarantee_of(**figure, mechanism=mechanism),
         mechanism=mechanism or "unnamed",
         count=count,
-        neighbours=relation_named(neighbours),
+        neighbours=Neighbours.named(neighbours),
     )
     with _opened(ledger) as opened:
         planned = opened.plan(dataset, event, group=group)
-    if json:
-        say_json(planned.as_data())
-    else:
-        say(str(planned))
+    say_either(planned, planned.as_data(), json=json)
 
 
 @command("allot")
 @argument("PART", "visits/alice: a part of visits, for alice.")
-@GUARANTEE
+@shared.GUARANTEE
 @option("--share NUMBER", "In place of a figure: a fraction of the whole, e.g. 1/4.")
 @_GROUP
 @_LEDGER
 def allot(
     part: str,
     *,
-    epsilon: str | None,
-    rho: str | None,
-    delta: str | None,
     share: str | None,
     group: str | None,
     ledger: str | None,
     json: bool,
+    **figure: str | None,
 ) -> None:
     """Set a part of a budget aside for an analyst, until it is revoked.
 
     Example: discreet budget allot visits/alice --epsilon 0.5
     """
-    if (share is None) == ((epsilon, rho, delta) == (None,) * 3):
+    if (share is None) == (set(figure.values()) == {None}):
         raise ParameterError("give --epsilon, --rho, --epsilon with --delta, or --share")
-    figure = guarantee_of(epsilon, rho, delta) if share is None else None
+    limit = shared.guarantee_of(**figure) if share is None else None
     with _opened(ledger) as opened:
-        made = opened.allot(part, figure, share=share, group=group)
+        made = opened.allot(part, limit, share=share, group=group)
     print_budgets([made], json)
 
 
@@ -217,11 +210,8 @@ def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: b
             raise ParameterError("--head goes with one data set")
         names = [found.name for found in opened.budgets()] if dataset is None else [dataset]
         results = [opened.verify(name, head=head) for name in names]
-    if json:
-        say_json([result.as_data() for result in results])
-    else:
-        for result in results:
-            say(str(result))
+    words = "\n".join(map(str, results))
+    say_either(words, [result.as_data() for result in results], json=json)
     if not all(result.holds for result in results):
         raise SystemExit(1)
 
@@ -236,10 +226,8 @@ def head(dataset: str, *, ledger: str | None, json: bool) -> None:
     """
     with _opened(ledger) as opened:
         found = opened.head(dataset)
-    if json:
-        say_json({"dataset": found.dataset, "sequence": found.sequence, "hash": found.hash})
-    else:
-        say(str(found))
+    data = {"dataset": found.dataset, "sequence": found.sequence, "hash": found.hash}
+    say_either(found, data, json=json)
 
 
 @command("accept-clock")
@@ -253,10 +241,7 @@ def accept_clock(dataset: str, *, purpose: str, ledger: str | None, json: bool) 
     """
     with _opened(ledger) as opened:
         entry = opened.accept_clock(dataset, purpose=purpose)
-    if json:
-        say_json(entry.as_data())
-    else:
-        say(f"{entry}: {entry.time}")
+    say_either(f"{entry}: {entry.time}", entry.as_data(), json=json)
 
 
 def _opened(address: str | None, *, create: bool = False) -> AbstractContextManager[Ledger]:

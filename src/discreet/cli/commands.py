@@ -9,6 +9,7 @@ import importlib
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -54,13 +55,7 @@ def argument(
 
 def stack(*decorators: Decorator[Any]) -> Decorator[Any]:
     """Options that go together, as one decorator."""
-
-    def decorate(function: Any) -> Any:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
+    return lambda made: reduce(lambda inner, decorate: decorate(inner), reversed(decorators), made)
 
 
 class Argument(click.Argument):

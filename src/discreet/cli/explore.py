@@ -8,7 +8,7 @@ import click
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import argument, command, option
-from discreet.cli.output import say, say_json
+from discreet.cli.output import say, say_either
 from discreet.cli.score_commands import read_scores
 from discreet.errors import missing_extra
 
@@ -53,10 +53,7 @@ def _serve(server: PageServer, *, browser: bool, as_json: bool) -> None:
     import threading
     import webbrowser
 
-    if as_json:
-        say_json({"url": server.url})
-    else:
-        say(server.url)
+    say_either(server.url, {"url": server.url}, json=as_json)
     say("The page is for this machine only. Stop it with Ctrl-C.", err=True)
     if browser:
         threading.Timer(0.5, webbrowser.open, [server.url]).start()

@@ -50,7 +50,5 @@ def optimality(
     if json:
         say_json(rows)
         return
-    print_table(
-        ["mechanism", "ε", "error ÷ least possible"],
-        [[row["mechanism"], row["epsilon"], f"{row['ratio']:.6f}"] for row in rows],
-    )
+    shown = [[row["mechanism"], row["epsilon"], f"{row['ratio']:.6f}"] for row in rows]
+    print_table(["mechanism", "ε", "error ÷ least possible"], shown)

@@ -10,12 +10,15 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from discreet.displays import visible
 from discreet.errors import DiscreetError, ParameterError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 def prepare_streams() -> None:
@@ -41,6 +44,23 @@ def say_json(data: Any) -> None:
     click.echo(as_json(data))
 
 
+def say_either(words: object, data: Any, *, json: bool) -> None:
+    """Words for people, or the same as JSON for programs."""
+    if json:
+        say_json(data)
+    else:
+        say(words)
+
+
+def progress(*columns: Any) -> Progress:
+    """Columns of Rich on stderr while something runs; only for a person who looks there."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+
+
 def _plain(data: Any) -> Any:
     if isinstance(data, dict):
         return {key: _plain(value) for key, value in data.items()}
@@ -59,12 +79,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for place, name in enumerate(columns):
         number = all(isinstance(row[place], int | float) for row in rows)
-        table.add_column(name, justify="right" if number else "left", no_wrap=not number)
+        table.add_column(name, justify="right" if number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(visible(_shown(value)) for value in row))
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=max(120, console.width))
+        console = Console(highlight=False, markup=False, width=max(200, console.width))
     console.print(table)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from discreet.cli.commands import command, option
-from discreet.cli.output import say, say_json
+from discreet.cli.output import progress, say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -161,25 +161,23 @@ def _list(rows: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
         say(f"{identifier}\t{words}")
 
 
-def _progress() -> Progress:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def _bar() -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
     words = TextColumn("{task.description}")
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), words)
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return progress(BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), words)
 
 
 def _checked(claims: Sequence[Claim], scope: Scope) -> list[CheckedClaim]:
     from discreet.papers import check
 
     results: list[CheckedClaim] = []
-    with _progress() as progress:
-        task = progress.add_task("", total=len(claims))
+    with _bar() as bar:
+        task = bar.add_task("", total=len(claims))
         for entry in claims:
-            progress.update(task, description=entry.id)
+            bar.update(task, description=entry.id)
             results += check([entry], scope)
-            progress.advance(task)
+            bar.advance(task)
     return results
 
 
@@ -189,8 +187,8 @@ def _drawn(
     from discreet.papers import draw
 
     running: list[str] = []
-    with _progress() as progress:
-        task = progress.add_task("", total=len(figures))
+    with _bar() as bar:
+        task = bar.add_task("", total=len(figures))
 
         def report(identifier: str, result: DrawnFigure | None) -> None:
             if result is None:
@@ -198,8 +196,8 @@ def _drawn(
             else:
                 if identifier in running:
                     running.remove(identifier)
-                progress.advance(task)
-            progress.update(task, description=", ".join(running))
+                bar.advance(task)
+            bar.update(task, description=", ".join(running))
 
         return draw(figures, scope, out, workers=workers, report=report)
 

@@ -55,8 +55,7 @@ def plan(
         )
         for family in families
     ]
-    private = [e for family, e in zip(families, needed, strict=True) if family.private]
-    least = min(private, default=0.0)
+    least = min((e for each, e in zip(families, needed, strict=True) if each.private), default=0.0)
     found = [
         {
             "mechanism": family.name,
@@ -69,14 +68,12 @@ def plan(
     if json:
         say_json(found)
         return
-    print_table(
-        ["mechanism", "ε needed", "× least"],
+    rows = [
         [
-            [
-                f"{row['mechanism']}{'' if row['private'] else ' (not private)'}",
-                rounded(epsilon, up=True),
-                row["ratio"] if row["ratio"] is not None else "",
-            ]
-            for row, epsilon in zip(found, needed, strict=True)
-        ],
-    )
+            f"{row['mechanism']}{'' if row['private'] else ' (not private)'}",
+            rounded(epsilon, up=True),
+            "" if row["ratio"] is None else row["ratio"],
+        ]
+        for row, epsilon in zip(found, needed, strict=True)
+    ]
+    print_table(["mechanism", "ε needed", "× least"], rows)

@@ -6,7 +6,6 @@ from typing import Any
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import command, option
-from discreet.cli.guarantee_options import GUARANTEE, guarantee_of
 from discreet.cli.output import print_table, say, say_json
 from discreet.cli.plan import SCORES_OR_COUNT
 from discreet.cli.score_commands import check_chart, draw, families_of, scores_or_count
@@ -14,7 +13,7 @@ from discreet.errors import ParameterError
 
 
 @command("recommend")
-@GUARANTEE
+@shared.GUARANTEE
 @option("--releases COUNT", "How many releases share the budget.", default=1)
 @option("--fixed-in-advance", "No question depends on an earlier answer.")
 @SCORES_OR_COUNT
@@ -22,9 +21,6 @@ from discreet.errors import ParameterError
 @shared.JSON
 def recommend(
     *,
-    epsilon: str | None,
-    rho: str | None,
-    delta: str | None,
     releases: int,
     fixed_in_advance: bool,
     chart: str | None,
@@ -40,7 +36,7 @@ def recommend(
     """
     from discreet.analysis import recommend as recommended
 
-    budget = guarantee_of(epsilon, rho, delta)
+    budget = shared.guarantee_of(**{name: given.pop(name) for name in ("epsilon", "rho", "delta")})
     families = families_of(**given)
     check_chart(chart)
     if chart is not None and given["file"] is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import command, option
-from discreet.cli.output import rounded, say, say_json
+from discreet.cli.output import rounded, say_either
 from discreet.errors import ParameterError
 
 
@@ -41,7 +41,4 @@ def risk(*, worlds: int, epsilon: str | None, risk: str | None, steps: str, json
         data = {"worlds": worlds, "steps": steps, "epsilon": largest, "risk": risk}
         shown = rounded(largest, up=False)
         words = f"Up to ε = {shown:.4g} no answer makes an attacker surer than {risk}."
-    if json:
-        say_json(data)
-    else:
-        say(words)
+    say_either(words, data, json=json)
