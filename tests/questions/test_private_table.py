@@ -13,8 +13,8 @@ import discreet
 from discreet import PureDP, questions
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
-from discreet.questions import Grid, PrivateTable, SelectionTerms, TableTerms, Terms
-from discreet.questions.context import Context
+from discreet.questions import Grid, PrivateTable, Terms
+from discreet.questions.context import Context, SelectionTerms, TableTerms
 from discreet.questions.spending import Asker
 
 VISITS = pl.DataFrame(

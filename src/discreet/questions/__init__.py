@@ -10,7 +10,7 @@ Example:
 from __future__ import annotations
 
 from discreet.questions.answer import TableRelease
-from discreet.questions.context import SelectionTerms, TableTerms, Terms
+from discreet.questions.context import Terms
 from discreet.questions.mode import mode
 from discreet.questions.private_table import PrivateTable, table
 from discreet.questions.quantile import median, quantile
@@ -26,10 +26,8 @@ __all__ = [
     "Grid",
     "NeverMatchesWarning",
     "PrivateTable",
-    "SelectionTerms",
     "SensitivityCheck",
     "TableRelease",
-    "TableTerms",
     "Terms",
     "check_sensitivity",
     "median",

@@ -121,17 +121,7 @@ class TableRelease(Release):
         for name in ("epsilon", "rho", "delta"):
             if hasattr(self.guarantee, name):
                 data["guarantee"][name] = getattr(self.guarantee, name)
-        for name in (
-            "count",
-            "count_within",
-            "people",
-            "people_within",
-            "gap",
-            "assigned",
-            "ordered",
-            "labels",
-            "rules",
-        ):
+        for name in TableRelease.__annotations__:
             if getattr(self, name) is not None:
                 data[name] = _plain(getattr(self, name))
         return data

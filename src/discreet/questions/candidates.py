@@ -1,6 +1,7 @@
 """Public candidates: from a list, a file, an enum or a declared categorical type, made to fit the column.
 
-Candidates taken from the data would themselves be a release, so none of these ways looks at the data.
+Candidates taken from the data would themselves be a release, so none of these ways looks at the data. A
+contest is how people are then counted for each of them.
 """
 
 from __future__ import annotations
@@ -11,15 +12,21 @@ import enum
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
 from discreet.numbers.exact import refuse
+from discreet.questions.rules import Sentences, about_candidates, about_types
+from discreet.tables import Grid, people_per_candidate
+from discreet.tables.counts import Counts, people_per_interval, people_with_any
 from discreet.tables.identities import is_encodable
+
+if TYPE_CHECKING:
+    from discreet.questions.context import Asking
 
 WHY_PUBLIC = (
     "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates read from "
@@ -168,3 +175,55 @@ _CONVERSIONS: dict[str, Any] = {
     "boolean": _as_boolean,
     "date": _as_date,
 }
+
+
+# ---- counting people for them ----
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """The labels of the candidates, and what counts people: per candidate, and at all."""
+
+    size: int
+    label: Callable[[int], Any]
+    count: Callable[[], Counts]
+    anybody: Callable[[], Counts]
+    rules: Sentences
+
+    def __len__(self) -> int:
+        return self.size
+
+    def named(self, indices: list[int], people: Counts) -> list[tuple[Any, int]]:
+        """The candidates chosen, each with its true count."""
+        return [(self.label(index), int(people[index])) for index in indices]
+
+
+def contest_of(
+    asking: Asking, candidates: object, *, bounds: object, step: object, delta: object
+) -> Contest:
+    """The contest between public candidates, or between the points of a public grid."""
+    table, rows, column = asking.table, asking.rows, asking.column
+    if delta is not None:
+        raise refuse("delta", delta, "left out with public candidates: a mechanism brings its own")
+    if bounds is not None:
+        if candidates is not None:
+            raise ParameterError("give ⟨candidates⟩ or ⟨bounds⟩, not both")
+        candidates = Grid.between(bounds, step=step)
+    if isinstance(candidates, Grid):
+        table.require_number(column)
+        grid = candidates
+        return Contest(
+            len(grid),
+            grid.label,
+            lambda: people_per_interval(table, rows, column=column, grid=grid),
+            lambda: people_with_any(table, rows, column=column, grid=grid),
+            about_candidates(grid),
+        )
+    public = public_candidates(candidates, column=column, kind=table.kind(column))
+    return Contest(
+        len(public),
+        public.labels.__getitem__,
+        lambda: people_per_candidate(table, rows, column=column, keys=public.keys),
+        lambda: people_with_any(table, rows, column=column, keys=public.keys),
+        about_candidates() + about_types(table, column, public, name="candidates"),
+    )

@@ -30,7 +30,7 @@ def cluster_mode(asking: Asking, candidates: Any, *, besides: bool) -> TableRele
         raise ParameterError("candidates in a PySpark frame need data in a PySpark frame")
     require_libraries()
     column, epsilon = asking.column, asking.epsilon_each
-    chooser = asking.chooser(epsilon, besides="candidates in the cluster")
+    chooser = asking.context.chooser(epsilon, besides="candidates in the cluster")
     if not chooser.facts.merges:
         raise ParameterError(
             "a selection in the cluster is permute-and-flip: leave ⟨mechanism⟩ out"

@@ -10,7 +10,6 @@ from typing import Any, TypedDict
 
 from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
-from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.numbers.exact import positive, refuse, whole
 from discreet.questions.answer import TableRelease
@@ -31,21 +30,13 @@ class _SelectionTerms(TypedDict, total=False):
 
 
 class SelectionTerms(_SelectionTerms, total=False):
-    """What a selection by scores of one's own may be told: a part of ``Terms``.
-
-    Example:
-        >>> counted: SelectionTerms = {"ledger": "sqlite:///budget.db", "dataset": "clinic"}
-    """
+    """What a selection by scores of one's own may be told: a part of ``Terms``."""
 
     ledger: AnyLedger | None
 
 
 class TableTerms(_SelectionTerms, total=False):
-    """What a table in hand may be told besides its ledger: ``Terms`` without ``ledger``.
-
-    Example:
-        >>> adults: TableTerms = {"user": "patient", "where": "age >= 18"}
-    """
+    """What a table in hand may be told besides its ledger: ``Terms`` without ``ledger``."""
 
     user: str | None
     one_row_per_user: bool
@@ -233,10 +224,6 @@ class Asking:
     times: int
     group_labels: tuple[Any, ...]
     rules: Sentences
-
-    def chooser(self, epsilon: Fraction, *, besides: str | None = None) -> Mechanism:
-        """The mechanism that was asked for, at this ε."""
-        return self.context.chooser(epsilon, besides=besides)
 
     def named(
         self,

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
-from discreet.questions.contest import contest_of, require_no_delta
+from discreet.questions.candidates import contest_of
 from discreet.questions.context import Context, Terms
 from discreet.questions.scoring import (
     count_scores,
@@ -74,16 +74,15 @@ def mode(
         if with_gap:
             raise ParameterError("⟨with_gap⟩ needs public candidates")
         return unknown_top(asking, "mode", delta=delta, considered=considered, share=share)
-    require_no_delta(delta)
-    if type(candidates).__module__.startswith("pyspark.sql"):
+    if delta is None and type(candidates).__module__.startswith("pyspark.sql"):
         # Not at the top: most questions are asked without a cluster.
         from discreet.questions.cluster_mode import cluster_mode
 
         return cluster_mode(asking, candidates, besides=with_count or with_gap)
-    contest = contest_of(asking, candidates, bounds=bounds, step=step)
+    contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta)
     for_choice = asking.epsilon_each * (1 - share)
     besides = "with_gap" if with_gap else "with_count" if with_count else None
-    chooser = asking.chooser(for_choice, besides=besides)
+    chooser = asking.context.chooser(for_choice, besides=besides)
     if with_gap:
         require_gap(chooser, len(contest))
 

@@ -100,7 +100,7 @@ def of_levels(
     # other relation; a single quantile has one part only, and its own sensitivity.
     steps = 2 if asking.inner == REPLACE and depths > 1 else 1
     inner = ADD_REMOVE if steps == 2 else asking.inner
-    chooser = asking.chooser(
+    chooser = asking.context.chooser(
         asking.epsilon_each / (depths * steps), besides="several quantiles" if depths > 1 else None
     )
     # The chooser has an ε of its own, so that its promise is the same at every distance.

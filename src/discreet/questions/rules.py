@@ -8,10 +8,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from discreet.numbers.exact import refuse
-from discreet.questions.candidates import Candidates
 from discreet.tables import Grid, Rows, Table
+
+if TYPE_CHECKING:
+    from discreet.questions.candidates import Candidates
 
 Sentences = tuple[str, ...]
 

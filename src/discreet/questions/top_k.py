@@ -14,7 +14,7 @@ from discreet.guarantees import PureDP
 from discreet.mechanisms import Mechanism, PermuteAndFlip
 from discreet.numbers.exact import refuse, whole
 from discreet.questions.answer import TableRelease
-from discreet.questions.contest import contest_of, require_no_delta
+from discreet.questions.candidates import contest_of
 from discreet.questions.context import Context, Terms
 from discreet.questions.scoring import count_scores, count_sensitivity, share_of
 from discreet.questions.spending import Part, mechanism_at
@@ -60,13 +60,13 @@ def top_k(
         k: how many.
         candidates: the public candidates, as for ``mode``; None with ``delta`` for an unknown domain, where
             fewer than k may come back.
-        bounds: in place of ``candidates``: the public bounds of a grid, ``(lower, upper)``.
+        bounds: in place of ``candidates``, as for ``mode``.
         step: with ``bounds``: the distance between grid points.
         epsilon: what the whole question costs.
-        method: ``"peeling"`` or ``"one-shot"``.
-        ordered: whether the order is part of the answer.
         delta: only without candidates: the probability with which the guarantee may fail.
         considered: only without candidates: how many values compete at most.
+        method: ``"peeling"`` or ``"one-shot"``.
+        ordered: whether the order is part of the answer.
         with_count: release noisy counts of the answers as well, for ``count_share`` of ε.
         count_share: the part of ε that the counts get.
         **terms: what every question is told, see ``Terms``; the mechanism is for peeling.
@@ -88,8 +88,7 @@ def top_k(
             raise ParameterError("an unknown domain is peeled, and the order is part of the answer")
         most = max(whole("considered", considered), number)
         return unknown_top(asking, what, delta=delta, considered=most, share=share, k=number)
-    require_no_delta(delta)
-    contest = contest_of(asking, candidates, bounds=bounds, step=step)
+    contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta)
     if number > len(contest):
         raise refuse("k", k, f"at most the number of candidates, {len(contest)}")
     choose, part, name = way_to_choose(
