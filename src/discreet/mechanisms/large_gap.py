@@ -15,10 +15,10 @@ from discreet.gaps import Gaps
 from discreet.guarantees import ApproxDP, Guarantee
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
-from discreet.numbers.balls import precision
+from discreet.numbers.balls import ball_of, precision
 from discreet.numbers.exact import Exact, probability
 from discreet.sampling import Bits
-from discreet.sampling.refinement import Ball, Uniform, ball
+from discreet.sampling.refinement import Ball, Uniform
 from discreet.scores import Scores
 
 # Relative error granted to the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.
@@ -187,8 +187,8 @@ class LargeGap(Mechanism):
             return arb(0, 1).union(arb(0)) * arb((1, -_FAR))
         weight = sum((_power(-gamma) for gamma in others), arb(0))
         grown = sum((_power(cost - gamma) for gamma in others), arb(0))
-        left = -ball(-cost).expm1() if cost < _FAR else 1 - _power(-cost)
-        return 2 * ball(self._delta) * (1 - weight) / (grown * left)
+        left = -ball_of(-cost).expm1() if cost < _FAR else 1 - _power(-cost)
+        return 2 * ball_of(self._delta) * (1 - weight) / (grown * left)
 
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
         if self._scale_for(scores) == 0:
@@ -253,7 +253,7 @@ def _power(exponent: Fraction) -> Ball:
     from flint import arb
 
     least = Fraction(-4 * _FAR)
-    return ball(exponent).exp() if exponent >= least else ball(least).exp().union(arb(0))
+    return ball_of(exponent).exp() if exponent >= least else ball_of(least).exp().union(arb(0))
 
 
 def _weight(gammas: Floats, best: int) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 from discreet import PermuteAndFlip, PureDP
 from discreet.audit import audit
 from discreet.errors import ParameterError
+from discreet.numbers.balls import ball_of
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.opendp import (
     bernoulli_exponential_bounds,
@@ -22,7 +23,6 @@ from discreet.papers.findings import Finding, proved, refuted, unless
 from discreet.papers.lattices import affine_families, lattice, where_laws_differ
 from discreet.papers.permute_and_flip.privacy import not_private
 from discreet.papers.scope import Scope
-from discreet.sampling.refinement import ball
 
 claim = claims_of("opendp-proof")
 
@@ -59,7 +59,8 @@ def _primitive_2(scope: Scope) -> Finding:
             low, high = bernoulli_exponential_bounds(gamma, rounds)
             widest = max(widest, high - low)
             if not (
-                bool(ball(low) <= ball(-gamma).exp()) and bool(ball(-gamma).exp() <= ball(high))
+                bool(ball_of(low) <= ball_of(-gamma).exp())
+                and bool(ball_of(-gamma).exp() <= ball_of(high))
             ):
                 broken = {"gamma": str(gamma)}
     # A gap beyond one is a product: exp(−1) for each whole unit, times exp(−rest).
@@ -124,7 +125,7 @@ def _lemma_2_3(scope: Scope) -> Finding:
     cases = cases[:: scope.size(full=1, quick=2)]
     with balls():
         for rate, shift in cases:
-            scale, moved = ball(rate), ball(shift)
+            scale, moved = ball_of(rate), ball_of(shift)
 
             def density(x: Any, _analytic: bool, *, scale: Any = scale, moved: Any = moved) -> Any:
                 return scale * (-scale * x).exp() * (-scale * (x + moved)).exp()

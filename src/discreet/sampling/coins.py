@@ -16,8 +16,9 @@ from typing import Protocol
 import numpy as np
 
 from discreet.gaps import Flags, Floats, Gaps, Indices
+from discreet.numbers.balls import ball_of
 from discreet.sampling.bits import Bits, Words
-from discreet.sampling.refinement import Ball, Uniform, ball, scaled
+from discreet.sampling.refinement import Ball, Uniform, scaled
 from discreet.sampling.tuning import Tuning
 
 _POWERS = 2.0 ** np.arange(128)
@@ -75,7 +76,7 @@ class Heads:
 
     def ball(self, gamma: Fraction) -> Ball:
         """exp(−γ)/2^halvings."""
-        return scaled(ball(-gamma).exp(), -self.halvings)
+        return scaled(ball_of(-gamma).exp(), -self.halvings)
 
     def exponent(self, level: int) -> int:
         """Each halving counts for one."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
-from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform, ball, precision
+from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform
 
 _WORD = 64
 
@@ -28,7 +29,7 @@ def geometric(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
         if uniform.known:
             with precision(uniform.width + GUARD_BITS + max(0, scale.numerator.bit_length())):
                 low, high = uniform.ends()
-                found = common_floor(-high.log() * ball(scale), -low.log() * ball(scale))
+                found = common_floor(-high.log() * ball_of(scale), -low.log() * ball_of(scale))
             if found is not None:
                 return found
         uniform.extend()

@@ -12,11 +12,12 @@ from bisect import bisect_left
 import numpy as np
 
 from discreet.gaps import Gaps, Indices
+from discreet.numbers.balls import ball_of
 from discreet.sampling.bits import Bits
 from discreet.sampling.coins import Heads, flip
 from discreet.sampling.integers import some_indices, some_words_below
 from discreet.sampling.levels import DRAWS_AT_ONCE, Levels
-from discreet.sampling.refinement import Ball, Uniform, ball, scaled
+from discreet.sampling.refinement import Ball, Uniform, scaled
 from discreet.sampling.thinning import cheapest_level, visit_counts
 from discreet.sampling.tuning import STANDARD, Tuning
 
@@ -93,9 +94,9 @@ class Shares:
         gammas = [self._gaps.exact(candidate) for candidate in self._near.tolist()]
 
         def share(place: int) -> Ball:
-            chances = [ball(-gamma).exp() for gamma in gammas]
-            below = sum(chances[: place + 1], ball(0))
-            nobody = scaled(ball(self._gaps.size), -self._level)
+            chances = [ball_of(-gamma).exp() for gamma in gammas]
+            below = sum(chances[: place + 1], ball_of(0))
+            nobody = scaled(ball_of(self._gaps.size), -self._level)
             return below / (below + sum(chances[place + 1 :], nobody))
 
         return bisect_left(

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.gaps import Indices
+from discreet.numbers.balls import ball_of
 from discreet.sampling.bits import Bits, Words
-from discreet.sampling.refinement import Uniform, ball
+from discreet.sampling.refinement import Uniform
 
 
 def uniform_below(bits: Bits, bound: int) -> int:
@@ -97,5 +98,5 @@ def biased_coins(bits: Bits, chance: Fraction, *, count: int) -> NDArray[np.bool
     heads: NDArray[np.bool_] = words < np.uint64(floor)
     # Only the one word that contains the threshold leaves the matter open.
     for place in (words == np.uint64(floor)).nonzero()[0].tolist():
-        heads[place] = Uniform(bits, known=floor, width=64).is_below(lambda: ball(chance))
+        heads[place] = Uniform(bits, known=floor, width=64).is_below(lambda: ball_of(chance))
     return heads

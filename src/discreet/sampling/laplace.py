@@ -18,11 +18,12 @@ from itertools import count
 import numpy as np
 
 from discreet.gaps import Floats, Gaps, Indices
+from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
 from discreet.sampling.coins import Heads
 from discreet.sampling.levels import DRAWS_AT_ONCE, Levels
 from discreet.sampling.permute_and_flip import first_arrivals, head_or_none
-from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform, ball, precision
+from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform
 from discreet.sampling.thinning import thinned_heads
 from discreet.sampling.tuning import STANDARD, Tuning
 
@@ -111,8 +112,8 @@ class Layer:
         """The same three formulas."""
         z = gamma - (self.number - 1)
         if z >= 1:
-            return (ball(1).exp() - 1) / (2 * ball(z).exp() - 1)
-        inside = ball(max(z, Fraction(0)))
+            return (ball_of(1).exp() - 1) / (2 * ball_of(z).exp() - 1)
+        inside = ball_of(max(z, Fraction(0)))
         return 1 - (inside - 1).exp() / (2 - (-inside).exp())
 
     def depths(self, gammas: Floats, uniforms: Floats) -> Floats:
@@ -126,7 +127,7 @@ class Layer:
 
     def depth_bounds(self, gamma: Fraction, uniform: Uniform) -> tuple[Ball, Ball]:
         """Balls below and above the depth, which grows with the uniform number."""
-        inside = ball(min(max(gamma - (self.number - 1), Fraction(0)), Fraction(1)))
+        inside = ball_of(min(max(gamma - (self.number - 1), Fraction(0)), Fraction(1)))
         slope = 2 * inside.exp() - 1
         chance = 1 - (inside - 1).exp() / (2 - (-inside).exp())
         turn = inside.exp() - 1

@@ -11,8 +11,9 @@ import math
 import numpy as np
 
 from discreet.gaps import Indices
+from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
-from discreet.sampling.refinement import GUARD_BITS, Uniform, ball, precision, scaled
+from discreet.sampling.refinement import GUARD_BITS, Uniform, scaled
 from discreet.sampling.tuning import Tuning
 
 LARGEST_RANGE = 1 << 46
@@ -93,7 +94,7 @@ def exact_skip(uniform: Uniform, exponent: int, *, limit: int) -> int:
         # With exponent·k bits a small power is exact, so that u is settled as soon as it can be.
         exact_bits = min(exponent * (guess + 2), _MOST_EXACT_BITS)
         with precision(max(uniform.width + exponent, exact_bits) + GUARD_BITS):
-            rest = 1 - scaled(ball(1), -exponent)
+            rest = 1 - scaled(ball_of(1), -exponent)
             low, high = uniform.ends()
             if bool(high <= rest**limit):
                 return limit

@@ -13,9 +13,10 @@ from functools import cmp_to_key
 import numpy as np
 
 from discreet.gaps import Gaps
+from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
 from discreet.sampling.discrete_noise import common_floor
-from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform, ball, precision
+from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform
 
 _WORD = 64
 
@@ -35,7 +36,7 @@ class _Noisy:
     def ends(self) -> tuple[Ball, Ball]:
         """Balls around the least and the largest value that Y may have."""
         low, high = self.uniform.ends()
-        gamma = ball(self.gamma)
+        gamma = ball_of(self.gamma)
         return -high.log() - gamma, -low.log() - gamma
 
 
@@ -63,7 +64,7 @@ def noisy_first_and_gap(
             (first_low, first_high), (second_low, second_high) = first.ends(), second.ends()
             low, high = first_low - second_high, first_high - second_low
             # The order is settled already: the lead is positive whatever these enclosures say.
-            found = common_floor(low.max(ball(0)) * ball(factor), high * ball(factor))
+            found = common_floor(low.max(ball_of(0)) * ball_of(factor), high * ball_of(factor))
         if found is not None:
             return first.index, max(found, 0)
         first.uniform.extend()

@@ -14,11 +14,12 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.gaps import Floats, Gaps, Indices
+from discreet.numbers.balls import ball_of
 from discreet.sampling.bits import Bits
 from discreet.sampling.coins import Heads, flip, heads_after_first_bits, heads_among, not_tails_yet
 from discreet.sampling.integers import few_indices, some_indices, uniform_below
 from discreet.sampling.levels import DRAWS_AT_ONCE, Levels
-from discreet.sampling.refinement import Ball, ball, scaled
+from discreet.sampling.refinement import Ball, scaled
 from discreet.sampling.thinning import far_heads, thinned_heads, visit_counts
 from discreet.sampling.tuning import STANDARD, Tuning
 
@@ -200,7 +201,7 @@ class Window:
 
     def ball(self, gamma: Fraction) -> Ball:
         """x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""
-        share = scaled(ball(-gamma).exp(), -self._shift)
+        share = scaled(ball_of(-gamma).exp(), -self._shift)
         return share / (1 - (self.number - 1) * share)
 
     def exponent(self, level: int) -> int:

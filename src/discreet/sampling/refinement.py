@@ -10,11 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from discreet.numbers.balls import ball_of as ball
-from discreet.numbers.balls import precision
+from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
-
-__all__ = ["GUARD_BITS", "Ball", "Uniform", "ball", "precision", "scaled"]
 
 Ball: TypeAlias = Any
 """flint's ``arb``: a real number known to lie in an interval."""
@@ -58,4 +55,6 @@ class Uniform:
 
     def ends(self) -> tuple[Ball, Ball]:
         """Balls around the two ends of the interval in which this number is known to lie."""
-        return scaled(ball(self.known), -self.width), scaled(ball(self.known + 1), -self.width)
+        return scaled(ball_of(self.known), -self.width), scaled(
+            ball_of(self.known + 1), -self.width
+        )

@@ -12,8 +12,9 @@ from fractions import Fraction
 from itertools import accumulate
 
 from discreet.gaps import Gaps
+from discreet.numbers.balls import ball_of
 from discreet.sampling.bits import Bits
-from discreet.sampling.refinement import Ball, Uniform, ball
+from discreet.sampling.refinement import Ball, Uniform
 
 
 def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int:
@@ -37,7 +38,7 @@ def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int
 
     def shares() -> list[Ball]:
         masses = (
-            ball(weights[place]) * ball(exponent - nearest).exp()
+            ball_of(weights[place]) * ball_of(exponent - nearest).exp()
             for place, exponent in zip(eligible, exponents, strict=True)
         )
         return list(accumulate(masses))

@@ -18,6 +18,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from discreet.gaps import Gaps
+from discreet.numbers.balls import precision
 from discreet.sampling import (
     ScriptedBits,
     laplace_max,
@@ -36,7 +37,7 @@ from discreet.sampling.coins import (
 )
 from discreet.sampling.laplace import Layer
 from discreet.sampling.permute_and_flip import Window
-from discreet.sampling.refinement import Uniform, precision
+from discreet.sampling.refinement import Uniform
 from discreet.sampling.tuning import STANDARD, Tuning
 from tests.tools.forking import forked
 from tests.tools.sampling.checks import (

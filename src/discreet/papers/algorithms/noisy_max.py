@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
+from discreet.numbers.balls import ball_of, precision
 from discreet.papers.algorithms.permute_and_flip import (
     distribution_by_permutation,
     draw_by_permutation,
@@ -20,7 +21,7 @@ from discreet.papers.algorithms.problem import (
     uniform_choice,
 )
 from discreet.sampling import Bits
-from discreet.sampling.refinement import Uniform, ball, precision
+from discreet.sampling.refinement import Uniform
 
 PAPER = "noisy-max"
 
@@ -42,8 +43,8 @@ def largest_noisy(offsets: Sequence[Fraction], bits: Bits) -> int:
             low, high = {}, {}
             for rival in rivals:
                 least, most = uniforms[rival].ends()
-                low[rival] = ball(offsets[rival]) - most.log()
-                high[rival] = ball(offsets[rival]) - least.log()
+                low[rival] = ball_of(offsets[rival]) - most.log()
+                high[rival] = ball_of(offsets[rival]) - least.log()
             rivals = [
                 r for r in rivals if not any(bool(high[r] < low[t]) for t in rivals if t != r)
             ]

@@ -17,9 +17,9 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.errors import ParameterError
-from discreet.numbers.balls import precision
+from discreet.numbers.balls import ball_of, precision
 from discreet.sampling import Bits, biased_coins, uniform_below
-from discreet.sampling.refinement import Uniform, ball
+from discreet.sampling.refinement import Uniform
 
 Number: TypeAlias = Any
 """A flint ``fmpq``, ``fmpq_poly`` or ``arb``: the distributions are written once for all three."""
@@ -81,7 +81,7 @@ class Problem:
         """p_r of every candidate."""
         if self.epsilon is not None:
             with balls():
-                return [ball(-self.gap(r)).exp() for r in range(len(self.scores))]
+                return [ball_of(-self.gap(r)).exp() for r in range(len(self.scores))]
         steps = [Fraction(self.best - score) / self.sensitivity for score in self.scores]
         if any(step.denominator != 1 for step in steps):
             raise ParameterError("⟨unit_coin⟩ needs scores on the grid of the sensitivity")
@@ -90,7 +90,7 @@ class Problem:
     def flip(self, candidate: int, bits: Bits, *, thinned: Fraction = Fraction(1)) -> bool:
         """Bernoulli(thinned · p_r), exactly."""
         gamma = self.gap(candidate)
-        return Uniform(bits).is_below(lambda: ball(thinned) * ball(-gamma).exp())
+        return Uniform(bits).is_below(lambda: ball_of(thinned) * ball_of(-gamma).exp())
 
 
 def uniform_choice(members: Sequence[int], bits: Bits) -> int:

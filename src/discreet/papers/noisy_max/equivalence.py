@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from discreet.numbers.balls import ball_of
 from discreet.papers.algorithms.noisy_max import (
     distribution_capped,
     distribution_noisy_max,
@@ -19,7 +20,6 @@ from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, unless
 from discreet.papers.lattices import affine_families, lattice, lattices, where_laws_differ
 from discreet.papers.scope import Scope
-from discreet.sampling.refinement import ball
 
 claim = claims_of("noisy-max")
 
@@ -106,7 +106,7 @@ def _gumbel_wins(gammas: list[Fraction], outcome: int) -> Any:
     """Pr[−γ_r + G_r is the largest]: ∫ exp(−y − γ_r) exp(−Σ exp(−y − γ_t)) dy."""
     from flint import acb, arb
 
-    offsets = [ball(gamma) for gamma in gammas]
+    offsets = [ball_of(gamma) for gamma in gammas]
     low, high = -6, 40
 
     def density(y: Any, _analytic: bool) -> Any:

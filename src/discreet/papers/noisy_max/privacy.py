@@ -11,6 +11,7 @@ from typing import Any
 from discreet.audit import audit
 from discreet.guarantees import ZCDP, BoundedRange
 from discreet.mechanisms import PermuteAndFlip
+from discreet.numbers.balls import ball_of
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.problem import Number, Problem, balls, rational
 from discreet.papers.catalogue import claims_of
@@ -28,7 +29,6 @@ from discreet.papers.permute_and_flip.error import utility
 from discreet.papers.permute_and_flip.privacy import not_private
 from discreet.papers.polynomials import negative_point, permute_and_flip_polynomials, unknown
 from discreet.papers.scope import Scope
-from discreet.sampling.refinement import ball
 
 claim = claims_of("noisy-max")
 
@@ -94,8 +94,8 @@ def _proposition_8(scope: Scope) -> Finding:
         for epsilon in map(Fraction, ("0.01", "0.1", "1", "5", "20")):
             before, after = _swap(epsilon)
             width = (before[0] / after[0]).log() - (before[1] / after[1]).log()
-            closed = 2 * (2 * (ball(epsilon) / 2).exp() - 1).log()
-            if not (bool(width > ball(epsilon)) and width.overlaps(closed)):
+            closed = 2 * (2 * (ball_of(epsilon) / 2).exp() - 1).log()
+            if not (bool(width > ball_of(epsilon)) and width.overlaps(closed)):
                 return consistent("the pair (Δ, 0), (0, Δ)", "the pair does not refute it")
             ranges[f"range at ε = {float(epsilon):g}"] = round(float(width), 5)
     verdict = audit(PermuteAndFlip(epsilon=1), BoundedRange(1), n=2 if scope.quick else (2, 3, 4))
@@ -152,10 +152,10 @@ def _conversions(scope: Scope) -> Finding:
     orders = [Fraction(k, 4) for k in range(5, scope.size(full=60, quick=24))]
     with balls():
         for epsilon in map(Fraction, ("0.05", "0.5", "1", "3", "10")):
-            e = ball(epsilon)
+            e = ball_of(epsilon)
             high = e.exp() / (1 + e.exp())
             pure = [
-                renyi_divergence((high, 1 - high), (1 - high, high), a) / ball(a) for a in orders
+                renyi_divergence((high, 1 - high), (1 - high, high), a) / ball_of(a) for a in orders
             ]
             widths = []
             for step in range(1, 20):
@@ -163,7 +163,7 @@ def _conversions(scope: Scope) -> Finding:
                 # p·e^t + (1 − p)·e^(t−ε) = 1 fixes the pair whose log-ratios are t and t − ε.
                 p = (1 - (t - e).exp()) / (t.exp() - (t - e).exp())
                 pair = (p * t.exp(), (1 - p) * (t - e).exp())
-                widths += [renyi_divergence(pair, (p, 1 - p), a) / ball(a) for a in orders]
+                widths += [renyi_divergence(pair, (p, 1 - p), a) / ball_of(a) for a in orders]
             if not all(bool(value <= e**2 / 2) for value in pure):
                 broken = {"epsilon": str(epsilon), "from": "pure"}
             if not all(bool(value <= e**2 / 8) for value in widths):
@@ -182,7 +182,7 @@ def _conversions(scope: Scope) -> Finding:
 
 def renyi_divergence(first: Sequence[Number], second: Sequence[Number], order: Fraction) -> Number:
     """D_α of two distributions in balls, α ≠ 1."""
-    alpha = ball(order)
+    alpha = ball_of(order)
     total: Any = 0
     for x, y in zip(first, second, strict=True):
         total = total + (alpha * x.log() + (1 - alpha) * y.log()).exp()
@@ -198,7 +198,7 @@ def _corollary_10(_scope: Scope) -> Finding:
         for epsilon in map(Fraction, ("0.1", "1", "4")):
             before, after = _swap(epsilon)
             divergence = sum(x * (x / y).log() for x, y in zip(before, after, strict=True))
-            if not bool(divergence > ball(epsilon) ** 2 / 8):
+            if not bool(divergence > ball_of(epsilon) ** 2 / 8):
                 return consistent("the pair (Δ, 0), (0, Δ)", "the pair does not refute it")
             shown = [round(float(divergence), 5), round(float(epsilon) ** 2 / 8, 5)]
             values[f"divergence and ε²/8 at ε = {float(epsilon):g}"] = shown

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from discreet.numbers.balls import ball_of
 from discreet.papers.algorithms.exponential_randomized_response import (
     Reading,
     chain,
@@ -22,7 +23,6 @@ from discreet.papers.findings import Finding, unless, unless_found
 from discreet.papers.lattices import lattice, moved, neighbours
 from discreet.papers.noisy_max.privacy import renyi_divergence
 from discreet.papers.scope import Scope
-from discreet.sampling.refinement import ball
 
 claim = claims_of("discreet")
 
@@ -148,7 +148,7 @@ def _concentrated(scope: Scope) -> Finding:
     closest: dict[str, float] = {}
     with balls():
         for epsilon in map(Fraction, ("0.1", "1", "4")):
-            bound = ball(epsilon) + (-ball(epsilon)).exp() - 1
+            bound = ball_of(epsilon) + (-ball_of(epsilon)).exp() - 1
             for scores in lattice(2, depth):
                 for moves in product([Fraction(k, 2) for k in (-2, -1, 0, 1, 2)], repeat=2):
                     first, second = (
@@ -173,9 +173,9 @@ def _concentrated(scope: Scope) -> Finding:
 def _divergences(
     first: list[Number], second: list[Number], orders: list[Fraction]
 ) -> Iterator[Number]:
-    yield sum((x * (x / y).log() for x, y in zip(first, second, strict=True)), ball(Fraction(0)))
+    yield sum((x * (x / y).log() for x, y in zip(first, second, strict=True)), ball_of(Fraction(0)))
     for order in orders:
-        yield renyi_divergence(first, second, order) / ball(order)
+        yield renyi_divergence(first, second, order) / ball_of(order)
 
 
 def _gap_and_spread(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
+from discreet.numbers.balls import ball_of
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.papers.algorithms.problem import Law, Number, Problem, balls
@@ -24,7 +25,6 @@ from discreet.papers.polynomials import (
     unknown,
 )
 from discreet.papers.scope import Scope
-from discreet.sampling.refinement import ball
 
 claim = claims_of("permute-and-flip")
 
@@ -49,12 +49,12 @@ def _above_bound(count: int, wrong: Callable[[int, Number], Number], cells: int)
     """
     last = Fraction(2 * math.ceil(math.log(count)) + 4)
     with balls():
-        bound = ball(Fraction(count)).log()
+        bound = ball_of(Fraction(count)).log()
         for step in range(cells):
             lower, upper = last * step / cells, last * (step + 1) / cells
-            if not bool(ball(upper) * wrong(count, ball(-lower).exp()) < bound):
+            if not bool(ball_of(upper) * wrong(count, ball_of(-lower).exp()) < bound):
                 return float(lower)
-        if not bool(ball(last) * count * ball(-last).exp() < bound):
+        if not bool(ball_of(last) * count * ball_of(-last).exp() < bound):
             return float(last)
     return None
 
@@ -64,8 +64,8 @@ def _mean_above_bound(law: Law, *, most: int, depth: int) -> Witness:
     for scores, epsilon in product(lattices(most, depth), _EPSILONS):
         problem = Problem(scores, epsilon=epsilon)
         with balls():
-            mean = sum(ball(problem.gap(r)) * p for r, p in enumerate(law(problem)))
-            if not bool(mean <= ball(Fraction(len(scores))).log()):
+            mean = sum(ball_of(problem.gap(r)) * p for r, p in enumerate(law(problem)))
+            if not bool(mean <= ball_of(Fraction(len(scores))).log()):
                 return {"scores": list(scores), "epsilon": str(epsilon)}
     return None
 

@@ -27,6 +27,7 @@ from discreet.distribution.one_best import (
     permute_and_flip_missed,
 )
 from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.numbers.balls import ball_of
 from discreet.numbers.searches import bisected
 from discreet.papers.algorithms.noisy_max import distribution_noisy_max
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
@@ -42,7 +43,6 @@ from discreet.papers.permute_and_flip.error import (
 )
 from discreet.papers.polynomials import negative_point, polynomial, unknown
 from discreet.papers.scope import Scope
-from discreet.sampling.refinement import ball
 
 claim = claims_of("permute-and-flip")
 
@@ -81,9 +81,9 @@ def _above_family(
 ) -> dict[str, Any] | None:
     """A vector of coins k/parts whose mean error exceeds what the equal-coin family reaches."""
     with balls():
-        logs = {k: -ball(Fraction(k, parts)).log() for k in range(1, parts + 1)}
+        logs = {k: -ball_of(Fraction(k, parts)).log() for k in range(1, parts + 1)}
         fine = [Fraction(k, 400) for k in range(1, 400)]
-        family = [-ball(p).log() * wrong(count, ball(p)) for p in fine]
+        family = [-ball_of(p).log() * wrong(count, ball_of(p)) for p in fine]
         largest = max(family, key=float)
         for others in combinations_with_replacement(range(1, parts + 1), count - 1):
             coins = [rational(1), *(rational(Fraction(k, parts)) for k in others)]

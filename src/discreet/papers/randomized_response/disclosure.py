@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.analysis import disclosure_bound, epsilon_for_risk
 from discreet.mechanisms import ExponentialRandomizedResponse
+from discreet.numbers.balls import ball_of
 from discreet.papers.algorithms.exponential_randomized_response import chain, lemma_1
 from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
 from discreet.papers.algorithms.problem import Number, Problem, balls
@@ -20,7 +21,6 @@ from discreet.papers.figure import Drawing, shown
 from discreet.papers.findings import Finding, consistent, established, refuted, unless
 from discreet.papers.lattices import lattice, neighbours
 from discreet.papers.scope import Scope
-from discreet.sampling.refinement import ball
 from discreet.scores import Scores
 
 claim = claims_of("exponential-randomized-response")
@@ -28,7 +28,7 @@ claim = claims_of("exponential-randomized-response")
 
 def _bound(worlds: int, epsilon: Fraction, *, steps: int = 1) -> Number:
     """1/(1 + (|Ω| − 1)e^(−kε)): the stated bound is the one with k = 1."""
-    return 1 / (1 + (worlds - 1) * ball(-steps * epsilon).exp())
+    return 1 / (1 + (worlds - 1) * ball_of(-steps * epsilon).exp())
 
 
 @claim(
@@ -83,7 +83,7 @@ def _holds_for_neighbouring_worlds(scope: Scope) -> bool:
         worlds = [scores, *(q for q in neighbours(scores, monotonic=True) if q != scores)]
         laws = [distribution_with_replacement(Problem(q, epsilon=one)) for q in worlds]
         for outcome in range(3):
-            total = sum((law[outcome] for law in laws), ball(0))
+            total = sum((law[outcome] for law in laws), ball_of(0))
             for law in laws:
                 if not bool(law[outcome] / total <= _bound(len(worlds), one)):
                     return False
@@ -139,12 +139,12 @@ def _section_4b(scope: Scope) -> Finding:
     with balls():
         for worlds in (2, 3, 21, 201, 2001):
             for percent in range(1, 100, step):
-                risk = ball(Fraction(percent, 100))
+                risk = ball_of(Fraction(percent, 100))
                 epsilon = ((worlds - 1) * risk / (1 - risk)).log()
                 back = 1 / (1 + (worlds - 1) * (-epsilon).exp())
                 if not back.overlaps(risk):
                     broken = {"worlds": worlds, "risk": percent / 100}
-        quoted = float((200 * ball(Fraction(1, 5)) / ball(Fraction(4, 5))).log())
+        quoted = float((200 * ball_of(Fraction(1, 5)) / ball_of(Fraction(4, 5))).log())
     if not 3.5 < quoted < 4.5:
         broken = {"epsilon": quoted}
     return unless(

@@ -13,6 +13,7 @@ from typing import Any
 
 from discreet import ExponentialRandomizedResponse, PureDP
 from discreet.audit import Regular, audit
+from discreet.numbers.balls import ball_of
 from discreet.papers.algorithms.exponential_randomized_response import (
     READINGS,
     Reading,
@@ -25,7 +26,6 @@ from discreet.papers.algorithms.problem import Law, Number, Problem, balls
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, consistent, established, refuted
 from discreet.papers.scope import Scope
-from discreet.sampling.refinement import ball
 
 claim = claims_of("exponential-randomized-response")
 
@@ -49,7 +49,7 @@ def witness_of(
     """The pair with its probabilities, if its loss is certainly above ε."""
     measured, before, after = loss(law, scores, neighbour, outcome, epsilon)
     with balls():
-        if not bool(measured > ball(epsilon)):
+        if not bool(measured > ball_of(epsilon)):
             return None
     return {
         "scores": list(scores),
