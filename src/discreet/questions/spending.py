@@ -42,7 +42,7 @@ T = TypeVar("T")
 _QUESTIONS = "docs/proofs/question-sensitivities.md"
 
 
-class Ledger(Protocol):
+class SpendingLedger(Protocol):
     """All that a question needs of a ledger."""
 
     def spend(self, dataset: str, event: Event, *, purpose: str) -> Any:
@@ -52,7 +52,7 @@ class Ledger(Protocol):
         """Record that the release which an entry paid for failed; the spend stays."""
 
 
-AnyLedger: TypeAlias = Ledger | str | Path
+AnyLedger: TypeAlias = SpendingLedger | str | Path
 """An open ledger, or the address of one that is opened for the question."""
 
 
@@ -83,9 +83,9 @@ class Asker:
         """The result of ``work``, and what a release of it says: its guarantee is the event's."""
         if isinstance(self.ledger, str | Path):
             # Not at the top: without a ledger nobody needs its database library.
-            from discreet.ledger import Ledger as StoredLedger
+            from discreet.ledger import Ledger
 
-            with StoredLedger.open(self.ledger, create=False) as opened:
+            with Ledger.open(self.ledger, create=False) as opened:
                 return replace(self, ledger=opened).spending(event, purpose, work)
         terms = {
             "guarantee": guarantee_of(event),
@@ -134,9 +134,9 @@ class Asker:
         """What the ledger has left for the data set, such as ``"ε = 2"``; None where nobody counts."""
         ledger: Any = self.ledger
         if isinstance(ledger, str | Path):
-            from discreet.ledger import Ledger as StoredLedger
+            from discreet.ledger import Ledger
 
-            with StoredLedger.open(ledger, create=False) as opened:
+            with Ledger.open(ledger, create=False) as opened:
                 return opened.show(str(self.dataset)).left
         left: str | None = None if ledger is None else ledger.show(self.dataset).left
         return left

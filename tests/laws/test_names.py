@@ -1,0 +1,36 @@
+"""One name, one thing: no public class of the package shares its name with another."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import discreet
+
+SOURCE = Path(discreet.__file__).parent
+# Adapters offer another library's interface, and so its names.
+ADAPTERS = {"diffprivlib.py", "opendp.py", "sklearn"}
+
+
+def _classes(source: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in sorted(source.rglob("*.py")):
+        where = path.relative_to(source)
+        if where.parts[0] in ADAPTERS:
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].add(str(where))
+    return found
+
+
+def test_no_public_class_name_twice() -> None:
+    twice = {name: places for name, places in _classes(SOURCE).items() if len(places) > 1}
+    assert not twice
+
+
+def test_a_second_class_of_the_same_name_is_seen(tmp_path: Path) -> None:
+    for name in ("first.py", "second.py", "diffprivlib.py"):
+        (tmp_path / name).write_text("class Grid:\n    pass\n", encoding="utf-8")
+    assert _classes(tmp_path)["Grid"] == {"first.py", "second.py"}
