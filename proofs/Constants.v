@@ -37,3 +37,15 @@ Definition concentrated_of_pure_at_most (eps : R) : R := eps ^ 2 / 2.
 (** A household of k people: docs/proofs/neighbours.md. *)
 Definition delta_of_people (eps delta people : R) : R :=
   delta * (exp (people * eps) - 1) / (exp eps - 1).
+
+(** What one person moves in a question: docs/proofs/question-sensitivities.md. A quantile at the
+    level part/whole has scores in units of 1/whole. *)
+Definition sensitivity_quantile (part whole : R) : R := Rmax part (whole - part).
+Definition sensitivity_quantile_replace (part whole : R) : R := whole.
+
+(** How far "nothing" stands above the cut, less one: docs/proofs/unknown-domain.md. *)
+Definition margin_unknown_domain (eps delta touched : R) : R :=
+  ln (touched * (1 + exp eps) / (2 * delta)) / eps.
+
+(** The chance that the noise of a count exceeds t: docs/proofs/noisy-count-and-gap.md. *)
+Definition tail_noisy_count (eps t : R) : R := 2 * exp (- (eps * (t + 1))) / (1 + exp (- eps)).

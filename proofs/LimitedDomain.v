@@ -2,7 +2,7 @@
     ApproxDP(eps, delta). *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
-From Discreet Require Import Common Mechanism ListLaw UnknownDomain.
+From Discreet Require Import Common Constants Mechanism ListLaw UnknownDomain.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -234,3 +234,30 @@ Proof.
     rewrite Es in *. lra.
 Qed.
 End Mechanism.
+
+Theorem limited_approx_dp_margin N k tau chosen (c c' : nat -> nat) m A eps delta :
+  0 <= tau -> 0 < eps -> 0 < delta -> (1 <= k)%nat -> (1 <= m)%nat ->
+  (forall v, (v < N)%nat -> (c v <= c' v <= c v + 1)%nat) ->
+  (length (filter (fun v => negb (c' v =? c v)%nat) (candidates N)) <= m)%nat ->
+  margin_unknown_domain eps delta (INR (Nat.min m k)) <= tau ->
+  let law := answers N k (scale_of eps 1) tau chosen in
+  law c A <= exp eps * law c' A + delta /\ law c' A <= exp eps * law c A + delta.
+Proof.
+  intros T E D K M Hm Touched Margin law. unfold law, scale_of.
+  assert (S : 0 < 1 / eps) by (apply Rdiv_lt_0_compat; lra).
+  apply (limited_approx_dp N k (1 / eps) tau chosen S T c c' m A eps delta); auto.
+  assert (X : 1 <= INR (Nat.min m k)) by (apply (le_INR 1); lia).
+  pose proof (exp_pos eps) as P.
+  set (x := INR (Nat.min m k)) in *. set (y := x * (1 + exp eps) / (2 * delta)).
+  assert (Y : 0 < y) by (apply Rdiv_lt_0_compat; [apply Rmult_lt_0_compat; lra | lra]).
+  unfold margin_unknown_domain in Margin. fold y in Margin.
+  assert (L : ln y <= eps * tau).
+  { apply (Rmult_le_compat_l eps) in Margin; [|lra].
+    replace (eps * (ln y / eps)) with (ln y) in Margin by (field; lra). exact Margin. }
+  assert (Q : exp (- (eps * tau)) <= / y).
+  { rewrite <- (exp_ln y) by exact Y. rewrite <- exp_Ropp. apply exp_le. lra. }
+  apply Rle_trans with (x * (1 + exp eps) / 2 * / y).
+  - apply Rmult_le_compat_l; [|exact Q].
+    apply Rmult_le_pos; [apply Rmult_le_pos; lra | lra].
+  - right. unfold y. field. repeat split; lra.
+Qed.

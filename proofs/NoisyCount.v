@@ -1,7 +1,7 @@
 (** docs/proofs/noisy-count-and-gap.md, the count: a whole number plus discrete Laplace noise. *)
 From Coq Require Import Reals ZArith Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
-From Discreet Require Import Common Mechanism.
+From Discreet Require Import Common Constants Mechanism.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -71,6 +71,15 @@ Proof.
     with ((1 + x - (1 - x) - 2 * ((1 - x) * sum (candidates t) (fun i => x ^ S i))) / (1 + x))
     by (field; lra).
   rewrite G. field. lra.
+Qed.
+
+Theorem noise_beyond t : 1 - within t = tail_noisy_count eps (INR t).
+Proof.
+  rewrite noise_within. unfold tail_noisy_count. do 2 f_equal.
+  induction t as [|t IH].
+  - simpl. rewrite Rmult_1_r. f_equal. ring.
+  - change (exp (- eps) ^ S (S t)) with (exp (- eps) * exp (- eps) ^ S t).
+    rewrite IH, S_INR, <- exp_plus. f_equal. ring.
 Qed.
 End Noise.
 

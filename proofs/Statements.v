@@ -9,8 +9,8 @@ From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain.
-From Discreet Require AboveThreshold JointTopK.
-From Discreet Require RandomizedResponse StartOver ZcdpRefuted.
+From Discreet Require AboveThreshold JointTopK Lazy Questions.
+From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Composition Measures Concentrated Chains TopK Lead Floats Words.
 Import ListNotations.
@@ -224,9 +224,11 @@ Theorem quantiles_add_remove (Row : Type) (value : nat -> list Row -> option nat
   People.personal value -> 0 <= a <= b ->
   let q := Sensitivities.quantile_score value a b in
   let q0 := Sensitivities.plain_score value a b in
-  let M := Rmax a (b - a) in
-  People.sensitivity People.add_remove q M /\ People.distance People.add_remove q (2 * M) /\
-  People.sensitivity People.add_remove q0 M /\ People.distance People.add_remove q0 (2 * M).
+  let M := sensitivity_quantile a b in
+  People.sensitivity People.add_remove q M /\
+  People.distance People.add_remove q (distance_general M) /\
+  People.sensitivity People.add_remove q0 M /\
+  People.distance People.add_remove q0 (distance_general M).
 Proof.
   intros P L. split; [|split; [|split]].
   - now apply Sensitivities.quantile_sensitivity.
@@ -239,8 +241,9 @@ Theorem quantiles_replace (Row : Type) (value : nat -> list Row -> option nat) a
   People.personal value -> 0 <= a <= b ->
   let q := Sensitivities.quantile_score value a b in
   let q0 := Sensitivities.plain_score value a b in
-  People.sensitivity People.replace q b /\ People.distance People.replace q (2 * b) /\
-  People.sensitivity People.replace q0 b /\ People.distance People.replace q0 (2 * b).
+  let M := sensitivity_quantile_replace a b in
+  People.sensitivity People.replace q M /\ People.distance People.replace q (distance_general M) /\
+  People.sensitivity People.replace q0 M /\ People.distance People.replace q0 (distance_general M).
 Proof.
   intros P L. split; [|split; [|split]].
   - now apply Sensitivities.quantile_sensitivity_replace.
@@ -252,8 +255,9 @@ Qed.
 Theorem quantiles_exact a b q d : 0 < a < b ->
   q = Sensitivities.quantile_score SensitivityExact.only a b \/
   q = Sensitivities.plain_score SensitivityExact.only a b ->
-  (People.distance People.add_remove q d -> 2 * Rmax a (b - a) <= d) /\
-  (People.distance People.replace q d -> 2 * b <= d).
+  (People.distance People.add_remove q d -> distance_general (sensitivity_quantile a b) <= d) /\
+  (People.distance People.replace q d ->
+     distance_general (sensitivity_quantile_replace a b) <= d).
 Proof.
   intros L Q. split.
   - now apply (SensitivityExact.quantile_distance_exact a b L q d).
@@ -301,6 +305,59 @@ Proof.
   - apply Groups.in_least_few.
 Qed.
 
+(** From a table to an answer by permute-and-flip, for any per-person rule. *)
+Theorem mode_pure_dp (Row : Type) n s (has : nat -> list Row -> nat -> bool)
+    (t t' : People.table Row) : 0 < s ->
+  (forall r, People.personal (fun p l => has p l r)) ->
+  let law t := pf s n (Sensitivities.people_with has t) in
+  (People.add_remove t t' -> pure_dp n (law t) (law t') (1 / s)) /\
+  (People.replace t t' -> pure_dp n (law t) (law t') (2 / s)).
+Proof.
+  intros S P law. split; intros H; apply PureDP.pf_pure_dp; try exact S.
+  - now apply Sensitivities.count_distance.
+  - now apply Sensitivities.count_distance_replace.
+Qed.
+
+Theorem quantile_pure_dp (Row : Type) n s (value : nat -> list Row -> option nat) a b
+    (t t' : People.table Row) : 0 < s -> People.personal value -> 0 <= a <= b ->
+  let law t := pf s n (Sensitivities.quantile_score value a b t) in
+  (People.add_remove t t' ->
+     pure_dp n (law t) (law t') (distance_general (sensitivity_quantile a b) / s)) /\
+  (People.replace t t' ->
+     pure_dp n (law t) (law t') (distance_general (sensitivity_quantile_replace a b) / s)).
+Proof.
+  intros S P L law. split; intros H; apply PureDP.pf_pure_dp; try exact S.
+  - now apply Sensitivities.quantile_distance.
+  - now apply Sensitivities.quantile_distance_replace.
+Qed.
+
+(** One answer for each group: the scores q of the group's part of the table have range distance
+    d for adding or removing a person, and look at people's rows only (as counts and quantiles do,
+    by [grouped_scores]). *)
+Theorem grouped_pure_dp (Row : Type) n s d (q : People.table Row -> nat -> R)
+    (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) count m t t' o :
+  0 < s -> 0 <= d -> People.distance People.add_remove q d ->
+  (forall t t' i, Groups.same t t' -> q t i = q t' i) ->
+  (forall g, People.personal (fun p l => kept p l g)) ->
+  (forall p l, (length (filter (Groups.is_in inside kept p l) (candidates count)) <= m)%nat) ->
+  (forall g, (o g < n)%nat) ->
+  let joint t := prod (candidates count) (fun g => pf s n (q (Groups.part inside kept g t)) (o g)) in
+  (People.add_remove t t' -> joint t <= exp (INR m * (d / s)) * joint t') /\
+  (People.replace t t' -> joint t <= exp (2 * (INR m * (d / s))) * joint t').
+Proof. apply Questions.grouped_pf. Qed.
+
+Theorem grouped_scores (Row : Type) (has : nat -> list Row -> nat -> bool)
+    (value : nat -> list Row -> option nat) a b (t t' : People.table Row) i :
+  (forall r, People.personal (fun p l => has p l r)) -> People.personal value ->
+  Groups.same t t' ->
+  Sensitivities.people_with has t i = Sensitivities.people_with has t' i /\
+  Sensitivities.quantile_score value a b t i = Sensitivities.quantile_score value a b t' i.
+Proof.
+  intros H V S. split.
+  - now apply Questions.counts_same.
+  - now apply Questions.quantiles_same.
+Qed.
+
 (** docs/proofs/quantiles.md: L depths; given the answers h above, [stretch_of h] tells in
     which of the stretches a place lies, and each stretch makes a choice. *)
 Theorem recursive_quantiles_pure_dp (Row Answer : Type)
@@ -338,8 +395,8 @@ Proof. intros E. now apply NoisyCount.noisy_count_pure_dp. Qed.
 
 (** Pr[|Z| > t]. *)
 Theorem noisy_count_tail eps t : 0 < eps ->
-  1 - NoisyCount.within eps t = 2 * exp (- eps) ^ S t / (1 + exp (- eps)).
-Proof. intros E. now apply NoisyCount.noise_within. Qed.
+  1 - NoisyCount.within eps t = tail_noisy_count eps (INR t).
+Proof. intros E. now apply NoisyCount.noise_beyond. Qed.
 
 (** The difference of two geometric numbers, the first n terms. *)
 Theorem noisy_count_exact_noise eps z n : 0 < eps ->
@@ -352,18 +409,14 @@ Proof. apply NoisyCount.geometric_difference. Qed.
     "nothing". [answers ... c A]: the chance that a round's answer is in A, when [chosen] was
     chosen before. One person is added who has at most m of the values. *)
 Theorem unknown_domain_approx_dp N k tau chosen (c c' : nat -> nat) m A eps delta :
-  0 <= tau -> 0 < eps ->
+  0 <= tau -> 0 < eps -> 0 < delta -> (1 <= k)%nat -> (1 <= m)%nat ->
   (forall v, (v < N)%nat -> (c v <= c' v <= c v + 1)%nat) ->
   (length (filter (fun v => negb (c' v =? c v)%nat) (candidates N)) <= m)%nat ->
-  INR (Nat.min m k) * (1 + exp eps) / 2 * exp (- (eps * tau)) <= delta ->
-  let answers := LimitedDomain.answers N k (1 / eps) tau chosen in
+  margin_unknown_domain eps delta (INR (Nat.min m k)) <= tau ->
+  let answers := LimitedDomain.answers N k (scale_of eps 1) tau chosen in
   answers c A <= exp eps * answers c' A + delta /\
   answers c' A <= exp eps * answers c A + delta.
-Proof.
-  intros T E H M D answers.
-  assert (S : 0 < 1 / eps) by (apply Rdiv_lt_0_compat; [apply Rlt_0_1 | exact E]).
-  now apply (LimitedDomain.limited_approx_dp N k (1 / eps) tau chosen S T c c' m A eps delta).
-Qed.
+Proof. apply LimitedDomain.limited_approx_dp_margin. Qed.
 
 (** The cut is the (k+1)-st largest count: at most b exactly when at most k counts exceed b. *)
 Theorem unknown_domain_cut N k c b :
@@ -420,6 +473,10 @@ Theorem randomized_response_interval_refuted s pi B : 0 < s -> 0 < pi <= 1 ->
   RandomizedResponse.refuted s pi B (RandomizedResponse.interval 1).
 Proof. apply RandomizedResponse.interval_refuted. Qed.
 
+Theorem randomized_response_naive_refuted s pi B : 0 < s -> 0 < pi <= 1 ->
+  RandomizedResponse.refuted s pi B NaiveResponse.naive.
+Proof. apply NaiveResponse.naive_refuted. Qed.
+
 (** In the prose reading the neighbour has a tie, which may be broken either way. *)
 Theorem randomized_response_prose_refuted s pi B first : 0 < s -> 0 < pi <= 1 ->
   first = 0%nat \/ first = 1%nat ->
@@ -429,6 +486,26 @@ Theorem randomized_response_prose_refuted s pi B first : 0 < s -> 0 < pi <= 1 ->
     ~ pure_dp n (RandomizedResponse.response pi (candidates n) (em s n q'))
         (RandomizedResponse.response pi (first :: nil) (em s n (RandomizedResponse.tied n))) B.
 Proof. intros S P. now apply RandomizedResponse.prose_refuted. Qed.
+
+(** docs/proofs/lazy-evaluation.md: a stand-in with the public score B. Every coin is known from
+    the candidate's own score, and the range distance is that of the scores themselves. *)
+Theorem lazy_coins s n B q : 0 < s ->
+  coin s (S n) (Lazy.lazy_scores B q) 0 = 1 /\
+  forall j, coin s (S n) (Lazy.lazy_scores B q) (S j) = exp (- (B - Rmin (q j) B) / s).
+Proof. apply Lazy.lazy_coins. Qed.
+
+Theorem lazy_range_distance n B q q' D : 0 <= D ->
+  let lazy := Lazy.lazy_scores B in
+  ((forall i, (i < n)%nat -> Rabs (q' i - q i) <= D) ->
+     range_distance (S n) (lazy q) (lazy q') (distance_general D)) /\
+  ((forall i, (i < n)%nat -> 0 <= q' i - q i <= D) ->
+     range_distance (S n) (lazy q) (lazy q') (distance_monotone D) /\
+     range_distance (S n) (lazy q') (lazy q) (distance_monotone D)).
+Proof.
+  intros H lazy. split.
+  - now apply Lazy.lazy_range.
+  - now apply Lazy.lazy_range_monotonic.
+Qed.
 
 (** docs/proofs/lazy-evaluation.md: starting over until heads. *)
 Theorem starting_over_monotonic eps D x : 0 < eps -> 0 < D ->

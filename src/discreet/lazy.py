@@ -135,7 +135,9 @@ class LazyPermuteAndFlip:
         any_scores = Scores([0, 0], range_distance=1)
         whole = PermuteAndFlip(epsilon=self._epsilon).guarantee(any_scores, measure, delta)
         assert whole.proof is not None
-        return whole.resting_on(whole.proof.then(Proof(self.proof)))
+        return whole.resting_on(
+            whole.proof.then(Proof(self.proof, "lazy_coins", "lazy_range_distance"))
+        )
 
     def _choose(self, candidates: Sequence[Any], score: Callable[[Any], Any], bits: Bits) -> Any:
         for place in _random_order(len(candidates) + 1, bits):

@@ -21,6 +21,9 @@ from discreet.guarantees.conversions import (
     zcdp_of_bounded_range,
     zcdp_of_pure,
 )
+from discreet.neighbours import ADD_REMOVE, REPLACE
+from discreet.questions.scoring import quantile_sensitivity, within
+from discreet.questions.unknown_domain import Limits
 from tests.proofs.formulas import CONSTANTS, evaluate, formulas
 
 KNOWN = formulas(CONSTANTS.read_text(encoding="utf-8"))
@@ -42,6 +45,11 @@ def _scale(epsilon: Fraction, distance: Fraction) -> Any:
 
 def _people(epsilon: Fraction, delta: Fraction, people: Fraction) -> Any:
     return ApproxDP(epsilon, delta / 10**12).for_people(int(people)).exact[1] * 10**12
+
+
+def _parts() -> tuple[Fraction, Fraction]:
+    level = Fraction(GENERATOR.randint(1, 999), 1000)
+    return Fraction(level.numerator), Fraction(level.denominator)
 
 
 # Name: what the code reports, at parameters in the order of the formula. A negative ε is reported as 0.
@@ -76,6 +84,14 @@ REPORTED: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Fraction, ...]]
     "delta_of_people": (
         _people,
         lambda: (_epsilon(), _chance(), Fraction(GENERATOR.randint(2, 4))),
+    ),
+    "sensitivity_quantile": (
+        lambda part, whole: quantile_sensitivity(part / whole, ADD_REMOVE).delta,
+        _parts,
+    ),
+    "sensitivity_quantile_replace": (
+        lambda part, whole: quantile_sensitivity(part / whole, REPLACE).delta,
+        _parts,
     ),
 }
 # Bounds that Hoeffding's lemma gives; what the code reports is smaller, and proved on paper.
@@ -140,8 +156,30 @@ def test_concentrated_to_approximate_is_the_formula_at_one_of_the_orders() -> No
         assert any(_agrees(reported, value) for value in values), (rho, delta)
 
 
+def test_the_margin_of_an_unknown_domain_is_the_formula_rounded_up() -> None:
+    for _ in range(CASES):
+        epsilon, delta, touched = _epsilon(), _chance(), GENERATOR.randint(1, 200)
+        limits = Limits(epsilon=epsilon, delta=delta, considered=touched, touched=touched)
+        arguments = [_ball(epsilon), _ball(delta), arb(touched)]
+        formula = evaluate("margin_unknown_domain", arguments, KNOWN)
+        assert limits.margin - 2 < formula <= limits.margin - 1
+
+
+def test_what_is_printed_about_a_noisy_count_is_the_formula_of_its_tail() -> None:
+    for _ in range(CASES):
+        epsilon = _epsilon()
+        reach = within(epsilon)
+        beyond, before = (
+            evaluate("tail_noisy_count", [_ball(epsilon), arb(t)], KNOWN)
+            for t in (reach, reach - 1)
+        )
+        assert beyond < 0.05 * (1 + 1e-6)
+        assert reach == 0 or before > 0.05 * (1 - 1e-6)
+
+
 def test_every_formula_is_compared_and_stands_in_a_theorem() -> None:
-    assert set(KNOWN) == {*REPORTED, *BOUNDED, *NOT_REPORTED, "epsilon_of_concentrated"}
+    elsewhere = {"epsilon_of_concentrated", "margin_unknown_domain", "tail_noisy_count"}
+    assert set(KNOWN) == {*REPORTED, *BOUNDED, *NOT_REPORTED, *elsewhere}
     statements = CONSTANTS.with_name("Statements.v").read_text(encoding="utf-8")
     used = statements + CONSTANTS.read_text(encoding="utf-8").partition("delta_of_approx")[2]
     for name in KNOWN:
@@ -169,6 +207,7 @@ def test_the_curves_and_the_solved_formulas_agree() -> None:
         ("epsilon_laplace", "eps + 2 * ln", "eps + ln"),
         ("epsilon_of_range", "delta * (1 - exp (- eps))", "delta"),
         ("delta_of_people", "exp eps - 1", "exp eps"),
+        ("sensitivity_quantile", "Rmax part", "Rmin part"),
     ],
 )
 def test_a_changed_factor_is_caught(name: str, right: str, wrong: str) -> None:
