@@ -19,6 +19,7 @@ from discreet.questions import Grid, mode
 from discreet.questions.candidates import public_candidates
 from discreet.questions.scoring import noisy_count, winner_and_gap, within
 from discreet.testing import scripted
+from tests.tools.engines import TableMaker
 
 ONE_BUSY_PATIENT = pl.DataFrame(
     {"patient": [0] * 5000 + list(range(1, 101)), "code": ["rare"] * 5000 + ["flu"] * 100}
@@ -30,10 +31,11 @@ class Diagnosis(enum.Enum):
     RARE = "rare"
 
 
-def test_people_count_not_rows() -> None:
+def test_people_count_not_rows(table_in: TableMaker) -> None:
+    visits = table_in(ONE_BUSY_PATIENT.to_dict(as_series=False))
     options: dict[str, Any] = {"column": "code", "candidates": ["flu", "rare"], "epsilon": 1}
-    assert mode(ONE_BUSY_PATIENT, user="patient", **options).answer == "flu"
-    assert mode(ONE_BUSY_PATIENT, one_row_per_user=True, **options).answer == "rare"
+    assert mode(visits, user="patient", **options).answer == "flu"
+    assert mode(visits, one_row_per_user=True, **options).answer == "rare"
 
 
 @pytest.mark.parametrize(

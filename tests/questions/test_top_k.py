@@ -18,6 +18,7 @@ from discreet.questions import top_k
 from discreet.questions.top_k import one_shot, peel
 from discreet.sampling.noisy_order import noisy_first
 from discreet.testing import scripted
+from tests.tools.engines import TableMaker
 
 Law = dict[tuple[int, ...], Fraction]
 
@@ -187,9 +188,10 @@ PAGES = pl.DataFrame({"person": range(700), "page": ["a"] * 400 + ["b"] * 200 + 
 
 
 @pytest.mark.parametrize("method", ["peeling", "one-shot"])
-def test_the_question(method: str) -> None:
+def test_the_question(table_in: TableMaker, method: str) -> None:
+    pages = table_in(PAGES.to_dict(as_series=False))
     release = top_k(
-        PAGES,
+        pages,
         column="page",
         k=2,
         candidates=["c", "b", "a", "z"],
@@ -202,7 +204,7 @@ def test_the_question(method: str) -> None:
     assert release.ordered is True
     assert "In order" in str(release)
     unordered = top_k(
-        PAGES,
+        pages,
         column="page",
         k=2,
         candidates=["c", "b", "a", "z"],

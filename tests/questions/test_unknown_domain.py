@@ -15,6 +15,7 @@ from discreet import ApproxDP, PermuteAndFlip, Scores
 from discreet.errors import ParameterError
 from discreet.questions import mode, top_k
 from discreet.questions.unknown_domain import Limits, choose, limits_for
+from tests.tools.engines import TableMaker
 
 Person = tuple[str, ...]
 Law = dict[tuple[str, ...], float]
@@ -126,23 +127,24 @@ VISITS = pl.DataFrame(
 )
 
 
-def test_the_question() -> None:
+def test_the_question(table_in: TableMaker) -> None:
+    visits = table_in(VISITS.to_dict(as_series=False))
     release = top_k(
-        VISITS, column="page", k=4, epsilon=8, delta="1e-9", user="person", with_count=True
+        visits, column="page", k=4, epsilon=8, delta="1e-9", user="person", with_count=True
     )
     # Beyond the safe ones comes nothing: "secret" lies 26 below the threshold at ε = 1.5 a round.
     assert release.answer == ("a", "b", "c")
     assert release.guarantee == ApproxDP(8, "1e-9")
     assert len(release.count) == 3
     single = mode(
-        VISITS, column="page", epsilon=1, delta="1e-6", user="person", neighbours="replace"
+        visits, column="page", epsilon=1, delta="1e-6", user="person", neighbours="replace"
     )
     assert single.answer == "a"
     empty = mode(VISITS.head(0), column="page", epsilon=1, delta="1e-6", user="person")
     assert empty.answer is None
     assert "nothing is safe to say" in str(empty)
     one_row = mode(
-        VISITS, column="page", epsilon=1, delta="1e-6", one_row_per_user=True, considered=1
+        visits, column="page", epsilon=1, delta="1e-6", one_row_per_user=True, considered=1
     )
     assert one_row.answer == "a"
 

@@ -79,16 +79,13 @@ def spark(event_logs: Path) -> Iterator[Any]:
     session.stop()
 
 
-_SPARK_TYPES = {str: "string", int: "long", float: "double", bool: "boolean"}
+def _as_arrow(columns: Columns) -> Any:
+    import pyarrow as pa
 
-
-def _in_spark(session: Any, columns: Columns) -> Any:
     kinds = {
-        name: next((type(v) for v in values if v is not None), str)
-        for name, values in columns.items()
+        name: pa.string() if set(column) <= {None} else None for name, column in columns.items()
     }
-    schema = ", ".join(f"`{name}` {_SPARK_TYPES[kind]}" for name, kind in kinds.items())
-    return session.createDataFrame(list(zip(*columns.values(), strict=True)), schema)
+    return pa.table({name: pa.array(column, kinds[name]) for name, column in columns.items()})
 
 
 def _in_file(suffix: str, columns: Columns, folder: Path) -> str:
@@ -119,7 +116,7 @@ def made(kind: str, given: Any, folder: Path, session: Any) -> Any:
         return _in_file(kind, given, folder)
     of_columns = isinstance(given, dict)
     if kind == "spark":
-        return _in_spark(session, given) if of_columns else session.createDataFrame(given)
+        return session.createDataFrame(_as_arrow(given) if of_columns else given)
     if kind == "pandas":
         return pd.DataFrame(given) if of_columns else given.to_pandas(types_mapper=pd.ArrowDtype)
     frame: Any = pl.DataFrame(given, strict=False) if of_columns else pl.from_arrow(given)
