@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,13 @@ from discreet.questions import median, mode, quantile, quantiles, select_by, top
 from discreet.questions.spending import Asker, guarantee_of
 
 VISITS = pl.DataFrame(
-    {"person": range(300), "code": ["a"] * 200 + ["b"] * 100, "age": [i % 90 for i in range(300)]}
+    {
+        "person": range(300),
+        "code": ["a"] * 200 + ["b"] * 100,
+        "age": [i % 90 for i in range(300)],
+        "clinic": ["u", "v"] * 150,
+        "price": [Decimal(i) for i in range(300)],
+    }
 )
 OPTIONS: dict[str, Any] = {"column": "code", "candidates": ["a", "b", "c"], "user": "person"}
 
@@ -268,3 +277,59 @@ def test_a_ledger_is_named_by_its_address(tmp_path: Path) -> None:
     assert not (tmp_path / "no.db").exists()
     with pytest.raises(ParameterError, match="a ledger, or the address of one"):
         mode(VISITS, epsilon=1, ledger=7, dataset="clinic", **OPTIONS)  # type: ignore[arg-type]
+
+
+STRANGE = {
+    "huge": "1e400",
+    "beyond floats": 10**400,
+    "tiny": Fraction(1, 10**400),
+    "beyond printing": 10**5000,
+    "not a number": Decimal("NaN"),
+    "signalling": Decimal("sNaN"),
+    "astronomic": Decimal("1E+300000"),
+}
+"""Numbers that some arithmetic, or some ``repr``, trips over."""
+
+_BY: dict[str, Any] = {"by": "clinic", "groups": ["u", "v"], "with_people": True}
+ASKED: dict[str, Any] = {
+    "epsilon": lambda x: mode(VISITS, epsilon=x, with_count=True, **OPTIONS, **_BY),
+    "epsilon, replaced": lambda x: mode(VISITS, epsilon=x, neighbours="replace", **OPTIONS, **_BY),
+    "epsilon, unknown": lambda x: top_k(
+        VISITS, column="code", user="person", k=2, delta="1e-6", epsilon=x, with_count=True
+    ),
+    "epsilon, quantiles": lambda x: quantiles(
+        VISITS, column="age", user="person", at=[0.1, 0.5], bounds="0:100", epsilon=x, **_BY
+    ),
+    "epsilon, large gap": lambda x: top_k(VISITS, k=2, epsilon=x, mechanism="large-gap", **OPTIONS),
+    "delta": lambda x: mode(VISITS, column="code", user="person", epsilon=1, delta=x),
+    "bounds": lambda x: median(VISITS, column="age", user="person", bounds=(0, x), epsilon=1),
+    "step": lambda x: median(
+        VISITS, column="age", user="person", bounds=(0, 10), step=x, epsilon=1
+    ),
+    "at": lambda x: quantile(VISITS, column="age", user="person", bounds="0:9", at=x, epsilon=1),
+    "k": lambda x: top_k(VISITS, k=x, epsilon=1, **OPTIONS),
+    "groups_per_person": lambda x: mode(VISITS, epsilon=1, groups_per_person=x, **OPTIONS, **_BY),
+    "count_share": lambda x: mode(VISITS, epsilon=1, with_count=True, count_share=x, **OPTIONS),
+    "candidates of texts": lambda x: mode(
+        VISITS, column="code", user="person", candidates=["a", x], epsilon=1
+    ),
+    "candidates of numbers": lambda x: mode(
+        VISITS, column="age", user="person", candidates=[1, x], epsilon=1
+    ),
+    "candidates of decimals": lambda x: mode(
+        VISITS, column="price", user="person", candidates=[1, x], epsilon=1
+    ),
+    "sensitivity": lambda x: select_by(
+        [1], candidates=[1, 2], score=lambda _, c: c, sensitivity=x, epsilon=1
+    ),
+}
+
+
+@pytest.mark.parametrize("strange", STRANGE)
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.filterwarnings("ignore::discreet.questions.NeverMatchesWarning")
+def test_a_strange_number_is_used_or_refused(asked: str, strange: str) -> None:
+    with suppress(DiscreetError):
+        release = ASKED[asked](STRANGE[strange])
+        assert str(release)
+        assert release.as_data()

@@ -52,6 +52,8 @@ def _kept(text: str) -> list[int]:
         ("day in ('2024-06-01', '2025-01-01', '0001-01-01')", [1, 3]),
         ("NOT (age > 10 OR clinic > 'm') AND age is NOT NULL", []),
         ("age = 1e400", []),
+        ("age < 1" + "0" * 5000, [0, 1, 2]),
+        ("age > -1" + "0" * 305, [0, 1, 2]),
         ("age > -1", [0, 1, 2]),
     ],
 )
@@ -90,6 +92,19 @@ def test_what_cannot_be_read(text: str) -> None:
 def test_what_does_not_fit_the_declared_type(text: str) -> None:
     with pytest.raises(ParameterError, match="where"):
         _kept(text)
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("(", ")"), ("not ", ""), ("age > 1 and ", ""), ("age > 1 or ", "")]
+)
+def test_a_condition_is_no_longer_than_engines_bear(opening: str, closing: str) -> None:
+    for times in (100, 101, 5000):
+        text = opening * times + "age > 1" + closing * times
+        if times == 100:
+            assert _kept(text)
+        else:
+            with pytest.raises(ParameterError, match="more than 100"):
+                parse(text)
 
 
 def test_only_text_is_read() -> None:

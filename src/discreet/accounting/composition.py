@@ -102,8 +102,8 @@ def compose(
     listed = _merged(events_of(events))
     lost = sum((_delta(event) * event.count for event in listed), Fraction(0))
     target = min(lost, Fraction(1)) if delta is None else probability("delta", delta)
-    pure = sum((_cost(event, PureDP) * event.count for event in listed), Fraction(0))
-    rho = sum((_cost(event, ZCDP) * event.count for event in listed), Fraction(0))
+    pure = _total((event.guarantee.to(PureDP).exact, event.count) for event in listed)
+    rho = _total((event.guarantee.to(ZCDP).exact, event.count) for event in listed)
     bounds = _sums(listed, target, lost)
     if adaptive is not True and lost <= target:
         bounds += fixed_list_bounds(listed, target - lost, questions_chosen=adaptive == QUESTIONS)
@@ -142,16 +142,20 @@ def _delta(event: Event) -> Fraction:
     return event.guarantee.exact[1] if isinstance(event.guarantee, ApproxDP) else Fraction(0)
 
 
-def _cost(event: Event, measure: type[PureDP] | type[ZCDP]) -> Exact:
-    return event.guarantee.to(measure).exact
+def _total(costs: Iterable[tuple[Exact, int]]) -> Exact:
+    """So many of each cost; infinity is a float, to which not every rational can be added."""
+    listed = [(cost, count) for cost, count in costs if count]
+    if any(cost == math.inf for cost, _ in listed):
+        return math.inf
+    return sum((Fraction(cost) * count for cost, count in listed), Fraction(0))
 
 
 def _sums(events: tuple[Event, ...], target: Fraction, lost: Fraction) -> tuple[EpsilonBound, ...]:
     """The privacy filters: sums of ε, and of ρ, each with the sum of the δ."""
     if lost > target:
         return (EpsilonBound("the events' own δ add up to more than the δ allowed", math.inf),)
-    epsilon = sum((core(e.guarantee).to(PureDP).exact * e.count for e in events), Fraction(0))
-    rho = sum((core(e.guarantee).to(ZCDP).exact * e.count for e in events), Fraction(0))
+    epsilon = _total((core(e.guarantee).to(PureDP).exact, e.count) for e in events)
+    rho = _total((core(e.guarantee).to(ZCDP).exact, e.count) for e in events)
     return (
         EpsilonBound("the sum of ε", epsilon),
         EpsilonBound("the sum of ρ, converted", epsilon_of_zcdp(rho, target - lost)),

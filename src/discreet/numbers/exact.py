@@ -89,10 +89,10 @@ def _is_infinite(value: object) -> bool:
 
 def refuse(name: str, value: object, allowed: str) -> ParameterError:
     """The error for a public parameter that is wrong: echoed, with what is allowed."""
-    return ParameterError(f"⟨{name}⟩{_echo(value)} is not allowed: it must be {allowed}")
+    return ParameterError(f"⟨{name}⟩{echo(value)} is not allowed: it must be {allowed}")
 
 
-def _echo(value: object) -> str:
+def echo(value: object) -> str:
     """A parameter as the user would recognise it, whatever its ``repr`` does."""
     try:
         text = repr(value)
@@ -174,7 +174,7 @@ def whole(name: str, value: object, *, least: int = 1) -> int:
     """A whole number, ``least`` or above."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise refuse(name, value, f"a whole number, {least} or above")
-    if value < least:
+    if value < least or int(value).bit_length() > _MOST_BITS:
         raise refuse(name, value, f"a whole number, {least} or above")
     return int(value)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
-from discreet.numbers.exact import refuse
+from discreet.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet.questions.rules import Sentences, about_candidates, about_types
 from discreet.tables import Grid, people_per_candidate
 from discreet.tables.counts import Counts, people_per_interval, people_with_any
@@ -33,6 +33,8 @@ WHY_PUBLIC = (
     "the data would show that somebody has that value; if they must come from the data, give delta= as well "
     "and the question uses a method made for unknown domains, which may answer that nothing is safe to say"
 )
+
+_LARGEST_INTEGER = 10**40  # more than any engine's integers hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +111,12 @@ def _listed(given: object, name: str) -> list[Any]:
 def _key(label: Any, kind: str, name: str) -> Any:
     if isinstance(label, str) and not label.strip():
         raise ParameterError(f"{name} has a blank one")
-    converted = _CONVERSIONS.get(kind, lambda _: None)(label)
+    convert = _CONVERSIONS.get(kind, lambda _: None)
+    is_huge = isinstance(label, int) and abs(label) > _LARGEST_INTEGER
+    converted = None if is_huge else convert(label)
     if converted is None:
         raise ParameterError(
-            f"{name} has {label!r}, which cannot be a value of a column declared {kind}"
+            f"{name} has {echo(label)}, which cannot be a value of a column declared {kind}"
         )
     return converted
 
@@ -146,7 +150,7 @@ def _as_decimal(label: Any) -> Decimal | None:
         number = Decimal(str(label).strip())
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    return None if fraction_of_decimal(number) is None else number
 
 
 def _as_boolean(label: Any) -> bool | None:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.numbers.exact import refuse
+from discreet.numbers.printing import figure
 from discreet.tables import Grid, Rows, Table
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
         f"{left_out} A person counts in at most {most} of the groups in which they have rows, drawn at "
         f"random: a group's answer is about the people assigned to it, not about all who have rows there. "
         f"With groups_per_person={there} everybody would count in all of their groups, and each answer "
-        f"would have ε = {_figure(epsilon_each * most / there)} of {_figure(epsilon)} in place of "
-        f"{_figure(epsilon_each)}."
+        f"would have ε = {figure(epsilon_each * most / there)} of {figure(epsilon)} in place of "
+        f"{figure(epsilon_each)}."
     )
 
 
@@ -145,7 +146,3 @@ def about_scores(range_distance: Fraction, *, checked: bool = False) -> Sentence
     return (
         f"One person changes the difference of two scores by at most {range_distance}: as was stated{tried}.",
     )
-
-
-def _figure(epsilon: Fraction) -> str:
-    return f"{float(epsilon):.4g}"

@@ -9,7 +9,7 @@ public keys travel into the engine in the column's own type, and only their indi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -131,9 +131,8 @@ def fits(key: Any, dtype: Any) -> bool:
         least, most = (-(1 << (bits - 1)), 1 << (bits - 1)) if signed else (0, 1 << bits)
         return bool(least <= key < most)
     if isinstance(dtype, nw.Decimal):
-        unit = Decimal(1).scaleb(-dtype.scale)
-        steps = key / unit
-        return bool(steps == steps.to_integral_value() and abs(steps) < 10**dtype.precision)
+        steps = Fraction(key) * 10**dtype.scale  # exactly: a decimal's own quotient has 28 digits
+        return bool(steps.denominator == 1 and abs(steps) < 10**dtype.precision)
     # Not the categories of an enumeration: whoever made the type may have taken them from the rows.
     return bool(dtype != nw.Float32 or float(np.float32(key)) == key)
 

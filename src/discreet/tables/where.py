@@ -28,6 +28,10 @@ _TOKEN = re.compile(
 )
 _COMPARISONS = ("=", "==", "!=", "<>", "<", "<=", ">", ">=")
 _SAME = {"<>": "!=", "==": "="}
+LARGEST_CONDITION = 100
+"""So many words that join conditions, and parentheses, at most: engines slow down, and Python recurs."""
+
+_DEEPENING = (("word", "and"), ("word", "or"), ("word", "not"), ("symbol", "("))
 _WORDS = ("and", "or", "not", "in", "is", "null", "true", "false")
 
 
@@ -62,7 +66,13 @@ def parse(text: object) -> Condition:
         raise ParameterError(
             f'⟨where⟩{text!r} is not allowed: it must be a text such as "age >= 18"'
         )
-    return _Parser(text, list(_tokens(text))).whole()
+    tokens = list(_tokens(text))
+    if sum(token in _DEEPENING for token in tokens) > LARGEST_CONDITION:
+        raise ParameterError(
+            f"where has more than {LARGEST_CONDITION} of and, or, not and parentheses; a list of values is "
+            "written as in (...)"
+        )
+    return _Parser(text, tokens).whole()
 
 
 def comparisons(condition: Condition) -> Iterator[ColumnComparison]:
@@ -99,7 +109,9 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
         kind = str(match.lastgroup)
         value = match.group(kind)
         if kind == "number":
-            yield "literal", int(value) if re.fullmatch(r"[+-]?\d+", value) else float(value)
+            # A longer integer is no column's, and float() reads it as infinity without raising.
+            is_whole = len(value) <= 300 and re.fullmatch(r"[+-]?\d+", value)
+            yield "literal", int(value) if is_whole else float(value)
         elif kind == "text":
             yield "literal", value.replace("''", "'")
         elif kind == "quoted":
