@@ -111,6 +111,24 @@ def test_a_spend_itself_notices_whatever_a_budget_holds(opened: Ledger, column: 
         opened.spend("visits/alice", PureDP("0.001"))
 
 
+@pytest.mark.parametrize("value", ["x'61'", "'a'", "1.5"])
+@pytest.mark.parametrize("column", [c for t, c, r in COLUMNS if t == "discreet_budgets"][2::2])
+def test_a_value_of_another_type_is_named_as_a_change(
+    opened: Ledger, column: str, value: str
+) -> None:
+    """SQLite stores anything anywhere; what is read of it must not trip over that."""
+    with contextlib.closing(sqlite3.connect(opened._store.place.path)) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints=ON")
+        connection.execute(f"UPDATE OR IGNORE discreet_budgets SET {column} = {value} WHERE id = 1")  # noqa: S608
+    for ask in (opened.show, opened.history, opened.verify, opened.head):
+        with contextlib.suppress(DiscreetError):
+            ask("visits")
+    with contextlib.suppress(DiscreetError):
+        opened.budgets()
+    with pytest.raises(DiscreetError):
+        opened.spend("visits", PureDP("0.001"))
+
+
 def test_the_columns_are_those_of_the_database(opened: Ledger) -> None:
     def columns(connection: Any) -> set[tuple[str, str]]:
         found = inspect(connection)

@@ -61,6 +61,8 @@ def changed_from_outside(name: str) -> LedgerError:
 
 def _state(root: str, found: list[RowMapping]) -> State:
     first = next(row for row in found if row["name"] == root)
+    if not all(isinstance(value, str | int | None) for row in found for value in row.values()):
+        raise changed_from_outside(root)  # SQLite stores bytes in any column, too
     if first["period"] is not None and first["period"] not in PERIODS:
         raise changed_from_outside(root)
     state = State(
@@ -69,7 +71,7 @@ def _state(root: str, found: list[RowMapping]) -> State:
         hash=first["head"],
         last_time=_whole(first, "last_time"),
         period=first["period"],
-        period_number=first["period_number"],
+        period_number=None if first["period_number"] is None else _whole(first, "period_number"),
     )
     for row in found:
         name = row["name"]
@@ -219,4 +221,7 @@ def entry_at(connection: Connection, state: State, sequence: int) -> Entry | Non
 def data_sets(connection: Connection) -> list[str]:
     """The names of all data sets."""
     query = select(budgets.c.name).where(budgets.c.root_id.is_(None)).order_by(budgets.c.name)
-    return list(connection.execute(query).scalars())
+    names = list(connection.execute(query).scalars())
+    if not all(isinstance(name, str) for name in names):
+        raise changed_from_outside("a data set")
+    return names
