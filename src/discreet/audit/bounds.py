@@ -43,15 +43,6 @@ class LossBound(Protocol):
         ...
 
 
-def _sets(first: Counts, second: Counts) -> list[AnswerSet]:
-    """Single answers, and all answers from the most telling down."""
-    ratios = (first + 0.5) / (second + 0.5)
-    ranking = np.argsort(-ratios, kind="stable").tolist()
-    sets = {(place,) for place in ranking}
-    sets |= {tuple(sorted(ranking[:length])) for length in range(1, len(ranking))}
-    return [AnswerSet(members) for members in sorted(sets)]
-
-
 def _log_ratio(first: float, second: float) -> tuple[float, float]:
     return math.log((first + 0.5) / (second + 0.5)), math.sqrt(
         1 / (first + 0.5) + 1 / (second + 0.5)
@@ -62,18 +53,31 @@ def _chosen(counts: Counts, event: AnswerSet) -> int:
     return int(counts[list(event.members)].sum())
 
 
-class _Ratio:
-    """Pure privacy: ln P(S) − ln Q(S) is at most ε."""
+def _ends(first: Counts, second: Counts, event: AnswerSet, error: float) -> tuple[float, float]:
+    """P(S) from below and Q(S) from above, both true but for a probability of at most ``error``."""
+    low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
+    return low, upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
+
+
+class _OfSets:
+    """A bound on sets of answers: single ones, and all answers from the most telling down."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
-        return _sets(first, second)
+        ratios = (first + 0.5) / (second + 0.5)
+        ranking = np.argsort(-ratios, kind="stable").tolist()
+        sets = {(place,) for place in ranking}
+        sets |= {tuple(sorted(ranking[:length])) for length in range(1, len(ranking))}
+        return [AnswerSet(members) for members in sorted(sets)]
+
+
+class _Ratio(_OfSets):
+    """Pure privacy: ln P(S) − ln Q(S) is at most ε."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         return _log_ratio(_chosen(first, event), _chosen(second, event))
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
-        low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
-        high = upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
+        low, high = _ends(first, second, event, error)
         return math.log(low / high) if low > 0 else 0.0
 
 
@@ -100,13 +104,10 @@ class _Range:
 
 
 @dataclass(frozen=True, slots=True)
-class _Excess:
+class _Excess(_OfSets):
     """(ε, δ): P(S) − e^ε Q(S) is at most δ."""
 
     epsilon: float
-
-    def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
-        return _sets(first, second)
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         growth = math.exp(min(self.epsilon, 700.0))
@@ -116,16 +117,12 @@ class _Excess:
         return float(p - growth * q), math.sqrt(spread)
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
-        low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
-        high = upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
+        low, high = _ends(first, second, event, error)
         return low - math.exp(min(self.epsilon, 700.0)) * high
 
 
-class _Divergence:
+class _Divergence(_OfSets):
     """Concentrated privacy: the divergence of a single event from its chance is at most ρ."""
-
-    def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
-        return _sets(first, second)
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
@@ -136,8 +133,7 @@ class _Divergence:
         )
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
-        low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
-        high = upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
+        low, high = _ends(first, second, event, error)
         # With low > high the divergence is least at these two ends.
         return _bernoulli(low, high) if low > high else 0.0
 

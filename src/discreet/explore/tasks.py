@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
 from multiprocessing.connection import Connection
@@ -80,11 +81,23 @@ def _mechanism(request: Mapping[str, Any]) -> Mechanism:
     return mechanism_at(name, delta, epsilon=request["epsilon"])
 
 
-def run_audit(sender: Connection, request: dict[str, Any]) -> None:
-    """Audit, and tell how far the search is."""
-    # An interrupt at the terminal is for the server, which then ends this process.
+@contextmanager
+def _reporting(sender: Connection) -> Iterator[None]:
+    """Errors go to the page; an interrupt at the terminal is for the server, which then ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
+        yield
+    except DiscreetError as error:
+        sender.send(("error", str(error)))
+    except BrokenPipeError:
+        return
+    finally:
+        sender.close()
+
+
+def run_audit(sender: Connection, request: dict[str, Any]) -> None:
+    """Audit, and tell how far the search is."""
+    with _reporting(sender):
         verdict = audit(
             _mechanism(request),
             _claim(request),
@@ -94,29 +107,16 @@ def run_audit(sender: Connection, request: dict[str, Any]) -> None:
             progress=lambda stage, fraction: sender.send(("progress", stage, fraction)),
         )
         sender.send(("done", verdict.as_dict()))
-    except DiscreetError as error:
-        sender.send(("error", str(error)))
-    except BrokenPipeError:
-        return
-    finally:
-        sender.close()
 
 
 def run_claims(sender: Connection, names: list[str]) -> None:
     """Check claims one after the other, each on its full range, as the record was made."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from discreet.papers import Scope, check, chosen_claims
-    from discreet.papers.recorded import short
+    with _reporting(sender):
+        from discreet.papers import Scope, check, chosen_claims
+        from discreet.papers.recorded import short
 
-    try:
         entries = chosen_claims(only=names)
         for count, result in enumerate(check(entries, Scope()), start=1):
             found = {"seconds": round(result.seconds, 3), **asdict(short(result))}
             sender.send(("progress", result.claim.id, found, count / len(entries)))
         sender.send(("done", None))
-    except DiscreetError as error:
-        sender.send(("error", str(error)))
-    except BrokenPipeError:
-        return
-    finally:
-        sender.close()
