@@ -131,6 +131,10 @@ def deliver(answer: str, file: TextIO | None) -> None:
         kept = file.name
         file.close()
     if _written(answer, sys.stdout):
+        if file is not None and kept is None:
+            raise DiscreetError(
+                f"the answer could not be written to {file.name}: it was printed only"
+            )
         return
     _silence()
     kept = kept or _kept(answer)
