@@ -178,7 +178,9 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
     named = {"value": column, "user": rows.user, "group": rows.by}
     used = [name for name in named.values() if name is not None]
     compared = [] if rows.where is None else [part.column for part in comparisons(rows.where)]
-    ready = table.prepared(texts=(*used, *compared), numbers=(*used, *compared))
+    # A column of a text file is parsed as numbers only where it is compared or counted as such.
+    numbers = used if not table.is_text else [column] if as_number else []
+    ready = table.prepared(texts=(*used, *compared), numbers=(*numbers, *compared))
     frame = ready.frame()
     if rows.where is not None:
         frame = frame.filter(ready.condition(rows.where))

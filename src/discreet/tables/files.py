@@ -22,8 +22,8 @@ from discreet.errors import ParameterError, missing_extra
 from discreet.numbers.exact import refuse
 from discreet.tables.identities import quoted
 from discreet.tables.quiet import quietly
-from discreet.tables.spark_files import opened_text, read_json_lines, read_parquet, read_text
-from discreet.tables.text_files import TextFile, in_utf_8
+from discreet.tables.spark_files import read_json_lines, read_parquet, read_text
+from discreet.tables.text_files import TextFile, in_utf_8, opened_text
 
 ENGINES = ("duckdb", "polars", "pandas", "spark")
 """What can read a file."""

@@ -8,7 +8,6 @@ table than the one named.
 from __future__ import annotations
 
 import csv
-import gzip
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from discreet.errors import ParameterError
+from discreet.tables.text_files import opened_text
 
 _ROWS_AT_ONCE = 20_000
 
@@ -58,14 +58,6 @@ class ReadRecords:
             except StopIteration:
                 return
             yield (record + [None] * width)[:width]
-
-
-def opened_text(path: str, *, newline: str, encoding: str = "utf-8") -> TextIO:
-    """A text file, compressed or not, none of whose bytes raises."""
-    marked = "utf-8-sig" if encoding == "utf-8" else encoding
-    if path.endswith(".gz"):
-        return gzip.open(path, "rt", encoding=marked, errors="replace", newline=newline)
-    return open(path, encoding=marked, errors="replace", newline=newline)
 
 
 def read_text(session: Any, paths: Sequence[str], *, columns: Sequence[str], delimiter: str) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from discreet.numbers.exact import refuse
-from discreet.tables.spark_files import opened_text
 
 ENCODINGS = (
     *("utf-8", "utf-16", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250", "cp1251", "cp1252"),
@@ -57,3 +58,11 @@ def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
             shutil.copyfileobj(source, copy)
         copies.append(copy.name)
     return copies
+
+
+def opened_text(path: str, *, newline: str, encoding: str = "utf-8") -> TextIO:
+    """A text file, compressed or not, none of whose bytes raises."""
+    marked = "utf-8-sig" if encoding == "utf-8" else encoding
+    if path.endswith(".gz"):
+        return gzip.open(path, "rt", encoding=marked, errors="replace", newline=newline)
+    return open(path, encoding=marked, errors="replace", newline=newline)
