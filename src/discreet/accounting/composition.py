@@ -143,7 +143,7 @@ def _delta(event: Event) -> Fraction:
 
 
 def _total(costs: Iterable[tuple[Exact, int]]) -> Exact:
-    """So many of each cost; infinity is a float, to which not every rational can be added."""
+    """The sum of costs times counts; infinity is a float, to which not every rational can be added."""
     listed = [(cost, count) for cost, count in costs if count]
     if any(cost == math.inf for cost, _ in listed):
         return math.inf

@@ -27,7 +27,7 @@ Curve = Callable[[Fraction, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class LossCurve:
-    """One kind of release: its curve, the ε beyond which the curve is zero, and how often."""
+    """One kind of release: its curve, the ε beyond which the curve is zero, and how often it happens."""
 
     curve: Curve
     epsilon: Fraction

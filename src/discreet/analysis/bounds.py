@@ -1,4 +1,4 @@
-"""Bounds on the error in closed form: rougher than ``worst_case``, and handy on the back of an envelope.
+"""Bounds on the error in closed form: looser than ``worst_case``, but easy to compute by hand.
 
 Each is proved in ``docs/proofs/worst-case-error.md``. Errors are in units of the scores.
 """

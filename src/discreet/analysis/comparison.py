@@ -158,7 +158,7 @@ def compare(
 def epsilon_list(epsilons: object) -> list[Fraction]:
     """The ε meant: one number, several, or text: ``"1"``, ``"0.1,1"``, ``"0.1:2"``, ``"0.1:2:9"``.
 
-    A range gives equally many steps on a logarithmic scale, both ends included, 16 points unless told.
+    A range gives equally many steps on a logarithmic scale, both ends included, 16 points by default.
 
     Example:
         >>> [float(e) for e in epsilon_list("0.1:10:3")]

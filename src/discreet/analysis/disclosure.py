@@ -117,7 +117,7 @@ def disclosure_risk(
 
 
 def disclosure_bound(epsilon: object, *, worlds: int, steps: object = 1) -> float:
-    """1/(1 + (m−1)e^−kε): no answer of an ε-DP mechanism can make an attacker surer than this.
+    """1/(1 + (m−1)e^−kε): no answer of an ε-DP mechanism can make an attacker more certain than this.
 
     For ``worlds`` equally likely worlds m, any two of them within ``steps`` neighbours k of each other. The
     published formula has k = 1; worlds that say *who is missing* are two steps apart under adding and

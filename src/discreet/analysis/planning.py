@@ -151,11 +151,13 @@ def _goal_on(scores: Scores, mean: object, most: object, chance: object) -> _Goa
     wanted = probability("with_probability", chance)
 
     @cache
-    def beyond(optimize: str) -> Any:
+    def exceeding(optimize: str) -> Any:
         return errors(optimize).at_least(limit, strictly=True)
 
     return _Goal(
-        lambda mechanism: float(mechanism.probabilities(scores)[beyond(mechanism.optimize)].sum()),
+        lambda mechanism: float(
+            mechanism.probabilities(scores)[exceeding(mechanism.optimize)].sum()
+        ),
         float(1 - wanted),
         f"⟨error_at_most⟩{most} with probability {chance}",
     )

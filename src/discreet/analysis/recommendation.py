@@ -164,7 +164,7 @@ def recommend(
     monotonic: bool = False,
     gap: object = None,
 ) -> Recommendation:
-    """Say which mechanism to use for so many releases under one budget.
+    """Which mechanism to use for a number of releases under one budget.
 
     With ``scores`` the errors are those on these scores, and the advice is **not private**. With ``n`` they
     are the worst for any data, and nothing is read.
@@ -281,7 +281,7 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
 
 
 def _cut(epsilon: Fraction, digits: int) -> Fraction:
-    """So many digits, never rounded up: whatever is below an affordable ε is affordable."""
+    """Rounded down to this many digits: whatever is below an affordable ε is affordable."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) + 1 - digits)
     return math.floor(epsilon / unit) * unit
 

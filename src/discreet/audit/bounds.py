@@ -21,25 +21,25 @@ from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, Laplace
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """A set of answers, likelier under the first tally; for a range, two answers."""
+    """A set of answers that is likelier under the first tally; for bounded range, a pair of answers."""
 
     members: tuple[int, ...]
     other: int | None = None
 
 
 class LossBound(Protocol):
-    """How a claim is bounded from below by counts."""
+    """A lower confidence bound, from counts, on the loss that a claim limits."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
-        """The value suggested by the counts, and about its standard deviation."""
+        """The value that the counts suggest, and roughly its standard deviation."""
         ...
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
-        """A value exceeded by the truth, but for a probability of at most ``error``."""
+        """A value that the truth exceeds, except with probability at most ``error``."""
         ...
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
-        """The events worth looking at."""
+        """The events to test."""
         ...
 
 
@@ -54,7 +54,7 @@ def _chosen(counts: Counts, event: AnswerSet) -> int:
 
 
 def _ends(first: Counts, second: Counts, event: AnswerSet, error: float) -> tuple[float, float]:
-    """P(S) from below and Q(S) from above, both true but for a probability of at most ``error``."""
+    """P(S) from below and Q(S) from above, both true except with probability at most ``error``."""
     low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
     return low, upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
 

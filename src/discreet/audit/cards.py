@@ -31,7 +31,7 @@ def headline(verdict: Verdict) -> str:
 
 
 def figures(verdict: Verdict) -> str:
-    """Measured against claimed."""
+    """The measured and the claimed figure."""
     found, claimed = (measured(value, digits=6) for value in (verdict.measured, verdict.claimed))
     return f"largest {verdict.symbol} found {found}, claimed {claimed}"
 

@@ -46,7 +46,7 @@ def lower_tail(successes: int, trials: int, chance: float) -> float:
 
 
 def lower_confidence(successes: int, trials: int, error: float) -> float:
-    """The largest p known to lie below the true chance, but for a probability of at most ``error``.
+    """The largest p that is below the true probability, except with probability at most ``error``.
 
     Example:
         >>> 0.47 < lower_confidence(5000, 10000, 1e-6) < 0.48
@@ -63,7 +63,7 @@ def lower_confidence(successes: int, trials: int, error: float) -> float:
 
 
 def upper_confidence(successes: int, trials: int, error: float) -> float:
-    """The least p known to lie above the true chance, but for a probability of at most ``error``.
+    """The least p that is above the true probability, except with probability at most ``error``.
 
     Example:
         >>> upper_confidence(0, 1000, 1e-9) < 0.021

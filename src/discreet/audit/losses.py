@@ -130,7 +130,7 @@ class HockeyStickLoss:
         return hockey_stick(first, second, float(self.epsilon))
 
     def detail(self, first: Floats, second: Floats) -> Detail:
-        """The event that gives the game away."""
+        """The event that shows the loss."""
         swapped = bool(self._one_way(second, first) > self._one_way(first, second))
         if swapped:
             first, second = second, first
@@ -231,7 +231,7 @@ class LaplaceLoss:
 
     @staticmethod
     def _one_way(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        """The least ε and the x that asks for it.
+        """The least ε and the threshold x that requires it.
 
         Between two log-ratios δ(x) = P(S) − e^x Q(S) for one set S, so that x − 2 ln(1 − δ(x)) is
         largest at an end or at e^x = (1 − P(S))/Q(S).
@@ -257,7 +257,7 @@ class LaplaceLoss:
         return best, at
 
     def detail(self, first: Floats, second: Floats) -> Detail:
-        """The event and the threshold x that ask for the largest ε."""
+        """The event and the threshold x that require the largest ε."""
         one, other = self._one_way(first, second), self._one_way(second, first)
         swapped = bool(other[0] > one[0])
         if swapped:

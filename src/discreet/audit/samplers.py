@@ -1,4 +1,4 @@
-"""Black boxes that only sample: what they are called with, and the counts of what they answered."""
+"""Black boxes that only sample: how they are called, and counts of their answers."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _LATTICES = {2: (4, 25), 3: (2, 9), 4: (1, 6), 5: (1, 4), 6: (1, 3)}
 
 
 def lattice_shape(size: int) -> tuple[int, int] | None:
-    """Steps to a Δ and points to a side, or None where a lattice would be too large."""
+    """Steps per Δ and points per side, or None where a lattice would be too large."""
     return _LATTICES.get(size)
 
 

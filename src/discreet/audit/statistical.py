@@ -171,7 +171,7 @@ def statistical_audit(
 
 
 def _silent(_stage: str, _share: float) -> None:
-    """Nobody listens."""
+    """Progress is not reported."""
 
 
 def _symbol(claim: Guarantee) -> str:

@@ -18,7 +18,7 @@ def plain(values: Any) -> tuple[Number, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """Two neighbouring score vectors and the answer whose probabilities give them away.
+    """Two neighbouring score vectors and the answer whose probabilities show the loss.
 
     Attributes:
         scores: the first score vector.

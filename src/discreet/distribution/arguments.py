@@ -1,4 +1,4 @@
-"""What every distribution asks of the gaps it is given, and the coins they stand for."""
+"""Checks of the gaps given to a distribution, and the coin probabilities exp(−γ) that they stand for."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def coins(gaps: Floats, correction: Floats | None) -> Floats:
 
 
 def log_times_coins(ratio: Floats, gaps: Floats, correction: Floats | None) -> Floats:
-    """``log(ratio · exp(−γ))``, written over ``ratio``: right where the product underflows."""
+    """``log(ratio · exp(−γ))``, written over ``ratio``: correct even where the product underflows."""
     np.log(ratio, out=ratio)
     if correction is not None:
         ratio -= correction

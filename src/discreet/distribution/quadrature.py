@@ -1,4 +1,4 @@
-"""Gauss–Legendre rules right to the last digit, and how many nodes are provably enough.
+"""Gauss–Legendre rules correct to the last digit, and how many nodes are provably enough.
 
 NumPy's own nodes and weights are off by up to 10⁻¹²; these come from ball arithmetic.
 """

@@ -187,7 +187,7 @@ class Explorer:
         )
 
     async def job(self, request: Request) -> Response:
-        """News of a job, or (by DELETE) its end."""
+        """New messages of a job, or (by DELETE) its cancellation."""
         name = request.path_params["job"]
         if request.method == "DELETE":
             await run_in_threadpool(self.jobs.cancel, name)

@@ -1,4 +1,4 @@
-"""Who may speak to the page's server: this machine, this address, this token, and nobody else.
+"""Who may connect to the page's server: this machine, this address, this token, and nobody else.
 
 A page on the internet can make a browser send requests to 127.0.0.1, and can point its own name there
 (DNS rebinding). So every request must carry the token in its path, name the very host and port that the

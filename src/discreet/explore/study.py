@@ -41,7 +41,7 @@ _PRECISION = 2e-4
 
 @cache
 def _law(name: str) -> Callable[..., Floats] | None:
-    """The law of a mechanism that sees nothing but the gaps; another is asked itself.
+    """The law of a mechanism that depends on the gaps alone; None for one that depends on more.
 
     For curves the gaps may be rounded to float64, a relative error of 10^-13 at most; the probabilities at
     the chosen ε are the mechanism's own.
@@ -57,7 +57,7 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether the time is over."""
+        """Whether the deadline has passed."""
         return time.perf_counter() > self._end
 
 
@@ -141,7 +141,7 @@ class Study:
             return self._answers[key]
 
     def remembers(self, key: tuple[Any, ...]) -> bool:
-        """Whether the answer is at hand."""
+        """Whether the answer is remembered."""
         return key in self._answers
 
     def mean(self, name: str, scale: float, setting: Setting) -> float:

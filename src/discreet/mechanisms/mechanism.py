@@ -184,7 +184,7 @@ class Mechanism(ABC):
         return self._mass(scores, log=False)
 
     def log_probabilities(self, scores: Scores) -> Floats:
-        """Natural logarithms of the probabilities, right where these underflow. **Not private**."""
+        """Natural logarithms of the probabilities, correct even where these underflow. **Not private**."""
         return self._mass(scores, log=True)
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:

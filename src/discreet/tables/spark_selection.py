@@ -166,11 +166,6 @@ def public_frame(given: Any, *, column: str, kind: str) -> Any:
     return frame
 
 
-def is_spark_frame(thing: object) -> bool:
-    """Whether this is a PySpark DataFrame; PySpark is not imported to find out."""
-    return type(thing).__module__.startswith("pyspark.sql") and type(thing).__name__ == "DataFrame"
-
-
 def require_libraries() -> None:
     """An error unless what a task needs is installed."""
     try:

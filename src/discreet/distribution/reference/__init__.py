@@ -1,4 +1,4 @@
-"""The same distributions, slowly and beyond doubt: on exact rationals, and in ball arithmetic.
+"""The same distributions, slow but rigorous: on exact rationals, and in ball arithmetic.
 
 The rational versions take the coins p themselves as fractions and follow the permute-and-flip paper
 line by line; they are for tests and for teaching. The ball versions take gaps as fractions and
