@@ -28,7 +28,7 @@ Indices = npt.NDArray[np.int64]
 
 
 def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact | None:
-    """The least ε' at which ``count`` releases of range ε cost at most δ, rounded up; None if there is none within reach.
+    """The least ε' at which ``count`` releases of range ε cost at most δ, rounded up; None if not found.
 
     Example:
         >>> float(homogeneous_epsilon(Fraction(1, 10), 100, Fraction(1, 10**6)))

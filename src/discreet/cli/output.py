@@ -88,23 +88,6 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     console.print(table)
 
 
-def rounded(value: float, *, up: bool, digits: int = 4) -> float:
-    """A figure in a few digits, rounded so that what is promised stays true.
-
-    Example:
-        >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
-        (0.4588, 0.4587, 0.5)
-    """
-    if not math.isfinite(value):
-        return value
-    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-
-    # What the float means is its shortest decimal, as everywhere.
-    meant = Decimal(repr(float(value)))
-    rounding = ROUND_CEILING if up else ROUND_FLOOR
-    return float(Context(prec=digits, rounding=rounding).plus(meant))
-
-
 def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 

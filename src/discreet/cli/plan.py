@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import argument, command, option, stack
-from discreet.cli.output import print_table, rounded, say_json
+from discreet.cli.output import print_table, say_json
 from discreet.cli.score_commands import families_of, scores_or_count
 
 SCORES_OR_COUNT = stack(
@@ -42,6 +42,7 @@ def plan(
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
     from discreet.analysis import epsilon_for
+    from discreet.numbers.printing import rounded
 
     families = families_of(**given)
     where = scores_or_count(**given)

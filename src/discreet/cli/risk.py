@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import command, option
-from discreet.cli.output import rounded, say_either
+from discreet.cli.output import say_either
 from discreet.errors import ParameterError
 
 
@@ -28,6 +28,7 @@ def risk(*, worlds: int, epsilon: str | None, risk: str | None, steps: str, json
     Example: discreet risk --worlds 201 --tolerated 0.2
     """
     from discreet.analysis import disclosure_bound, epsilon_for_risk
+    from discreet.numbers.printing import rounded
 
     if (epsilon is None) == (risk is None):
         raise ParameterError("say --epsilon to learn the risk, or --tolerated to learn the ε")
