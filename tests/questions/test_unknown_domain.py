@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -166,3 +167,11 @@ def test_the_question(table_in: TableMaker) -> None:
 def test_refusals(options: dict[str, object], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         mode(VISITS, column="page", epsilon=1, user="person", **options)  # type: ignore[arg-type]  # wrong on purpose
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMPTZ"])
+def test_times_are_refused_before_a_row_can_raise(kind: str) -> None:
+    """Beyond the year 9999 DuckDB returns a text, which does not compare with its other times."""
+    rows = f"SELECT 1 AS p, '200000-01-01'::{kind} AS d UNION ALL SELECT 2, '2024-01-01'::{kind}"
+    with pytest.raises(ParameterError, match="cast it to a date"):
+        mode(duckdb.sql(rows), column="d", user="p", epsilon=1, delta="1e-6")

@@ -19,7 +19,7 @@ from discreet.guarantees import ApproxDP
 from discreet.mechanisms import PermuteAndFlip
 from discreet.neighbours import REPLACE
 from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import probability, whole
+from discreet.numbers.exact import probability, refuse, whole
 from discreet.questions.answer import TableRelease
 from discreet.questions.context import Asking
 from discreet.questions.rules import about_unknown
@@ -125,6 +125,13 @@ def unknown_top(
     if most < rounds:
         raise ParameterError(f"⟨considered⟩{most} is not allowed: at least k = {rounds} are needed")
     table.require_told_apart(column, name="column")
+    if table.kind(column) == "moment":
+        # An engine's times need not be Python's: some come back as texts, others raise.
+        raise refuse(
+            "column",
+            column,
+            "a column of texts, numbers or dates; of times, cast it to a date first",
+        )
     epsilon = asking.epsilon_each * (1 - share)
     limits, failing = limits_for(
         epsilon=epsilon,
