@@ -7,7 +7,7 @@ From Coq Require Import Reals List ZArith.
 From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
-From Discreet Require Programs UniformBelow Comparison Heads Sampler.
+From Discreet Require Programs UniformBelow Comparison Heads Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain.
 From Discreet Require AboveThreshold JointTopK Lazy Questions.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
@@ -933,3 +933,11 @@ Theorem sampling_theorem_1_floats (m : machine) s n q floated low high step w r 
        (fun t => Sampler.sampler_coin m (floated t) (low t) (high t) step w) (candidates n))
     (Heads.is_answer r) (pf s n q r).
 Proof. apply Sampler.sampler_law. Qed.
+
+(** Lemma 12: h and h' heads in two parts; the head of a part is kept in proportion. *)
+Theorem sampling_lemma_12 p l l' r : NoDup (l ++ l') ->
+  Walk.uniform_head p (l ++ l') r =
+  Walk.flip_all p l (fun H => Walk.flip_all p l' (fun H' =>
+    let h := INR (length H) in let h' := INR (length H') in
+    h / (h + h') * Merging.chance_in r H + h' / (h + h') * Merging.chance_in r H')).
+Proof. apply Merging.merging. Qed.
