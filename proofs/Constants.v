@@ -49,3 +49,6 @@ Definition margin_unknown_domain (eps delta touched : R) : R :=
 
 (** The chance that the noise of a count exceeds t: docs/proofs/noisy-count-and-gap.md. *)
 Definition tail_noisy_count (eps t : R) : R := 2 * exp (- (eps * (t + 1))) / (1 + exp (- eps)).
+
+(** What LargeGap moves to the best candidate: docs/proofs/large-gap.md. *)
+Definition share_of_large_gap (eps delta : R) : R := delta / (exp eps - 1).

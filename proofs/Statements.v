@@ -12,7 +12,7 @@ From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain.
 From Discreet Require AboveThreshold JointTopK Lazy Questions.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
-  ErrorRatio Laplace Composition Measures Concentrated Chains TopK Lead Floats Words.
+  ErrorRatio Laplace Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -557,6 +557,14 @@ Theorem dominated_hockey_stick n p p' eps tau : 0 <= eps -> 0 <= tau ->
   Dominance.laplace_dominated n p p' eps ->
   Composition.hockey_stick (candidates n) p p' 1 tau <= Composition.laplace_curve eps tau.
 Proof. apply Composition.dominated_hockey_stick. Qed.
+
+(** docs/proofs/large-gap.md: a draw of permute-and-flip that is not best becomes the best with
+    the chance [moved]; for two candidates or more (with one there is nothing to hide). *)
+Theorem large_gap_approx_dp n eps delta d q q' : (1 < n)%nat -> 0 < eps -> 0 <= delta -> 0 < d ->
+  range_distance n q q' d ->
+  let law := LargeGap.large_gap (scale_of eps d) n (share_of_large_gap eps delta) in
+  forall S, event n S (law q) <= exp eps * event n S (law q') + delta.
+Proof. intros. now apply LargeGap.large_gap_approx_dp. Qed.
 
 (** docs/proofs/conversions.md *)
 Section Conversions.

@@ -21,6 +21,7 @@ from discreet.guarantees.conversions import (
     zcdp_of_bounded_range,
     zcdp_of_pure,
 )
+from discreet.mechanisms import LargeGap
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.scoring import quantile_sensitivity, within
 from discreet.questions.unknown_domain import Limits
@@ -177,8 +178,25 @@ def test_what_is_printed_about_a_noisy_count_is_the_formula_of_its_tail() -> Non
         assert reach == 0 or before > 0.05 * (1 - 1e-6)
 
 
+def test_the_share_of_large_gap_is_the_formula() -> None:
+    """With two candidates a lead of d leaves W/2 − a(1 − W) to the other, W = e^−ε."""
+    scores = Scores([1, 0], range_distance=1)
+    for _ in range(CASES):
+        epsilon, delta = _epsilon(), _chance() / 2
+        left = LargeGap(epsilon=epsilon, delta=delta).ball_probabilities(scores, bits=200)[1]
+        weight = (-_ball(epsilon)).exp()
+        share = evaluate("share_of_large_gap", [_ball(epsilon), _ball(delta)], KNOWN)
+        assert (weight / 2 - share * (1 - weight)).overlaps(left), (epsilon, delta)
+        assert not (weight / 2 - 2 * share * (1 - weight)).overlaps(left)
+
+
 def test_every_formula_is_compared_and_stands_in_a_theorem() -> None:
-    elsewhere = {"epsilon_of_concentrated", "margin_unknown_domain", "tail_noisy_count"}
+    elsewhere = {
+        "epsilon_of_concentrated",
+        "margin_unknown_domain",
+        "tail_noisy_count",
+        "share_of_large_gap",
+    }
     assert set(KNOWN) == {*REPORTED, *BOUNDED, *NOT_REPORTED, *elsewhere}
     statements = CONSTANTS.with_name("Statements.v").read_text(encoding="utf-8")
     used = statements + CONSTANTS.read_text(encoding="utf-8").partition("delta_of_approx")[2]

@@ -63,7 +63,7 @@ class LargeGap(Mechanism):
     facts = Facts(
         title="large gap",
         proof="docs/proofs/large-gap.md",
-        theorems={},
+        theorems={"ApproxDP": ("large_gap_approx_dp",)},
         law=None,
         ball_law=None,
         symmetric=True,
