@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@cache
 def _found(folder: Path, place: str, name: str, engine: str) -> dict[str, list[Any]]:
     table = open_table(folder / f"{place} {name}.parquet", needed=["c", "u"], engine=engine)
     return _asked(table, TYPES[name])
