@@ -54,8 +54,9 @@ def _pandas(frame: Any, key: int, choice: str, bits: int) -> Any:
     import pandas as pd
 
     users = frame["user"]
-    if users.dtype.kind == "M":  # a time may lie beyond pandas' own: its number does not
-        users = users.astype("int64")
+    if users.dtype.kind == "M":  # a time or a date may lie beyond Python's own: its number does not
+        arrow = getattr(users.dtype, "pyarrow_dtype", None)
+        users = users.astype("int64" if arrow is None else f"int{arrow.bit_width}[pyarrow]")
     order = list(map(hashed, users, frame[choice]))
     return frame.assign(order=pd.Series(order, index=frame.index, dtype="int64"))
 
