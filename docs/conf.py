@@ -26,6 +26,7 @@ extensions = [
     "command_line",
 ]
 man_pages = [("command-line", "discreet", "differentially private selection", author, 1)]
+smartquotes_action = "qe"  # without "D": two hyphens begin an option, not a dash
 html_theme = "furo"
 html_title = "discreet"
 html_math_renderer = "mathml"

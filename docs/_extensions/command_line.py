@@ -38,8 +38,10 @@ def _section(command: click.Command, context: click.Context) -> nodes.section:
     for paragraph in (command.help or "").split("\n\n"):
         words = " ".join(paragraph.split())
         example = words.removeprefix("Example: ")
-        # A literal block can be copied as it stands.
-        section += (nodes.paragraph if example == words else nodes.literal_block)(text=example)
+        if example == words:
+            section += nodes.paragraph(text=words)
+        else:  # as it can be copied
+            section += nodes.literal_block(text=example, language="text")
     rows = [
         (part.shown, part.words) if isinstance(part, Argument) else part.get_help_record(context)
         for part in command.params

@@ -20,7 +20,8 @@ class Neighbours(StrEnum):
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
 
-    __repr__ = str.__repr__
+    def __repr__(self) -> str:
+        return str.__repr__(self)  # a method of its own: Sphinx shows no default that has none
 
     @classmethod
     def named(cls, name: object) -> Neighbours:

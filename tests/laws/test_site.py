@@ -45,20 +45,24 @@ class _Page(HTMLParser):
             self.links.append(str(values["href"]))
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole site, with warnings (a broken reference is one) as errors."""
-    out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+def _built(out: Path, builder: str) -> Path:
+    """What a builder makes of the documentation, with warnings (a broken reference is one) as errors."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder]
     done = subprocess.run(
-        [*command, "-d", str(out / "doctrees"), str(ROOT / "docs"), str(out / "html")],
+        [*command, "-d", str(out / "doctrees"), str(ROOT / "docs"), str(out / builder)],
         capture_output=True,
         text=True,
         timeout=280,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    return out / "html"
+    return out / builder
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole site."""
+    return _built(tmp_path_factory.mktemp("site"), "html")
 
 
 def _pages(site: Path) -> dict[Path, _Page]:
@@ -95,6 +99,19 @@ def test_formulas_are_rendered_in_the_page(site: Path) -> None:
     page = (site / "proofs" / "permute-and-flip.html").read_text(encoding="utf-8")
     assert "<math" in page
     assert "mathjax.js" not in page.lower()
+
+
+def test_the_manual_page_has_every_command_and_option(site: Path) -> None:
+    roff = (_built(site.parent, "man") / "discreet.1").read_text(encoding="utf-8")
+    manual = roff.replace("\\-", "-")
+    page = (site / "command-line.html").read_text(encoding="utf-8")
+    for words in ("discreet mode", "discreet demo-data", "discreet budget accept-clock"):
+        assert f".SS {words}\n" in manual
+        assert f'id="{words.replace(" ", "-")}"' in page
+    for words in ("--groups-per-person COUNT", "In place of --user: nobody has two rows."):
+        assert words in manual
+        assert words in page
+    assert "discreet budget head visits &gt; visits.head" in page
 
 
 def test_the_page_of_claims_is_the_list_of_claims() -> None:
