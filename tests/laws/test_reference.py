@@ -57,14 +57,14 @@ def test_every_public_name_is_in_the_reference(module: str, name: str) -> None:
     thing = getattr(importlib.import_module(module), name)
     if not _documented(thing):
         return
-    for home in {module, thing.__module__}:
+    # A name that two modules export stands on the page once.
+    homes = {module, thing.__module__} | {
+        other for other in MODULES if getattr(importlib.import_module(other), name, None) is thing
+    }
+    for home in homes:
         if re.search(rf"auto(class|function):: {re.escape(home)}\.{name}$", REFERENCE, re.M):
             return
         block = re.search(rf"automodule:: {re.escape(home)}\n   :members:(.*)$", REFERENCE, re.M)
         if block and (not block[1].strip() or name in block[1].replace(",", " ").split()):
             return
-    assert any(
-        re.search(rf"autoclass:: [\w.]+\.{name}$", REFERENCE, re.M)
-        and getattr(importlib.import_module(other), name, None) is thing
-        for other in MODULES
-    ), f"{module}.{name} is missing from docs/reference.md"
+    pytest.fail(f"{module}.{name} is missing from docs/reference.md")

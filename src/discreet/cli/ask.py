@@ -83,7 +83,7 @@ _HOW = stack(
     ),
     option("--people-share NUMBER", "The part of epsilon that --with-people gets.", default="0.1"),
     option("--engine NAME", "Who reads the file: duckdb, polars, pandas or spark."),
-    option("--delimiter SIGN", "What parts the fields of a CSV file, e.g. ';'."),
+    option("--delimiter SIGN", "What separates the fields of a CSV file, e.g. ';'."),
     option("--encoding NAME", "How a CSV file is encoded, e.g. cp1252."),
     shared.DELIVERED,
 )
