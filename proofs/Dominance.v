@@ -1,8 +1,7 @@
 (** Dominance by the Laplace pair, for every test: docs/proofs/laplace-dominance.md.
 
-    The page's proof speaks of noisy scores. Here the same steps are taken with the
-    probabilities themselves: Pr[Z > z] is the probability of S when everyone outside S
-    is raised by z, so both tail conditions are pure privacy applied to such vectors.
+    Everyone outside S is raised by z; both ends of that move are pure privacy, and
+    the parabolas that it gives have the curve of the Laplace pair as upper envelope.
     Of the mechanism four things are used, named in the section [Dominated]. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.

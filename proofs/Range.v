@@ -218,7 +218,7 @@ Proof.
   pose proof (exp_pos (q t / s)). nra.
 Qed.
 
-(** Weaker rivals push the mean up (lemma 2b of the page), pointwise:
+(** Weaker rivals push the mean up (lemma 2 of the page), pointwise:
     (v - m) W'(v) W''(m) >= (v - m) W''(v) W'(m). *)
 Lemma tilt_factor a' a'' v m : a' <= a'' -> m <= v ->
   (1 - v * a'') * (1 - m * a') <= (1 - v * a') * (1 - m * a'').
