@@ -27,21 +27,24 @@ def rounded(value: float, *, up: bool, digits: int = 4) -> float:
     return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))))
 
 
-def figure(value: Exact) -> str:
-    """A cost in at most four significant digits, rounded up; ∞ for infinity.
+def figure(value: Exact, *, up: bool = True) -> str:
+    """A cost in at most four significant digits, rounded up, or what one may use, rounded down.
 
     Example:
         >>> figure(Fraction(1, 3)), figure(Fraction(1, 3_000_000)), figure(math.inf)
         ('0.3334', '3.334e-7', '∞')
+        >>> figure(Fraction(4, 3), up=False)
+        '1.333'
     """
     nearest = float_up(value)
     if nearest in (0, math.inf):
         return "0" if nearest == 0 else "∞"
     grid = Fraction(10) ** (3 - math.floor(math.log10(nearest)))
-    rounded_up = float_up(math.ceil(Fraction(value) * grid) / grid)
-    if 1e-4 <= rounded_up < 1e6:
-        return f"{rounded_up:.9g}"
-    digits, _, power = f"{rounded_up:.4g}".partition("e")
+    whole = (math.ceil if up else math.floor)(Fraction(value) * grid)
+    shown = float_up(whole / grid)
+    if 1e-4 <= shown < 1e6:
+        return f"{shown:.9g}"
+    digits, _, power = f"{shown:.4g}".partition("e")
     return f"{digits}e{int(power)}"
 
 

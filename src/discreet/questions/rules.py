@@ -78,8 +78,8 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
         f"{left_out} A person counts in at most {most} of the groups in which they have rows, drawn at "
         f"random: a group's answer is about the people assigned to it, not about all who have rows there. "
         f"With groups_per_person={there} everybody would count in all of their groups, and each answer "
-        f"would have ε = {figure(epsilon_each * most / there)} of {figure(epsilon)} in place of "
-        f"{figure(epsilon_each)}."
+        f"would have ε = {figure(epsilon_each * most / there, up=False)} of {figure(epsilon)} in place "
+        f"of {figure(epsilon_each, up=False)}."
     )
 
 
