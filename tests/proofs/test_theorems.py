@@ -33,20 +33,8 @@ def _loaded(path: Path) -> ModuleType:
 
 
 CHECK = _loaded(PROOFS / "check.py")
-
-
-def _pages() -> dict[str, str]:
-    """Each theorem and the page of the comment above it."""
-    found, page = {}, ""
-    for line in STATEMENTS.splitlines():
-        if named := re.match(r"\(\*\* (docs/proofs/[\w-]+\.md)", line):
-            page = named[1]
-        elif stated := re.match(r"Theorem (\w+)", line):
-            found[stated[1]] = page
-    return found
-
-
-THEOREMS = _pages()
+PICTURE = _loaded(ROOT / "docs" / "_extensions" / "proof_picture.py")
+THEOREMS = PICTURE.statements()
 
 
 def _read(page: str) -> str:
@@ -196,6 +184,21 @@ def test_an_extra_axiom_is_caught() -> None:
     assert CHECK.axioms_in(printed + "Statements.more : False\n  : Prop\n") != CHECK.AXIOMS
 
 
-def test_the_picture_is_that_of_the_files() -> None:
-    module = _loaded(ROOT / "docs" / "_extensions" / "proof_picture.py")
-    assert module.PICTURE.read_text(encoding="utf-8") == module.picture(), "make pages"
+def test_the_picture_is_that_of_the_theorems() -> None:
+    assert PICTURE.PICTURE.read_text(encoding="utf-8") == PICTURE.picture(), "make pages"
+
+
+def test_the_arrows_are_what_the_proofs_use() -> None:
+    found = PICTURE.arrows()
+    assert {name for arrow in found for name in arrow} <= set(THEOREMS)
+    for arrow in (
+        ("permute_and_flip_pure_dp", "permute_and_flip_dominated"),
+        ("permute_and_flip_dominated", "permute_and_flip_approx_dp"),
+        ("adaptive_pure_composition", "peeling_pure_dp"),
+        ("counts_replace", "mode_pure_dp"),
+        ("exponential_bounded_range", "exponential_pure_dp"),
+    ):
+        assert arrow in found
+        assert arrow[::-1] not in found
+    # It follows from the first two, so it is not drawn.
+    assert ("permute_and_flip_pure_dp", "permute_and_flip_approx_dp") not in found
