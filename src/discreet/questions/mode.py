@@ -14,6 +14,7 @@ from discreet.questions.scoring import (
     count_scores,
     count_sensitivity,
     require_gap,
+    resting,
     share_of,
     winner_and_gap,
 )
@@ -93,7 +94,8 @@ def mode(
             return contest.named([index], people), {"gap": gap}
         return contest.named([chooser.select_index(scores)], people), {}
 
-    promise = chooser.promise_at(Fraction(count_sensitivity(asking.inner).range_distance))
+    moved = count_sensitivity(asking.inner)
+    promise = resting(chooser.promise_at(Fraction(moved.range_distance)), moved)
     return asking.named(
         "mode",
         part=(PureDP(for_choice) if with_gap else promise, 1),

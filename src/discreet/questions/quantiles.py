@@ -21,7 +21,14 @@ from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.answer import TableRelease
 from discreet.questions.context import Asking, Context, Terms
 from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
-from discreet.questions.scoring import LARGEST_DENOMINATOR, label_of, level_of, quantile_scores
+from discreet.questions.scoring import (
+    LARGEST_DENOMINATOR,
+    label_of,
+    level_of,
+    quantile_scores,
+    quantile_sensitivity,
+    resting,
+)
 from discreet.questions.spending import mixed
 from discreet.sampling import Bits, SecureBits
 from discreet.sampling.halving import halved
@@ -107,6 +114,8 @@ def of_levels(
     promise = chooser.promise_at(Fraction(1))
     if depths > 1 or chosen == "random":
         promise = mixed(promise).for_people(steps)
+    else:
+        promise = resting(promise, quantile_sensitivity(levels[0], inner))
 
     def answer(people: Counts) -> dict[str, Any]:
         places = recursive(people, levels, chooser, neighbours=inner)

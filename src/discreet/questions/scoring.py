@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
+from discreet.guarantees import Guarantee
+from discreet.guarantees.proofs import Proof
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.numbers.exact import positive, probability, refuse
@@ -23,13 +25,14 @@ from discreet.sampling.noisy_order import noisy_first_and_gap
 from discreet.scores import Scores
 from discreet.tables.counts import Counts
 
+PAGE = "docs/proofs/question-sensitivities.md"
 LARGEST_DENOMINATOR = 1_000_000
 """A quantile's level has at most this denominator, so that every score fits 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Δ and whether one person moves all scores the same way.
+    """Δ, whether one person moves all scores the same way, and the theorem that says so.
 
     Example:
         >>> count_sensitivity("add-remove")
@@ -40,6 +43,7 @@ class Sensitivity:
 
     delta: int
     monotonic: bool
+    theorem: str = field(default="", repr=False)
 
     @property
     def range_distance(self) -> int:
@@ -49,14 +53,26 @@ class Sensitivity:
 
 def count_sensitivity(neighbours: str) -> Sensitivity:
     """People per candidate: one person more or less moves all counts by 0 or 1, in one direction."""
-    return Sensitivity(1, neighbours == ADD_REMOVE)
+    added = neighbours == ADD_REMOVE
+    return Sensitivity(1, added, "counts_add_remove" if added else "counts_replace")
 
 
 def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
     """The quantile score in units of 1/b, for a level a/b in lowest terms."""
     if neighbours == REPLACE:
-        return Sensitivity(level.denominator, False)
-    return Sensitivity(max(level.numerator, level.denominator - level.numerator), False)
+        return Sensitivity(level.denominator, False, "quantiles_replace")
+    most = max(level.numerator, level.denominator - level.numerator)
+    return Sensitivity(most, False, "quantiles_add_remove")
+
+
+def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
+    """A mechanism's promise for scores that one person moves so far, with what proves the two."""
+    proof = promise.proof
+    return (
+        promise
+        if proof is None
+        else promise.resting_on(proof.then(Proof(PAGE, sensitivity.theorem)))
+    )
 
 
 def level_of(at: object) -> Fraction:

@@ -259,7 +259,8 @@ def _proof(events: Sequence[Event], measure: type[Guarantee]) -> Proof:
     assert proof is not None
     if len(events) > 1 or events[0].count > 1:
         proof = step_from(proof, measure.__name__, "sum") or Proof(_QUESTIONS)
-    return proof.then(Proof(_QUESTIONS))
+    # A question that names the theorem for its scores has done so already.
+    return proof if _QUESTIONS in proof.pages else proof.then(Proof(_QUESTIONS))
 
 
 def mixed(promise: Guarantee) -> Guarantee:

@@ -16,7 +16,7 @@ from discreet.numbers.exact import refuse, whole
 from discreet.questions.answer import TableRelease
 from discreet.questions.candidates import contest_of
 from discreet.questions.context import Context, Terms
-from discreet.questions.scoring import count_scores, count_sensitivity, share_of
+from discreet.questions.scoring import count_scores, count_sensitivity, resting, share_of
 from discreet.questions.spending import Part, mechanism_at
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.sampling import Bits, SecureBits
@@ -91,12 +91,13 @@ def top_k(
     contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta)
     if number > len(contest):
         raise refuse("k", k, f"at most the number of candidates, {len(contest)}")
-    choose, part, name = way_to_choose(
+    moved = count_sensitivity(asking.inner)
+    choose, (promise, rounds), name = way_to_choose(
         method,
         asking.context.mechanism,
         asking.epsilon_each * (1 - share),
         number,
-        Fraction(count_sensitivity(asking.inner).range_distance),
+        Fraction(moved.range_distance),
         besides="with_count" if with_count else None,
     )
 
@@ -106,7 +107,7 @@ def top_k(
 
     return asking.named(
         what,
-        part=part,
+        part=(resting(promise, moved), rounds),
         mechanism=name,
         read=contest.count,
         choose=chosen,
