@@ -33,7 +33,7 @@ def test_the_first_look(visit: Go) -> None:
     expect(page.locator("#budget-text")).to_contain_text(
         "from 10 on it is the exponential mechanism"
     )
-    expect(page.locator("#risk-text")).to_contain_text("at most 56.2% sure after one release")
+    expect(page.locator("#risk-text")).to_contain_text("at most 56.3% sure after one release")
     expect(page.locator("#record-list")).to_contain_text("factor of at most 1.285")
     assert page.locator("#charts canvas").count() == 5
 

@@ -29,17 +29,23 @@ TABLES = ("duckdb", "polars", "lazy", "pandas", "spark", "parquet", "csv", "json
 FIXTURES = ("table_in", "engine")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        marker = item.get_closest_marker("skips_engines")
-        if marker is None:
-            continue
-        unknown = marker.kwargs.keys() - set(TABLES)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what a test says it leaves out: nothing is skipped where every service is there."""
+    left_out = [item for item in items if _is_left_out(item)]
+    if left_out:
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def _is_left_out(item: pytest.Item) -> bool:
+    given: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    engines = item.get_closest_marker("skips_engines")
+    if engines is not None:
+        unknown = engines.kwargs.keys() - set(TABLES)
         assert not unknown, f"{item.nodeid} skips engines that do not exist: {sorted(unknown)}"
-        given: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-        for name in FIXTURES:
-            if given.get(name) in marker.kwargs:
-                item.add_marker(pytest.mark.skip(reason=marker.kwargs[given[name]]))
+        if any(given.get(name) in engines.kwargs for name in FIXTURES):
+            return True
+    return any(when(given) for when, _reason in (m.args for m in item.iter_markers("leaves_out")))
 
 
 @pytest.fixture(scope="session")

@@ -285,7 +285,7 @@ MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
     (candidate_visited_twice, _outcomes("heads: visits")),
     (candidate_visited_twice, _outcomes("heads: single visits, then thinned")),
     (candidate_met_twice_in_single_visits, _outcomes("heads: single visits, then thinned")),
-    (candidate_visited_twice, _outcomes("Laplace: a single_visits, then thinned")),
+    (candidate_visited_twice, _outcomes("Laplace: single visits, then thinned")),
     (uniform_draw_off_by_one, _tapes("heads: first bits")),
     (first_bits_forgotten, _tapes("heads: first bits")),
     (bounds_of_first_bits_a_thousandth_too_small, _first_bits_agree),

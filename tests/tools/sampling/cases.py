@@ -168,7 +168,7 @@ HEADS = [
         within=0.6,
     ),
     Case(
-        name="heads: a single_visits that is given up, then visits",
+        name="heads: single visits that are given up, then rounds",
         draw=uniform_head,
         scores=[0.0, -0.5, -1.0, -1.0],
         expected=reference.permute_and_flip,
@@ -268,7 +268,7 @@ LAPLACE = [
         within=0.9,
     ),
     Case(
-        name="Laplace: a single_visits, then thinned",
+        name="Laplace: single visits, then thinned",
         draw=laplace_max,
         scores=[0.0, -0.5],
         expected=reference.laplace,
