@@ -42,7 +42,7 @@ def figure(value: Exact, *, up: bool = True) -> str:
     grid = Fraction(10) ** (3 - math.floor(math.log10(nearest)))
     whole = (math.ceil if up else math.floor)(Fraction(value) * grid)
     shown = float_up(whole / grid)
-    if 1e-4 <= shown < 1e6:
+    if shown == 0 or 1e-4 <= shown < 1e6:
         return f"{shown:.9g}"
     digits, _, power = f"{shown:.4g}".partition("e")
     return f"{digits}e{int(power)}"
