@@ -5,18 +5,23 @@ Nothing here spends budget or touches a ledger.
 
 from discreet.audit.exact import audit
 from discreet.audit.fidelity import Fidelity, fidelity_test
+from discreet.audit.inputs import Inputs
 from discreet.audit.regularity import Regular
 from discreet.audit.statistical import StatisticalVerdict, statistical_audit
+from discreet.audit.tables import Tables, unrolled
 from discreet.audit.verdicts import Stage, Verdict, Witness
 
 __all__ = [
     "Fidelity",
+    "Inputs",
     "Regular",
     "Stage",
     "StatisticalVerdict",
+    "Tables",
     "Verdict",
     "Witness",
     "audit",
     "fidelity_test",
     "statistical_audit",
+    "unrolled",
 ]
