@@ -97,7 +97,8 @@ class Tuples:
         if self.spread.bit_length() + index_bits < 64:
             # Sorting whole numbers is much quicker than sorting by them: put the index in the lower bits.
             packed = (counts - least << index_bits) + np.arange(len(counts))
-            packed.sort()
+            if self.spread:
+                packed.sort()
             self._order = packed & ((1 << index_bits) - 1)
             self._ascending = (packed >> index_bits) + least
         else:
