@@ -7,10 +7,12 @@ from typing import Any, Unpack
 
 from discreet.questions.answer import TableRelease
 from discreet.questions.context import Context, Terms
+from discreet.questions.found_groups import in_groups, require_no_delta
 from discreet.questions.quantiles import of_levels
 from discreet.questions.scoring import level_of
 
 
+@in_groups
 def quantile(
     data: Any,
     column: str,
@@ -21,6 +23,7 @@ def quantile(
     step: object = 1,
     per_person: str = "least",
     outside: str = "clamp",
+    delta: object = None,
     **terms: Unpack[Terms],
 ) -> TableRelease:
     """The grid point below which about a part ``at`` of the people lie, chosen privately.
@@ -39,6 +42,7 @@ def quantile(
         per_person: what a person with several values counts with: the ``"least"``, the ``"largest"``, one at
             ``"random"`` (each different grid point alike), or the ``"mean"``, rounded to the grid.
         outside: values outside the bounds count as the nearer bound (``"clamp"``) or not at all (``"drop"``).
+        delta: only for groups that nobody listed, see ``Terms``.
         **terms: what every question is told, see ``Terms``.
 
     Example:
@@ -48,6 +52,7 @@ def quantile(
         >>> 50 < answer < 61
         True
     """
+    require_no_delta(delta)
     asking = Context.of(data, terms).asking(column, epsilon)
     level = level_of(at)
     what = "median" if level == Fraction(1, 2) else f"quantile {level}"
@@ -65,6 +70,7 @@ def median(
     step: object = 1,
     per_person: str = "least",
     outside: str = "clamp",
+    delta: object = None,
     **terms: Unpack[Terms],
 ) -> TableRelease:
     """The median of a numeric column on a public grid: ``quantile`` at one half, with its options.
@@ -84,5 +90,6 @@ def median(
         step=step,
         per_person=per_person,
         outside=outside,
+        delta=delta,
         **terms,
     )

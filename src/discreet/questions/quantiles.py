@@ -20,6 +20,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.answer import TableRelease
 from discreet.questions.context import Asking, Context, Terms
+from discreet.questions.found_groups import in_groups, require_no_delta
 from discreet.questions.rules import OUTSIDE, PER_PERSON, about_values, rule_named
 from discreet.questions.scoring import (
     LARGEST_DENOMINATOR,
@@ -42,6 +43,7 @@ FINEST = 6
 """People who share a value are spread over at most 2⁶ places."""
 
 
+@in_groups
 def quantiles(
     data: Any,
     column: str,
@@ -52,6 +54,7 @@ def quantiles(
     step: object = 1,
     per_person: str = "least",
     outside: str = "clamp",
+    delta: object = None,
     **terms: Unpack[Terms],
 ) -> TableRelease:
     """Several quantiles of a numeric column on a public grid, never decreasing, chosen privately.
@@ -68,6 +71,7 @@ def quantiles(
         >>> 20 < low < 28 < 35 < middle < 45 < 52 < high < 60
         True
     """
+    require_no_delta(delta)
     asking = Context.of(data, terms).asking(column, epsilon)
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise ParameterError(
