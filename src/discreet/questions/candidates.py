@@ -23,7 +23,7 @@ from discreet.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet.questions.rules import Sentences, about_candidates, about_types
 from discreet.tables import Grid, people_per_candidate
 from discreet.tables.counts import Counts, people_per_interval, people_with_any
-from discreet.tables.identities import is_encodable
+from discreet.tables.engines import is_encodable
 
 if TYPE_CHECKING:
     from discreet.questions.context import Asking

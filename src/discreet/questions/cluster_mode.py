@@ -11,7 +11,7 @@ from discreet.questions.context import Asking
 from discreet.questions.rules import about_candidates
 from discreet.questions.scoring import count_sensitivity
 from discreet.sampling.keyed_coins import KeyedCoins, require_scale
-from discreet.tables.quiet import quietly
+from discreet.tables.engines import quietly
 from discreet.tables.spark_selection import (
     public_frame,
     require_libraries,

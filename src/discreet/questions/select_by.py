@@ -13,7 +13,7 @@ from discreet.questions.context import SelectionTerms, stated
 from discreet.questions.rules import about_scores
 from discreet.questions.sensitivity_check import check_sensitivity
 from discreet.scores import Scores
-from discreet.tables.quiet import quietly
+from discreet.tables.engines import quietly
 
 
 def select_by(
