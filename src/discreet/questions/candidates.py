@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
 from discreet.numbers.exact import echo, fraction_of_decimal, refuse
-from discreet.questions.rules import Sentences, about_candidates, about_types
+from discreet.questions.answer import Sentences, about_candidates, about_types
 from discreet.tables import Grid, people_per_candidate
 from discreet.tables.counts import Counts, people_per_interval, people_with_any
 from discreet.tables.engines import is_encodable

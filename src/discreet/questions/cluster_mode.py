@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import TableRelease, about_candidates
 from discreet.questions.context import Asking
-from discreet.questions.rules import about_candidates
 from discreet.questions.scoring import count_sensitivity
 from discreet.sampling.keyed_coins import KeyedCoins, require_scale
 from discreet.tables.engines import quietly
