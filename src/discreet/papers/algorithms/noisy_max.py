@@ -21,7 +21,7 @@ from discreet.papers.algorithms.problem import (
     uniform_choice,
 )
 from discreet.sampling import Bits
-from discreet.sampling.refinement import Uniform
+from discreet.sampling.coins import Uniform
 
 PAPER = "noisy-max"
 
