@@ -21,7 +21,7 @@ from discreet.analysis import (
     worst_case_error,
     worst_case_lower_bound,
 )
-from discreet.distribution.one_best import (
+from discreet.distribution.closed_form import (
     exponential_missed,
     laplace_missed,
     permute_and_flip_missed,

@@ -13,7 +13,7 @@ from discreet.analysis import (
     worst_case_error,
     worst_case_lower_bound,
 )
-from discreet.analysis.one_best import missed_chance
+from discreet.analysis.worst_case import missed_chance
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.curves import KEY, STATED, TRUTHS, response_lines, responses
