@@ -97,7 +97,9 @@ def cost_in_decimal(units: int) -> str:
         >>> cost_in_decimal(2_900_000_000_000), cost_in_decimal(1), cost_in_decimal(0)
         ('2.9', '0.000000000001', '0')
     """
-    return _decimal(units, COST_DIGITS)
+    whole, part = divmod(abs(units), _COST_UNIT)
+    sign = "-" if units < 0 else ""
+    return f"{sign}{whole}" + (f".{part:0{COST_DIGITS}d}".rstrip("0") if part else "")
 
 
 def delta_in_decimal(units: int) -> str:
@@ -122,12 +124,6 @@ def exact_cost(units: int) -> Fraction:
 def exact_delta(units: int) -> Fraction:
     """Units of δ as a rational."""
     return Fraction(units, _DELTA_UNIT)
-
-
-def _decimal(units: int, digits: int) -> str:
-    whole, part = divmod(abs(units), 10**digits)
-    sign = "-" if units < 0 else ""
-    return f"{sign}{whole}" + (f".{part:0{digits}d}".rstrip("0") if part else "")
 
 
 def amount_as_data(amount: Amount) -> dict[str, str]:
@@ -235,13 +231,10 @@ def cap_in_words(cap: Guarantee) -> dict[str, str]:
     }
 
 
-def _one_number(cap: Guarantee, _delta: object) -> Amount:
+def _as_stated(cap: Guarantee, _delta: object) -> Amount:
+    if isinstance(cap, ApproxDP):
+        return limit(*cap.exact)
     return limit(cap.exact)  # type: ignore[attr-defined]  # PureDP or ZCDP, checked by Accountant.limits
-
-
-def _two_numbers(cap: Guarantee, _delta: object) -> Amount:
-    assert isinstance(cap, ApproxDP)
-    return limit(*cap.exact)
 
 
 def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
@@ -272,8 +265,8 @@ def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
 
 
 _LIMITS: dict[str, Callable[[Guarantee, object], Amount]] = {
-    "epsilon": _one_number,
-    "rho": _one_number,
+    "epsilon": _as_stated,
+    "rho": _as_stated,
     "rho-delta": _concentrated,
-    "epsilon-delta": _two_numbers,
+    "epsilon-delta": _as_stated,
 }

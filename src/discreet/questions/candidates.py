@@ -92,15 +92,14 @@ def read_candidates(path: Path, *, column: str) -> list[str]:
 def _listed(given: object, name: str) -> list[Any]:
     if isinstance(given, type) and issubclass(given, enum.Enum):
         return [member.value for member in given]
-    for attribute in ("categories",):  # polars.Enum, pandas.CategoricalDtype
-        if hasattr(given, attribute) and not hasattr(given, "cat"):
-            values = getattr(given, attribute)
-            if values is None:
-                raise ParameterError(f"{name}: the categorical type declares no categories")
-            return list(values.to_list() if hasattr(values, "to_list") else values)
-    if isinstance(given, Sequence | range) or hasattr(given, "tolist"):
-        values = given.tolist() if hasattr(given, "tolist") else given
-        return list(values)  # type: ignore[arg-type]  # a sequence, or an array made a list
+    if hasattr(given, "categories") and not hasattr(given, "cat"):
+        values: Any = given.categories  # polars.Enum, pandas.CategoricalDtype
+        if values is None:
+            raise ParameterError(f"{name}: the categorical type declares no categories")
+        return list(values.to_list() if hasattr(values, "to_list") else values)
+    if isinstance(given, Sequence) or hasattr(given, "tolist"):
+        values = given
+        return list(values.tolist() if hasattr(values, "tolist") else values)
     if isinstance(given, Iterable):
         raise ParameterError(
             f"{name} must be a list (in a fixed order), not {type(given).__name__}"
