@@ -19,6 +19,7 @@ from discreet.mechanisms.facts import Facts, Floats
 from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
 from discreet.numbers.balls import ball_of
 from discreet.numbers.exact import Exact, probability, refuse, whole
+from discreet.release import Release
 from discreet.sampling import Bits
 from discreet.scores import Scores
 
@@ -118,8 +119,16 @@ class ExponentialRandomizedResponse(Mechanism):
         """The arguments that make this mechanism again."""
         return {**super().parameters(), "truth": self._truth, "variant": self._variant}
 
-    def select_index(self, scores: Scores) -> NoReturn:  # noqa: ARG002  # it refuses whatever it is given
-        """Refuse, and with it ``select`` and ``release``: there is no guarantee to release under."""
+    def select(self, scores: Scores) -> NoReturn:  # noqa: ARG002  # it refuses whatever it is given
+        """Refuse: there is no guarantee to release under."""
+        raise NotPrivateError(_REFUSAL)
+
+    def select_index(self, scores: Scores) -> NoReturn:  # noqa: ARG002  # as above
+        """Refuse: there is no guarantee to release under."""
+        raise NotPrivateError(_REFUSAL)
+
+    def release(self, scores: Scores, *, neighbours: str = "") -> Release:  # noqa: ARG002  # as above
+        """Refuse: there is no guarantee to release under."""
         raise NotPrivateError(_REFUSAL)
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
