@@ -20,17 +20,17 @@ import numpy as np
 from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, PureDP
-from discreet.guarantees.proofs import Proof
+from discreet.guarantees.conversions import Proof
 from discreet.mechanisms import PermuteAndFlip
 from discreet.numbers.exact import positive, probability, refuse
-from discreet.questions.answer import TableRelease
-from discreet.questions.context import Context, Terms
-from discreet.questions.rules import (
+from discreet.questions.answer import (
     NeverMatchesWarning,
     Sentences,
+    TableRelease,
     about_chosen_bound,
     about_found_groups,
 )
+from discreet.questions.context import Context, Terms
 from discreet.questions.scoring import quantile_scores, share_of
 from discreet.questions.spending import event_of, guarantee_of
 from discreet.questions.unknown_domain import step_limits

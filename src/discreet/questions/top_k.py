@@ -12,15 +12,14 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
 from discreet.guarantees import ApproxDP, PureDP
-from discreet.guarantees.proofs import Proof
+from discreet.guarantees.conversions import Proof
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import probability, refuse, whole
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import TableRelease, about_kept, about_method
 from discreet.questions.candidates import contest_of
 from discreet.questions.context import Asking, Context, Terms
 from discreet.questions.found_groups import in_groups
-from discreet.questions.rules import about_kept, about_method
 from discreet.questions.scoring import PAGE, count_scores, count_sensitivity, resting, share_of
 from discreet.questions.spending import Part, mechanism_at
 from discreet.questions.unknown_domain import (
@@ -113,7 +112,7 @@ def top_k(
         most = max(whole("considered", considered), number)
         keeping = keeping_for(asking, delta, most, number, share)
         if keeping is not None:
-            return top_of_kept(asking, what, keeping, delta, share, number)
+            return top_of_kept(asking, what, keeping, delta=delta, share=share, k=number)
         return unknown_top(asking, what, delta=delta, considered=most, share=share, k=number)
     contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta, other=other)
     if number > len(contest):
@@ -182,7 +181,7 @@ def keeping_for(
 
 
 def top_of_kept(
-    asking: Asking, what: str, keeping: Keeping, delta: object, share: Fraction, k: int
+    asking: Asking, what: str, keeping: Keeping, *, delta: object, share: Fraction, k: int
 ) -> TableRelease:
     """The k commonest of the values that may be named, fewer if there are fewer."""
     column, rows = asking.column, asking.rows
@@ -297,7 +296,7 @@ def way_to_choose(
             )
         return (
             (lambda scores: one_shot(scores, epsilon, k)),
-            (PureDP(epsilon), 1),
+            (PureDP(epsilon).resting_on(Proof(_PAGE, "one_shot_pure_dp")), 1),
             "one-shot exponential noise",
         )
     raise refuse("method", method, f'"{JOINT}" (of counts), "{ONE_SHOT}" or "{PEELING}"')

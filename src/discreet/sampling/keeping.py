@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
+from discreet.sampling.coins import GUARD_BITS, Ball, Uniform
 from discreet.sampling.discrete_noise import common_floor
-from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform
 
 
 def kept(
