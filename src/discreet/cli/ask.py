@@ -251,17 +251,14 @@ def answer(
         try:
             with _progress(), warnings.catch_warnings():
                 warnings.simplefilter("always", NeverMatchesWarning)
-                warnings.showwarning = _warn
+                warnings.showwarning = lambda message, *_, **__: say(
+                    f"warning: {visible(message)}", err=True
+                )
                 release = question(*subjects, **counting, **options)
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
     deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
-
-
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning in one line on stderr."""
-    say(f"warning: {visible(message)}", err=True)
 
 
 @contextmanager
