@@ -168,7 +168,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
 @_WHO
-@option("--method NAME", "peeling, or one-shot.", default="peeling")
+@option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
 @option("--unordered", "Do not release the order.")
 @_UNKNOWN
 @_ROWS

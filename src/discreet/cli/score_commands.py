@@ -88,6 +88,6 @@ def draw(chart: Any, path: str) -> None:
 def check_chart(path: str | None) -> None:
     """Refuse a chart's path before any work is done."""
     if path is not None:
-        from discreet.analysis.charts.saving import checked_path
+        from discreet.analysis.charts.style import checked_path
 
         checked_path(path)

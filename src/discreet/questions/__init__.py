@@ -20,15 +20,19 @@ from discreet.questions.score_file import select_from_file
 from discreet.questions.select_by import select_by
 from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
 from discreet.questions.top_k import top_k
+from discreet.questions.watch import AboveThreshold, SparseVector, WatchTerms
 from discreet.tables import Grid
 
 __all__ = [
+    "AboveThreshold",
     "Grid",
     "NeverMatchesWarning",
     "PrivateTable",
     "SensitivityCheck",
+    "SparseVector",
     "TableRelease",
     "Terms",
+    "WatchTerms",
     "check_sensitivity",
     "median",
     "mode",

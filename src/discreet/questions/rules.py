@@ -140,6 +140,13 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
     )
 
 
+def about_method(method: str) -> Sentences:
+    """How several were chosen, where nobody said."""
+    return (
+        f"The method ({method}) follows from k, the relation and what the budget adds up, not from the data.",
+    )
+
+
 def about_scores(range_distance: Fraction, *, checked: bool = False) -> Sentences:
     """Scores that are somebody's own, with what was stated of them."""
     tried = "; no data set made of the example rows contradicts it" if checked else ", unchecked"

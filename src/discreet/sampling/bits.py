@@ -118,6 +118,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_Family.born)
 
 
+def process() -> tuple[int, int]:
+    """What tells this process from every other that could hold a copy of its memory."""
+    return os.getpid(), _Family.forks
+
+
 class SecureBits(_ByteBits):
     """Fresh secure bits for one release.
 
@@ -146,7 +151,7 @@ class SecureBits(_ByteBits):
         if count <= self._kernel_left:
             self._kernel_left -= count
             return os.urandom(count)
-        owner = (os.getpid(), _Family.forks)
+        owner = process()
         if self._owner != owner:
             with _Family.keying:
                 if self._owner != owner:

@@ -9,17 +9,23 @@ import math
 from fractions import Fraction
 from itertools import permutations
 
-from discreet.papers.algorithms.problem import (
+from discreet.papers.catalogue import claims_of
+from discreet.papers.findings import Finding, Scope, unless
+from discreet.papers.problems import (
     Algorithm,
     Number,
     Problem,
+    affine_families,
     first_heads,
+    lattices,
     rational,
     uniform_choice,
+    where_laws_differ,
 )
 from discreet.sampling import Bits
 
 PAPER = "permute-and-flip"
+claim = claims_of(PAPER)
 
 
 def draw_by_permutation(problem: Problem, bits: Bits) -> int:
@@ -100,3 +106,42 @@ ALGORITHMS = (
     # Drawing without replacement is drawing in a random order, so the two share one sampler.
     Algorithm(PAPER, "Algorithm 3", draw_by_permutation, distribution_without_replacement),
 )
+
+
+def softmax(problem: Problem) -> list[Number]:
+    """The exponential mechanism by its formula: exp(εq/(2Δ)), normalised."""
+    coins = problem.coins()
+    total = sum(coins, rational(0))
+    return [coin / total for coin in coins]
+
+
+@claim(
+    "Algorithm 2",
+    """Trying uniformly random candidates, with replacement, until one's coin falls heads samples the
+    exponential mechanism.""",
+)
+def _algorithm_2(scope: Scope) -> Finding:
+    depth = scope.size(full=4, quick=2)
+    problems = [Problem(scores, unit_coin=rational("1/3")) for scores in lattices(5, depth)]
+    vectors = len(problems)
+    return unless(
+        where_laws_differ(distribution_with_replacement, softmax, problems),
+        f"n ≤ 5, scores to {depth}Δ behind the best, exp(−ε/2) = 1/3",
+        f"the loop's law equals exp(εq/(2Δ)) normalised on {vectors} score vectors, exactly",
+        vectors=vectors,
+    )
+
+
+@claim(
+    "Algorithm 3",
+    """Drawing without replacement and returning the first candidate whose coin falls heads is the
+    same as Algorithm 1.""",
+)
+def _algorithm_3(scope: Scope) -> Finding:
+    most = scope.size(full=7, quick=5)
+    one, other = distribution_without_replacement, distribution_by_permutation
+    return unless(
+        where_laws_differ(one, other, affine_families(most)),
+        f"every real score vector and every ε, n ≤ {most}",
+        f"the law over the sets that may be left equals the law over all {math.factorial(most)} orders",
+    )

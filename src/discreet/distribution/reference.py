@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from discreet.errors import ParameterError, ScoresError
-from discreet.numbers.balls import precision
+from discreet.numbers.balls import ball_of, precision
 
 
 def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
@@ -63,8 +63,8 @@ def exponential_randomized_response_ball(
     if len(top) != len(gammas) or not any(top):
         raise ScoresError("the top set must be one boolean for each candidate, at least one true")
     with precision(_precision(bits)):
-        share = _ball(Fraction(truth) / sum(map(bool, top)))
-        other = _ball(1 - Fraction(truth))
+        share = ball_of(Fraction(truth) / sum(map(bool, top)))
+        other = ball_of(1 - Fraction(truth))
         plain = exponential_ball(gammas, bits)
         return [
             other * ball + share if member else other * ball
@@ -110,14 +110,8 @@ def _checked(gammas: Sequence[Fraction]) -> list[Fraction]:
     return values
 
 
-def _ball(value: Fraction) -> Any:
-    from flint import arb, fmpq
-
-    return arb(fmpq(value.numerator, value.denominator))
-
-
 def _coins(gammas: Sequence[Fraction]) -> list[Any]:
-    return [(-_ball(gamma)).exp() for gamma in gammas]
+    return [(-ball_of(gamma)).exp() for gamma in gammas]
 
 
 def _rule(count: int) -> list[tuple[Any, Any]]:
@@ -165,7 +159,7 @@ def _below(gammas: Sequence[Fraction], bits: int) -> list[Any]:
     # Below every score the integrand is exp(−n·z): its integral is its value at the last over n.
     heads = _last_weight(gammas) / size
     return [
-        total + heads * (_ball(gamma - gammas[-1])).exp()
+        total + heads * (ball_of(gamma - gammas[-1])).exp()
         for total, gamma in zip(result, gammas, strict=True)
     ]
 
@@ -180,20 +174,20 @@ def _flat_part(gammas: Sequence[Fraction], bits: int) -> tuple[Fraction, list[An
     others = gammas[1:]
     if not others or others[0] == 0:
         return Fraction(0), [arb(0)] * len(gammas)
-    weight = sum((_ball(others[0] - gamma).exp() for gamma in others), arb(0))
+    weight = sum((ball_of(others[0] - gamma).exp() for gamma in others), arb(0))
     margin = float((weight.log() + bits * arb(2).log()).upper())
     flat = max(Fraction(0), others[0] - Fraction(margin))
-    doubt = sum((_ball(flat - gamma).exp() / 2 for gamma in others), arb(0))
+    doubt = sum((ball_of(flat - gamma).exp() / 2 for gamma in others), arb(0))
     product = (1 - doubt).union(arb(1))
-    best = (1 - (-_ball(flat)).exp()) / 2
-    return flat, [product * best, *[product * _ball(flat) / 4] * len(others)]
+    best = (1 - (-ball_of(flat)).exp()) / 2
+    return flat, [product * best, *[product * ball_of(flat) / 4] * len(others)]
 
 
 def _last_weight(gammas: Sequence[Fraction]) -> Any:
     from flint import arb
 
     shift = sum((gamma - gammas[-1] for gamma in gammas[1:]), Fraction(0))
-    return _ball(shift).exp() / arb(2) ** len(gammas)
+    return ball_of(shift).exp() / arb(2) ** len(gammas)
 
 
 def _decay(gammas: Sequence[Fraction], ahead: int, height: Fraction) -> float:
@@ -201,8 +195,8 @@ def _decay(gammas: Sequence[Fraction], ahead: int, height: Fraction) -> float:
     from flint import arb
 
     total = arb(2).log() * ahead
-    total += sum((_ball(height - gamma) for gamma in gammas[1:ahead]), arb(0))
-    total += sum((_ball(height - gamma).exp() / 2 for gamma in gammas[ahead:]), arb(0))
+    total += sum((ball_of(height - gamma) for gamma in gammas[1:ahead]), arb(0))
+    total += sum((ball_of(height - gamma).exp() / 2 for gamma in gammas[ahead:]), arb(0))
     return float(total.lower())
 
 
@@ -213,7 +207,7 @@ def _panels(
     panels = []
     stop = lower
     while stop > upper:
-        weight = sum(float(_ball(stop - gamma).exp()) for gamma in gammas[ahead:])
+        weight = sum(float(ball_of(stop - gamma).exp()) for gamma in gammas[ahead:])
         length = Fraction(min(1.0, 32.0 / (1 + ahead + weight))).limit_denominator(1 << 20)
         start = max(upper, stop - length)
         panels.append((start, stop))
@@ -232,11 +226,11 @@ def _add_panel(
     from flint import arb
 
     start, stop = panel
-    width = 1 - _ball(start - stop).exp()
-    weight = sum((_ball(stop - gamma).exp() for gamma in gammas[ahead:]), arb(0))
+    width = 1 - ball_of(start - stop).exp()
+    weight = sum((ball_of(stop - gamma).exp() for gamma in gammas[ahead:]), arb(0))
     count, remainder = _remainder(width, ahead, weight, bits)
     part = [arb(0)] * len(gammas)
-    at_stop = [_ball(stop - gamma).exp() for gamma in gammas]
+    at_stop = [ball_of(stop - gamma).exp() for gamma in gammas]
     for node, node_weight in _rule(count):
         scale = 1 - width * node
         ratios = [ratio * scale for ratio in at_stop]

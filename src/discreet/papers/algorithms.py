@@ -6,20 +6,16 @@ One module per paper. They are for reading and for checking claims: the library'
 
 from __future__ import annotations
 
-from discreet.papers.algorithms import (
-    exponential_randomized_response,
-    noisy_max,
-    opendp,
-    permute_and_flip,
-)
-from discreet.papers.algorithms.problem import Algorithm, Problem
+from discreet.papers import opendp_proof
+from discreet.papers.noisy_max import algorithms as noisy_max
+from discreet.papers.permute_and_flip import algorithms as permute_and_flip
+from discreet.papers.problems import Algorithm
+from discreet.papers.randomized_response import algorithms as randomized_response
 
 ALGORITHMS: tuple[Algorithm, ...] = (
     *permute_and_flip.ALGORITHMS,
     *noisy_max.ALGORITHMS,
-    *exponential_randomized_response.ALGORITHMS,
-    *opendp.ALGORITHMS,
+    *randomized_response.ALGORITHMS,
+    *opendp_proof.ALGORITHMS,
 )
 """Every numbered algorithm of the five papers."""
-
-__all__ = ["ALGORITHMS", "Algorithm", "Problem"]

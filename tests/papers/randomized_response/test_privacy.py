@@ -9,7 +9,7 @@ import pytest
 
 from discreet import ExponentialRandomizedResponse, PureDP, Scores
 from discreet.audit import audit
-from discreet.papers.randomized_response.real_cost import loss_at, real_epsilon, top_set_is_safe
+from discreet.papers.randomized_response.privacy import loss_at, real_epsilon, top_set_is_safe
 
 
 def _pair_loss(first: list[int], second: list[int], epsilon: str, truth: str) -> float:

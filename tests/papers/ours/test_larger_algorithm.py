@@ -10,8 +10,13 @@ import pytest
 
 from discreet.guarantees import ZCDP
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
-from discreet.papers.ours.larger_algorithm import epsilon_for_rho
-from discreet.papers.ours.mwem import RangeQueries, gaussian, laplace, mwem
+from discreet.papers.ours.larger_algorithm import (
+    RangeQueries,
+    epsilon_for_rho,
+    gaussian,
+    laplace,
+    mwem,
+)
 from discreet.scores import Scores
 from discreet.testing import scripted
 
