@@ -23,8 +23,8 @@ from discreet.sampling import (
     laplace_max_of_each,
     proportional_of_each,
 )
-from discreet.sampling.coins import Heads
-from discreet.sampling.tuning import STANDARD, Tuning
+from discreet.sampling.bits import uniform_below_each
+from discreet.sampling.coins import STANDARD, Heads, Tuning, noise_bounds
 from tests.tools.sampling import reference
 from tests.tools.sampling.cases import SMALL
 from tests.tools.sampling.fitting import LIMIT, excess, random_vectors
@@ -214,7 +214,7 @@ def test_layers_are_the_same_whether_or_not_floats_are_believed() -> None:
 
 
 def _never_the_last(patch: pytest.MonkeyPatch) -> None:
-    right = each.uniform_below_each
+    right = uniform_below_each
     patch.setattr(
         each,
         "uniform_below_each",
@@ -223,7 +223,7 @@ def _never_the_last(patch: pytest.MonkeyPatch) -> None:
 
 
 def _bounds_too_narrow(patch: pytest.MonkeyPatch) -> None:
-    right = each.noise_bounds
+    right = noise_bounds
     patch.setattr(each, "noise_bounds", lambda *given: right(*given) * 0.8)
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.gaps.arithmetic import Flags, FloatArithmetic, Floats, arithmetic_for
-from discreet.gaps.finite import Values, require_finite
-from discreet.gaps.gaps import Gaps, Indices
+from discreet.gaps.arithmetic import Flags, FloatArithmetic, Floats, Values, arithmetic_for
+from discreet.gaps.gaps import Gaps, Indices, require_finite
 
 _FEW_COLUMNS = 64
 _FLOAT64 = np.dtype(np.float64)
@@ -114,7 +113,9 @@ class RowGaps:
         """The gaps of one row."""
         start = int(self.starts[number])
         stop = self.size if number + 1 == len(self.starts) else int(self.starts[number + 1])
-        return Gaps(self._values[start:stop], scale=self.scale, largest_is_best=self._largest_is_best)
+        return Gaps(
+            self._values[start:stop], scale=self.scale, largest_is_best=self._largest_is_best
+        )
 
     def row_of(self, places: Indices) -> Indices:
         """The row in which each place lies."""

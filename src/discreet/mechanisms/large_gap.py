@@ -18,7 +18,7 @@ from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
 from discreet.numbers.balls import ball_of, precision
 from discreet.numbers.exact import Exact, probability
 from discreet.sampling import Bits
-from discreet.sampling.refinement import Ball, Uniform
+from discreet.sampling.coins import Ball, Uniform
 from discreet.score_rows import ScoreRows
 from discreet.scores import Scores
 

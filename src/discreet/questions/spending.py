@@ -28,7 +28,7 @@ from discreet.guarantees import (
     Proof,
     PureDP,
 )
-from discreet.guarantees.proofs import step_from
+from discreet.guarantees.conversions import step_from
 from discreet.mechanisms import PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_named

@@ -11,14 +11,13 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
 from discreet.guarantees import PureDP
-from discreet.guarantees.proofs import Proof
+from discreet.guarantees.conversions import Proof
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import refuse, whole
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import TableRelease, about_method
 from discreet.questions.candidates import contest_of
 from discreet.questions.context import Asking, Context, Terms
-from discreet.questions.rules import about_method
 from discreet.questions.scoring import PAGE, count_scores, count_sensitivity, resting, share_of
 from discreet.questions.spending import Part, mechanism_at
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top

@@ -14,12 +14,18 @@ import numpy as np
 
 from discreet.gaps import Flags, Indices, RowGaps
 from discreet.numbers.balls import ball_of
-from discreet.sampling.bits import Bits
-from discreet.sampling.coins import Heads, falls_heads, flip, noise_bounds
-from discreet.sampling.integers import uniform_below_each
+from discreet.sampling.bits import Bits, uniform_below_each
+from discreet.sampling.coins import (
+    STANDARD,
+    Ball,
+    Heads,
+    Tuning,
+    Uniform,
+    falls_heads,
+    flip,
+    noise_bounds,
+)
 from discreet.sampling.laplace import Layer, shallowest
-from discreet.sampling.refinement import Ball, Uniform
-from discreet.sampling.tuning import STANDARD, Tuning
 
 _CERTAIN = Heads()
 _ABOVE = Heads(halvings=1)

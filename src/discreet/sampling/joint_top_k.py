@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.numbers.balls import ball_of
-from discreet.sampling.bits import Bits
+from discreet.sampling.bits import Bits, uniform_below
+from discreet.sampling.coins import Ball, Uniform
 from discreet.sampling.discrete_noise import geometric
-from discreet.sampling.integers import uniform_below
-from discreet.sampling.refinement import Ball, Uniform
 
 _NEGLIGIBLE = (
     45.0  # a block of e^−45 of the largest weight is hardly ever proposed: it may stay wide
