@@ -6,6 +6,7 @@ Example:
     True
 """
 
+from discreet.tuning.audit import TuningVerdict, audit_tuning
 from discreet.tuning.choose import ChosenRun, choose_run
 from discreet.tuning.cost import cost_of_tuning
 from discreet.tuning.laws import Fixed, Geometric, NegativeBinomial, Poisson, RunCount
@@ -17,6 +18,8 @@ __all__ = [
     "NegativeBinomial",
     "Poisson",
     "RunCount",
+    "TuningVerdict",
+    "audit_tuning",
     "choose_run",
     "cost_of_tuning",
 ]

@@ -49,6 +49,13 @@ class ChosenRun(Release):
         result: what the run gave beside its quality; None if no run was chosen.
         found: whether a run was chosen at all.
         rules: what was assumed, in sentences.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> from discreet.tuning import Fixed
+        >>> best = choose_run(lambda rate: (0, "a model"), [0.1], cost=PureDP(1), runs=Fixed(1))
+        >>> best.setting, best.result, best.found
+        (0.1, 'a model', True)
     """
 
     result: Any = None

@@ -14,7 +14,7 @@ from discreet.accounting.fixed_lists import EpsilonBound
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, Proof, PureDP
 from discreet.numbers.balls import ball_of, precision, upper_bound, upper_end
-from discreet.numbers.exact import Exact, float_up, probability, refuse, shown
+from discreet.numbers.exact import Exact, float_up, probability, refuse
 from discreet.numbers.searches import root_between
 from discreet.tuning.laws import (
     Fixed,
@@ -105,11 +105,6 @@ def _pure(epsilon: Fraction, runs: RandomRunCount, *, target: bool) -> Exact:
     return runs.pure(epsilon)
 
 
-def _mean(runs: RunCount) -> Fraction:
-    """E[K], rounded up."""
-    return Fraction(upper_bound(runs.slope, Fraction(1)))
-
-
 def _allowed(profile: Profile, runs: RandomRunCount, delta: object) -> Fraction:
     """The δ of the whole: what was asked for, none for pure runs, else the runs' own δ, once a run."""
     if delta is not None:
@@ -123,7 +118,7 @@ def _allowed(profile: Profile, runs: RandomRunCount, delta: object) -> Fraction:
         return Fraction(0)
     if profile.lost == 0:
         raise ParameterError("⟨delta⟩ is needed: these runs are not purely private")
-    return min(Fraction(1), profile.lost * _mean(runs))
+    return min(Fraction(1), profile.lost * runs.mean_above)
 
 
 def _all_of_them(cost: object, runs: Fixed, delta: object, *, target: bool) -> Guarantee:
@@ -156,7 +151,7 @@ def _by_ratio(
     profile: Profile, runs: RandomRunCount, delta: Fraction, power: Fraction | None
 ) -> Exact:
     """Sum of ln b and ln R with E[K]·δ(ln b) ≤ δ, R the largest f′(r(u))/f′(u): theorem 2."""
-    share = delta / _mean(runs)
+    share = delta / runs.mean_above
     first = _least(lambda epsilon: float_up(profile.at(epsilon) - share), profile.reach)
     if first is None:
         return math.inf
@@ -227,11 +222,3 @@ def _by_renyi(profile: Profile, runs: Poisson, delta: Fraction) -> Exact:
         near = [1 + (order - 1) * Fraction(10 ** (step / 120)) for step in range(-10, 11)]
         best = min(best, *map(at, near))
     return max(Fraction(0), best)
-
-
-def in_words(guarantee: Guarantee) -> str:
-    """A cost in figures, such as ``ε = 2.3`` or ``ε = 2.3 at δ = 1e-06``."""
-    if isinstance(guarantee, ApproxDP):
-        epsilon, delta = guarantee.exact
-        return f"ε = {shown(epsilon)} at δ = {shown(delta)}"
-    return f"ε = {shown(guarantee.to(PureDP).exact)}"

@@ -24,7 +24,12 @@ _BITS = 128
 
 
 class RunCount(ABC):
-    """The law of the number of runs K: drawn exactly, and known by f(x) = E[x^K]."""
+    """The law of the number of runs K: drawn exactly, and known by f(x) = E[x^K].
+
+    Example:
+        >>> isinstance(Geometric(mean=20), RunCount)
+        True
+    """
 
     __slots__ = ()
 
@@ -54,6 +59,11 @@ class RunCount(ABC):
     def mean(self) -> float:
         """The mean number of runs, to float precision."""
         return self.share(lambda: self.slope(ball_of(1)))
+
+    @property
+    def mean_above(self) -> Fraction:
+        """The mean number of runs, rounded up."""
+        return Fraction(upper_bound(self.slope, Fraction(1)))
 
     def chance_of_top(self, share: object) -> float:
         """The chance that the winner is among the best ``share`` of all settings, if runs tell them apart.
@@ -150,6 +160,13 @@ class NegativeBinomial(RandomRunCount):
         """(2 + η)ε, Papernot and Steinke 2022."""
         return f"{_plain(2 + self.shape)}ε"
 
+    @property
+    def mean_above(self) -> Fraction:
+        """The mean number of runs: exactly 1/γ for the geometric law, else rounded up."""
+        return (
+            1 / self.halting if self.shape == 1 else Fraction(upper_bound(self.slope, Fraction(1)))
+        )
+
     def draw(self, bits: Bits) -> int:
         """By inversion, decided in balls."""
         return truncated_negative_binomial(bits, self.shape, self.halting)
@@ -224,6 +241,11 @@ class Poisson(RandomRunCount):
     def published(self) -> str:
         """No finite multiple of ε for all means; for this one, ours."""
         return "-"
+
+    @property
+    def mean_above(self) -> Fraction:
+        """The mean number of runs, exactly."""
+        return self.rate
 
     def draw(self, bits: Bits) -> int:
         """By inversion, decided in balls."""
