@@ -111,6 +111,14 @@ def above(name: str, value: object, bound: int) -> Fraction:
     return exact
 
 
+def finite(name: str, value: object) -> Fraction:
+    """A finite number of either sign."""
+    exact = _exact(value)
+    if exact is None:
+        raise refuse(name, value, "a finite number")
+    return exact
+
+
 def positive(name: str, value: object) -> Fraction:
     """A finite number above zero.
 
