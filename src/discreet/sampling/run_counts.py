@@ -13,7 +13,7 @@ from itertools import count
 
 from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
-from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform
+from discreet.sampling.coins import GUARD_BITS, Ball, Uniform
 
 _WORD = 64
 

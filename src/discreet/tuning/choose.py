@@ -22,8 +22,7 @@ from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import echo, refuse
 from discreet.questions.spending import AnyLedger, Asker
 from discreet.release import Release
-from discreet.sampling.bits import Bits, SecureBits
-from discreet.sampling.integers import uniform_below
+from discreet.sampling.bits import Bits, SecureBits, uniform_below
 from discreet.tuning.cost import cost_of_tuning
 from discreet.tuning.laws import Geometric, RunCount
 

@@ -15,8 +15,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from discreet.accounting import Event
-from discreet.accounting.events import events_of
-from discreet.accounting.fixed_lists import core
+from discreet.accounting.events import core, events_of
 from discreet.accounting.loss_grids import Losses, grid_step, loss_curve_of
 from discreet.errors import DiscreetError, ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
