@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import warnings
@@ -126,15 +127,15 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     Example: discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id
     --candidates icd10.txt --epsilon 1
     """
-    from discreet import questions
-
     if bounds is None:
         _require_candidates(asked)
     elif asked["candidates"] is not None:
         raise ParameterError("give --candidates or --bounds, not both")
     else:
-        asked["candidates"] = questions.Grid.between(bounds, step=step)
-    _ask(questions.mode, **asked)
+        from discreet.questions import Grid
+
+        asked["candidates"] = Grid.between(bounds, step=step)
+    _ask("mode", **asked)
 
 
 @command("median")
@@ -154,9 +155,7 @@ def median(**asked: Any) -> None:
     Example: discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120
     --epsilon 0.5
     """
-    from discreet import questions
-
-    _ask(questions.median, **asked)
+    _ask("median", **asked)
 
 
 @command("quantiles")
@@ -177,9 +176,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
     Example: discreet quantiles pay.parquet --dataset staff --column salary --user person_id
     --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
     """
-    from discreet import questions
-
-    _ask(questions.quantiles, at=[level.strip() for level in at.split(",")], **asked)
+    _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
 
 
 @command("top")
@@ -203,10 +200,8 @@ def top(*, unordered: bool, **asked: Any) -> None:
     Example: discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10
     --candidates pages.csv --epsilon 2
     """
-    from discreet import questions
-
     _require_candidates(asked)
-    _ask(questions.top_k, ordered=not unordered, **asked)
+    _ask("top_k", ordered=not unordered, **asked)
 
 
 @command("select")
@@ -242,15 +237,15 @@ def _require_candidates(asked: dict[str, Any]) -> None:
 
 
 def _ask(
-    question: Any, *, data: str, delimiter: str | None, encoding: str | None, **asked: Any
+    name: str, *, data: Any, delimiter: str | None, encoding: str | None, **asked: Any
 ) -> None:
-    if delimiter is None and encoding is None:
-        answer(question, data, **asked)
-        return
-    from discreet.tables import TextFile
+    """Ask a question of ``discreet.questions``."""
+    question = getattr(importlib.import_module("discreet.questions"), name)
+    if delimiter is not None or encoding is not None:  # what the file's name does not tell
+        from discreet.tables import TextFile
 
-    # What the file's name does not tell.
-    answer(question, TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8"), **asked)
+        data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8")
+    answer(question, data, **asked)
 
 
 def answer(
@@ -271,17 +266,14 @@ def answer(
         try:
             with _progress(), warnings.catch_warnings():
                 warnings.simplefilter("always", NeverMatchesWarning)
-                warnings.showwarning = _warn
+                warnings.showwarning = lambda message, *_, **__: say(
+                    f"warning: {visible(message)}", err=True
+                )
                 release = question(*subjects, **counting, **options)
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
     deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
-
-
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning in one line on stderr."""
-    say(f"warning: {visible(message)}", err=True)
 
 
 @contextmanager

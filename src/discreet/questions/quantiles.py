@@ -32,7 +32,7 @@ from discreet.questions.scoring import (
 )
 from discreet.questions.spending import mixed
 from discreet.sampling import Bits, SecureBits
-from discreet.sampling.halving import halved
+from discreet.sampling.discrete_noise import halved
 from discreet.tables import Grid, people_per_grid_point
 from discreet.tables.counts import Counts
 

@@ -88,12 +88,11 @@ def _pandas_text(series: Any) -> Any:
 
     if isinstance(series.dtype, pd.StringDtype) and series.dtype.storage == "pyarrow":
         return series
-    texts = [value if _is_unicode(value) else None for value in series.array]
+    texts = [
+        value if isinstance(value, str) and (value.isascii() or is_encodable(value)) else None
+        for value in series.array
+    ]
     return pd.Series(texts, index=series.index, dtype=pd.StringDtype())
-
-
-def _is_unicode(value: Any) -> bool:
-    return isinstance(value, str) and (value.isascii() or is_encodable(value))
 
 
 def is_encodable(text: str) -> bool:
