@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from discreet.errors import missing_extra
+from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.mechanisms import MECHANISMS
 
-# Ordered by lightness, so that they stay apart in greyscale.
-SHADES = ("#12263f", "#b3430f", "#3d7f9c", "#c98a1b", "#7d8791", "#a9a9a9", "#5b2a86")
+# One for each mechanism, here, on the page and in the papers' figures; neighbours differ in lightness, so
+# that they stay apart in greyscale.
+SHADES = (
+    "#12263f",
+    "#b3430f",
+    "#3d7f9c",
+    "#a8700c",
+    "#6b7680",
+    "#4a7d2c",
+    "#5b2a86",
+    "#a8201a",
+)
 DASHES: tuple[tuple[int, ...], ...] = (
     (1, 0),
     (7, 3),
@@ -18,14 +31,34 @@ DASHES: tuple[tuple[int, ...], ...] = (
     (5, 5),
     (1, 3),
     (12, 4),
+    (8, 2, 2, 2, 2, 2),
 )
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+)
 FONT = "Helvetica, Arial, sans-serif"
-_RANKED = {
-    mechanism.name: mechanism.facts.rank
-    for make in MECHANISMS.values()
-    if (mechanism := make(epsilon=1)).facts.rank is not None
-}
+
+
+def _looks() -> dict[str, int]:
+    """The place of each mechanism's colour, dash and marker, under its name and under its title."""
+    made = {name: make(epsilon=1).facts for name, make in MECHANISMS.items()}
+    ranked = {facts.rank for facts in made.values()}
+    free = iter(place for place in range(len(made)) if place not in ranked)
+    places = {
+        name: next(free) if facts.rank is None else facts.rank for name, facts in made.items()
+    }
+    return places | {facts.title: places[name] for name, facts in made.items()}
+
+
+LOOKS = _looks()
+"""Which look a mechanism has in every chart."""
 NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
@@ -127,14 +160,15 @@ def line_chart(
 
 def _rank(name: str) -> int:
     """The same mechanism has the same look in every chart; whatever else there is comes after."""
-    return _RANKED.get(name.partition(" ")[0], len(_RANKED))
+    plain = name.removesuffix(" (not private)")
+    return LOOKS.get(plain, LOOKS.get(plain.partition(" ")[0], len(LOOKS)))
 
 
 def _marks(alt: Any, names: Sequence[str], looks: Sequence[Any]) -> Any:
     places = [_rank(name) for name in names]
     free = iter(place for place in range(len(looks)) if place not in places)
     chosen = [
-        looks[(place if place < len(_RANKED) else next(free, position)) % len(looks)]
+        looks[(place if place < len(SHADES) else next(free, position)) % len(looks)]
         for position, place in enumerate(places)
     ]
     return alt.Scale(
@@ -148,3 +182,54 @@ def _scale(alt: Any, log: bool) -> Any:
 
 def _axis(alt: Any, log: bool) -> Any:
     return alt.Axis(format="~g", labelOverlap="greedy") if log else alt.Axis(labelOverlap="greedy")
+
+
+SUFFIXES = (".png", ".svg", ".html", ".json")
+
+
+def save_chart(chart: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a chart; the suffix of ``path`` says how: .png, .svg, .html or .json (Vega-Lite).
+
+    The HTML carries its scripts inside: it opens offline and asks no server for anything.
+    """
+    target = checked_path(path)
+    try:
+        if target.suffix.lower() == ".html":
+            target.write_text(to_html(chart), encoding="utf-8")
+        elif target.suffix.lower() == ".json":
+            target.write_text(chart.to_json(), encoding="utf-8")
+        else:
+            _require_converter()
+            chart.save(str(target), format=target.suffix.lower()[1:], scale_factor=2)
+    except OSError as error:
+        raise DiscreetError(f"cannot write {target}: {error.strerror}") from None
+    return target
+
+
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """The path, if its suffix says a format that we write and its folder exists."""
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise ParameterError(
+            f"⟨chart⟩{str(path)!r} is not allowed: it must end in {', '.join(SUFFIXES)}"
+        )
+    if not target.absolute().parent.is_dir():
+        raise ParameterError(f"⟨chart⟩{str(path)!r} is not allowed: its folder does not exist")
+    return target
+
+
+def to_html(chart: Any) -> str:
+    """A whole page with the chart and every script it needs."""
+    _require_converter()
+    buffer = io.StringIO()
+    chart.save(
+        buffer, format="html", inline=True, embed_options={"renderer": "svg", "actions": False}
+    )
+    return buffer.getvalue()
+
+
+def _require_converter() -> None:
+    try:
+        import vl_convert  # noqa: F401 - only asked whether it is there
+    except ImportError as error:
+        raise missing_extra("saving charts needs vl-convert", extra="charts") from error

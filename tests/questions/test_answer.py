@@ -1,0 +1,164 @@
+"""What an answer says beside itself: its rules, whether anybody counted, and what cannot match."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from discreet import ApproxDP, PureDP
+from discreet.accounting import Event
+from discreet.errors import ParameterError
+from discreet.questions import NeverMatchesWarning, median, mode, quantiles, select_by, top_k
+from discreet.questions.scoring import within
+from discreet.tables import Grid, Rows, open_table
+from discreet.tables.counts import people_with_any
+
+VISITS = pl.DataFrame(
+    {
+        "person": [i // 3 for i in range(900)],
+        "code": ["a", "b", "other"] * 300,
+        "age": [i % 90 for i in range(900)],
+        "city": (["north"] * 3 + ["south"] * 3) * 150,
+    }
+)
+CODES: dict[str, Any] = {"column": "code", "candidates": ["a", "b"], "user": "person"}
+AGES: dict[str, Any] = {"column": "age", "bounds": "0:100", "user": "person"}
+QUESTIONS: list[tuple[Any, dict[str, Any]]] = [
+    (mode, CODES),
+    (mode, {**AGES, "bounds": None, "candidates": Grid.between("0:100")}),
+    (top_k, {**CODES, "k": 2}),
+    (top_k, {**CODES, "k": 1, "method": "one-shot", "with_count": True}),
+    (median, AGES),
+    (quantiles, {**AGES, "at": [0.2, 0.7]}),
+]
+
+
+@pytest.mark.parametrize(("ask", "options"), QUESTIONS)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_noisy_number_of_people(ask: Any, options: dict[str, Any], grouped: bool) -> None:
+    options = {name: value for name, value in options.items() if value is not None}
+    told: list[Event] = []
+
+    class Notebook:
+        def spend(self, _dataset: str, event: Event, *, purpose: str) -> str:
+            assert purpose
+            told.append(event)
+            return "entry"
+
+        def fail(self, _entry: object) -> None:
+            raise AssertionError
+
+    if grouped:
+        options = {**options, "by": "city", "groups": ["north", "south"]}
+    release = ask(
+        VISITS,
+        epsilon=4,
+        with_people=True,
+        people_share="0.25",
+        ledger=Notebook(),
+        dataset="visits",
+        **options,
+    )
+    assert release.guarantee == PureDP(4) == told[0].guarantee.to(PureDP)
+    assert release.people_within == within(Fraction(1)) == 3
+    # Noise of scale 1 beyond 25: less than once in 10¹⁰.
+    numbers = release.people.values() if grouped else [release.people]
+    for number, true in zip(numbers, [150, 150] if grouped else [300], strict=True):
+        assert abs(number - true) < 25
+    said = f"people counted{' in north' if grouped else ''}, give or take 3"
+    assert said in str(release)
+    assert "the answer is noise" not in str(release)
+    assert release.as_data()["people_within"] == 3
+
+
+def test_where_nothing_matches_the_answer_is_called_noise() -> None:
+    for ask, options in (
+        (mode, {**CODES, "candidates": ["A", "B"]}),
+        (median, {**AGES, "where": "age > 1000"}),
+    ):
+        # A number of 16 or more at ε = 2 needs noise that comes once in 10¹⁴.
+        release = ask(VISITS, epsilon=20, with_people=True, **options)
+        assert release.people < 16
+        if release.people <= release.people_within:
+            assert "perhaps nobody, and then the answer is noise" in str(release)
+    assert "people counted" not in str(mode(VISITS, epsilon=1, **CODES))
+
+
+def test_people_of_an_unknown_domain() -> None:
+    options = {**CODES, "candidates": None, "delta": "1e-6"}
+    release = top_k(VISITS, k=5, epsilon=20, with_people=True, **options)
+    assert abs(release.people - 300) < 25
+    assert release.guarantee == ApproxDP(20, "1e-6")
+    assert sorted(release.answer) == ["a", "b", "other"]
+    assert "3 of 5: no further value has so many people" in str(release)
+    assert "no further" not in str(top_k(VISITS, k=3, epsilon=20, **options))
+
+
+def test_people_shares_refused() -> None:
+    for share in (0, 1, "1.5", "x"):
+        with pytest.raises(ParameterError, match="people_share"):
+            mode(VISITS, epsilon=1, with_people=True, people_share=share, **CODES)
+
+
+def test_people_with_any_is_a_count_of_people() -> None:
+    table = open_table(VISITS, needed=["person", "code", "age", "city"])
+    rows = Rows(user="person", by="city", groups=("north", "nowhere"))
+    assert people_with_any(table, rows, column="code", keys=["a", "b"]).tolist() == [[150], [0]]
+    alone = Rows()
+    assert people_with_any(table, alone, column="code", keys=["b"]).tolist() == [[300]]
+    assert people_with_any(table, alone, column="code").tolist() == [[900]]
+    grid = Grid.between("0:8")
+    assert people_with_any(table, alone, column="age", grid=grid).tolist() == [[90]]
+
+
+def test_every_question_says_its_rules() -> None:
+    for ask, options in QUESTIONS:
+        given = {name: value for name, value in options.items() if value is not None}
+        release = ask(VISITS, epsilon=1, where="age >= 0", **given)
+        assert (
+            release.rules[0]
+            == "The column person tells people apart; rows without it are left out."
+        )
+        assert release.rules[1].startswith("Only rows with age >= 0 count")
+        assert len(release.rules) > 2
+        assert all(f"- {rule}" in str(release) for rule in release.rules)
+        assert release.as_data()["rules"] == list(release.rules)
+        assert release.rules[-1].split(" ")[0] in release._repr_html_()
+    alone = mode(VISITS, epsilon=1, column="code", candidates=["a"], one_row_per_user=True)
+    assert alone.rules[0].startswith("Every row counts as another person's, as was stated")
+    own = select_by([1, 2], candidates=[1, 2], score=lambda data, c: c, sensitivity=1, epsilon=1)
+    assert own.rules == (
+        "One person changes the difference of two scores by at most 2: as was stated, unchecked.",
+    )
+
+
+def test_what_declared_types_rule_out_is_said_before_and_with_the_answer() -> None:
+    frame = VISITS.with_columns(
+        small=pl.lit(1, dtype=pl.Int8),
+        single=pl.lit(0.1, dtype=pl.Float32),
+        price=pl.lit("1.50").cast(pl.Decimal(6, 2)),
+    )
+    options: dict[str, Any] = {"user": "person", "epsilon": 1}
+    for column, possible, impossible in (
+        ("small", [1, 2], [300, -129]),
+        ("single", [0.5, 0.25], [0.1]),
+        ("price", ["1.5", "2"], ["1.505"]),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            mode(frame, column=column, candidates=possible, **options)
+        with pytest.warns(
+            NeverMatchesWarning, match=f"Nobody can count for .*{impossible[0]}"
+        ) as told:
+            release = mode(frame, column=column, candidates=possible + impossible, **options)
+        assert release.rules[-1] == str(told[0].message)
+    with pytest.warns(NeverMatchesWarning, match="2 of the 3 groups"):
+        mode(frame, by="small", groups=[1, 500, 501], epsilon=1, **CODES)
+    mixed = pd.DataFrame({"u": [1, 2], "v": pd.Series([1, "1"], dtype=object)})
+    release = mode(mixed, column="v", candidates=["1", "2"], user="u", epsilon=1)
+    assert "In v, declared object, texts count and everything else is left out." in release.rules
