@@ -102,5 +102,7 @@ def exceeds(value: Any, claimed: Any) -> bool:
 
 
 def as_float(value: Any) -> float:
-    """The middle of a loss ball."""
-    return math.inf if value is None else float(value.mid())
+    """A loss ball as a figure: its middle, or its lower end where the ball is wide."""
+    if value is None:
+        return math.inf
+    return float(value.mid() if value.rad() < 1e-6 else value.lower())

@@ -237,8 +237,11 @@ class Subject:
             if not self._answered:
                 raise told
             return MALFORMED
-        self._answered = self._answered or not isinstance(told, Failure)
-        if told is NAN and not self._answered and self.evaluations >= _PATIENCE:
+        if isinstance(told, Mapping):
+            self._answered |= any(not isinstance(answer, Failure) for answer in told)
+        else:
+            self._answered |= not isinstance(told, Failure)
+        if not self._answered and self.evaluations >= _PATIENCE:
             raise ParameterError(_CONTRACT)
         return told
 
@@ -311,13 +314,21 @@ def _is_exact(value: Any) -> bool:
     return _is_ball(value) or isinstance(value, int | Fraction)
 
 
+def _float(part: Any) -> float:
+    if _is_ball(part):
+        # The middle of a ball below the range of floats is no number to NumPy; it is next to nothing.
+        middle = float(part.mid())
+        return 0.0 if math.isnan(middle) and part.is_finite() else middle
+    return float(part)
+
+
 def _checked_law(told: Any, size: int) -> Any:
     """A mapping from answers to probabilities, ``NAN``, or the error that says what is wrong."""
     positions = not isinstance(told, Mapping)
     parts = told if positions else list(told.values())
     try:
         mass = np.array(
-            told if isinstance(told, np.ndarray) else [float(part) for part in parts],
+            told if isinstance(told, np.ndarray) else [_float(part) for part in parts],
             dtype=np.float64,
         )
     except (TypeError, ValueError):
@@ -352,7 +363,7 @@ def _log(part: Any) -> float:
     if _is_exact(part) and part == 0:
         return -math.inf
     if _is_ball(part):
-        return float(part.log().mid()) if part > 0 else math.log(FLOOR)
+        return max(float(part.log().mid()), -1e300) if part > 0 else math.log(FLOOR)
     return math.log(max(float(part), FLOOR))
 
 

@@ -87,8 +87,10 @@ class Witness:
 
     def __str__(self) -> str:
         one, two = (_row(part, self.multiplicities) for part in (self.scores, self.neighbour))
+        numbers = all(isinstance(value, int | float) for value in self.scores + self.neighbour)
+        what = "scores" if numbers else "rows"
         return (
-            f"scores {one} and {two} ({self.relation}): answer {self.answer(self.outcome)} has "
+            f"{what} {one} and {two} ({self.relation}): answer {self.answer(self.outcome)} has "
             f"probability {self.probability:.6g} and {self.neighbour_probability:.6g}"
         )
 
