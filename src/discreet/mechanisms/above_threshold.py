@@ -86,6 +86,8 @@ class CrossingRule:
     scales: NoiseScales
     private = True
     proof = PAGE
+    exchangeable = True
+    """The threshold's noise is drawn once, so the order of values and answers does not matter."""
 
     def __init__(
         self,
