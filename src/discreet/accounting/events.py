@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.guarantees import Guarantee
+from discreet.guarantees import ApproxDP, Guarantee, PureDP
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import Neighbours
 from discreet.numbers.exact import refuse, whole
@@ -59,7 +58,12 @@ class Event:
             object.__setattr__(
                 self, name, str(text(name, getattr(self, name), empty=name == "purpose"))
             )
-        object.__setattr__(self, "parameters", _parameters(self.parameters))
+        if not isinstance(self.parameters, Mapping):
+            raise refuse("parameters", self.parameters, "a mapping")
+        plain = {
+            text("parameter", name): _parameter(name, v) for name, v in self.parameters.items()
+        }
+        object.__setattr__(self, "parameters", plain)
 
     @staticmethod
     def of(thing: object) -> Event:
@@ -94,6 +98,39 @@ class Event:
         raise ParameterError(
             f"expected an Event, a guarantee, a Release or a (mechanism, scores) pair, "
             f"got {type(thing).__name__}"
+        )
+
+    @staticmethod
+    def of_each(
+        mechanism: Mechanism,
+        *,
+        rows_per_person: int,
+        sensitivity: object = None,
+        monotonic: bool = False,
+        range_distance: object = None,
+        neighbours: str = ADD_REMOVE,
+        purpose: str = "",
+    ) -> Event:
+        """What ``mechanism.select_each`` costs when a person is in at most ``rows_per_person`` rows.
+
+        The guarantee is that of one row; a person touches so many (``docs/proofs/many-rows.md``). Where a
+        person who is replaced may leave one row and enter another, both count.
+
+        Example:
+            >>> from discreet import PermuteAndFlip, PureDP
+            >>> event = Event.of_each(PermuteAndFlip(epsilon="0.5"), sensitivity=1, monotonic=True,
+            ...                       rows_per_person=2, purpose="the commonest diagnosis of each clinic")
+            >>> event.count, event.guarantee.to(PureDP)
+            (2, PureDP(0.5))
+        """
+        form = Scores(
+            [0], sensitivity=sensitivity, monotonic=monotonic, range_distance=range_distance
+        )
+        return replace(
+            Event.of((mechanism, form)),
+            count=whole("rows_per_person", rows_per_person),
+            neighbours=neighbours,
+            purpose=purpose,
         )
 
     def under(self, neighbours: str) -> Event:
@@ -139,15 +176,14 @@ def text(name: str, value: object, *, empty: bool = False) -> str:
     return value
 
 
-def _parameters(given: Any) -> dict[str, Parameter]:
-    if not isinstance(given, Mapping):
-        raise refuse("parameters", given, "a mapping")
-    return {text("parameter", name): _parameter(name, value) for name, value in given.items()}
-
-
 def _parameter(name: str, value: object) -> Parameter:
     if isinstance(value, bool | int):
         return value
     if isinstance(value, Fraction | float):
         return str(value)
     return text(name, value, empty=True)
+
+
+def core(guarantee: Guarantee) -> Guarantee:
+    """What is left of an (ε, δ) guarantee outside its event of probability δ: ε-DP."""
+    return PureDP(guarantee.exact[0]) if isinstance(guarantee, ApproxDP) else guarantee

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from discreet.cli import shared_options as shared
-from discreet.cli.answering import answer
 from discreet.cli.commands import argument, command, option, stack
+from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
+from discreet.displays import visible
 from discreet.errors import ParameterError
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
@@ -109,15 +115,15 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     Example: discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id
     --candidates icd10.txt --epsilon 1
     """
-    from discreet import questions
-
     if bounds is None:
         _require_candidates(asked)
     elif asked["candidates"] is not None:
         raise ParameterError("give --candidates or --bounds, not both")
     else:
-        asked["candidates"] = questions.Grid.between(bounds, step=step)
-    _ask(questions.mode, **asked)
+        from discreet.questions import Grid
+
+        asked["candidates"] = Grid.between(bounds, step=step)
+    _ask("mode", **asked)
 
 
 @command("median")
@@ -136,9 +142,7 @@ def median(**asked: Any) -> None:
     Example: discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120
     --epsilon 0.5
     """
-    from discreet import questions
-
-    _ask(questions.median, **asked)
+    _ask("median", **asked)
 
 
 @command("quantiles")
@@ -158,9 +162,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
     Example: discreet quantiles pay.parquet --dataset staff --column salary --user person_id
     --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
     """
-    from discreet import questions
-
-    _ask(questions.quantiles, at=[level.strip() for level in at.split(",")], **asked)
+    _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
 
 
 @command("top")
@@ -168,7 +170,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
 @_WHO
-@option("--method NAME", "peeling, or one-shot.", default="peeling")
+@option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
 @option("--unordered", "Do not release the order.")
 @_UNKNOWN
 @_ROWS
@@ -183,10 +185,8 @@ def top(*, unordered: bool, **asked: Any) -> None:
     Example: discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10
     --candidates pages.csv --epsilon 2
     """
-    from discreet import questions
-
     _require_candidates(asked)
-    _ask(questions.top_k, ordered=not unordered, **asked)
+    _ask("top_k", ordered=not unordered, **asked)
 
 
 @command("select")
@@ -222,12 +222,69 @@ def _require_candidates(asked: dict[str, Any]) -> None:
 
 
 def _ask(
-    question: Any, *, data: str, delimiter: str | None, encoding: str | None, **asked: Any
+    name: str, *, data: Any, delimiter: str | None, encoding: str | None, **asked: Any
 ) -> None:
-    if delimiter is None and encoding is None:
-        answer(question, data, **asked)
-        return
-    from discreet.tables import TextFile
+    """Ask a question of ``discreet.questions``."""
+    question = getattr(importlib.import_module("discreet.questions"), name)
+    if delimiter is not None or encoding is not None:  # what the file's name does not tell
+        from discreet.tables import TextFile
 
-    # What the file's name does not tell.
-    answer(question, TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8"), **asked)
+        data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8")
+    answer(question, data, **asked)
+
+
+def answer(
+    question: Callable[..., Any],
+    *subjects: Any,
+    json: bool,
+    out: str | None,
+    dataset: str | None,
+    ledger: str | None,
+    no_ledger: bool,
+    **options: Any,
+) -> None:
+    """Ask, with the ledger that was named or with none, and deliver the release."""
+    from discreet.questions import NeverMatchesWarning
+
+    with _counted(dataset, ledger, no_ledger) as counting:
+        file = opened_for_answer(out)
+        try:
+            with _progress(), warnings.catch_warnings():
+                warnings.simplefilter("always", NeverMatchesWarning)
+                warnings.showwarning = lambda message, *_, **__: say(
+                    f"warning: {visible(message)}", err=True
+                )
+                release = question(*subjects, **counting, **options)
+        except KeyboardInterrupt as stopped:
+            say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
+            raise SystemExit(130) from None
+    deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
+
+
+@contextmanager
+def _counted(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
+    """The ledger and the data set's name, as arguments of a question."""
+    if no_ledger and (dataset is not None or ledger is not None):
+        raise ParameterError(
+            "--no-ledger says that nobody counts: leave --dataset and --ledger out"
+        )
+    if no_ledger:
+        yield {}
+        return
+    if dataset is None:
+        raise ParameterError("say who counts: --dataset NAME in the budget ledger, or --no-ledger")
+    from discreet.ledger import Ledger
+
+    with Ledger.open(ledger, create=False) as opened:
+        yield {"ledger": opened, "dataset": dataset}
+
+
+def _progress() -> Any:
+    """A spinner with a clock while the engine works."""
+    if not sys.stderr.isatty():  # and nothing of Rich is imported
+        return nullcontext()
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    shown = progress(SpinnerColumn(), TextColumn("asking the table"), TimeElapsedColumn())
+    shown.add_task("asking", total=None)
+    return shown

@@ -20,13 +20,11 @@ from discreet.sampling import (
     thinning,
 )
 from discreet.sampling import coins as coins_module
-from discreet.sampling.coins import Heads, flip
-from discreet.sampling.integers import uniform_below
+from discreet.sampling.bits import uniform_below
+from discreet.sampling.coins import Ball, Heads, Uniform, flip, scaled
 from discreet.sampling.laplace import Layer
-from discreet.sampling.levels import Levels
-from discreet.sampling.marks import marks
 from discreet.sampling.permute_and_flip import Window, uniform_heads
-from discreet.sampling.refinement import Ball, Uniform, scaled
+from discreet.sampling.thinning import Levels, marks
 from tests.tools.sampling import oracles, reference
 from tests.tools.sampling.cases import CASES, Case
 from tests.tools.sampling.checks import (
@@ -155,13 +153,13 @@ def first_bits_forgotten(patch: Patch) -> None:
 
 
 def bounds_of_first_bits_one_too_small(patch: Patch) -> None:
-    right = coins_module._noise_bounds
-    patch.setattr(coins_module, "_noise_bounds", lambda *given: np.append(right(*given)[1:], 0.0))
+    right = coins_module.noise_bounds
+    patch.setattr(coins_module, "noise_bounds", lambda *given: np.append(right(*given)[1:], 0.0))
 
 
 def bounds_of_first_bits_a_thousandth_too_small(patch: Patch) -> None:
-    right = coins_module._noise_bounds
-    patch.setattr(coins_module, "_noise_bounds", lambda *given: right(*given) * 0.999)
+    right = coins_module.noise_bounds
+    patch.setattr(coins_module, "noise_bounds", lambda *given: right(*given) * 0.999)
 
 
 def candidate_both_near_and_far(patch: Patch) -> None:
