@@ -28,6 +28,7 @@ _SECTIONS = {
         "median": ("ask", "The median of a column, on a public grid."),
         "quantiles": ("ask", "Several quantiles of a column at once."),
         "top": ("ask", "The k most common values of a column."),
+        "first": ("ask", "The first of ordered groups with many people."),
         "select": ("ask", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),
     },

@@ -182,7 +182,10 @@ class Panels:
         half = np.diff(bounds)[:, None] / 2
         self.points: Floats = (bounds[:-1, None] + half * (1 + _NODES)).ravel()
         weights = (half * _WEIGHTS).ravel() / (self._first * (2 if scales.two_sided else 1))
-        self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
+        with np.errstate(
+            divide="ignore"
+        ):  # a panel between turns that floats hardly tell apart is empty
+            self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
     def _cut(self, start: float, end: float, steepest: int) -> list[float]:
         """Where a stretch is cut: from its end nearer the bulk, or for two-sided noise from both."""
