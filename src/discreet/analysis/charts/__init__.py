@@ -17,6 +17,8 @@ from discreet.analysis.charts.style import (
     SHADES,
     altair,
     line_chart,
+    look_scale,
+    ranked,
     save_chart,
     styled,
     to_html,
@@ -282,7 +284,7 @@ def probabilities_chart(
         for mass in (mechanism.probabilities(scores),)
         for index in chosen
     ]
-    names = list(dict.fromkeys(record["mechanism"] for record in records))
+    names = ranked(str(record["mechanism"]) for record in records)
     bars = (
         alt.Chart(alt.Data(values=records))
         .mark_bar(stroke="#222222", strokeWidth=0.5)
@@ -292,9 +294,7 @@ def probabilities_chart(
             x=alt.X(
                 "probability:Q", title="probability of being chosen", axis=alt.Axis(format="~%")
             ),
-            color=alt.Color(
-                "mechanism:N", sort=names, scale=alt.Scale(domain=names, range=_shades(len(names)))
-            ),
+            color=alt.Color("mechanism:N", sort=names, scale=look_scale(alt, names, SHADES)),
             tooltip=["candidate:N", "mechanism:N", alt.Tooltip("probability:Q", format=".4g")],
         )
     )
@@ -357,9 +357,3 @@ def _counted(shown_count: int, total: int) -> str:
     if shown_count == total:
         return f"{total} candidates"
     return f"the {shown_count} best of {total} candidates"
-
-
-def _shades(count: int) -> list[str]:
-    """Bars are told apart by lightness alone: spread from dark to light."""
-    steps = np.linspace(0x22, 0xD8, max(count, 2)).astype(int)[:count].tolist()
-    return [f"#{step:02x}{min(255, step + 12):02x}{min(255, step + 28):02x}" for step in steps]

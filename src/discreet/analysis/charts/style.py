@@ -1,34 +1,44 @@
-"""One look for all charts: dark to light, solid to dotted, so that a photocopy can be read."""
+"""One look for all charts and figures, by shade, dash and marker, so that a photocopy can be read."""
 
 from __future__ import annotations
 
 import io
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.mechanisms import MECHANISMS
 
-# Ordered by lightness, so that they stay apart in greyscale.
-SHADES = ("#12263f", "#b3430f", "#3d7f9c", "#c98a1b", "#7d8791", "#a9a9a9", "#5b2a86")
-DASHES: tuple[tuple[int, ...], ...] = (
-    (1, 0),
-    (7, 3),
-    (2, 2),
-    (10, 3, 2, 3),
-    (5, 5),
-    (1, 3),
-    (12, 4),
+Look: TypeAlias = tuple[str, tuple[int, ...], str]
+"""Shade, dash and marker."""
+
+LOOKS: tuple[Look, ...] = (
+    ("#12263f", (1, 0), "circle"),
+    ("#b3430f", (7, 3), "square"),
+    ("#3d7f9c", (2, 2), "triangle-up"),
+    ("#5b2a86", (10, 3, 2, 3), "diamond"),
+    ("#c98a1b", (5, 5), "cross"),
+    ("#8a2846", (1, 3), "triangle-down"),
+    ("#0b6e4f", (12, 4), "triangle-right"),
+    ("#6b7a1f", (4, 2, 1, 2), "triangle-left"),
+    ("#7d8791", (3, 6), "wedge"),
+    ("#a9a9a9", (8, 2, 2, 2, 2, 2), "arrow"),
 )
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+"""One for every mechanism, in the order of their places; what is left is for bounds."""
+
+SHADES = tuple(shade for shade, _, _ in LOOKS)
+DASHES = tuple(dash for _, dash, _ in LOOKS)
+SHAPES = tuple(shape for _, _, shape in LOOKS)
 FONT = "Helvetica, Arial, sans-serif"
-_RANKED = {
-    mechanism.name: mechanism.facts.rank
-    for make in MECHANISMS.values()
-    if (mechanism := make(epsilon=1)).facts.rank is not None
+_RANKS = {name: make(epsilon=1).facts.rank for name, make in MECHANISMS.items()}
+_PLACES = {
+    name: place
+    for place, name in enumerate(sorted(_RANKS, key=lambda n: (_RANKS[n] is None, _RANKS[n] or 0)))
 }
+"""Every registered mechanism by its own rank, those without one after the others."""
 NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
@@ -99,14 +109,18 @@ def line_chart(
 ) -> Any:
     """Lines told apart by dash, marker and shade; ``x`` and ``y`` are (field, title)."""
     alt = altair()
-    names = sorted(dict.fromkeys(record[series] for record in records), key=_rank)
+    names = ranked(record[series] for record in records)
     # With markers the legend shows these; without, it has to show the dashes as strokes.
     legend = alt.Legend(symbolStrokeWidth=0 if points else 2)
-    color = alt.Color(f"{series}:N", scale=_marks(alt, names, SHADES), sort=names, legend=legend)
-    dash = alt.StrokeDash(
-        f"{series}:N", scale=_marks(alt, names, DASHES), sort=names, legend=legend
+    color = alt.Color(
+        f"{series}:N", scale=look_scale(alt, names, SHADES), sort=names, legend=legend
     )
-    shape = alt.Shape(f"{series}:N", scale=_marks(alt, names, SHAPES), sort=names, legend=legend)
+    dash = alt.StrokeDash(
+        f"{series}:N", scale=look_scale(alt, names, DASHES), sort=names, legend=legend
+    )
+    shape = alt.Shape(
+        f"{series}:N", scale=look_scale(alt, names, SHAPES), sort=names, legend=legend
+    )
     base = alt.Chart(alt.Data(values=records)).encode(
         x=alt.X(f"{x[0]}:Q", title=x[1], scale=_scale(alt, log_x), axis=_axis(alt, log_x)),
         y=alt.Y(f"{y[0]}:Q", title=y[1], scale=_scale(alt, log_y), axis=_axis(alt, log_y)),
@@ -128,18 +142,43 @@ def line_chart(
     return line + marks
 
 
-def _rank(name: str) -> int:
-    """The same mechanism has the same look in every chart; whatever else there is comes after."""
-    return _RANKED.get(name.partition(" ")[0], len(_RANKED))
+def look_of(mechanism: str) -> Look:
+    """The look of a registered mechanism, the same in every chart and figure.
+
+    Example:
+        >>> look_of("permute-and-flip")
+        ('#12263f', (1, 0), 'circle')
+    """
+    return LOOKS[_PLACES[mechanism] % len(LOOKS)]
 
 
-def _marks(alt: Any, names: Sequence[str], looks: Sequence[Any]) -> Any:
-    places = [_rank(name) for name in names]
-    free = iter(place for place in range(len(looks)) if place not in places)
-    chosen = [
-        looks[(place if place < len(_RANKED) else next(free, position)) % len(looks)]
-        for position, place in enumerate(places)
-    ]
+def paled(shade: str, share: float) -> str:
+    """The shade with so much white in it.
+
+    Example:
+        >>> paled("#000000", 0.5)
+        '#808080'
+    """
+    parts = (int(shade[place : place + 2], 16) for place in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (255 - part) * share):02x}" for part in parts)
+
+
+def ranked(names: Iterable[str]) -> list[str]:
+    """The names of series, each once, mechanisms first and in the order of their looks."""
+    return sorted(dict.fromkeys(names), key=_place)
+
+
+def _place(name: str) -> int:
+    # A name may say more, such as "(not private)".
+    return _PLACES.get(name.partition(" ")[0], len(_PLACES))
+
+
+def look_scale(alt: Any, names: Sequence[str], looks: Sequence[Any]) -> Any:
+    """The scale from names of series to shades, dashes or markers; what is no mechanism takes a free one."""
+    places = [_place(name) for name in names]
+    unused = (looks[place] for place in range(len(looks)) if place not in places)
+    free = itertools.cycle([*looks[len(_PLACES) :], *unused])
+    chosen = [looks[place % len(looks)] if place < len(_PLACES) else next(free) for place in places]
     return alt.Scale(
         domain=list(names), range=[list(c) if isinstance(c, tuple) else c for c in chosen]
     )

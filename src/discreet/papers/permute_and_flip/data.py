@@ -192,8 +192,8 @@ def _equal_error_bars(
         epsilon = epsilon_for(Exponential, scores, expected_error=target)
         flips[each.name] = expected_error(PermuteAndFlip(epsilon=epsilon), scores)
     bars = {
-        "exponential mechanism": [target] * len(flips),
-        "permute-and-flip": list(flips.values()),
+        Exponential.facts.title: [target] * len(flips),
+        PermuteAndFlip.facts.title: list(flips.values()),
     }
     y, names = Axis("expected error"), list(flips)
     looks = ("em", "pf")

@@ -70,7 +70,9 @@ class _AlongN:
             Line("EM", n, self.errors["EM"], "em"),
             Line("PF", n, self.errors["PF"], "pf"),
             *response_lines(n, mixed),
-            Line("PF at the real ε of ERR ¾", n, self.matched, "truth", at=float(n[len(n) // 2])),
+            Line(
+                "PF at the real ε of ERR ¾", n, self.matched, "pf matched", at=float(n[len(n) // 2])
+            ),
         ]
         claimed = Line("claimed: 0.1", n, np.full(len(n), 0.1), "bound")
         really = [*response_lines(n, self.losses), claimed]

@@ -73,7 +73,7 @@ def _figure_7(drawing: Drawing) -> None:
     v, error = Axis("v", domain=(-200.0, 0.0)), Axis("expected error")
     other = Line("EM", -gaps, plain, "em", at=-75.0, shift=(-26.0, -6.0))
     own = Line("PF", -gaps, flip, "pf", at=-20.0, shift=(6.0, -6.0))
-    equal = Line(f"PF at ε = {spent:.2f}", -gaps, matched, "truth", at=-110.0)
+    equal = Line(f"PF at ε = {spent:.2f}", -gaps, matched, "pf matched", at=-110.0)
     drawing.row(
         Lines("against EM, n = 10", v, error, [other, *labelled]),
         Lines("against PF, n = 10", v, error, [own, *labelled, equal]),
@@ -166,7 +166,14 @@ def _spent_panel(scope: Scope, spent: float) -> Lines:
     lines = [
         *response_lines(-gaps, losses, at=-1.9, shift=(-54.0, 0.0)),
         Line("claimed: 0.1", flat, np.full(2, 0.1), "bound", at=-6.0),
-        Line("ERR ¾ on other scores", flat, np.full(2, spent), "truth", at=-6.0, shift=(4.0, 12.0)),
+        Line(
+            "ERR ¾ on other scores",
+            flat,
+            np.full(2, spent),
+            "err elsewhere",
+            at=-6.0,
+            shift=(4.0, 12.0),
+        ),
     ]
     axis = Axis("v", domain=(-6.0, 0.0))
     return Lines("ε really spent at these scores, n = 10", axis, Axis("ε", log=True), lines)
@@ -227,8 +234,8 @@ def _figure_8(drawing: Drawing) -> None:
     really = [
         Line("PF", n, flip, "pf", at=3.0),
         Line("ERR ¾, on (v, …, v, 0)", n, own, "err75", at=150.0, shift=(-30.0, 14.0)),
-        Line("ERR ¾, on a staircase", n, stairs, "err50", at=100.0, shift=(-120.0, -10.0)),
-        Line("PF at the real ε of ERR ¾", n, matched, "truth", at=12.0, shift=(-20.0, -20.0)),
+        Line("ERR ¾, on a staircase", n, stairs, "err elsewhere", at=100.0, shift=(-120.0, -10.0)),
+        Line("PF at the real ε of ERR ¾", n, matched, "pf matched", at=12.0, shift=(-20.0, -20.0)),
     ]
     x, title = Axis("number of candidates n", log=True), "worst-case expected error"
     drawing.row(
