@@ -15,7 +15,7 @@ from discreet.distribution.crossings import Block, sequence_ball
 from discreet.numbers.noise_scales import NoiseScales
 from discreet.sampling import Bits
 from discreet.sampling.above_threshold import NoisyThreshold
-from discreet.sampling.tuning import STANDARD, Tuning
+from discreet.sampling.coins import STANDARD, Tuning
 from discreet.testing import scripted
 from tests.tools.sampling.cases import SMALL
 from tests.tools.sampling.reference import bounds

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.accounting import Event, compose
-from discreet.accounting.fixed_lists import core
+from discreet.accounting.events import core
 from discreet.analysis.error import expected_error
 from discreet.analysis.family import Family, family_list, member
 from discreet.analysis.worst_case import worst_case_error

@@ -27,7 +27,7 @@ from discreet.errors import ParameterError
 from discreet.numbers.balls import ball_of, precision
 from discreet.papers.findings import Witness
 from discreet.sampling import Bits, biased_coins, uniform_below
-from discreet.sampling.refinement import Uniform
+from discreet.sampling.coins import Uniform
 
 Number: TypeAlias = Any
 """A flint ``fmpq``, ``fmpq_poly`` or ``arb``: the distributions are written once for all three."""

@@ -20,11 +20,10 @@ from discreet.numbers.balls import ball_of, precision
 from discreet.numbers.exact import float_down, float_up
 from discreet.numbers.noise_scales import NoiseScales
 from discreet.sampling.bits import Bits, Words
+from discreet.sampling.coins import GUARD_BITS, STANDARD, Ball, Tuning, Uniform, scaled
 from discreet.sampling.discrete_noise import common_floor
-from discreet.sampling.marks import marks
-from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform, scaled
 from discreet.sampling.steady import steady_chances
-from discreet.sampling.tuning import STANDARD, Tuning
+from discreet.sampling.thinning import marks
 
 Value: TypeAlias = int | float | Fraction
 _LN2 = math.log(2)

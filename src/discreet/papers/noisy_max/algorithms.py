@@ -31,7 +31,7 @@ from discreet.papers.problems import (
     where_laws_differ,
 )
 from discreet.sampling import Bits
-from discreet.sampling.refinement import Uniform
+from discreet.sampling.coins import Uniform
 
 PAPER = "noisy-max"
 claim = claims_of(PAPER)

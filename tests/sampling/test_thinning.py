@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.sampling import Bits, ScriptedBits
-from discreet.sampling.marks import LARGEST_RANGE, exact_skip, marks
-from discreet.sampling.refinement import Uniform
-from discreet.sampling.tuning import STANDARD, Tuning
+from discreet.sampling.coins import STANDARD, Tuning, Uniform
+from discreet.sampling.thinning import LARGEST_RANGE, exact_skip, marks
 from tests.tools.sampling.cases import SMALL
 from tests.tools.sampling.walking import walk
 
