@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet.analysis.charts.style import (
+    NEUTRAL,
     NOT_PRIVATE,
     SHADES,
     altair,
@@ -70,7 +71,6 @@ def comparison_chart(comparison: Comparison) -> Any:
         records,
         x=("epsilon", "ε of one release"),
         y=("expected_error", "expected error (in scores)"),
-        series="mechanism",
         log_x=True,
         log_y=True,
     )
@@ -100,7 +100,6 @@ def tail_chart(
         records,
         x=("t", "t (in scores)"),
         y=("tail", "Pr[error ≥ t]"),
-        series="mechanism",
         log_y=True,
         step=True,
         points=len(records) <= 120,
@@ -179,7 +178,6 @@ def optimality_chart(
         records,
         x=("epsilon", "ε"),
         y=("ratio", "error ÷ least possible error"),
-        series="mechanism",
     )
     values = [{"at": SHARP_THRESHOLD}, {"at": THRESHOLD}]
     rules = alt.Chart(alt.Data(values=values)).mark_rule(strokeDash=[3, 3], color="#666666")
@@ -224,7 +222,6 @@ def crossover_chart(
         records,
         x=("releases", "releases that share the budget"),
         y=("error", "worst expected error of each (in scores)"),
-        series="mechanism",
         log_x=True,
         log_y=True,
     )
@@ -239,27 +236,26 @@ _LONGEST_LABEL = 40
 
 def scores_chart(scores: Scores, *, most: int = 20) -> Any:
     """The largest scores, one bar each. **Not private**."""
-    alt = altair()
     chosen = _largest(scores, most)
     records = [
         {"candidate": _label(scores, index), "score": float(scores.values[index])}
         for index in chosen
     ]
-    bars = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar(color=SHADES[2])
-        .encode(
-            y=alt.Y("candidate:N", sort=[record["candidate"] for record in records], title=None),
-            x=alt.X("score:Q", title="score"),
-        )
-    )
     return styled(
-        bars,
+        _bars(records, x=altair().X("score:Q", title="score")),
         title=f"Scores of {_counted(len(chosen), len(scores))}",
         subtitle=["Not private: these are the data"],
         height=max(80, 20 * len(records)),
         width=420,
     )
+
+
+def _bars(records: list[dict[str, Any]], *, x: Any) -> Any:
+    """One bar for each record, named by its first field, in the order given."""
+    alt = altair()
+    name = next(iter(records[0]))
+    y = alt.Y(f"{name}:N", sort=[record[name] for record in records], title=None)
+    return alt.Chart(alt.Data(values=records)).mark_bar(color=NEUTRAL).encode(y=y, x=x)
 
 
 def probabilities_chart(
@@ -315,14 +311,7 @@ def posterior_chart(risk: DisclosureRisk) -> Any:
         {"world": f"world {place + 1}", "belief": float(belief)}
         for place, belief in enumerate(risk.posterior[:, column])
     ]
-    bars = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar(color=SHADES[2])
-        .encode(
-            y=alt.Y("world:N", sort=[record["world"] for record in records], title=None),
-            x=alt.X("belief:Q", title="belief after the answer", scale=alt.Scale(domain=[0, 1])),
-        )
-    )
+    x = alt.X("belief:Q", title="belief after the answer", scale=alt.Scale(domain=[0, 1]))
     bound = (
         alt.Chart(alt.Data(values=[{"at": risk.bound}]))
         .mark_rule(strokeDash=[4, 3], strokeWidth=2, color="#222222")
@@ -334,7 +323,7 @@ def posterior_chart(risk: DisclosureRisk) -> Any:
         else "Dashed rule: the guarantee's bound"
     )
     return styled(
-        bars + bound,
+        _bars(records, x=x) + bound,
         title=f"The most telling answer: {str(risk.answer)[:_LONGEST_LABEL]}",
         subtitle=[told],
         height=max(80, 24 * len(records)),

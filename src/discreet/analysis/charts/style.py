@@ -15,6 +15,9 @@ from discreet.mechanisms import MECHANISMS
 Look: TypeAlias = tuple[str, tuple[int, ...], str]
 """Shade, dash and marker."""
 
+NEUTRAL = "#7d8791"
+"""For bars and lines that stand for no mechanism."""
+
 LOOKS: tuple[Look, ...] = (
     ("#12263f", (1, 0), "circle"),
     ("#b3430f", (7, 3), "square"),
@@ -24,7 +27,7 @@ LOOKS: tuple[Look, ...] = (
     ("#8a2846", (1, 3), "triangle-down"),
     ("#0b6e4f", (12, 4), "triangle-right"),
     ("#6b7a1f", (4, 2, 1, 2), "triangle-left"),
-    ("#7d8791", (3, 6), "wedge"),
+    (NEUTRAL, (3, 6), "wedge"),
     ("#a9a9a9", (8, 2, 2, 2, 2, 2), "arrow"),
 )
 """One for every mechanism, in the order of their places; what is left is for bounds."""
@@ -101,7 +104,7 @@ def line_chart(
     *,
     x: tuple[str, str],
     y: tuple[str, str],
-    series: str,
+    series: str = "mechanism",
     log_x: bool = False,
     log_y: bool = False,
     step: bool = False,
@@ -207,7 +210,7 @@ def save_chart(chart: Any, path: str | os.PathLike[str]) -> Path:
         elif target.suffix.lower() == ".json":
             target.write_text(chart.to_json(), encoding="utf-8")
         else:
-            _require_converter()
+            require_converter()
             chart.save(str(target), format=target.suffix.lower()[1:], scale_factor=2)
     except OSError as error:
         raise DiscreetError(f"cannot write {target}: {error.strerror}") from None
@@ -228,7 +231,7 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 def to_html(chart: Any) -> str:
     """A whole page with the chart and every script it needs."""
-    _require_converter()
+    require_converter()
     buffer = io.StringIO()
     chart.save(
         buffer, format="html", inline=True, embed_options={"renderer": "svg", "actions": False}
@@ -236,8 +239,9 @@ def to_html(chart: Any) -> str:
     return buffer.getvalue()
 
 
-def _require_converter() -> None:
+def require_converter() -> None:
+    """An error that names the extra where vl-convert is not installed."""
     try:
         import vl_convert  # noqa: F401 - only asked whether it is there
     except ImportError as error:
-        raise missing_extra("saving charts needs vl-convert", extra="charts") from error
+        raise missing_extra("drawing to files needs vl-convert", extra="charts") from error

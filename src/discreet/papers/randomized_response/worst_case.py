@@ -179,12 +179,10 @@ def _spent_panel(scope: Scope, spent: float) -> Lines:
     return Lines("ε really spent at these scores, n = 10", axis, Axis("ε", log=True), lines)
 
 
-@claim(
-    "Figure 7",
-    """On (v, …, v, 0) randomized response is always better than the exponential mechanism for π ≥ 0.25 and
-    than permute-and-flip for π ≥ 0.5, by up to 1/(1 − π); for −Δ ≤ v ≤ 0 the ratios hover around 1.""",
-)
+@claim("Figure 7")
 def _figure_7_claim(scope: Scope) -> Finding:
+    """On (v, …, v, 0) randomized response is always better than the exponential mechanism for π ≥ 0.25 and
+    than permute-and-flip for π ≥ 0.5, by up to 1/(1 − π); for −Δ ≤ v ≤ 0 the ratios hover around 1."""
     evidence = (
         "beyond Δ all of it holds, with exactly the factor 1/(1 − π). “Always” fails for −Δ ≤ v < 0, where T "
         "is everyone and randomized response is slightly worse (by far more on staircases)"
@@ -274,12 +272,10 @@ def _stairs_error(n: int) -> float:
     return expected_error(responses()["0.75"], Scores(list(range(n, 0, -1)), sensitivity=1))
 
 
-@claim(
-    "Figure 8",
-    """The worst-case expected error of randomized response, as a function of n, lies below the lower bound
-    for the other two mechanisms for some π, and its advantage does not decay with n.""",
-)
+@claim("Figure 8")
 def _figure_8_claim(scope: Scope) -> Finding:
+    """The worst-case expected error of randomized response, as a function of n, lies below the lower bound
+    for the other two mechanisms for some π, and its advantage does not decay with n."""
     evidence = (
         "on the family (v, …, v, 0) the curve is as described, but that family is the worst case of the "
         "other mechanisms, not of this one: on a staircase its error grows linearly with n and passes the "
