@@ -79,9 +79,7 @@ PAPERS: dict[str, Paper] = {
             "PF: the permute-and-flip paper (McKenna and Sheldon, 2020)",
         ),
         Paper(
-            "permute-and-flip-supplement",
-            "Supplement to Permute-and-Flip",
-            "McKenna and Sheldon",
+            "permute-and-flip-supplement", "Supplement to Permute-and-Flip", "McKenna and Sheldon"
         ),
         Paper(
             "noisy-max",

@@ -174,11 +174,7 @@ def optimality_chart(
         for family in family_list(mechanisms)
         for epsilon in epsilon_list(epsilons)
     ]
-    chart = line_chart(
-        records,
-        x=("epsilon", "ε"),
-        y=("ratio", "error ÷ least possible error"),
-    )
+    chart = line_chart(records, x=("epsilon", "ε"), y=("ratio", "error ÷ least possible error"))
     values = [{"at": SHARP_THRESHOLD}, {"at": THRESHOLD}]
     rules = alt.Chart(alt.Data(values=values)).mark_rule(strokeDash=[3, 3], color="#666666")
     marked = chart + rules.encode(x=alt.X("at:Q"))

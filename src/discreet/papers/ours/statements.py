@@ -14,13 +14,7 @@ from discreet.papers.findings import Finding, Scope, unless, unless_found
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max
 from discreet.papers.noisy_max.privacy import renyi_divergence
 from discreet.papers.problems import Number, Problem, balls, lattice, moved, neighbours, rational
-from discreet.papers.randomized_response.algorithms import (
-    Reading,
-    chain,
-    interval,
-    lemma_1,
-    naive,
-)
+from discreet.papers.randomized_response.algorithms import Reading, chain, interval, lemma_1, naive
 
 claim = claims_of("discreet")
 

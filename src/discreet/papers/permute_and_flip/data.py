@@ -27,13 +27,7 @@ from discreet.papers.figure import (
     useful_epsilons,
 )
 from discreet.papers.findings import PROVED, Finding, Scope
-from discreet.papers.histograms import (
-    NAMES,
-    Histogram,
-    median_scores,
-    mode_as_printed,
-    mode_as_run,
-)
+from discreet.papers.histograms import NAMES, Histogram, median_scores, mode_as_printed, mode_as_run
 from discreet.scores import Scores
 
 claim = claims_of("permute-and-flip")

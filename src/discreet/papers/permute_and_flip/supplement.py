@@ -23,11 +23,7 @@ from discreet.papers.permute_and_flip.algorithms import (
     distribution_without_replacement,
 )
 from discreet.papers.permute_and_flip.privacy import falling_when_others_rise, not_private
-from discreet.papers.polynomials import (
-    negative_point,
-    polynomial,
-    unknown,
-)
+from discreet.papers.polynomials import negative_point, polynomial, unknown
 from discreet.papers.problems import (
     Law,
     Number,

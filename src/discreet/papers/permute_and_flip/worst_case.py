@@ -34,10 +34,7 @@ from discreet.papers.figure import BOTH, PF_AND_EM, Axis, Drawing, Floats, Line,
 from discreet.papers.findings import Finding, Scope, unless
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max
 from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
-from discreet.papers.permute_and_flip.error import (
-    wrong_exponential,
-    wrong_permute_and_flip,
-)
+from discreet.papers.permute_and_flip.error import wrong_exponential, wrong_permute_and_flip
 from discreet.papers.polynomials import negative_point, polynomial, unknown
 from discreet.papers.problems import Law, Number, balls, integral_of_products, rational
 
