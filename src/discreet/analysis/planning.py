@@ -33,7 +33,7 @@ _LARGEST_LOG = 600.0
 _ENDS = (Fraction(2) ** 1400, Fraction(1, 2**1400))
 
 
-class Subject:
+class ErrorBasis:
     """What errors are measured on: scores at hand, or the worst of any data with n candidates.
 
     Exactly one of ``scores`` and ``n`` is given; the rest goes with ``n``.
@@ -136,19 +136,19 @@ def epsilon_for(
         >>> round(epsilon_for(PermuteAndFlip, n=1000, error_at_most=20, with_probability="0.95"), 4)
         0.9175
     """
-    subject = Subject(scores, n=n, sensitivity=sensitivity, monotonic=monotonic, gap=gap)
+    basis = ErrorBasis(scores, n=n, sensitivity=sensitivity, monotonic=monotonic, gap=gap)
     if (expected_error is None) == (error_at_most is None):
         raise ParameterError("give exactly one of ⟨expected_error⟩ and ⟨error_at_most⟩")
     if (error_at_most is None) != (with_probability is None):
         raise ParameterError("⟨error_at_most⟩ and ⟨with_probability⟩ go together")
     if expected_error is not None:
         target = float(score_difference("expected_error", expected_error))
-        goal = _Goal(subject.error, target, f"⟨expected_error⟩{expected_error}")
+        goal = _Goal(basis.error, target, f"⟨expected_error⟩{expected_error}")
     else:
         limit = score_difference("error_at_most", error_at_most)
         target = float(1 - probability("with_probability", with_probability))
         words = f"⟨error_at_most⟩{error_at_most} with probability {with_probability}"
-        goal = _Goal(lambda mechanism: subject.tail(mechanism, limit), target, words)
+        goal = _Goal(lambda mechanism: basis.tail(mechanism, limit), target, words)
     return _least_epsilon(mechanism, goal)
 
 

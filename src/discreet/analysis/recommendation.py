@@ -16,7 +16,7 @@ from typing import Any
 from discreet.accounting import Event, compose
 from discreet.accounting.events import core
 from discreet.analysis.family import Family, family_list, member
-from discreet.analysis.planning import Subject
+from discreet.analysis.planning import ErrorBasis
 from discreet.displays import card, paragraph, table
 from discreet.errors import NotPrivateError, ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
@@ -113,7 +113,7 @@ class _Setting:
 
     budget: Guarantee
     adaptive: bool | str
-    subject: Subject
+    measured_on: ErrorBasis
 
     def composed(self, mechanism: Mechanism, releases: int) -> tuple[Guarantee, str | None]:
         """What all releases cost under the budget, by the accountant that charges least."""
@@ -189,9 +189,9 @@ def recommend(
         raise refuse("budget", budget, "PureDP, ZCDP or ApproxDP")
     if _limit(budget) in (0, math.inf):
         raise refuse("budget", budget, "above zero and finite")
-    subject = Subject(scores, n=n, sensitivity=sensitivity, monotonic=monotonic, gap=gap)
+    measured_on = ErrorBasis(scores, n=n, sensitivity=sensitivity, monotonic=monotonic, gap=gap)
     count = whole("releases", releases)
-    setting = _Setting(budget, adaptive, subject)
+    setting = _Setting(budget, adaptive, measured_on)
     ranked = []
     for family in family_list(mechanisms):
         best = largest_member(family, setting, count)
@@ -199,7 +199,7 @@ def recommend(
         option = Option(
             mechanism=best.name,
             epsilon=float(best.epsilon or 0),
-            error=setting.subject.error(best),
+            error=setting.measured_on.error(best),
             composed=repr(composed),
             accountant=accountant,
         )
@@ -281,7 +281,7 @@ def _crossover(setting: _Setting) -> int | None:
 
     def exponential_wins(releases: int) -> bool:
         errors = [
-            setting.subject.error(largest_member(family, setting, releases))
+            setting.measured_on.error(largest_member(family, setting, releases))
             for family in (Exponential, PermuteAndFlip)
         ]
         return errors[0] < errors[1]
