@@ -15,7 +15,6 @@ import numpy as np
 from discreet.analysis.charts.style import (
     NEUTRAL,
     NOT_PRIVATE,
-    SHADES,
     altair,
     line_chart,
     look_scale,
@@ -286,7 +285,7 @@ def probabilities_chart(
             x=alt.X(
                 "probability:Q", title="probability of being chosen", axis=alt.Axis(format="~%")
             ),
-            color=alt.Color("mechanism:N", sort=names, scale=look_scale(alt, names, SHADES)),
+            color=alt.Color("mechanism:N", sort=names, scale=look_scale(alt, names, 0)),
             tooltip=["candidate:N", "mechanism:N", alt.Tooltip("probability:Q", format=".4g")],
         )
     )

@@ -15,33 +15,41 @@ from discreet.mechanisms import MECHANISMS
 Look: TypeAlias = tuple[str, tuple[int, ...], str]
 """Shade, dash and marker."""
 
-NEUTRAL = "#7d8791"
-"""For bars and lines that stand for no mechanism."""
-
-LOOKS: tuple[Look, ...] = (
+# One for each mechanism, here, on the page and in the papers' figures; neighbours differ in lightness, so
+# that they stay apart in greyscale.
+_OF_MECHANISMS: tuple[Look, ...] = (
     ("#12263f", (1, 0), "circle"),
     ("#b3430f", (7, 3), "square"),
     ("#3d7f9c", (2, 2), "triangle-up"),
-    ("#5b2a86", (10, 3, 2, 3), "diamond"),
-    ("#c98a1b", (5, 5), "cross"),
-    ("#8a2846", (1, 3), "triangle-down"),
-    ("#0b6e4f", (12, 4), "triangle-right"),
-    ("#6b7a1f", (4, 2, 1, 2), "triangle-left"),
-    (NEUTRAL, (3, 6), "wedge"),
-    ("#a9a9a9", (8, 2, 2, 2, 2, 2), "arrow"),
+    ("#a8700c", (10, 3, 2, 3), "diamond"),
+    ("#6b7680", (5, 5), "cross"),
+    ("#4a7d2c", (1, 3), "triangle-down"),
+    ("#5b2a86", (12, 4), "triangle-right"),
+    ("#a8201a", (8, 2, 2, 2, 2, 2), "triangle-left"),
 )
-"""One for every mechanism, in the order of their places; what is left is for bounds."""
+SHADES = tuple(shade for shade, _, _ in _OF_MECHANISMS)
+DASHES = tuple(dash for _, dash, _ in _OF_MECHANISMS)
+SHAPES = tuple(shape for _, _, shape in _OF_MECHANISMS)
+NEUTRAL = "#7d8791"
+"""For bars and lines that stand for no mechanism."""
 
-SHADES = tuple(shade for shade, _, _ in LOOKS)
-DASHES = tuple(dash for _, dash, _ in LOOKS)
-SHAPES = tuple(shape for _, _, shape in LOOKS)
+_OF_OTHERS: tuple[Look, ...] = ((NEUTRAL, (3, 6), "wedge"), ("#a9a9a9", (4, 2, 1, 2), "arrow"))
 FONT = "Helvetica, Arial, sans-serif"
-_RANKS = {name: make(epsilon=1).facts.rank for name, make in MECHANISMS.items()}
-_PLACES = {
-    name: place
-    for place, name in enumerate(sorted(_RANKS, key=lambda n: (_RANKS[n] is None, _RANKS[n] or 0)))
-}
-"""Every registered mechanism by its own rank, those without one after the others."""
+
+
+def _looks() -> dict[str, int]:
+    """The place of each mechanism's colour, dash and marker, under its name and under its title."""
+    made = {name: make(epsilon=1).facts for name, make in MECHANISMS.items()}
+    ranked = {facts.rank for facts in made.values()}
+    free = iter(place for place in range(len(made)) if place not in ranked)
+    places = {
+        name: next(free) if facts.rank is None else facts.rank for name, facts in made.items()
+    }
+    return places | {facts.title: places[name] for name, facts in made.items()}
+
+
+LOOKS = _looks()
+"""Which look a mechanism has in every chart."""
 NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
@@ -115,15 +123,9 @@ def line_chart(
     names = ranked(record[series] for record in records)
     # With markers the legend shows these; without, it has to show the dashes as strokes.
     legend = alt.Legend(symbolStrokeWidth=0 if points else 2)
-    color = alt.Color(
-        f"{series}:N", scale=look_scale(alt, names, SHADES), sort=names, legend=legend
-    )
-    dash = alt.StrokeDash(
-        f"{series}:N", scale=look_scale(alt, names, DASHES), sort=names, legend=legend
-    )
-    shape = alt.Shape(
-        f"{series}:N", scale=look_scale(alt, names, SHAPES), sort=names, legend=legend
-    )
+    color = alt.Color(f"{series}:N", scale=look_scale(alt, names, 0), sort=names, legend=legend)
+    dash = alt.StrokeDash(f"{series}:N", scale=look_scale(alt, names, 1), sort=names, legend=legend)
+    shape = alt.Shape(f"{series}:N", scale=look_scale(alt, names, 2), sort=names, legend=legend)
     base = alt.Chart(alt.Data(values=records)).encode(
         x=alt.X(f"{x[0]}:Q", title=x[1], scale=_scale(alt, log_x), axis=_axis(alt, log_x)),
         y=alt.Y(f"{y[0]}:Q", title=y[1], scale=_scale(alt, log_y), axis=_axis(alt, log_y)),
@@ -152,7 +154,7 @@ def look_of(mechanism: str) -> Look:
         >>> look_of("permute-and-flip")
         ('#12263f', (1, 0), 'circle')
     """
-    return LOOKS[_PLACES[mechanism] % len(LOOKS)]
+    return _OF_MECHANISMS[LOOKS[mechanism] % len(SHADES)]
 
 
 def paled(shade: str, share: float) -> str:
@@ -172,16 +174,20 @@ def ranked(names: Iterable[str]) -> list[str]:
 
 
 def _place(name: str) -> int:
-    # A name may say more, such as "(not private)".
-    return _PLACES.get(name.partition(" ")[0], len(_PLACES))
+    """A mechanism's own, by name or title; whatever else there is comes after."""
+    plain = name.removesuffix(" (not private)")
+    return LOOKS.get(plain, LOOKS.get(plain.partition(" ")[0], len(LOOKS)))
 
 
-def look_scale(alt: Any, names: Sequence[str], looks: Sequence[Any]) -> Any:
-    """The scale from names of series to shades, dashes or markers; what is no mechanism takes a free one."""
+def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
+    """The scale from names of series to shades (0), dashes (1) or markers (2); bounds get greys."""
     places = [_place(name) for name in names]
-    unused = (looks[place] for place in range(len(looks)) if place not in places)
-    free = itertools.cycle([*looks[len(_PLACES) :], *unused])
-    chosen = [looks[place % len(looks)] if place < len(_PLACES) else next(free) for place in places]
+    unused = (look for place, look in enumerate(_OF_MECHANISMS) if place not in places)
+    free = itertools.cycle([*_OF_OTHERS, *unused])
+    chosen = [
+        (_OF_MECHANISMS[place % len(SHADES)] if place < len(LOOKS) else next(free))[part]
+        for place in places
+    ]
     return alt.Scale(
         domain=list(names), range=[list(c) if isinstance(c, tuple) else c for c in chosen]
     )

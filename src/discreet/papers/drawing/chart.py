@@ -141,8 +141,8 @@ LOOKS: dict[str, Look] = {
     "em": _drawn("exponential"),
     "laplace": _drawn("noisy-max-laplace"),
     "gap": _drawn("large-gap"),
-    "err25": _drawn(_ERR, 1.8, pale=0.5, dash=5),
-    "err50": _drawn(_ERR, 1.8, pale=0.25, dash=4),
+    "err25": _drawn(_ERR, 1.8, pale=0.4, dash=5),
+    "err50": _drawn(_ERR, 1.8, pale=0.2, dash=4),
     "err75": _drawn(_ERR),
     "err elsewhere": _drawn(_ERR, dash=6),
     "pf matched": _drawn("permute-and-flip", 2.6, dash=6),
@@ -151,7 +151,7 @@ LOOKS: dict[str, Look] = {
     "bound": ("#8a8a8a", (4, 3), "", 1.4),
     **{
         str(place + 1): (SHADES[shade], DASHES[place], SHAPES[place], 2.0)
-        for place, shade in enumerate((0, 1, 2, 4, 3))
+        for place, shade in enumerate((0, 1, 2, 3, 6))
     },
 }
 """By name: a mechanism looks the same in every figure and chart. Numbers are for other series."""
