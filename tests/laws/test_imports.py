@@ -31,7 +31,7 @@ FLOORS: list[set[str]] = [
     {"ledger", "papers"},
     {"questions"},
     {"sklearn", "demo"},
-    {"explore"},
+    {"explore", "desk"},
     {"cli"},
     {"__main__"},
 ]
@@ -63,6 +63,8 @@ HEAVY = [
     "sklearn",
     "rich",
     "click",
+    "pydantic",
+    "mcp",
 ]
 
 

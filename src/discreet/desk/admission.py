@@ -180,7 +180,7 @@ class Desk:
             },
             question=question.kind,
             column=question.column,
-            terms={"epsilon": question.epsilon, **question.terms(table, column)},
+            terms=question.terms(table, column),
         )
         # Whoever asked may hang up: what is paid is finished and kept all the same.
         task = self._background(

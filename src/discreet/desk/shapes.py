@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from discreet.desk.owner_file import Column, Kind, OwnerFile, SharedTable
 from discreet.errors import ParameterError
+from discreet.mechanisms import PermuteAndFlip
 from discreet.numbers.exact import echo, positive, refuse
 from discreet.numbers.printing import figure
 from discreet.tables.where import comparisons, parse
@@ -27,6 +28,7 @@ Number = Annotated[str, Field(max_length=60)] | int | float
 class _Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
     needs: ClassVar[str] = "candidates"
+    steady: ClassVar[bool] = False
 
     table: Annotated[str, _NAME] = Field(description="A table of the desk.")
     column: Annotated[str, _NAME] = Field(description="The column to ask about.")
@@ -43,7 +45,12 @@ class _Asked(BaseModel):
         """The arguments of the question, the owner's facts among them."""
         asked = self.model_dump(exclude={"kind", "table", "column", "epsilon"}, exclude_none=True)
         named = {name: value for name, value in asked.items() if value is not False}
-        return {**named, **self._facts(column), **self._groups(table)}
+        facts = {"epsilon": self.epsilon, **self._facts(column), **self._groups(table)}
+        # Answers leave at the end of their slot; where one choice is all there is to time, its time is
+        # the same for all data besides.
+        if self.steady and not any(name.startswith("with_") for name in named):
+            facts["mechanism"] = PermuteAndFlip(epsilon=1, steady=True)
+        return named | facts
 
     def _facts(self, column: Column) -> dict[str, Any]:
         if self.needs == "candidates" and column.candidates is not None:
@@ -65,6 +72,7 @@ class AskedMode(_Grouped):
     """The most common value of a column."""
 
     kind: Literal["mode"]
+    steady: ClassVar[bool] = True
     with_count: bool = Field(
         default=False, description="Also a noisy count, for a quarter of epsilon."
     )
@@ -85,6 +93,7 @@ class AskedMedian(_Grouped):
     """The median of a column, on the owner's grid."""
 
     kind: Literal["median"]
+    steady: ClassVar[bool] = True
     needs: ClassVar[str] = "bounds"
 
 
