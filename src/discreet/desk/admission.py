@@ -117,7 +117,9 @@ class Desk:
 
     async def _replaced(self) -> None:
         spare, self._spare = self._spare, None
-        self._idle.put_nowait(spare or await self._hire())
+        if spare is None or not spare.alive:
+            spare = await self._hire()
+        self._idle.put_nowait(spare)
         if self._spare is None:
             self._spare = await self._hire()
 
@@ -212,7 +214,9 @@ class Desk:
         self._waiting += 1
         try:
             async with asyncio.timeout(self.owner.desk.patience):
-                return await self._idle.get()
+                while not (worker := await self._idle.get()).alive:
+                    self._give_back(worker)  # the system ended it while it was idle
+                return worker
         except TimeoutError:
             raise DeskError(
                 503, "the desk stayed full for too long; nothing was spent", retry_after=5

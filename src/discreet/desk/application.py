@@ -260,8 +260,11 @@ def _static(name: str) -> tuple[bytes, str] | None:
     ending = "." + name.rpartition(".")[2]
     if ending not in _MEDIA or not re.fullmatch(r"[a-z][a-z_]{0,40}\.[a-z]+", name):
         return None
-    file = resources.files("discreet.desk").joinpath("static", name)
-    return (file.read_bytes(), _MEDIA[ending]) if file.is_file() else None
+    for room in ("desk", "explore"):  # one style and one icon for both pages
+        file = resources.files(f"discreet.{room}").joinpath("static", name)
+        if file.is_file() and (room == "desk" or name in ("page.css", "icon.svg")):
+            return file.read_bytes(), _MEDIA[ending]
+    return None
 
 
 def _json(content: bytes) -> Any:

@@ -16,6 +16,7 @@ from discreet.desk.owner_file import Column, SharedTable, part_of
 from discreet.desk.shapes import permitted, schema
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
+from discreet.ledger.amounts import exact_cost
 from discreet.neighbours import REPLACE, Neighbours
 from discreet.numbers.exact import positive
 from discreet.numbers.printing import figure
@@ -47,8 +48,8 @@ def _table(desk: Desk, analyst: str, name: str) -> dict[str, Any]:
     budget = desk.ledger.show(part)
     return {
         "budget": part,
-        "left": budget.left,
-        "spent": budget.spent,
+        "left": f"ε = {figure(exact_cost(budget.remaining.cost), up=False)}",
+        "spent": f"ε = {figure(exact_cost(budget.total.cost))}",
         "renewed": budget.period,
         "people": "one row each" if table.user is None else f"told apart by {table.user}",
         "neighbours": f"{table.neighbours} ({Neighbours(table.neighbours).in_words})",
@@ -80,7 +81,7 @@ def planned(desk: Desk, analyst: str, question: Any) -> dict[str, Any]:
     return {
         "budget": part,
         "cost": f"ε = {figure(epsilon)}",
-        "left": desk.ledger.show(part).left,
+        "left": _table(desk, analyst, question.table)["left"],
         "fits": plan.fits,
         "most": plan.most,
         "seconds": table.seconds(question.kind),

@@ -18,7 +18,11 @@ from typing import Any
 
 from discreet.errors import DiscreetError
 
-_SPAWN = multiprocessing.get_context("spawn")
+# A clean process imports what questions need, once, and every worker is a copy of it.
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(
+    ["discreet.ledger.ledger", "discreet.questions", "duckdb", "narwhals", "flint", "psycopg"]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,26 +94,21 @@ def _run(job: Job, line: Connection) -> None:
 def _work(line: Connection) -> None:
     """A worker's life: jobs from the line until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk ends its workers itself
-    # Everything a question needs is imported before the first one comes.
-    import discreet.ledger
-    import discreet.questions  # noqa: F401
-
     warnings.simplefilter("ignore")  # candidates that can never match are the owner's to know of
     line.send(("ready", None))
     while True:
         try:
-            job = line.recv()
-        except EOFError:
+            _run(line.recv(), line)
+        except (EOFError, OSError):  # the desk has ended
             return
-        _run(job, line)
 
 
 class Worker:
     """One process; used by one question at a time."""
 
     def __init__(self) -> None:
-        self._line, theirs = _SPAWN.Pipe()
-        self._process = _SPAWN.Process(target=_work, args=(theirs,), daemon=True)
+        self._line, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=_work, args=(theirs,), daemon=True)
         self._process.start()
         theirs.close()
 
