@@ -20,6 +20,7 @@ from discreet.distribution import (
     permute_and_flip,
     reference,
 )
+from discreet.papers.permute_and_flip.supplement import dynamic_program_in_floats
 
 Floats = npt.NDArray[np.float64]
 GOLDEN = 0.6180339887498949
@@ -100,7 +101,7 @@ def print_recurrence() -> None:
     print("\nthe Appendix E recurrence in float64: sum of its probabilities, and of ours")
     for size in (20, 60, 80, 100, 200):
         gaps = np.linspace(0.0, 1.5, size)
-        theirs = reference.dynamic_program_in_floats(np.exp(-gaps)).sum()
+        theirs = dynamic_program_in_floats(np.exp(-gaps)).sum()
         print(f"  {size:>5} {theirs:25.15g} {permute_and_flip(gaps).sum():22.17g}")
 
 

@@ -14,7 +14,7 @@ from discreet import BoundedRange, ExponentialRandomizedResponse, PermuteAndFlip
 from discreet.analysis.charts.style import DASHES, SHADES
 from discreet.audit import audit
 from discreet.distribution import permute_and_flip
-from discreet.distribution.reference import dynamic_program_in_floats
+from discreet.papers.permute_and_flip.supplement import dynamic_program_in_floats
 
 FOLDER = Path(__file__).parent.parent / "_static"
 PAPER = TerminalTheme(

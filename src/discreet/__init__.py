@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         NoisyMax,
         PermuteAndFlip,
     )
-    from discreet.questions import table
+    from discreet.questions import AboveThreshold, SparseVector, table
     from discreet.release import Release
     from discreet.scores import Scores
 
@@ -28,6 +28,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "ZCDP",
+    "AboveThreshold",
     "ApproxDP",
     "BoundedRange",
     "Exponential",
@@ -37,6 +38,7 @@ __all__ = [
     "PureDP",
     "Release",
     "Scores",
+    "SparseVector",
     "__version__",
     "table",
 ]
@@ -54,6 +56,8 @@ _HOMES = {
     "PermuteAndFlip": "mechanisms",
     "Release": "release",
     "Scores": "scores",
+    "AboveThreshold": "questions",
+    "SparseVector": "questions",
     "table": "questions",
 }
 

@@ -56,6 +56,10 @@ class NotPrivateError(DiscreetError):
     """A release was asked of a mechanism that has no privacy guarantee."""
 
 
+class WatchEndedError(DiscreetError):
+    """A watch has said all that it may, or lives in another process; a new one must be paid for."""
+
+
 class MissingExtraError(DiscreetError, ImportError):
     """An optional library is needed and not installed; the message names the extra."""
 

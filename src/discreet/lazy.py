@@ -24,8 +24,7 @@ from discreet.mechanisms import PermuteAndFlip
 from discreet.numbers.exact import positive, positive_distance, refuse
 from discreet.release import Release
 from discreet.sampling import Bits, SecureBits, uniform_below
-from discreet.sampling.coins import Heads, falls_heads
-from discreet.sampling.refinement import Uniform
+from discreet.sampling.coins import Heads, Uniform, falls_heads
 from discreet.scores import Scores
 
 G = TypeVar("G", bound=Guarantee)

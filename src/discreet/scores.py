@@ -258,13 +258,8 @@ def _column(series: Any) -> Any:
         machine = series.dtype.is_integer() or series.dtype.is_float()
         # NumPy has no integers of 128 bits.
         return series.to_numpy() if machine and "128" not in str(series.dtype) else series.to_list()
-    if _module(series) == "pyarrow":
-        return (
-            series.to_numpy(zero_copy_only=False)
-            if hasattr(series, "buffers")
-            else series.to_numpy()
-        )
-    return series.to_numpy()
+    # An array of PyArrow's refuses to copy unless told; a chunked one always does.
+    return series.to_numpy(**({"zero_copy_only": False} if hasattr(series, "buffers") else {}))
 
 
 def _from_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -280,22 +275,15 @@ def _from_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     array = array.view(np.ndarray)
-    if kind == "f":
-        _require_finite(array)
+    require_finite(array)
     return array
-
-
-def _require_finite(array: npt.NDArray[Any]) -> None:
-    # The quick test may overflow on the way, which is not worth a warning.
-    with np.errstate(all="ignore"):
-        require_finite(array)
 
 
 def _from_sequence(values: list[Any]) -> npt.NDArray[Any]:
     types = set(map(type, values))
     if types and types <= _FLOATS:
         array = np.array(values, dtype=np.float64)
-        _require_finite(array)
+        require_finite(array)
         return array
     if types != {int}:
         values = [_exact_score(value) for value in values]

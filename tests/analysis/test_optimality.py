@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 
 from discreet import Exponential, NoisyMax, PermuteAndFlip, Scores
-from discreet.analysis.lattice import all_neighbours, classes, orders, worst_neighbour
 from discreet.analysis.optimality import (
     SHARP_THRESHOLD,
     THRESHOLD,
+    all_neighbours,
+    classes,
     lattice_error,
     optimal_mechanism,
     optimality_ratio,
+    orders,
     permute_and_flip_dual,
     permute_and_flip_threshold,
+    worst_neighbour,
 )
 from discreet.errors import MissingExtraError, ParameterError, ScoresError
 

@@ -20,8 +20,8 @@ from discreet.analysis import (
     worst_case_lower_bound,
     worst_case_tail,
 )
-from discreet.analysis.one_best import missed_chance
-from discreet.distribution.one_best import laplace_missed, permute_and_flip_missed
+from discreet.analysis.worst_case import missed_chance
+from discreet.distribution.closed_form import laplace_missed, permute_and_flip_missed
 from discreet.errors import ParameterError
 from discreet.mechanisms import LargeGap, Mechanism
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb, arb_poly, ctx
 
-from discreet.distribution import quadrature, small_coins
+from discreet.distribution import quadrature
 from discreet.distribution.quadrature import gauss_legendre, nodes_for_coins, nodes_for_panels
 
 
@@ -83,7 +83,7 @@ def test_enough_nodes_on_a_panel(length: float, ahead: int, below: int) -> None:
 
 def test_the_reciprocal_polynomial_is_as_close_as_proved() -> None:
     """R(x)·(1 − x) − 1 vanishes nowhere we need a sign: its size is bounded piece by piece."""
-    coefficients = small_coins._RECIPROCAL.tolist()
+    coefficients = quadrature._RECIPROCAL.tolist()
     with ctx.workprec(200):
         defect = arb_poly(coefficients) * arb_poly([1, -1]) - 1
         worst = arb(0)
@@ -101,18 +101,18 @@ def test_the_reciprocal_polynomial_is_as_close_as_proved() -> None:
 
 def test_power_sums_and_products_match_the_direct_ones() -> None:
     coins = np.linspace(0.0, 1 / 16, 20_001)
-    sums = small_coins.power_sums(coins)
+    sums = quadrature.power_sums(coins)
     expected = [math.fsum((coins**j).tolist()) for j in range(1, 11)]
     np.testing.assert_allclose(sums, expected, rtol=1e-14)
     times = np.array([1e-6, 0.1, 0.5, 1.0])
     direct = [math.fsum(np.log1p(-u * coins).tolist()) for u in times]
-    np.testing.assert_allclose(small_coins.log_product(sums, times), direct, rtol=1e-14)
+    np.testing.assert_allclose(quadrature.log_product(sums, times), direct, rtol=1e-14)
     weights = np.array([0.1, 0.2, 0.3, 0.4])
     reciprocals = (weights / (1 - np.outer(coins, times))).sum(axis=1)
     np.testing.assert_allclose(
-        small_coins.reciprocal_sum(coins, weights, times), reciprocals, rtol=1e-15
+        quadrature.reciprocal_sum(coins, weights, times), reciprocals, rtol=1e-15
     )
-    masked = small_coins.power_sums(np.append(coins, [0.5, 1.0]), 1 / 16)
+    masked = quadrature.power_sums(np.append(coins, [0.5, 1.0]), 1 / 16)
     np.testing.assert_allclose(masked, expected, rtol=1e-14)
 
 

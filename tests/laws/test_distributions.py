@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.distribution import exponential, noisy_max_laplace, permute_and_flip, reference
+from discreet.distribution import exponential, noisy_max_laplace, permute_and_flip
+from discreet.papers.permute_and_flip.supplement import sum_over_subsets
 
 Floats = npt.NDArray[np.float64]
 Distribution = Callable[..., Floats]
@@ -97,7 +98,7 @@ def test_permute_and_flip_beats_the_exponential_mechanism_at_every_tail(gaps: Fl
 def test_permute_and_flip_matches_the_paper(gaps: list[float]) -> None:
     """Rational coins near exp(−γ), and the gaps of exactly those coins."""
     coins = [Fraction(1), *(Fraction(math.exp(-gap)) for gap in gaps)]
-    exact = [float(probability) for probability in reference.sum_over_subsets(coins)]
+    exact = [float(probability) for probability in sum_over_subsets(coins)]
     as_gaps = np.array([-math.log(coin) for coin in coins]) + 0.0
     np.testing.assert_allclose(permute_and_flip(as_gaps), exact, rtol=1e-14)
 

@@ -8,13 +8,20 @@ from typing import Any
 import pytest
 
 from discreet.papers import REFUTED, Scope, chosen_claims, opendp_proof, polynomials
-from discreet.papers.algorithms.noisy_max import distribution_noisy_max
-from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
-from discreet.papers.algorithms.problem import Number, Problem, rational
-from discreet.papers.noisy_max import equivalence
+from discreet.papers.noisy_max import algorithms as chain
+from discreet.papers.noisy_max.algorithms import distribution_noisy_max
 from discreet.papers.ours import statements
-from discreet.papers.permute_and_flip import error, optimality, privacy, supplement, worst_case
+from discreet.papers.permute_and_flip import (
+    algorithms,
+    error,
+    optimality,
+    privacy,
+    supplement,
+    worst_case,
+)
+from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
 from discreet.papers.polynomials import polynomial, unknown
+from discreet.papers.problems import Number, Problem, rational
 from discreet.papers.randomized_response import error as response_error
 
 
@@ -48,14 +55,10 @@ def test_half_the_noise_is_not_private(monkeypatch: pytest.MonkeyPatch, identity
 @pytest.mark.parametrize(
     ("module", "name", "identity"),
     [
-        (equivalence, "distribution_noisy_max", "noisy-max/theorem-5"),
-        (equivalence, "distribution_capped", "noisy-max/lemma-3"),
+        (chain, "distribution_noisy_max", "noisy-max/theorem-5"),
+        (chain, "distribution_capped", "noisy-max/lemma-3"),
         (opendp_proof, "distribution_noisy_max", "opendp-proof/lemma-2.2"),
-        (
-            privacy,
-            "distribution_without_replacement",
-            "permute-and-flip/algorithm-3",
-        ),
+        (algorithms, "distribution_without_replacement", "permute-and-flip/algorithm-3"),
         (
             supplement,
             "distribution_by_permutation",

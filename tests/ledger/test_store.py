@@ -17,8 +17,8 @@ from sqlalchemy import create_engine, event, make_url, text
 
 from discreet import PureDP
 from discreet.errors import BudgetExceededError, LedgerError, MissingExtraError, ParameterError
-from discreet.ledger import Ledger, clock, places
-from discreet.ledger.places import default_place, place_of
+from discreet.ledger import Ledger, store
+from discreet.ledger.store import default_place, place_of
 from tests.tools.forking import forked
 
 
@@ -217,11 +217,11 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
 def test_a_clock_that_goes_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger.open(path) as ledger:
         last = ledger.spend("visits", PureDP("0.1"))
-        real = clock.now()
-        monkeypatch.setattr(clock, "now", lambda: real - 30 * 1_000_000)
+        real = store.system_clock()
+        monkeypatch.setattr(store, "system_clock", lambda: real - 30 * 1_000_000)
         nearly = ledger.spend("visits", PureDP("0.1"))
         assert nearly.time == last.time
-        monkeypatch.setattr(clock, "now", lambda: real - 3600 * 1_000_000)
+        monkeypatch.setattr(store, "system_clock", lambda: real - 3600 * 1_000_000)
         with pytest.raises(LedgerError, match="the clock has gone back"):
             ledger.spend("visits", PureDP("0.1"))
         assert ledger.show("visits").left == "ε = 0.8"
@@ -267,7 +267,7 @@ def test_a_file_mounted_by_itself_is_another_name(
 ) -> None:
     spaced = path.rename(tmp_path / "my budget.db")
     mounts = tmp_path / "mountinfo"
-    monkeypatch.setattr(places, "_MOUNTS", mounts)
+    monkeypatch.setattr(store, "_MOUNTS", mounts)
     line = "36 35 98:0 /srv/b.db {} rw,noatime master:1 - ext4 /dev/root rw\n"
     mounts.write_text(line.format(str(tmp_path)))
     Ledger.open(spaced).close()

@@ -10,17 +10,17 @@ import pytest
 
 from discreet.distribution.reference import permute_and_flip_ball
 from discreet.errors import ParameterError
-from discreet.papers.algorithms import ALGORITHMS, Algorithm, Problem
-from discreet.papers.algorithms.exponential_randomized_response import (
+from discreet.papers.algorithms import ALGORITHMS
+from discreet.papers.noisy_max.algorithms import chance_of_largest, largest_noisy
+from discreet.papers.opendp_proof import bernoulli_exponential, shuffle, shuffle_distribution
+from discreet.papers.problems import Algorithm, Problem, balls, rational
+from discreet.papers.randomized_response.algorithms import (
     READINGS,
     chain,
     interval,
     naive,
     prose,
 )
-from discreet.papers.algorithms.noisy_max import chance_of_largest, largest_noisy
-from discreet.papers.algorithms.opendp import bernoulli_exponential, shuffle, shuffle_distribution
-from discreet.papers.algorithms.problem import balls, rational
 from discreet.testing import scripted
 
 NAMES = [f"{algorithm.paper}: {algorithm.number}" for algorithm in ALGORITHMS]

@@ -7,10 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.papers.drawing.axes import extent, log_ticks, share, value_at
-from discreet.papers.drawing.labels import Label, spread
-from discreet.papers.drawing.line_panels import LOOKS
-from discreet.papers.drawing.panels import Axis
+from discreet.papers.drawing.axes import Label, extent, log_ticks, share, spread, value_at
+from discreet.papers.drawing.chart import LOOKS
+from discreet.papers.figure import Axis
 
 
 def test_labels_are_moved_apart_and_stay_in_the_panel() -> None:

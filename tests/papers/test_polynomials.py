@@ -8,10 +8,9 @@ from itertools import product
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.papers.algorithms.permute_and_flip import distribution_by_permutation
-from discreet.papers.algorithms.problem import Problem, rational
-from discreet.papers.lattices import affine_family, lattice, neighbours
+from discreet.papers.permute_and_flip.algorithms import distribution_by_permutation
 from discreet.papers.polynomials import negative_point, permute_and_flip_polynomials, unknown
+from discreet.papers.problems import Problem, affine_family, lattice, neighbours, rational
 
 
 def test_a_negative_value_is_found() -> None:

@@ -12,7 +12,7 @@ import pytest
 from discreet import ZCDP, ApproxDP, BoundedRange, PermuteAndFlip, PureDP, Scores
 from discreet.audit import audit
 from discreet.guarantees import FlippedCoins, LaplaceDominated, Proof
-from discreet.guarantees.proofs import STEPS
+from discreet.guarantees.conversions import STEPS
 from discreet.lazy import LazyPermuteAndFlip
 from discreet.mechanisms import MECHANISMS
 from discreet.mechanisms.mechanism import facts_of

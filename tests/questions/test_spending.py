@@ -32,8 +32,7 @@ from discreet.guarantees import (
     LaplaceDominated,
 )
 from discreet.ledger import Ledger
-from discreet.ledger.accountants import ACCOUNTANTS
-from discreet.ledger.amounts import amount_as_data, exact_cost, exact_delta
+from discreet.ledger.accountants import ACCOUNTANTS, amount_as_data, exact_cost, exact_delta
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import MECHANISMS, mechanism_named
 from discreet.questions.spending import guarantee_of, mixed

@@ -6,19 +6,22 @@ import itertools
 import math
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from discreet import Exponential, PermuteAndFlip, Scores
+from discreet import ZCDP, BoundedRange, Exponential, PermuteAndFlip, PureDP, Scores
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
+from discreet.ledger import Ledger
 from discreet.questions import top_k
-from discreet.questions.top_k import one_shot, peel
+from discreet.questions.top_k import joint_distance, one_shot, peel
 from discreet.sampling.noisy_order import noisy_first
 from discreet.testing import scripted
 from tests.tools.engines import TableMaker
+from tests.tools.sampling.joint_law import joint_law
 
 Law = dict[tuple[int, ...], Fraction]
 
@@ -187,7 +190,7 @@ def test_far_scores_keep_their_order() -> None:
 PAGES = pl.DataFrame({"person": range(700), "page": ["a"] * 400 + ["b"] * 200 + ["c"] * 100})
 
 
-@pytest.mark.parametrize("method", ["peeling", "one-shot"])
+@pytest.mark.parametrize("method", ["peeling", "one-shot", "joint"])
 def test_the_question(table_in: TableMaker, method: str) -> None:
     pages = table_in(PAGES.to_dict(as_series=False))
     release = top_k(
@@ -230,4 +233,146 @@ def test_refusals() -> None:
     with pytest.raises(ParameterError, match="method='guess'"):
         top_k(PAGES, k=1, method="guess", **common)  # type: ignore[arg-type]  # options of several types
     with pytest.raises(ParameterError, match="goes with peeling"):
+        top_k(PAGES, k=1, method="joint", mechanism=Exponential, **common)  # type: ignore[arg-type]  # as above
+    with pytest.raises(ParameterError, match="goes with peeling"):
         top_k(PAGES, k=1, method="one-shot", mechanism=Exponential, **common)  # type: ignore[arg-type]  # as above
+
+
+# ---- all at once -----------------------------------------------------------------------------------
+
+
+def changes(n: int, relation: str, *, one_value: bool) -> list[tuple[int, ...]]:
+    """All that one person can do to the counts of n candidates."""
+    if one_value:
+        values = [
+            tuple(int(r == v) for r in range(n)) for v in range(n + 1)
+        ]  # the last is no candidate
+    else:
+        values = list(itertools.product((0, 1), repeat=n))
+    if relation == "add-remove":
+        return values
+    return [
+        tuple(b - a for a, b in zip(before, after, strict=True))
+        for before in values
+        for after in values
+    ]
+
+
+def widest(n: int, k: int, relation: str, *, one_value: bool, law: object = joint_law) -> Fraction:
+    """The largest range of probability ratios between neighbours: base^d for the right distance d."""
+    assert callable(law)
+    base, worst = Fraction(2), Fraction(1)
+    moves = set(changes(n, relation, one_value=one_value))
+    for counts in itertools.combinations_with_replacement(range(3), n):
+        before = law(counts, k, base)
+        for change in moves:
+            after = tuple(c + m for c, m in zip(counts, change, strict=True))
+            if min(after) >= 0:
+                later = law(after, k, base)
+                ratios = [later[chosen] / chance for chosen, chance in before.items()]
+                worst = max(worst, max(ratios) / min(ratios))
+    return worst
+
+
+SIZES = [(2, 1), (3, 1), (3, 2), (3, 3), (4, 2), (4, 3), (5, 2)]
+
+
+@pytest.mark.parametrize(("n", "k"), SIZES)
+@pytest.mark.parametrize("one_value", [True, False])
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_the_range_of_the_joint_choice(n: int, k: int, one_value: bool, relation: str) -> None:
+    """Exact rationals, e^{1/s} = 2: the range is 2^d at most, and that for four candidates."""
+    if relation == "replace" and not one_value and n > 4:
+        return  # 60,000 laws of 20 tuples each tell nothing that four candidates do not
+    distance, proof = joint_distance(k, relation, one_value=one_value)
+    assert proof.pages[-1] == "docs/proofs/top-k.md"
+    worst = widest(n, k, relation, one_value=one_value)
+    assert worst <= Fraction(2) ** distance
+    if n >= 4:
+        assert worst == Fraction(2) ** distance
+
+
+def test_a_defect_in_the_joint_score_is_seen() -> None:
+    """A loss without its floor at zero moves twice as far; and a distance of one less would be too small."""
+
+    def unfloored(counts: tuple[int, ...], k: int, base: Fraction) -> Law:
+        best = sorted(counts, reverse=True)
+        differences = {
+            chosen: [best[i] - counts[r] for i, r in enumerate(chosen)]
+            for chosen in itertools.permutations(range(len(counts)), k)
+        }
+        weights = {chosen: base ** -(max(each) - min(each)) for chosen, each in differences.items()}
+        return {chosen: weight / sum(weights.values()) for chosen, weight in weights.items()}
+
+    distance, _ = joint_distance(3, "add-remove", one_value=False)
+    assert widest(4, 3, "add-remove", one_value=False, law=unfloored) > Fraction(2) ** distance
+    assert widest(4, 3, "add-remove", one_value=False) > Fraction(2) ** (distance - 1)
+
+
+MANY = [f"page {i}" for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("k", "terms", "method"),
+    [
+        (1, {}, "one-shot"),
+        (3, {}, "one-shot"),
+        (4, {}, "one-shot"),
+        (5, {}, "joint"),
+        (40, {}, "joint"),
+        (4, {"neighbours": "replace"}, "one-shot"),
+        (5, {"neighbours": "replace"}, "joint"),
+        (4, {"neighbours": "replace", "one_row_per_user": True}, "joint"),
+        (3, {"mechanism": "exponential"}, "times"),
+        (9, {"mechanism": "exponential"}, "times"),
+    ],
+)
+def test_the_method_that_nobody_named(k: int, terms: dict[str, object], method: str) -> None:
+    terms = terms if "one_row_per_user" in terms else {**terms, "user": "person"}
+    release = top_k(PAGES, column="page", k=k, candidates=MANY, epsilon=1, **terms)  # type: ignore[arg-type]  # options of several types
+    assert method in release.mechanism
+    assert release.guarantee == PureDP(1)
+    assert ("mechanism" in terms) != any("follows from k" in rule for rule in release.rules)
+
+
+def test_a_budget_of_rho_is_spent_where_it_lasts(tmp_path: Path) -> None:
+    """Sixteen by peeling cost sixteen times less of ρ than jointly; for more, joint is better."""
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("visits", ZCDP(10))
+        for k, name in ((16, "exponential, 16 times"), (17, "joint exponential mechanism")):
+            release = top_k(
+                PAGES,
+                column="page",
+                k=k,
+                candidates=MANY,
+                epsilon=1,
+                user="person",
+                ledger=ledger,
+                dataset="visits",
+            )
+            assert release.mechanism == name
+        peeled, joint = (
+            float(entry.details["spent"]["cost"]) for entry in ledger.history("visits")[-2:]
+        )
+        assert peeled == pytest.approx(16 * BoundedRange("1/16").to(ZCDP).rho, rel=1e-6)
+        assert joint == pytest.approx(BoundedRange(1).to(ZCDP).rho, rel=1e-6)
+
+
+@pytest.mark.parametrize("people", [0, 1, 700])
+def test_joint_answers_for_any_data(people: int) -> None:
+    """Nobody at all, one person, everybody the same, and as many places as candidates."""
+    table = pl.DataFrame({"person": range(people), "page": ["a"] * people}, schema=PAGES.schema)
+    release = top_k(
+        table,
+        column="page",
+        k=4,
+        candidates=["a", "b", "c", "d"],
+        epsilon=3,
+        user="person",
+        method="joint",
+    )
+    assert sorted(release.answer) == ["a", "b", "c", "d"]
+    assert people < 700 or release.answer[0] == "a"
+    proof = release.guarantee.proof
+    assert proof is not None
+    assert "joint_top_k_add_remove" in proof.theorems

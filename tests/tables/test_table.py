@@ -14,7 +14,7 @@ import pytest
 
 from discreet.errors import ParameterError, TableError
 from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
-from discreet.tables.quiet import quietly
+from discreet.tables.engines import quietly
 
 
 def _count(frame: Any, keys: list[Any], *, user: str | None = None) -> list[int]:

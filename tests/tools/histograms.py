@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from discreet import Scores
+from discreet.papers.findings import Scope
 from discreet.papers.histograms import NAMES, histogram, median_scores, mode_as_run, path_of
-from discreet.papers.scope import Scope
 
 _BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data" / "dpbench"
 FOLDER = Path(os.environ.get("DISCREET_DPBENCH", _BESIDE))

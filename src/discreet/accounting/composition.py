@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.accounting.events import Event, events_of
-from discreet.accounting.fixed_lists import EpsilonBound, core, fixed_list_bounds, left_out
+from discreet.accounting.events import Event, core, events_of
+from discreet.accounting.fixed_lists import EpsilonBound, fixed_list_bounds, left_out
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.neighbours import ADD_REMOVE

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.guarantees import Guarantee
+from discreet.guarantees import ApproxDP, Guarantee, PureDP
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import Neighbours
 from discreet.numbers.exact import refuse, whole
@@ -151,3 +151,8 @@ def _parameter(name: str, value: object) -> Parameter:
     if isinstance(value, Fraction | float):
         return str(value)
     return text(name, value, empty=True)
+
+
+def core(guarantee: Guarantee) -> Guarantee:
+    """What is left of an (ε, δ) guarantee outside its event of probability δ: ε-DP."""
+    return PureDP(guarantee.exact[0]) if isinstance(guarantee, ApproxDP) else guarantee

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting.bounded_range import homogeneous_epsilon
-from discreet.accounting.events import Event
+from discreet.accounting.events import Event, core
 from discreet.accounting.loss_grids import (
     LossCurve,
     Losses,
@@ -17,7 +17,7 @@ from discreet.accounting.loss_grids import (
     grid_step,
     loss_curve_of,
 )
-from discreet.guarantees import ApproxDP, BoundedRange, FlippedCoins, Guarantee, PureDP
+from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, PureDP
 from discreet.numbers.exact import Exact
 
 _POINTS = 4_096
@@ -40,11 +40,6 @@ class EpsilonBound:
 
     name: str
     epsilon: Exact
-
-
-def core(guarantee: Guarantee) -> Guarantee:
-    """What is left of an (ε, δ) guarantee outside its event of probability δ: ε-DP."""
-    return PureDP(guarantee.exact[0]) if isinstance(guarantee, ApproxDP) else guarantee
 
 
 def fixed_list_bounds(

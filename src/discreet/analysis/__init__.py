@@ -4,7 +4,6 @@ What takes ``Scores`` here reads data without spending budget: its results are *
 ``n`` and a sensitivity reads nothing. Nothing here touches a ledger.
 """
 
-from discreet.analysis.bounds import error_bound, expected_error_bound, worst_case_lower_bound
 from discreet.analysis.comparison import Comparison, ComparisonRow, compare
 from discreet.analysis.disclosure import (
     DisclosureRisk,
@@ -30,7 +29,15 @@ from discreet.analysis.optimality import (
 )
 from discreet.analysis.planning import budget_ratio, epsilon_for
 from discreet.analysis.recommendation import Recommendation, recommend
-from discreet.analysis.worst_case import WorstCase, worst_case, worst_case_error, worst_case_tail
+from discreet.analysis.worst_case import (
+    WorstCase,
+    error_bound,
+    expected_error_bound,
+    worst_case,
+    worst_case_error,
+    worst_case_lower_bound,
+    worst_case_tail,
+)
 
 __all__ = [
     "SHARP_THRESHOLD",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -13,10 +14,12 @@ import numpy as np
 
 from discreet.analysis.error import candidate_errors, quantile_of
 from discreet.analysis.family import Family, family_list, member
-from discreet.errors import ParameterError
+from discreet.displays import card, table
+from discreet.errors import DiscreetError, ParameterError
 from discreet.numbers.exact import positive, refuse
 from discreet.scores import Scores
 
+_MOST_SHOWN = 30
 DEFAULT_EPSILONS = tuple(Fraction(tenths, 10) for tenths in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50))
 
 
@@ -100,9 +103,31 @@ class Comparison(Sequence[ComparisonRow]):
         return save_chart(self.chart(), path)
 
     def _repr_html_(self) -> str:
-        from discreet.analysis.notebook import comparison_html
-
-        return comparison_html(self)
+        try:
+            buffer = io.StringIO()
+            self.chart().save(buffer, format="svg")
+            picture = buffer.getvalue()
+        except (DiscreetError, ImportError, ValueError):
+            # Without Altair or vl-convert, or with nothing to draw, the table says it all.
+            picture = ""
+        rows = [
+            (
+                row.mechanism + ("" if row.private else " (not private)"),
+                row.epsilon,
+                row.expected_error,
+                row.error_95,
+                row.best_probability,
+            )
+            for row in self.rows[:_MOST_SHOWN]
+        ]
+        hidden = len(self) - len(rows)
+        return card(
+            "Comparison",
+            picture,
+            table(("mechanism", "ε", "expected error", "error, 95 %", "Pr[best]"), rows),
+            note=(f"and {hidden} more rows. " if hidden else "")
+            + "Not private: computed from the scores without spending budget.",
+        )
 
 
 def compare(

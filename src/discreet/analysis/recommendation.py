@@ -14,10 +14,11 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.accounting import Event, compose
-from discreet.accounting.fixed_lists import core
+from discreet.accounting.events import core
 from discreet.analysis.error import expected_error
 from discreet.analysis.family import Family, family_list, member
 from discreet.analysis.worst_case import worst_case_error
+from discreet.displays import card, paragraph, table
 from discreet.errors import NotPrivateError, ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
@@ -96,9 +97,15 @@ class Recommendation:
         return f"Use {best.mechanism} with ε = {best.epsilon:.{_DIGITS}g} for each release."
 
     def _repr_html_(self) -> str:
-        from discreet.analysis.notebook import recommendation_html
-
-        return recommendation_html(self)
+        rows = [
+            (option.mechanism, option.epsilon, option.error, option.composed)
+            for option in self.options
+        ]
+        return card(
+            self.advice,
+            *map(paragraph, self.reasons),
+            table(("mechanism", "ε of each release", "expected error", "cost of all"), rows),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,16 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from discreet.analysis.error import score_difference
 from discreet.analysis.family import noise_scale, required
-from discreet.analysis.one_best import missed_chance
-from discreet.distribution.one_best import exponential_missed
+from discreet.distribution.closed_form import Chance, exponential_missed
 from discreet.errors import ParameterError
 from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
-from discreet.numbers.exact import float_up, positive_distance, whole
+from discreet.numbers.exact import Exact, float_up, positive_distance, probability, refuse, whole
 from discreet.numbers.searches import peak
+from discreet.scores import Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,3 +214,112 @@ def _mean_step(n: int, step: float) -> float:
         return (n - 1) / 2 - (n * n - 1) * step / 12
     first = 1 / math.expm1(step) if step < 700 else 0.0
     return first - (n / math.expm1(n * step) if n * step < 700 else 0.0)
+
+
+_LARGEST_GENERAL = 1_000_000
+_FAR = Fraction(10) ** 300
+
+
+def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact) -> Chance:
+    """The chance of missing the best, as a function of γ.
+
+    Most mechanisms see nothing but γ; a few also ask for Δ/s (``step``) or d/s (``distance``).
+
+    Example:
+        >>> from discreet import PermuteAndFlip
+        >>> missed_chance(PermuteAndFlip(epsilon=1), 4, step=Fraction(1, 2), distance=Fraction(1))(0.0)
+        0.75
+    """
+    closed = mechanism.facts.missed
+    if closed is not None:
+        return lambda gamma: closed(n, gamma)
+    if isinstance(mechanism, ExponentialRandomizedResponse):
+        truth = float(mechanism.truth)
+        chained = mechanism.variant == "complete"
+
+        def missed(gamma: float) -> float:
+            everyone = gamma == 0 or (chained and gamma <= float_up(step))
+            return (1 - truth) * exponential_missed(n, gamma) + truth * (n - 1) / n * everyone
+
+        return missed
+    return _from_probabilities(mechanism, n, distance)
+
+
+def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance:
+    """Any other mechanism, through its probability mass function at unit scale."""
+    if n > _LARGEST_GENERAL:
+        raise refuse(
+            "n", n, f"at most {_LARGEST_GENERAL} for {mechanism.name}, which has no closed form"
+        )
+    rest = {
+        k: v for k, v in mechanism.parameters().items() if k not in ("epsilon", "scale", "optimize")
+    }
+    unit = type(mechanism)(scale=1, **rest)
+
+    def missed(gamma: float) -> float:
+        # Beyond this nothing is left of any probability, and infinity is no score.
+        values = np.full(n, -min(gamma, 1e300))
+        values[0] = 0.0
+        return float(
+            unit.probabilities(Scores(values, range_distance=min(distance, _FAR)))[1:].sum()
+        )
+
+    return missed
+
+
+# ---- bounds in closed form: looser, but easy to compute by hand -----------------------------------------
+
+
+def _scale(epsilon: object, sensitivity: object, monotonic: bool) -> float:
+    delta = positive_distance("sensitivity", sensitivity)
+    return float(
+        (delta if monotonic else 2 * delta) / Fraction(positive_distance("epsilon", epsilon))
+    )
+
+
+def expected_error_bound(
+    epsilon: object, n: int, *, sensitivity: object = 1, monotonic: bool = False
+) -> float:
+    """(d/ε)·ln n: no data gives the exponential mechanism or permute-and-flip a larger mean error.
+
+    Proposition 1 and Corollary 1 of the permute-and-flip paper, Proposition 11 of the noisy-max paper.
+
+    Example:
+        >>> round(expected_error_bound(1, 1024), 3)
+        13.863
+    """
+    return _scale(epsilon, sensitivity, monotonic) * math.log(whole("n", n))
+
+
+def error_bound(
+    epsilon: object,
+    n: int,
+    *,
+    with_probability: object,
+    sensitivity: object = 1,
+    monotonic: bool = False,
+) -> float:
+    """(d/ε)·ln(n/β): with probability 1 − β the error is at most this, for the same mechanisms.
+
+    Proposition 1, Corollary 1 and Proposition 11 again.
+
+    Example:
+        >>> round(error_bound(1, 1024, with_probability="0.95"), 3)
+        19.854
+    """
+    beta = 1 - probability("with_probability", with_probability)
+    if beta == 0:
+        raise refuse("with_probability", with_probability, "below 1")
+    return _scale(epsilon, sensitivity, monotonic) * (math.log(whole("n", n)) - math.log(beta))
+
+
+def worst_case_lower_bound(
+    epsilon: object, n: int, *, sensitivity: object = 1, monotonic: bool = False
+) -> float:
+    """(d/4ε)·ln n: some data gives both mechanisms a mean error at least this large (Proposition 5).
+
+    Example:
+        >>> round(worst_case_lower_bound(1, 1024), 3)
+        3.466
+    """
+    return _scale(epsilon, sensitivity, monotonic) * math.log(whole("n", n)) / 4

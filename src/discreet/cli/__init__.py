@@ -33,11 +33,11 @@ _SECTIONS = {
         "desk": ("desk", "A desk for analysts who may not see a row."),
     },
     "Choose before you spend": {
-        "compare": ("compare", "How far each mechanism falls short, over ε."),
-        "plan": ("plan", "The least ε that is accurate enough."),
-        "recommend": ("recommend", "Which mechanism to use, and why."),
-        "risk": ("risk", "The surest an attacker can be, or the ε for that."),
-        "optimality": ("optimality", "A mechanism's error over the least possible."),
+        "compare": ("choose", "How far each mechanism falls short, over ε."),
+        "plan": ("choose", "The least ε that is accurate enough."),
+        "recommend": ("choose", "Which mechanism to use, and why."),
+        "risk": ("choose", "The surest an attacker can be, or the ε for that."),
+        "optimality": ("choose", "A mechanism's error over the least possible."),
     },
     "Check": {
         "audit": ("audit", "Search for scores that refute a claimed guarantee."),

@@ -7,13 +7,12 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from discreet.cli import shared_options as shared
-from discreet.cli.budget_tables import print_budgets, print_history
 from discreet.cli.commands import Group, argument, command, option, stack
-from discreet.cli.output import say_either, say_json
+from discreet.cli.output import print_table, say_either, say_json
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from discreet.ledger import Ledger
+    from discreet.ledger import Budget, Entry, Ledger
 
 _DATASET = argument("DATASET", "The data set's name, or a part of its budget: visits/alice.")
 _GROUP = option("--group NAME", "One of the groups declared disjoint.")
@@ -253,3 +252,49 @@ def _opened(address: str | None, *, create: bool = False) -> AbstractContextMana
 budget = Group("budget", help="A budget that survives the process and cannot be overspent.")
 for _each in (create, show, history, plan, allot, revoke, verify, head, accept_clock):
     budget.add_command(_each)
+
+
+def print_budgets(budgets: Sequence[Budget], json: bool) -> None:
+    """Budgets, as a table or as JSON."""
+    if json:
+        say_json([found.as_data() for found in budgets])
+        return
+    columns = ["budget", "spent", "left", "cap", "lasts", "neighbours", "entries"]
+    print_table(columns, [_budget_row(found) for found in budgets])
+
+
+def _budget_row(found: Budget) -> list[str]:
+    cap = [
+        f"{name} {value}"
+        for name, value in sorted(found.cap.items(), reverse=True)
+        if name != "measure"
+    ]
+    return [
+        found.name,
+        found.spent,
+        "revoked" if found.revoked else found.left,
+        ", ".join(cap),
+        f"a {found.period}" if found.period else "for good",
+        found.neighbours,
+        str(found.head.sequence),
+    ]
+
+
+def print_history(entries: Sequence[Entry]) -> None:
+    """Entries, as a table."""
+    columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
+    print_table(columns, [_entry_row(entry) for entry in entries])
+
+
+def _entry_row(entry: Entry) -> list[str]:
+    details = entry.details
+    amount = details.get("spent") or details.get("limit") or {}
+    cost = amount.get("cost", "")
+    if amount.get("delta", "0") != "0":
+        cost += f", δ {amount['delta']}"
+    about = details.get("purpose", "")
+    if entry.kind == "failed":
+        about = f"entry {details['about']}: {details['outcome']}"
+    seconds = entry.time[:19].replace("T", " ")
+    mechanism = str(details.get("mechanism", ""))
+    return [str(entry.sequence), seconds, entry.budget, entry.kind, cost, mechanism, about]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import shared_options as shared
+from discreet.cli.choose import read_scores
 from discreet.cli.commands import argument, command, option
 from discreet.cli.output import say, say_either
-from discreet.cli.score_commands import read_scores
 from discreet.errors import missing_extra
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ These functions read the scores without spending any privacy budget. What they r
 private.
 
 The bounds behind every cut and every node count are proved in ``docs/proofs/probabilities.md``;
-slow exact and ball-arithmetic versions of the same distributions are in
+slow but rigorous versions of the same distributions, in ball arithmetic, are in
 :mod:`discreet.distribution.reference`.
 """
 

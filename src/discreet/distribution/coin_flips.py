@@ -20,8 +20,14 @@ from discreet.distribution.arguments import (
     log_times_coins,
     times_coins,
 )
-from discreet.distribution.quadrature import gauss_legendre, nodes_for_coins
-from discreet.distribution.small_coins import LARGEST, log_product, power_sums, reciprocal_sum
+from discreet.distribution.quadrature import (
+    LARGEST,
+    gauss_legendre,
+    log_product,
+    nodes_for_coins,
+    power_sums,
+    reciprocal_sum,
+)
 
 # The integrand has fallen below exp(−41) of its integral at u = 42/Σc (Theorem 1 of the proof
 # page).

@@ -1,7 +1,6 @@
 """What a mechanism sees of the scores: the gaps to the best one, in floats with a bound and exactly."""
 
-from discreet.gaps.arithmetic import FARTHEST_GAP, Flags, Floats
-from discreet.gaps.finite import Values, require_finite
-from discreet.gaps.gaps import Gaps, Indices
+from discreet.gaps.arithmetic import FARTHEST_GAP, Flags, Floats, Values
+from discreet.gaps.gaps import Gaps, Indices, require_finite
 
 __all__ = ["FARTHEST_GAP", "Flags", "Floats", "Gaps", "Indices", "Values", "require_finite"]

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.gaps.finite import Values
 
+Values: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 Scalar: TypeAlias = Any

@@ -25,16 +25,16 @@ from typing import ClassVar, Self, TypeVar, cast
 from discreet.displays import card, paragraph, table
 from discreet.errors import ParameterError
 from discreet.guarantees.conversions import (
+    Proof,
     epsilon_of_zcdp,
     shortened,
+    step_from,
     zcdp_of_bounded_range,
     zcdp_of_pure,
 )
-from discreet.guarantees.proofs import Proof, step_from
-from discreet.guarantees.words import odds, subject, times
 from discreet.numbers.balls import upper_bound
 from discreet.numbers.exact import Exact, cost, float_up, probability, refuse, shown, whole
-from discreet.numbers.printing import figure
+from discreet.numbers.printing import figure, odds, subject, times
 
 G = TypeVar("G", bound="Guarantee")
 

@@ -1,6 +1,8 @@
 """The accountants: how a cap becomes limits and how an event becomes a spend, fixed when a budget is made.
 
-Each is a privacy filter, valid for fully adaptive spending: ``docs/proofs/ledger.md``.
+Each is a privacy filter, valid for fully adaptive spending: ``docs/proofs/ledger.md``. Amounts are whole
+numbers on a public grid, of 10⁻¹² for ε and ρ and 10⁻¹⁸ for δ, so that both fit a 64-bit integer: spends
+round up, caps round down, sums are exact.
 """
 
 from __future__ import annotations
@@ -8,24 +10,137 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from discreet.accounting.events import Event
 from discreet.errors import ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
-from discreet.ledger.amounts import (
-    COST_DIGITS,
-    LARGEST_COST,
-    Amount,
-    cost_in_decimal,
-    delta_in_decimal,
-    exact_cost,
-    limit,
-    spent,
-)
 from discreet.numbers.exact import Exact, probability, refuse, shown
 from discreet.numbers.searches import least_whole
+
+COST_DIGITS = 12
+DELTA_DIGITS = 18
+LARGEST_COST = 10**6
+_COST_UNIT = 10**COST_DIGITS
+_DELTA_UNIT = 10**DELTA_DIGITS
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A cost (ε or ρ) and a δ, in units of the grid."""
+
+    cost: int = 0
+    delta: int = 0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.cost + other.cost, self.delta + other.delta)
+
+    def __sub__(self, other: Amount) -> Amount:
+        return Amount(self.cost - other.cost, self.delta - other.delta)
+
+    def times(self, count: int) -> Amount:
+        """``count`` such amounts."""
+        return Amount(self.cost * count, self.delta * count)
+
+    def fits(self, limit: Amount) -> bool:
+        """Whether neither number is above the limit's."""
+        return self.cost <= limit.cost and self.delta <= limit.delta
+
+    def scaled_down(self, share: Fraction) -> Amount:
+        """A part of this amount, rounded down."""
+        return Amount(math.floor(self.cost * share), math.floor(self.delta * share))
+
+
+NOTHING = Amount()
+
+
+def spent(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
+    """A spend, rounded up.
+
+    Example:
+        >>> spent(Fraction(1, 10)), spent(Fraction(1, 3)).cost
+        (Amount(cost=100000000000, delta=0), 333333333334)
+    """
+    if cost > LARGEST_COST:
+        raise ParameterError(f"a spend above {LARGEST_COST} cannot be counted")
+    return Amount(math.ceil(cost * _COST_UNIT), math.ceil(delta * _DELTA_UNIT))
+
+
+def limit(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
+    """A cap, rounded down; it must be finite.
+
+    Example:
+        >>> limit(Fraction(1, 3)).cost
+        333333333333
+    """
+    if cost > LARGEST_COST:
+        raise ParameterError(f"a cap must be at most {LARGEST_COST}: beyond it there is no privacy")
+    return Amount(math.floor(cost * _COST_UNIT), math.floor(delta * _DELTA_UNIT))
+
+
+def something(amount: Amount) -> Amount:
+    """An amount that lets something through: a cap of nothing is a slip, not a budget."""
+    if amount.cost == 0:
+        raise ParameterError(
+            "a budget of nothing is not allowed: it must let something through, "
+            f"{cost_in_decimal(1)} or more"
+        )
+    return amount
+
+
+def cost_in_decimal(units: int) -> str:
+    """Units of cost, exactly, in decimal.
+
+    Example:
+        >>> cost_in_decimal(2_900_000_000_000), cost_in_decimal(1), cost_in_decimal(0)
+        ('2.9', '0.000000000001', '0')
+    """
+    whole, part = divmod(abs(units), _COST_UNIT)
+    sign = "-" if units < 0 else ""
+    return f"{sign}{whole}" + (f".{part:0{COST_DIGITS}d}".rstrip("0") if part else "")
+
+
+def delta_in_decimal(units: int) -> str:
+    """Units of δ, exactly, in decimal or scientific notation."""
+    if units == 0:
+        return "0"
+    with localcontext() as context:
+        context.prec = 60
+        value = Decimal(units).scaleb(-DELTA_DIGITS).normalize()
+    return (
+        f"{value:E}".replace("E-0", "e-").replace("E", "e")
+        if value < Decimal("0.001")
+        else f"{value:f}"
+    )
+
+
+def exact_cost(units: int) -> Fraction:
+    """Units of cost as a rational."""
+    return Fraction(units, _COST_UNIT)
+
+
+def exact_delta(units: int) -> Fraction:
+    """Units of δ as a rational."""
+    return Fraction(units, _DELTA_UNIT)
+
+
+def amount_as_data(amount: Amount) -> dict[str, str]:
+    """Exact decimals, as text."""
+    return {"cost": cost_in_decimal(amount.cost), "delta": delta_in_decimal(amount.delta)}
+
+
+def amount_of_data(data: dict[str, str]) -> Amount:
+    """Read what ``amount_as_data`` wrote.
+
+    Example:
+        >>> amount_of_data(amount_as_data(Amount(1, 2)))
+        Amount(cost=1, delta=2)
+    """
+    return Amount(
+        int(Fraction(data["cost"]) * _COST_UNIT), int(Fraction(data["delta"]) * _DELTA_UNIT)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +231,10 @@ def cap_in_words(cap: Guarantee) -> dict[str, str]:
     }
 
 
-def _one_number(cap: Guarantee, _delta: object) -> Amount:
+def _as_stated(cap: Guarantee, _delta: object) -> Amount:
+    if isinstance(cap, ApproxDP):
+        return limit(*cap.exact)
     return limit(cap.exact)  # type: ignore[attr-defined]  # PureDP or ZCDP, checked by Accountant.limits
-
-
-def _two_numbers(cap: Guarantee, _delta: object) -> Amount:
-    assert isinstance(cap, ApproxDP)
-    return limit(*cap.exact)
 
 
 def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
@@ -153,8 +265,8 @@ def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
 
 
 _LIMITS: dict[str, Callable[[Guarantee, object], Amount]] = {
-    "epsilon": _one_number,
-    "rho": _one_number,
+    "epsilon": _as_stated,
+    "rho": _as_stated,
     "rho-delta": _concentrated,
-    "epsilon-delta": _two_numbers,
+    "epsilon-delta": _as_stated,
 }

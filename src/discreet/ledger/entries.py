@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from discreet.displays import visible
-from discreet.errors import ParameterError
+from discreet.errors import LedgerError, ParameterError
 
 GENESIS = "0" * 64
 """What the first entry of a data set names as the hash before it."""
@@ -141,3 +141,18 @@ def moment_of(time: str) -> int:
         1000000
     """
     return (datetime.fromisoformat(time) - _EPOCH) // timedelta(microseconds=1)
+
+
+TOLERANCE = 60 * 1_000_000
+"""Microseconds a clock may step back (small corrections happen) before spending is refused."""
+
+
+def checked_time(moment: int, last: int) -> int:
+    """The time to write: never before the last entry; an error if the clock has plainly gone back."""
+    if moment < last - TOLERANCE:
+        raise LedgerError(
+            f"the clock has gone back: it says {time_in_words(moment)}, "
+            f"the last entry {time_in_words(last)}; nothing was spent. "
+            "Set the clock right, or accept it with accept_clock()"
+        )
+    return max(moment, last)

@@ -14,17 +14,12 @@ import discreet
 from discreet.accounting.events import Event, text
 from discreet.errors import LedgerError, ParameterError
 from discreet.guarantees import Guarantee
-from discreet.ledger import accounts as arithmetic
-from discreet.ledger import clock, rows, schema
-from discreet.ledger.accountants import accountant_for, cap_in_words
-from discreet.ledger.accounts import part_of
-from discreet.ledger.amounts import amount_as_data, something
-from discreet.ledger.entries import Entry, Head, read, time_in_words
-from discreet.ledger.periods import period_named, period_number
-from discreet.ledger.places import place_of
+from discreet.ledger import rows, schema
+from discreet.ledger.accountants import accountant_for, amount_as_data, cap_in_words, something
+from discreet.ledger.entries import Entry, Head, checked_time, read, time_in_words
 from discreet.ledger.reports import Budget, Plan, budget_report, plan_for
-from discreet.ledger.states import State
-from discreet.ledger.store import Store, use_write_ahead_log
+from discreet.ledger.states import State, part_of, period_named, period_number, renew
+from discreet.ledger.store import Store, place_of, use_write_ahead_log
 from discreet.ledger.verification import Verification, verify_history
 from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import refuse
@@ -323,7 +318,7 @@ class Ledger:
 
     def _due(self, connection: Connection, state: State) -> State:
         if state.is_due(self._store.now(connection)):
-            arithmetic.renew(state.accounts)
+            renew(state.accounts)
         return state
 
     def _change(self, name: str, decide: Callable[[Connection, State], _Change]) -> Entry:
@@ -337,7 +332,7 @@ class Ledger:
             if change[1] == "failed":  # can always be recorded, whatever the clock says
                 now = max(now, state.last_time)
             elif change[1] != "clock":
-                now = clock.checked(now, state.last_time)
+                now = checked_time(now, state.last_time)
                 if state.period is not None and state.is_due(now):
                     begun = {"period": state.period, "number": period_number(state.period, now)}
                     _append(connection, state, now, (state.name, "renew", begun))

@@ -8,11 +8,17 @@ from typing import Any
 
 from discreet.accounting.events import Event
 from discreet.guarantees import ZCDP, ApproxDP
-from discreet.ledger.accountants import ACCOUNTANTS, cap_in_words
-from discreet.ledger.accounts import Account
-from discreet.ledger.amounts import NOTHING, Amount, amount_as_data, exact_cost, exact_delta
+from discreet.ledger.accountants import (
+    ACCOUNTANTS,
+    NOTHING,
+    Amount,
+    amount_as_data,
+    cap_in_words,
+    exact_cost,
+    exact_delta,
+)
 from discreet.ledger.entries import Head
-from discreet.ledger.states import State
+from discreet.ledger.states import Account, State
 from discreet.numbers.printing import figure
 
 

@@ -10,13 +10,10 @@ from sqlalchemy import select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from discreet.errors import LedgerError, NoBudgetError
-from discreet.ledger.accountants import ACCOUNTANTS
-from discreet.ledger.accounts import Account
-from discreet.ledger.amounts import Amount
+from discreet.ledger.accountants import ACCOUNTANTS, Amount
 from discreet.ledger.entries import GENESIS, Entry, read, write
-from discreet.ledger.periods import PERIODS
 from discreet.ledger.schema import budgets, entries, groups
-from discreet.ledger.states import State
+from discreet.ledger.states import PERIODS, Account, State
 
 _BUDGETS_AND_GROUPS = (
     select(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet import distribution, sampling
-from discreet.distribution.one_best import exponential_missed
+from discreet.distribution.closed_form import exponential_missed
 from discreet.distribution.reference import exponential_ball
 from discreet.gaps import Gaps
 from discreet.guarantees import BoundedRange, Guarantee

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.guarantees.proofs import Proof
-
 Floats = npt.NDArray[np.float64]
 
 
@@ -57,7 +55,3 @@ class Facts:
     merges: bool
     compared: bool
     rank: int | None
-
-    def proof_of(self, measure: str) -> Proof:
-        """What the promise in this measure rests on."""
-        return Proof(self.proof, *self.theorems.get(measure, ()))

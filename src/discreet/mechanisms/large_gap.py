@@ -18,7 +18,7 @@ from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
 from discreet.numbers.balls import ball_of, precision
 from discreet.numbers.exact import Exact, probability
 from discreet.sampling import Bits
-from discreet.sampling.refinement import Ball, Uniform
+from discreet.sampling.coins import Ball, Uniform
 from discreet.scores import Scores
 
 # Relative error granted to the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.

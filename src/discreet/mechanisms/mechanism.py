@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
-from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, Proof, PureDP
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.numbers.balls import ball_of
 from discreet.numbers.exact import (
@@ -214,7 +214,7 @@ class Mechanism(ABC):
         stated = self.promise_at(_scores(scores).range_distance).to(measure, delta=delta)
         facts = facts_of(self)
         if facts is not None and measure.__name__ in facts.theorems:  # proved without a detour
-            return stated.resting_on(facts.proof_of(measure.__name__))
+            return stated.resting_on(_proof_of(facts, measure.__name__))
         return stated
 
     def privacy_map(self, distance: object, monotonic: bool = False) -> float:
@@ -239,7 +239,7 @@ class Mechanism(ABC):
         """The strongest guarantee proved for neighbours at this range distance, in its own measure."""
         promise, facts = self._promise(self._cost(range_distance)), facts_of(self)
         # A subclass may do something else under the same promise: nothing is known to prove that.
-        return promise.resting_on(facts.proof_of(type(promise).__name__) if facts else None)
+        return promise.resting_on(_proof_of(facts, type(promise).__name__) if facts else None)
 
     def _cost(self, range_distance: Fraction) -> Exact:
         """ε of the underlying noise for a range distance: ε as given, or d/s."""
@@ -309,6 +309,10 @@ class Mechanism(ABC):
 def facts_of(thing: object) -> Facts | None:
     """The facts that this very class states; none for a subclass, which may do something else."""
     return thing.facts if isinstance(thing, Mechanism) and "facts" in vars(type(thing)) else None
+
+
+def _proof_of(facts: Facts, measure: str) -> Proof:
+    return Proof(facts.proof, *facts.theorems.get(measure, ()))
 
 
 def _scores(scores: Scores) -> Scores:

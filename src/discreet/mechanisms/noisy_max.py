@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet import distribution, sampling
-from discreet.distribution.one_best import laplace_missed
+from discreet.distribution.closed_form import laplace_missed
 from discreet.distribution.reference import noisy_max_laplace_ball
 from discreet.gaps import Gaps
 from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, LaplaceDominated

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet import distribution, sampling
-from discreet.distribution.one_best import permute_and_flip_missed
+from discreet.distribution.closed_form import permute_and_flip_missed
 from discreet.distribution.reference import permute_and_flip_ball
 from discreet.gaps import Gaps
 from discreet.guarantees import FlippedCoins, Guarantee

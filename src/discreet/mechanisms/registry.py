@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from discreet.mechanisms.above_threshold import CrossingRule
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.exponential_randomized_response import ExponentialRandomizedResponse
 from discreet.mechanisms.large_gap import LargeGap
@@ -26,6 +27,13 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     ),
 }
 """Name to factory; every factory takes ``epsilon=`` or ``scale=``, and ``optimize=``."""
+
+STREAMS: dict[str, Callable[..., CrossingRule]] = {
+    "above-threshold": CrossingRule,
+    "above-threshold-laplace": partial(CrossingRule, noise="laplace"),
+}
+"""Rules that answer about a stream of values; every factory takes ``epsilon=``, ``threshold=``,
+``sensitivity=``, ``crossings=`` and ``monotonic=``."""
 
 
 def mechanism_named(name: str, **parameters: object) -> Mechanism:

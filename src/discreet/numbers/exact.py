@@ -103,6 +103,14 @@ def echo(value: object) -> str:
     return short.replace("⟨", r"\u27e8")
 
 
+def finite(name: str, value: object) -> Fraction:
+    """A finite number of either sign."""
+    exact = _exact(value)
+    if exact is None:
+        raise refuse(name, value, "a finite number")
+    return exact
+
+
 def positive(name: str, value: object) -> Fraction:
     """A finite number above zero.
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import DiscreetError
-from discreet.numbers.exact import Exact, float_up
+from discreet.numbers.balls import upper_bound
+from discreet.numbers.exact import Exact, float_up, whole
 
 
 def rounded(value: float, *, up: bool, digits: int = 4) -> float:
@@ -91,3 +92,34 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, float) and math.isnan(value):
         raise DiscreetError("a figure is not a number, so it says nothing")
     return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+
+# ---- what a cost means for people ----
+
+_PEOPLE = {1: "one person", 2: "two people", 3: "three people", 4: "four people", 5: "five people"}
+
+
+def people_in_words(count: int) -> str:
+    """How many people, small numbers as words."""
+    return _PEOPLE.get(count, f"{count} people")
+
+
+def subject(people: int) -> str:
+    """Who changes something, with the verb: one person's data, or a household together."""
+    if whole("people", people) == 1:
+        return "One person's data changes"
+    return f"{people_in_words(people).capitalize()} together change"
+
+
+def times(factor: int, symbol: str) -> str:
+    """A multiple of a symbol, 4ε; once is the symbol itself."""
+    return symbol if factor == 1 else f"{factor}{symbol}"
+
+
+def odds(epsilon: Exact) -> str:
+    """By how much ε lets a probability change: the factor e^ε, rounded up."""
+    if epsilon == math.inf:
+        return "without any limit"
+    factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf
+    limit = figure(factor) if factor < 1e6 else f"e^{figure(epsilon)}"
+    return f"by a factor of at most {limit}"

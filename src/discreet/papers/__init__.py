@@ -24,9 +24,9 @@ from discreet.papers.findings import (
     REFUTED,
     VERDICTS,
     Finding,
+    Scope,
 )
 from discreet.papers.runner import CheckedClaim, DrawnFigure, check, draw, finished
-from discreet.papers.scope import Scope
 
 __all__ = [
     "CONSISTENT",

@@ -18,19 +18,18 @@ from typing import TypeAlias
 from discreet.errors import DiscreetError, MissingExtraError
 from discreet.numbers.exact import refuse
 from discreet.papers.figure import DIFFERS, Drawing
-from discreet.papers.findings import CONSISTENT, Finding, not_checkable, refuted
+from discreet.papers.findings import CONSISTENT, Finding, Scope, not_checkable, refuted
 from discreet.papers.histograms import absent
-from discreet.papers.scope import Scope
 
 _MODULES = (
     "permute_and_flip.privacy",
+    "permute_and_flip.algorithms",
     "permute_and_flip.error",
     "permute_and_flip.worst_case",
     "permute_and_flip.supplement",
     "permute_and_flip.optimality",
-    "permute_and_flip.optimality_figures",
     "permute_and_flip.data",
-    "noisy_max.equivalence",
+    "noisy_max.algorithms",
     "noisy_max.privacy",
     "opendp_proof",
     "randomized_response.algorithms",

@@ -1,13 +1,139 @@
-"""A figure while its function fills it in: panels, and what the paper says beside what we compute."""
+"""A figure while its function fills it in: panels of lines or bars, and what the paper says beside ours.
+
+Errors along ε are computed from probabilities, not sampled.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
+from discreet.analysis import epsilon_for, expected_error
+from discreet.analysis.family import Family, member
+from discreet.mechanisms import (
+    Exponential,
+    ExponentialRandomizedResponse,
+    Mechanism,
+    PermuteAndFlip,
+)
 from discreet.numbers.printing import measured
-from discreet.papers.drawing.panels import Bars, Lines
-from discreet.papers.histograms import Histogram, readable
-from discreet.papers.scope import Scope
+from discreet.papers.findings import Scope
+from discreet.papers.histograms import Counts, Histogram, readable
+from discreet.scores import Scores
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis.
+
+    Attributes:
+        title: what it shows.
+        log: whether it is logarithmic.
+        domain: from where to where; None to fit the data.
+    """
+
+    title: str
+    log: bool = False
+    domain: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One curve.
+
+    Attributes:
+        label: written at its end; also its name in the table.
+        xs, ys: its points; what is not finite, or not positive on a logarithmic axis, is left out.
+        look: which dash, shade and marker (see ``drawing.LOOKS``).
+        low, high: ends of error bars.
+        at: the x at which to put the label, instead of the end.
+        shift: pixels to the right and down from there.
+        markers: how many markers along the line.
+        quiet: named in the table only, not on the figure.
+    """
+
+    label: str
+    xs: Floats
+    ys: Floats
+    look: str
+    low: Floats | None = None
+    high: Floats | None = None
+    at: float | None = None
+    shift: tuple[float, float] = (4.0, -10.0)
+    markers: int = 6
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A panel of curves.
+
+    Attributes:
+        title: written above it.
+        x, y: the axes.
+        lines: the curves.
+        rules: vertical rules: position and label.
+        note: small words inside, such as *synthetic*.
+        width, height: of the panel in pixels; None for the figure's usual size.
+    """
+
+    title: str
+    x: Axis
+    y: Axis
+    lines: Sequence[Line]
+    rules: Sequence[tuple[float, str]] = ()
+    note: str = ""
+    width: int | None = None
+    height: int | None = None
+
+    def table(self) -> Iterator[dict[str, Any]]:
+        """One row per point."""
+        for line in self.lines:
+            for place, (x, y) in enumerate(zip(line.xs.tolist(), line.ys.tolist(), strict=True)):
+                row: dict[str, Any] = {"panel": self.title, "series": line.label}
+                row |= {"x_axis": self.x.title, "x": x, "y_axis": self.y.title, "y": y}
+                if line.low is not None and line.high is not None:
+                    row |= {"low": float(line.low[place]), "high": float(line.high[place])}
+                yield row
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A panel of grouped bars.
+
+    Attributes:
+        title: written above it.
+        y: the axis of the values.
+        groups: the names along the x axis.
+        series: for each name of a bar, its value in each group.
+        looks: the shade of each series (see ``drawing.LOOKS``).
+        note: small words inside.
+        width, height: of the panel in pixels; None for the figure's usual size.
+    """
+
+    title: str
+    y: Axis
+    groups: Sequence[str]
+    series: Mapping[str, Sequence[float]]
+    looks: Sequence[str]
+    note: str = ""
+    width: int | None = None
+    height: int | None = None
+
+    def table(self) -> Iterator[dict[str, Any]]:
+        """One row per bar."""
+        for label, values in self.series.items():
+            for group, value in zip(self.groups, values, strict=True):
+                row: dict[str, Any] = {"panel": self.title, "series": label}
+                yield row | {"x_axis": "data set", "x": group, "y_axis": self.y.title, "y": value}
+
 
 AGREES = "agrees"
 CLOSE = "close"
@@ -120,3 +246,83 @@ def shown(value: float) -> str:
     if 0 < abs(value) < 1e-4:
         return measured(value, digits=2)
     return measured(value).replace("-", "−")
+
+
+ScoresOf: TypeAlias = Callable[[Counts], Scores]
+"""From a histogram to the scores of its bins."""
+
+TRUTHS = {"0.25": ("ERR ¼", "err25"), "0.5": ("ERR ½", "err50"), "0.75": ("ERR ¾", "err75")}
+"""The coins of exponential randomized response that its paper speaks of, with the label and look of each."""
+
+STATED = "0.1"
+"""The ε of the figures of that paper that need no data; with Δ = 1 the noise scale is 2Δ/ε = 20."""
+
+BOTH: dict[str, tuple[type[Mechanism], str]] = {
+    "PF": (PermuteAndFlip, "pf"),
+    "EM": (Exponential, "em"),
+}
+"""The two mechanisms of the permute-and-flip paper, with the look of each."""
+
+PF_AND_EM = "PF: permute-and-flip. EM: exponential mechanism."
+KEY = f"{PF_AND_EM} ERR: exponential randomized response, coin ¼, ½, ¾."
+"""What the labels at the curves stand for."""
+
+
+def responses() -> dict[str, ExponentialRandomizedResponse]:
+    """The three coins at the stated ε."""
+    return {truth: ExponentialRandomizedResponse(epsilon=STATED, truth=truth) for truth in TRUTHS}
+
+
+def response(truth: str) -> Family:
+    """Exponential randomized response with this coin, at an ε to be given."""
+    return partial(ExponentialRandomizedResponse, truth=truth)
+
+
+def response_lines(
+    xs: Floats | Mapping[str, Floats], values: Mapping[str, Floats], **options: Any
+) -> list[Line]:
+    """One line for each coin; ``xs`` is the same for all, or one for each."""
+    return [
+        Line(TRUTHS[t][0], xs if isinstance(xs, np.ndarray) else xs[t], ys, TRUTHS[t][1], **options)
+        for t, ys in values.items()
+    ]
+
+
+def errors(family: Family, scores: Scores, epsilons: Sequence[float] | Floats) -> Floats:
+    """The expected error at each ε. **Not private**."""
+    return np.array(
+        [expected_error(member(family, float(epsilon)), scores) for epsilon in epsilons]
+    )
+
+
+def useful_epsilons(scores: Scores, count: int, *, least_error: float = 1.0) -> Floats:
+    """Equal steps of ε up to where the exponential mechanism's error falls to ``least_error``.
+
+    The papers cut their plots there.
+    """
+    last = epsilon_for(Exponential, scores, expected_error=least_error)
+    return last * np.arange(1, count + 1) / count
+
+
+def error_panel(
+    title: str,
+    epsilons: Floats,
+    lines: Sequence[Line],
+    *,
+    note: str,
+    x: str = "ε",
+    domain: tuple[float, float] | None = None,
+) -> Lines:
+    """Errors on a logarithmic scale against ε, from 0 to the last."""
+    across = Axis(x, domain=(0.0, 1.02 * float(epsilons[-1])))
+    return Lines(title, across, Axis("expected error", log=True, domain=domain), lines, note=note)
+
+
+def listed(values: Mapping[str, float], form: str = ".2f") -> str:
+    """Names and numbers in a row.
+
+    Example:
+        >>> listed({"PF": 1.234, "EM": 2})
+        'PF 1.23, EM 2.00'
+    """
+    return ", ".join(f"{name} {value:{form}}" for name, value in values.items())

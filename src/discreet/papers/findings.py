@@ -1,4 +1,4 @@
-"""What checking a claim finds: a verdict, the range on which it was reached, and the evidence.
+"""How much to check or draw, and what checking finds: a verdict, its range, the evidence.
 
 A verdict always says on what range it was reached: ``proved by computation`` means that exact or ball
 arithmetic decided every case of that range.
@@ -7,9 +7,28 @@ arithmetic decided every case of that range.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from discreet.errors import DiscreetError
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """``quick`` takes small ranges and few points; ``data`` is a folder of DPBench histograms, or None.
+
+    Example:
+        >>> Scope(quick=True).size(full=7, quick=4)
+        4
+    """
+
+    quick: bool = False
+    data: Path | None = None
+
+    def size(self, *, full: int, quick: int) -> int:
+        """The bound of a range, or a number of points."""
+        return quick if self.quick else full
+
 
 PROVED = "proved by computation"
 CONSISTENT = "consistent with a search"

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import DiscreetError
-from discreet.papers.drawing.panels import Floats
-from discreet.papers.scope import Scope
+from discreet.papers.findings import Scope
 from discreet.scores import Scores
 from discreet.testing import scripted
 
@@ -33,6 +32,7 @@ _FINE = 4096
 _BINS = 1024
 
 Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 class DataFileError(DiscreetError):

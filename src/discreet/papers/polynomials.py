@@ -11,8 +11,8 @@ import math
 from functools import cache
 
 from discreet.errors import DiscreetError
-from discreet.papers.algorithms.noisy_max import distribution_noisy_max
-from discreet.papers.algorithms.problem import Number, Problem, rational
+from discreet.papers.noisy_max.algorithms import distribution_noisy_max
+from discreet.papers.problems import Number, Problem, rational
 
 _ELEVATIONS = (0, 8, 32, 96)
 _PROBES = 257

@@ -18,10 +18,9 @@ from pathlib import Path
 from discreet import __version__
 from discreet.errors import DiscreetError
 from discreet.papers.catalogue import all_claims
-from discreet.papers.findings import FAILED
+from discreet.papers.findings import FAILED, Scope
 from discreet.papers.report import on_one_line
 from discreet.papers.runner import CheckedClaim, check
-from discreet.papers.scope import Scope
 
 FILE = "recorded.json"
 

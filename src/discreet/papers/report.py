@@ -17,10 +17,9 @@ from typing import Any
 from discreet import __version__
 from discreet.papers.catalogue import PAPERS, Figure, Paper, all_figures
 from discreet.papers.figure import AGREES, CLOSE, DIFFERS, NEW, NOT_COMPARED, PaperValue
-from discreet.papers.findings import FAILED, VERDICTS
+from discreet.papers.findings import FAILED, VERDICTS, Scope
 from discreet.papers.histograms import SOURCE
 from discreet.papers.runner import SUFFIXES, CheckedClaim, DrawnFigure, write_file
-from discreet.papers.scope import Scope
 
 
 def _page(title: str, style: str, body: Sequence[str]) -> str:

@@ -28,9 +28,8 @@ from discreet.papers.catalogue import (
     all_figures,
 )
 from discreet.papers.figure import Drawing, PaperValue
-from discreet.papers.findings import FAILED, Finding
+from discreet.papers.findings import FAILED, Finding, Scope
 from discreet.papers.histograms import path_of
-from discreet.papers.scope import Scope
 
 _PACKAGE = Path(__file__).parents[1]
 # Rooms that no figure enters: a change there leaves finished figures as they are.

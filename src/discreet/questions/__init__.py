@@ -9,26 +9,27 @@ Example:
 
 from __future__ import annotations
 
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import NeverMatchesWarning, TableRelease
 from discreet.questions.context import Terms
 from discreet.questions.mode import mode
 from discreet.questions.private_table import PrivateTable, table
-from discreet.questions.quantile import median, quantile
-from discreet.questions.quantiles import quantiles
-from discreet.questions.rules import NeverMatchesWarning
-from discreet.questions.score_file import select_from_file
-from discreet.questions.select_by import select_by
+from discreet.questions.quantiles import median, quantile, quantiles
+from discreet.questions.select_by import select_by, select_from_file
 from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
 from discreet.questions.top_k import top_k
+from discreet.questions.watch import AboveThreshold, SparseVector, WatchTerms
 from discreet.tables import Grid
 
 __all__ = [
+    "AboveThreshold",
     "Grid",
     "NeverMatchesWarning",
     "PrivateTable",
     "SensitivityCheck",
+    "SparseVector",
     "TableRelease",
     "Terms",
+    "WatchTerms",
     "check_sensitivity",
     "median",
     "mode",

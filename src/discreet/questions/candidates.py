@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
 from discreet.numbers.exact import echo, fraction_of_decimal, refuse
-from discreet.questions.rules import Sentences, about_candidates, about_types
+from discreet.questions.answer import Sentences, about_candidates, about_types
 from discreet.tables import Grid, people_per_candidate
 from discreet.tables.counts import Counts, people_per_interval, people_with_any
-from discreet.tables.identities import is_encodable
+from discreet.tables.engines import is_encodable
 
 if TYPE_CHECKING:
     from discreet.questions.context import Asking
@@ -92,15 +92,14 @@ def read_candidates(path: Path, *, column: str) -> list[str]:
 def _listed(given: object, name: str) -> list[Any]:
     if isinstance(given, type) and issubclass(given, enum.Enum):
         return [member.value for member in given]
-    for attribute in ("categories",):  # polars.Enum, pandas.CategoricalDtype
-        if hasattr(given, attribute) and not hasattr(given, "cat"):
-            values = getattr(given, attribute)
-            if values is None:
-                raise ParameterError(f"{name}: the categorical type declares no categories")
-            return list(values.to_list() if hasattr(values, "to_list") else values)
-    if isinstance(given, Sequence | range) or hasattr(given, "tolist"):
-        values = given.tolist() if hasattr(given, "tolist") else given
-        return list(values)  # type: ignore[arg-type]  # a sequence, or an array made a list
+    if hasattr(given, "categories") and not hasattr(given, "cat"):
+        values: Any = given.categories  # polars.Enum, pandas.CategoricalDtype
+        if values is None:
+            raise ParameterError(f"{name}: the categorical type declares no categories")
+        return list(values.to_list() if hasattr(values, "to_list") else values)
+    if isinstance(given, Sequence) or hasattr(given, "tolist"):
+        values = given
+        return list(values.tolist() if hasattr(values, "tolist") else values)
     if isinstance(given, Iterable):
         raise ParameterError(
             f"{name} must be a list (in a fixed order), not {type(given).__name__}"

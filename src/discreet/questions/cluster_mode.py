@@ -6,12 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import TableRelease, about_candidates
 from discreet.questions.context import Asking
-from discreet.questions.rules import about_candidates
 from discreet.questions.scoring import count_sensitivity
 from discreet.sampling.keyed_coins import KeyedCoins, require_scale
-from discreet.tables.quiet import quietly
+from discreet.tables.engines import quietly
 from discreet.tables.spark_selection import (
     public_frame,
     require_libraries,

@@ -12,9 +12,8 @@ from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.numbers.exact import positive, refuse, whole
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import Sentences, TableRelease, about_rows, about_types
 from discreet.questions.candidates import public_candidates
-from discreet.questions.rules import Sentences, about_rows, about_types
 from discreet.questions.scoring import noisy_count, share_of, within
 from discreet.questions.spending import AnyLedger, Asker, Part, event_of, mixed
 from discreet.tables import Rows, Table, open_table

@@ -11,8 +11,7 @@ from discreet.displays import table as html_table
 from discreet.neighbours import Neighbours
 from discreet.questions.context import Context, TableTerms
 from discreet.questions.mode import mode
-from discreet.questions.quantile import median, quantile
-from discreet.questions.quantiles import quantiles
+from discreet.questions.quantiles import median, quantile, quantiles
 from discreet.questions.select_by import select_by
 from discreet.questions.spending import AnyLedger
 from discreet.questions.top_k import top_k

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
 from discreet.guarantees import Guarantee
-from discreet.guarantees.proofs import Proof
+from discreet.guarantees.conversions import Proof
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.numbers.exact import positive, probability, refuse

@@ -28,7 +28,7 @@ from discreet.guarantees import (
     Proof,
     PureDP,
 )
-from discreet.guarantees.proofs import step_from
+from discreet.guarantees.conversions import step_from
 from discreet.mechanisms import PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_named
@@ -132,14 +132,24 @@ class Asker:
     @property
     def left(self) -> str | None:
         """What the ledger has left for the data set, such as ``"ε = 2"``; None where nobody counts."""
+        budget = self._budget()
+        return None if budget is None else str(budget.left)
+
+    @property
+    def adds_up_rho(self) -> bool:
+        """Whether the budget is one of ρ, so that many small costs add up to less than their ε do."""
+        budget = self._budget()
+        return budget is not None and budget.accountant in ("rho", "rho-delta")
+
+    def _budget(self) -> Any:
+        """The state of the data set's budget; None where nobody counts."""
         ledger: Any = self.ledger
         if isinstance(ledger, str | Path):
             from discreet.ledger import Ledger
 
             with Ledger.open(ledger, create=False) as opened:
-                return opened.show(str(self.dataset)).left
-        left: str | None = None if ledger is None else ledger.show(self.dataset).left
-        return left
+                return opened.show(str(self.dataset))
+        return None if ledger is None or not hasattr(ledger, "show") else ledger.show(self.dataset)
 
     def release(
         self,

@@ -1,4 +1,4 @@
-"""The k most common values: by peeling, or with one noise for each candidate."""
+"""The k most common values: chosen at once, with one noise for each candidate, or by peeling."""
 
 from __future__ import annotations
 
@@ -11,21 +11,26 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
 from discreet.guarantees import PureDP
-from discreet.mechanisms import Mechanism, PermuteAndFlip
+from discreet.guarantees.conversions import Proof
+from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
+from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import refuse, whole
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import TableRelease, about_method
 from discreet.questions.candidates import contest_of
-from discreet.questions.context import Context, Terms
-from discreet.questions.scoring import count_scores, count_sensitivity, resting, share_of
+from discreet.questions.context import Asking, Context, Terms
+from discreet.questions.scoring import PAGE, count_scores, count_sensitivity, resting, share_of
 from discreet.questions.spending import Part, mechanism_at
 from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.sampling import Bits, SecureBits
+from discreet.sampling.joint_top_k import joint_first
 from discreet.sampling.noisy_order import noisy_first
 from discreet.scores import Scores
 from discreet.tables.counts import Counts
 
 PEELING = "peeling"
 ONE_SHOT = "one-shot"
+JOINT = "joint"
+_PAGE = "docs/proofs/top-k.md"
 
 Chooser = Callable[[Scores], list[int]]
 
@@ -39,7 +44,7 @@ def top_k(
     bounds: object = None,
     step: object = 1,
     epsilon: object,
-    method: str = PEELING,
+    method: str | None = None,
     ordered: bool = True,
     delta: object = None,
     considered: int = CONSIDERED,
@@ -49,10 +54,13 @@ def top_k(
 ) -> TableRelease:
     """The ``k`` candidates that most people have, the most common first, chosen privately.
 
-    ``epsilon`` is the total. *Peeling* chooses k times, each time among those left, at ε/k. *One-shot* adds
-    one exponential noise of scale k·d/ε to each count and takes the k largest; it is another distribution
-    with its own proof, and needs one pass (``docs/proofs/top-k.md``). Both release the order;
-    ``ordered=False`` forgets it (the answer is then in the order of the candidates) and costs the same.
+    ``epsilon`` is the total, however the k are chosen. *Joint* chooses all of them at once, by how far the
+    worst of them falls short. *One-shot* adds one exponential noise of scale k·d/ε to each count and takes
+    the k largest. *Peeling* chooses k times, each time among those left, at ε/k. Which one is used when none
+    is named depends on k, the relation and what the budget adds up, and on no data: joint for k above 4,
+    and for less one-shot; where the ledger adds up ρ, joint for k above 16, and for less peeling by the
+    exponential mechanism, which then costs k times less (``docs/proofs/top-k.md``). All three release the
+    order; ``ordered=False`` forgets it (the answer is then in the order of the candidates), at the same cost.
 
     Args:
         data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
@@ -65,7 +73,7 @@ def top_k(
         epsilon: what the whole question costs.
         delta: only without candidates: the probability with which the guarantee may fail.
         considered: only without candidates: how many values compete at most.
-        method: ``"peeling"`` or ``"one-shot"``.
+        method: ``"joint"``, ``"one-shot"`` or ``"peeling"``.
         ordered: whether the order is part of the answer.
         with_count: release noisy counts of the answers as well, for ``count_share`` of ε.
         count_share: the part of ε that the counts get.
@@ -84,7 +92,7 @@ def top_k(
     what = f"top {number}"
     share = share_of(with_count, count_share)
     if candidates is None and bounds is None and delta is not None:
-        if method != PEELING or not ordered:
+        if method not in (None, PEELING) or not ordered:
             raise ParameterError("an unknown domain is peeled, and the order is part of the answer")
         most = max(whole("considered", considered), number)
         return unknown_top(asking, what, delta=delta, considered=most, share=share, k=number)
@@ -92,14 +100,27 @@ def top_k(
     if number > len(contest):
         raise refuse("k", k, f"at most the number of candidates, {len(contest)}")
     moved = count_sensitivity(asking.inner)
-    choose, (promise, rounds), name = way_to_choose(
-        method,
+    epsilon_each = asking.epsilon_each * (1 - share)
+    mechanism, by_rule = (
         asking.context.mechanism,
-        asking.epsilon_each * (1 - share),
-        number,
-        Fraction(moved.range_distance),
-        besides="with_count" if with_count else None,
+        method is None and asking.context.mechanism is None,
     )
+    if by_rule:
+        concentrated = asking.context.adds_up_rho
+        method = best_method(number, moved.range_distance, asking, concentrated=concentrated)
+        mechanism = Exponential if method == PEELING and concentrated else None
+    if method == JOINT:
+        choose, part, name = jointly(asking, mechanism, epsilon_each, number)
+    else:
+        choose, (promise, rounds), name = way_to_choose(
+            PEELING if method is None else method,
+            mechanism,
+            epsilon_each,
+            number,
+            Fraction(moved.range_distance),
+            besides="with_count" if with_count else None,
+        )
+        part = resting(promise, moved), rounds
 
     def chosen(people: Counts) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
         indices = choose(count_scores(people, neighbours=asking.inner))
@@ -107,15 +128,67 @@ def top_k(
 
     return asking.named(
         what,
-        part=(resting(promise, moved), rounds),
+        part=part,
         mechanism=name,
         read=contest.count,
         choose=chosen,
         people=contest.anybody,
-        rules=contest.rules,
+        rules=contest.rules + (about_method(str(method)) if by_rule else ()),
         share=share,
         k=number,
         ordered=ordered,
+    )
+
+
+def joint_distance(k: int, neighbours: str, *, one_value: bool) -> tuple[int, Proof]:
+    """How far one person moves the joint scores of two tuples apart, and what proves it.
+
+    Example:
+        >>> [joint_distance(2, "replace", one_value=each)[0] for each in (True, False)]
+        [3, 4]
+    """
+    counted = Proof(PAGE, "counts_add_remove")
+    if neighbours == ADD_REMOVE:
+        return 1 if k == 1 else 2, counted.then(Proof(_PAGE, "joint_top_k_add_remove"))
+    if one_value and k > 1:
+        # That a person with one value moves from one candidate to another, or in or out, is on paper.
+        return 3, Proof((PAGE, _PAGE))
+    return 2 if k == 1 else 4, counted.then(Proof(_PAGE, "joint_top_k_replace"))
+
+
+def best_method(k: int, distance: int, asking: Asking, *, concentrated: bool) -> str:
+    """The method that falls short least, by the noise that each needs; it looks at no data.
+
+    With one noise for each of k choices the scale is k·d/ε, jointly d'/ε; where ρ is added up, √k times less
+    than k for the same cost. Jointly the losses of k places add up in the exponent, and the two are about
+    even where that scale is half of the other: ``benchmarks/results/top_k.md``.
+    """
+    joint, _ = joint_distance(k, asking.inner, one_value=asking.rows.user is None)
+    if concentrated:
+        return JOINT if k * distance**2 > 4 * joint**2 else PEELING
+    return JOINT if k * distance > 2 * joint else ONE_SHOT
+
+
+def jointly(
+    asking: Asking, mechanism: object, epsilon: Fraction, k: int
+) -> tuple[Chooser, Part, str]:
+    """All at once, by the exponential mechanism over ordered tuples of k candidates."""
+    if mechanism is not None:
+        raise ParameterError(
+            "⟨mechanism⟩ goes with peeling; the joint choice is an exponential mechanism of its own"
+        )
+    distance, proof = joint_distance(k, asking.inner, one_value=asking.rows.user is None)
+    promise = Exponential(epsilon=epsilon).promise_at(Fraction(distance))
+    assert promise.proof is not None
+    scale = distance / epsilon
+
+    def choose(scores: Scores) -> list[int]:
+        return joint_first(scores.values, k, scale=scale, bits=SecureBits())
+
+    return (
+        choose,
+        (promise.resting_on(promise.proof.then(proof)), 1),
+        "joint exponential mechanism",
     )
 
 
@@ -144,7 +217,7 @@ def way_to_choose(
             (PureDP(epsilon), 1),
             "one-shot exponential noise",
         )
-    raise refuse("method", method, f'"{PEELING}" or "{ONE_SHOT}"')
+    raise refuse("method", method, f'"{JOINT}" (of counts), "{ONE_SHOT}" or "{PEELING}"')
 
 
 def peel(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:

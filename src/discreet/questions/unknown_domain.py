@@ -20,9 +20,8 @@ from discreet.mechanisms import PermuteAndFlip
 from discreet.neighbours import REPLACE
 from discreet.numbers.balls import upper_bound
 from discreet.numbers.exact import probability, refuse, whole
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import TableRelease, about_unknown
 from discreet.questions.context import Asking
-from discreet.questions.rules import about_unknown
 from discreet.scores import Scores
 from discreet.tables.counts import commonest_values, people_with_any
 

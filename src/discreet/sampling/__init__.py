@@ -7,9 +7,17 @@ of bits; docs/proofs/sampling.md proves each one.
 from __future__ import annotations
 
 from discreet.sampling.best import best_indices, uniform_best
-from discreet.sampling.bits import Bits, ScriptedBits, SecureBits, TapeBits, TapeExhausted
+from discreet.sampling.bits import (
+    Bits,
+    ScriptedBits,
+    SecureBits,
+    TapeBits,
+    TapeExhausted,
+    uniform_below,
+    uniform_indices,
+)
+from discreet.sampling.coins import biased_coins
 from discreet.sampling.exponential import proportional, proportionals
-from discreet.sampling.integers import biased_coins, uniform_below, uniform_indices
 from discreet.sampling.laplace import laplace_max, laplace_maxes
 from discreet.sampling.permute_and_flip import uniform_head, uniform_heads
 from discreet.sampling.steady import steady_head

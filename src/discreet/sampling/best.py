@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.gaps import Gaps, Indices, Values
-from discreet.sampling.bits import Bits
-from discreet.sampling.integers import uniform_indices
+from discreet.sampling.bits import Bits, uniform_indices
 
 
 def best_indices(values: Values, *, largest_is_best: bool = True) -> Indices:

@@ -2,7 +2,7 @@
 
 A release makes its own :class:`SecureBits` and throws it away. Small needs are served by the
 kernel; larger ones by AES-256 in counter mode under a key drawn afresh from the kernel for this
-source alone.
+source alone. Uniform integers are made of the bits by rejection (lemmas 1 and 2 of the proof page).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, ParameterError
+from discreet.gaps import Indices
 
 Words: TypeAlias = NDArray[np.uint64]
 """Unsigned words; a source may give 8 and 32 bits in a type of just that size."""
@@ -118,6 +119,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_Family.born)
 
 
+def process() -> tuple[int, int]:
+    """What tells this process from every other that could hold a copy of its memory."""
+    return os.getpid(), _Family.forks
+
+
 class SecureBits(_ByteBits):
     """Fresh secure bits for one release.
 
@@ -146,7 +152,7 @@ class SecureBits(_ByteBits):
         if count <= self._kernel_left:
             self._kernel_left -= count
             return os.urandom(count)
-        owner = (os.getpid(), _Family.forks)
+        owner = process()
         if self._owner != owner:
             with _Family.keying:
                 if self._owner != owner:
@@ -244,3 +250,73 @@ class TapeBits:
     def integer(self, width: int) -> int:
         """One integer of ``width`` bits, the first bit on the tape the highest."""
         return int("0" + "".join(map(str, self._take(width))), 2)
+
+
+def uniform_below(bits: Bits, bound: int) -> int:
+    """One uniform integer in ``range(bound)``: just enough bits, and again if too large.
+
+    Example:
+        >>> from discreet.sampling.bits import SecureBits
+        >>> uniform_below(SecureBits(), 1)
+        0
+    """
+    width = (bound - 1).bit_length()
+    if width == 0:
+        return 0
+    while True:
+        drawn = bits.integer(width)
+        if drawn < bound:
+            return drawn
+
+
+def uniform_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indices:
+    """``count`` independent uniform integers in ``range(bound)``.
+
+    Example:
+        >>> from discreet.sampling.bits import SecureBits
+        >>> uniform_indices(SecureBits(), 1, count=3)
+        array([0, 0, 0])
+    """
+    drawn = some_indices(bits, bound, count=count, width=width)
+    while len(drawn) < count:
+        more = some_indices(bits, bound, count=count - len(drawn), width=width)
+        drawn = np.concatenate([drawn, more])
+    return drawn
+
+
+def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indices:
+    """At most ``count`` independent uniform integers in ``range(bound)``, seldom fewer.
+
+    A word ``v`` of ``width`` bits gives the high half of ``v * bound``; the words whose low half is
+    below ``2**width % bound`` are dropped, which leaves every integer with equally many words.
+    Bounds too large for a product in 64 bits are served by masked rejection.
+    """
+    if bound > 1 << width:
+        return some_words_below(bits, bound, count=count).astype(np.int64)
+    product = bits.words(count, width=width) * np.uint64(bound)
+    chosen: Indices = (product >> np.uint64(width)).view(np.int64)
+    surplus = (1 << width) % bound
+    if surplus:
+        product &= np.uint64((1 << width) - 1)
+        kept = product >= surplus
+        if np.count_nonzero(kept) < count:
+            return chosen[kept]
+    return chosen
+
+
+def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
+    """As ``some_indices``, for a few and any bound up to ``2**width``: plain Python is quicker there."""
+    whole = 1 << width
+    surplus = whole % bound
+    products = [word * bound for word in bits.words(count, width=width).tolist()]
+    return [product >> width for product in products if product & (whole - 1) >= surplus]
+
+
+def some_words_below(bits: Bits, bound: int, *, count: int) -> Words:
+    """At most ``count`` independent uniform integers in ``range(bound)``, for a bound up to 2⁶³.
+
+    On average more than half of ``count`` are returned.
+    """
+    width = max(1, (bound - 1).bit_length())
+    drawn = bits.words(count, width=width)
+    return drawn[drawn < np.uint64(bound)]

@@ -3,23 +3,132 @@
 A *family* of coins gives each candidate a chance c(γ). It offers the chance as a float with a known
 relative error, as a ball, and a bound on it for all candidates beyond a level. Everything that the
 samplers flip is one of these families.
+
+A uniform number u is known by its first bits only. When a float comparison falls inside its error
+band, u is extended and the other side is enclosed in a ball (flint's ``arb``) until the two
+separate, which happens with probability one (lemma 3 of the proof page).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.gaps import Flags, Floats, Gaps, Indices
-from discreet.numbers.balls import ball_of
+from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits, Words
-from discreet.sampling.refinement import Ball, Uniform, scaled
-from discreet.sampling.tuning import Tuning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """Word sizes, filter width and the points at which a sampler changes its plan.
+
+    Nothing here affects a distribution. Tests shrink the numbers until every path of a sampler can be
+    enumerated, or set the tolerance to infinity so that every decision is made in ball arithmetic.
+
+    Attributes:
+        word: bits of the first look at a uniform number, or of the second after ``first_bits``.
+        coin: the same for the coins that are flipped many at a time, of which few are close calls.
+        first_bits: bits, at most 8 (lemma 6a), that settle most coins of a few candidates.
+        index_word: bits of the word from which a uniform index is made.
+        key: bits of the keys by which one of several arrivals is chosen.
+        pick: bits from which a steady choice is made.
+        tolerance: relative half-width of the band in which a float comparison is not believed;
+            at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
+        sparse: when fewer marks than this are expected, they are looked for one at a time.
+        spare: distances between marks that are drawn beyond the expected number.
+        few: so many near candidates are listed and dealt with outright.
+        first_bits_up_to: of so many candidates all coins are looked at by their first bits, unless only few
+            candidates are near.
+        one_by_one: so many coins are flipped one by one, which is then quickest.
+        single_visits: sizes of the first rounds of random visits, made one at a time.
+        near_enough: single visits go on if one met a gap below this.
+        visits: sizes of further rounds, in multiples of the wait expected for one heads.
+        least_mean_coin: no visits are made when the mean coin seems to be below this.
+        proposals: how many proposals the exponential mechanism starts with.
+        overdraw: proposals made for each draw still missing, when many are drawn.
+        levels: the exponents a at which candidates with coins under 2⁻ᵃ may be thinned.
+        inner: the exponent used to thin a long list of near candidates.
+    """
+
+    word: int = 64
+    coin: int = 32
+    first_bits: int = 8
+    index_word: int = 32
+    key: int = 46
+    pick: int = 128
+    tolerance: float = 2.0**-42
+    sparse: float = 2.0**-8
+    spare: int = 16
+    few: int = 1024
+    first_bits_up_to: int = 2048
+    one_by_one: int = 8
+    single_visits: tuple[int, ...] = (6, 26)
+    near_enough: float = 5.5
+    visits: tuple[float, ...] = (2.0, 4.0)
+    least_mean_coin: float = 2.0**-12
+    proposals: int = 1024
+    overdraw: int = 4
+    levels: tuple[int, ...] = (32, 20, 14, 10, 8, 6)
+    inner: int = 6
+
+
+STANDARD = Tuning()
+
+
+Ball: TypeAlias = Any
+"""flint's ``arb``: a real number known to lie in an interval."""
+
+GUARD_BITS = 64
+
+
+def scaled(value: Ball, exponent: int) -> Ball:
+    """``value * 2**exponent``."""
+    from flint import arb
+
+    return value * arb((1, exponent))
+
+
+class Uniform:
+    """A uniform number in [0, 1) known to ``width`` bits: from ``known / 2**width`` upward."""
+
+    __slots__ = ("_bits", "_step", "known", "width")
+
+    def __init__(self, bits: Bits, *, known: int = 0, width: int = 0, step: int = 64) -> None:
+        self._bits = bits
+        self._step = step
+        self.known = known
+        self.width = width
+
+    def extend(self) -> None:
+        """Draw ``step`` more bits."""
+        self.known = (self.known << self._step) | self._bits.integer(self._step)
+        self.width += self._step
+
+    def is_below(self, target: Callable[[], Ball]) -> bool:
+        """Whether this number is below the one that ``target`` encloses at any precision."""
+        while True:
+            with precision(self.width + GUARD_BITS):
+                threshold = scaled(target(), self.width)
+                if bool(threshold >= self.known + 1):
+                    return True
+                if bool(threshold <= self.known):
+                    return False
+            self.extend()
+
+    def ends(self) -> tuple[Ball, Ball]:
+        """Balls around the two ends of the interval in which this number is known to lie."""
+        return scaled(ball_of(self.known), -self.width), scaled(
+            ball_of(self.known + 1), -self.width
+        )
+
 
 _POWERS = 2.0 ** np.arange(128)
 
@@ -178,3 +287,22 @@ def _noise_bounds(width: int, tolerance: float) -> Floats:
 def falls_heads(uniform: Uniform, coins: Coins, gamma: Fraction, *, boost: int) -> bool:
     """Whether ``uniform`` is below ``2**boost * c(gamma)``, exactly."""
     return uniform.is_below(lambda: scaled(coins.ball(gamma), boost))
+
+
+def biased_coins(bits: Bits, chance: Fraction, *, count: int) -> NDArray[np.bool_]:
+    """``count`` independent coins that fall heads with exactly the rational probability ``chance``.
+
+    Example:
+        >>> from discreet.sampling.bits import SecureBits
+        >>> biased_coins(SecureBits(), Fraction(1), count=2)
+        array([ True,  True])
+    """
+    if chance >= 1 or chance <= 0:
+        return np.full(count, chance >= 1)
+    words = bits.words(count)
+    floor = chance.numerator * 2**64 // chance.denominator
+    heads: NDArray[np.bool_] = words < np.uint64(floor)
+    # Only the one word that contains the threshold leaves the matter open.
+    for place in (words == np.uint64(floor)).nonzero()[0].tolist():
+        heads[place] = Uniform(bits, known=floor, width=64).is_below(lambda: ball_of(chance))
+    return heads

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
-from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform
+from discreet.sampling.coins import GUARD_BITS, Ball, Uniform
 
 _WORD = 64
 

@@ -13,13 +13,9 @@ import numpy as np
 
 from discreet.gaps import Gaps, Indices
 from discreet.numbers.balls import ball_of
-from discreet.sampling.bits import Bits
-from discreet.sampling.coins import Heads, flip
-from discreet.sampling.integers import some_indices, some_words_below
-from discreet.sampling.levels import DRAWS_AT_ONCE, Levels
-from discreet.sampling.refinement import Ball, Uniform, scaled
-from discreet.sampling.thinning import cheapest_level, visit_counts
-from discreet.sampling.tuning import STANDARD, Tuning
+from discreet.sampling.bits import Bits, some_indices, some_words_below
+from discreet.sampling.coins import STANDARD, Ball, Heads, Tuning, Uniform, flip, scaled
+from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels, cheapest_level, visit_counts
 
 _COINS = Heads()
 _PROPOSALS_AT_MOST = 1 << 13

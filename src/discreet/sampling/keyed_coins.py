@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.sampling.bits import Bits, SecureBits, Words
-from discreet.sampling.coins import Heads, falls_heads
-from discreet.sampling.refinement import Uniform
+from discreet.sampling.coins import Heads, Uniform, falls_heads
 
 Identities: TypeAlias = NDArray[np.uint8]
 """An array of shape (n, 16): one identity on each row, all different."""

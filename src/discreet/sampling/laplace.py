@@ -20,12 +20,9 @@ import numpy as np
 from discreet.gaps import Floats, Gaps, Indices
 from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
-from discreet.sampling.coins import Heads
-from discreet.sampling.levels import DRAWS_AT_ONCE, Levels
+from discreet.sampling.coins import GUARD_BITS, STANDARD, Ball, Heads, Tuning, Uniform
 from discreet.sampling.permute_and_flip import first_arrivals, head_or_none
-from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform
-from discreet.sampling.thinning import thinned_heads
-from discreet.sampling.tuning import STANDARD, Tuning
+from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels, thinned_heads
 
 _ABOVE = Heads(halvings=1)
 # Depths computed in floats are within this of the true ones (lemma 11) for layers up to _DEEPEST.

@@ -15,8 +15,8 @@ import numpy as np
 from discreet.gaps import Gaps
 from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
+from discreet.sampling.coins import GUARD_BITS, Ball, Uniform
 from discreet.sampling.discrete_noise import common_floor
-from discreet.sampling.refinement import GUARD_BITS, Ball, Uniform
 
 _WORD = 64
 

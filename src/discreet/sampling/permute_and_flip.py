@@ -15,13 +15,19 @@ import numpy as np
 
 from discreet.gaps import Floats, Gaps, Indices
 from discreet.numbers.balls import ball_of
-from discreet.sampling.bits import Bits
-from discreet.sampling.coins import Heads, flip, heads_after_first_bits, heads_among, not_tails_yet
-from discreet.sampling.integers import few_indices, some_indices, uniform_below
-from discreet.sampling.levels import DRAWS_AT_ONCE, Levels
-from discreet.sampling.refinement import Ball, scaled
-from discreet.sampling.thinning import far_heads, thinned_heads, visit_counts
-from discreet.sampling.tuning import STANDARD, Tuning
+from discreet.sampling.bits import Bits, few_indices, some_indices, uniform_below
+from discreet.sampling.coins import (
+    STANDARD,
+    Ball,
+    Heads,
+    Tuning,
+    flip,
+    heads_after_first_bits,
+    heads_among,
+    not_tails_yet,
+    scaled,
+)
+from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels, far_heads, thinned_heads, visit_counts
 
 _NOBODY = np.empty(0, dtype=np.int64)
 

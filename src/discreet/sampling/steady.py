@@ -14,9 +14,7 @@ import numpy as np
 
 from discreet.gaps import Flags, Floats, Gaps
 from discreet.sampling.bits import Bits
-from discreet.sampling.coins import Heads, falls_heads
-from discreet.sampling.refinement import Uniform
-from discreet.sampling.tuning import STANDARD, Tuning
+from discreet.sampling.coins import STANDARD, Heads, Tuning, Uniform, falls_heads
 
 _COINS = Heads()
 _STRETCH = 1 << 15

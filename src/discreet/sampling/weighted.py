@@ -14,7 +14,7 @@ from itertools import accumulate
 from discreet.gaps import Gaps
 from discreet.numbers.balls import ball_of
 from discreet.sampling.bits import Bits
-from discreet.sampling.refinement import Ball, Uniform
+from discreet.sampling.coins import Ball, Uniform
 
 
 def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int:

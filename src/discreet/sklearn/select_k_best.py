@@ -20,7 +20,7 @@ from discreet.questions.spending import AnyLedger, Asker, event_of
 from discreet.questions.top_k import PEELING, way_to_choose
 from discreet.scores import Scores
 from discreet.sklearn.rows import as_array, classes_of, finite, rows_told_right, said_yes
-from discreet.tables.quiet import quietly
+from discreet.tables.engines import quietly
 
 try:
     from sklearn.base import BaseEstimator

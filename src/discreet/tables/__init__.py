@@ -6,9 +6,9 @@ DuckDB, Polars, pandas and PySpark give the same counts through one Narwhals exp
 from __future__ import annotations
 
 from discreet.tables.counts import Rows, people_per_candidate, people_per_grid_point
+from discreet.tables.files import TextFile
 from discreet.tables.grid import Grid
 from discreet.tables.table import Table, open_table
-from discreet.tables.text_files import TextFile
 
 __all__ = [
     "Grid",

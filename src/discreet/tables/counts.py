@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.sampling import SecureBits
+from discreet.tables.engines import KEY_BITS, indexed, quietly, with_order
 from discreet.tables.grid import Grid
-from discreet.tables.identities import indexed
-from discreet.tables.keyed_order import KEY_BITS, with_order
-from discreet.tables.quiet import quietly
 from discreet.tables.table import Table
 from discreet.tables.where import Condition, comparisons
 

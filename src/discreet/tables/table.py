@@ -15,11 +15,8 @@ from typing import Any
 from discreet.errors import ParameterError, missing_extra
 from discreet.numbers.exact import refuse
 from discreet.tables import where as conditions
-from discreet.tables.files import open_files
-from discreet.tables.identities import as_text, fits, is_encodable, with_text
-from discreet.tables.quiet import quietly
-from discreet.tables.text_files import TextFile
-from discreet.tables.text_numbers import with_numbers
+from discreet.tables.engines import as_text, fits, is_encodable, quietly, with_numbers, with_text
+from discreet.tables.files import TextFile, open_files
 
 _NUMBER_SUFFIX = " (discreet: as a number)"
 _TEXT_SUFFIX = " (discreet: as a text)"

@@ -27,7 +27,7 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
-from discreet.sampling.tuning import STANDARD, Tuning
+from discreet.sampling.coins import STANDARD, Tuning
 from tests.tools.sampling import reference
 from tests.tools.sampling.fitting import LIMIT, excess, random_vectors
 

@@ -29,8 +29,8 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
+from discreet.sampling.coins import STANDARD
 from discreet.sampling.exponential import _from_two_groups
-from discreet.sampling.tuning import STANDARD
 from discreet.testing import scripted
 from tests.tools.extreme_values import ARRAYS, SCALES
 

@@ -30,15 +30,16 @@ from discreet.sampling import (
     uniform_heads,
 )
 from discreet.sampling.coins import (
+    STANDARD,
     Coins,
     Heads,
+    Tuning,
+    Uniform,
     _noise_bounds,
     heads_after_first_bits,
 )
 from discreet.sampling.laplace import Layer
 from discreet.sampling.permute_and_flip import Window
-from discreet.sampling.refinement import Uniform
-from discreet.sampling.tuning import STANDARD, Tuning
 from tests.tools.forking import forked
 from tests.tools.sampling.checks import (
     assert_coins_agree,

@@ -20,13 +20,11 @@ from discreet.sampling import (
     thinning,
 )
 from discreet.sampling import coins as coins_module
-from discreet.sampling.coins import Heads, flip
-from discreet.sampling.integers import uniform_below
+from discreet.sampling.bits import uniform_below
+from discreet.sampling.coins import Ball, Heads, Uniform, flip, scaled
 from discreet.sampling.laplace import Layer
-from discreet.sampling.levels import Levels
-from discreet.sampling.marks import marks
 from discreet.sampling.permute_and_flip import Window, uniform_heads
-from discreet.sampling.refinement import Ball, Uniform, scaled
+from discreet.sampling.thinning import Levels, marks
 from tests.tools.sampling import oracles, reference
 from tests.tools.sampling.cases import CASES, Case
 from tests.tools.sampling.checks import (

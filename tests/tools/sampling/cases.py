@@ -21,7 +21,7 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
-from discreet.sampling.tuning import Tuning
+from discreet.sampling.coins import Tuning
 from tests.tools.sampling import reference
 
 SMALL = Tuning(

@@ -12,10 +12,9 @@ from flint import arb, ctx, fmpq
 from discreet.gaps import Gaps
 from discreet.numbers.balls import precision
 from discreet.sampling import Bits, ScriptedBits, TapeBits
-from discreet.sampling.coins import Coins, Heads, flip, heads_among, not_tails_yet
+from discreet.sampling.coins import STANDARD, Coins, Heads, flip, heads_among, not_tails_yet
 from discreet.sampling.laplace import Layer, shallowest
 from discreet.sampling.permute_and_flip import Window
-from discreet.sampling.tuning import STANDARD
 from tests.tools.sampling import reference
 from tests.tools.sampling.cases import SMALL
 from tests.tools.sampling.walking import assert_bracketed, walk

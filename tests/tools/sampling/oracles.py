@@ -17,10 +17,9 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from discreet.gaps import Flags, Gaps, Indices
-from discreet.sampling import exponential, laplace, levels, permute_and_flip, steady, thinning
+from discreet.sampling import exponential, laplace, permute_and_flip, steady, thinning
 from discreet.sampling.bits import Bits, TapeBits, Words
-from discreet.sampling.coins import Heads
-from discreet.sampling.tuning import Tuning
+from discreet.sampling.coins import Heads, Tuning
 from tests.tools.sampling import reference
 
 PRECISION = 128
@@ -198,8 +197,6 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         (exponential, "some_indices", some_indices),
         (exponential, "some_words_below", some_words_below),
         (permute_and_flip, "_one_per_draw", one_per_draw),
-        (levels, "flip", flip),
-        (levels, "marks", marks),
         (laplace, "shallowest", shallowest),
         (steady, "_flip_all", flip_all),
         (steady, "_pick", pick),

@@ -5,19 +5,38 @@ without a browser or a network. Charts of scores are **not private**, and say so
 (``pip install "discreet[charts]"``).
 """
 
-from discreet.analysis.charts.curves import (
-    comparison_chart,
-    crossover_chart,
-    optimality_chart,
-    tail_chart,
-    worst_case_chart,
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.analysis.charts.style import (
+    NOT_PRIVATE,
+    SHADES,
+    altair,
+    line_chart,
+    save_chart,
+    styled,
+    to_html,
 )
-from discreet.analysis.charts.distributions import (
-    posterior_chart,
-    probabilities_chart,
-    scores_chart,
+from discreet.analysis.comparison import Comparison, epsilon_list
+from discreet.analysis.disclosure import DisclosureRisk
+from discreet.analysis.error import error_distribution
+from discreet.analysis.family import Family, family_list, family_name, member
+from discreet.analysis.optimality import SHARP_THRESHOLD, THRESHOLD, optimality_ratio
+from discreet.analysis.recommendation import recommend
+from discreet.analysis.worst_case import (
+    expected_error_bound,
+    worst_case_error,
+    worst_case_lower_bound,
 )
-from discreet.analysis.charts.saving import save_chart, to_html
+from discreet.errors import ParameterError
+from discreet.guarantees import Guarantee
+from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.numbers.exact import positive, shown, whole
+from discreet.scores import Scores
 
 __all__ = [
     "comparison_chart",
@@ -31,3 +50,316 @@ __all__ = [
     "to_html",
     "worst_case_chart",
 ]
+
+
+_LEAST_TAIL = 1e-12
+
+
+def comparison_chart(comparison: Comparison) -> Any:
+    """Expected error against ε, one line per mechanism, both axes logarithmic."""
+    records = [row for row in comparison.records() if row["expected_error"] > 0]
+    if not records:
+        raise ParameterError("there is nothing to draw: every expected error is zero")
+    for record in records:
+        record["ratio"] = None if record["ratio"] != record["ratio"] else record["ratio"]
+        if not record["private"]:
+            record["mechanism"] += " (not private)"
+    chart = line_chart(
+        records,
+        x=("epsilon", "ε of one release"),
+        y=("expected_error", "expected error (in scores)"),
+        series="mechanism",
+        log_x=True,
+        log_y=True,
+    )
+    return styled(chart, title="Expected error against ε", subtitle=[NOT_PRIVATE])
+
+
+def tail_chart(
+    scores: Scores, mechanisms: Family | Iterable[Family] | None = None, *, epsilon: object = 1
+) -> Any:
+    """Pr[error ≥ t] against t, one line per mechanism. **Not private**."""
+    amount = positive("epsilon", epsilon)
+    records = []
+    for family in family_list(mechanisms):
+        mechanism = member(family, amount)
+        errors, mass = error_distribution(mechanism, scores)
+        tails = np.minimum(1.0, np.cumsum(mass[::-1])[::-1])
+        kept = tails >= _LEAST_TAIL
+        # Pr[error ≥ t] is level up to each error that can occur and drops just after it: level i begins
+        # where error i − 1 ends.
+        starts = np.append(0.0, errors[kept][:-1])
+        records += [
+            {"mechanism": mechanism.name, "t": float(t), "tail": float(tail)}
+            for t, tail in zip(starts, tails[kept], strict=True)
+        ]
+        records.append({**records[-1], "t": float(errors[kept][-1])})
+    chart = line_chart(
+        records,
+        x=("t", "t (in scores)"),
+        y=("tail", "Pr[error ≥ t]"),
+        series="mechanism",
+        log_y=True,
+        step=True,
+        points=len(records) <= 120,
+    )
+    title = f"How likely is an error of t or more? (ε = {shown(amount)})"
+    return styled(chart, title=title, subtitle=[NOT_PRIVATE])
+
+
+def worst_case_chart(
+    mechanisms: Family | Iterable[Family] | None = None,
+    *,
+    epsilon: object = 1,
+    sensitivity: object = 1,
+    monotonic: bool = False,
+    candidates: Sequence[int] | None = None,
+) -> Any:
+    """The largest expected error that any data can cause, against n, with the closed bounds. Data-free."""
+    amount = positive("epsilon", epsilon)
+    counts = [2, 3, 5, 10, 20, 50, 100, 300, 1000, 3000, 10_000, 100_000, 10**6]
+    counts = [whole("candidates", n, least=2) for n in (candidates or counts)]
+    if not counts:
+        raise ParameterError("candidates is empty: give at least one number")
+    records = [
+        {
+            "curve": family_name(family),
+            "n": n,
+            "error": worst_case_error(member(family, amount), n, sensitivity, monotonic),
+        }
+        for family in family_list(mechanisms)
+        for n in counts
+    ]
+    bounds = {
+        "upper bound (d/ε) ln n": expected_error_bound,
+        "lower bound (d/4ε) ln n": worst_case_lower_bound,
+    }
+    records += [
+        {
+            "curve": name,
+            "n": n,
+            "error": bound(amount, n, sensitivity=sensitivity, monotonic=monotonic),
+        }
+        for name, bound in bounds.items()
+        for n in counts
+    ]
+    chart = line_chart(
+        records,
+        x=("n", "number of candidates n"),
+        y=("error", "worst expected error (in scores)"),
+        series="curve",
+        log_x=True,
+    )
+    title = f"The worst that any data can do (ε = {shown(amount)})"
+    return styled(chart, title=title, subtitle=["Data-free"])
+
+
+def optimality_chart(
+    mechanisms: Family | Iterable[Family] = PermuteAndFlip,
+    *,
+    n: int = 4,
+    k: int = 8,
+    epsilons: object = "0.05:2:24",
+    neighbours: str = "worst",
+) -> Any:
+    """Average error over that of the best possible mechanism, against ε. Data-free; needs SciPy."""
+    alt = altair()
+    records = [
+        {
+            "mechanism": family_name(family),
+            "epsilon": float(epsilon),
+            "ratio": optimality_ratio(family, epsilon=epsilon, n=n, k=k, neighbours=neighbours),
+        }
+        for family in family_list(mechanisms)
+        for epsilon in epsilon_list(epsilons)
+    ]
+    chart = line_chart(
+        records,
+        x=("epsilon", "ε"),
+        y=("ratio", "error ÷ least possible error"),
+        series="mechanism",
+    )
+    values = [{"at": SHARP_THRESHOLD}, {"at": THRESHOLD}]
+    rules = alt.Chart(alt.Data(values=values)).mark_rule(strokeDash=[3, 3], color="#666666")
+    marked = chart + rules.encode(x=alt.X("at:Q"))
+    program = "the paper's program" if neighbours == "worst" else "private towards all neighbours"
+    return styled(
+        marked,
+        title=f"How far from the best possible mechanism? (n = {n}, k = {k})",
+        subtitle=[
+            f"Compared with {program}. Data-free",
+            "Dashed: permute-and-flip is proved best from ln 2 on; the paper proves it from ln((3+√5)/2) on",
+        ],
+    )
+
+
+def crossover_chart(
+    budget: Guarantee,
+    *,
+    n: int,
+    releases: Sequence[int] = (1, 2, 3, 5, 8, 12, 20, 35, 60, 100),
+    sensitivity: object = 1,
+    monotonic: bool = False,
+    mechanisms: Iterable[Family] = (PermuteAndFlip, Exponential),
+) -> Any:
+    """The worst expected error of each of k releases that share one budget, against k. Data-free."""
+    families = family_list(mechanisms)
+    records = []
+    for count in releases:
+        advice = recommend(
+            budget=budget,
+            releases=count,
+            mechanisms=families,
+            n=n,
+            sensitivity=sensitivity,
+            monotonic=monotonic,
+        )
+        records += [
+            {"mechanism": option.mechanism, "releases": count, "error": option.error}
+            for option in advice.options
+        ]
+    chart = line_chart(
+        records,
+        x=("releases", "releases that share the budget"),
+        y=("error", "worst expected error of each (in scores)"),
+        series="mechanism",
+        log_x=True,
+        log_y=True,
+    )
+    crossed = advice.crossover
+    where = f"The lines cross at {crossed} releases." if crossed else "The lines do not cross."
+    title = f"One budget, many releases: {budget!r}"
+    return styled(chart, title=title, subtitle=[f"{where} n = {n}. Data-free"])
+
+
+_LONGEST_LABEL = 40
+
+
+def scores_chart(scores: Scores, *, most: int = 20) -> Any:
+    """The largest scores, one bar each. **Not private**."""
+    alt = altair()
+    chosen = _largest(scores, most)
+    records = [
+        {"candidate": _label(scores, index), "score": float(scores.values[index])}
+        for index in chosen
+    ]
+    bars = (
+        alt.Chart(alt.Data(values=records))
+        .mark_bar(color=SHADES[2])
+        .encode(
+            y=alt.Y("candidate:N", sort=[record["candidate"] for record in records], title=None),
+            x=alt.X("score:Q", title="score"),
+        )
+    )
+    return styled(
+        bars,
+        title=f"Scores of {_counted(len(chosen), len(scores))}",
+        subtitle=["Not private: these are the data"],
+        height=max(80, 20 * len(records)),
+        width=420,
+    )
+
+
+def probabilities_chart(
+    scores: Scores,
+    mechanisms: Family | Iterable[Family] | None = None,
+    *,
+    epsilon: object = 1,
+    most: int = 10,
+) -> Any:
+    """How likely each of the best candidates is to be chosen, by each mechanism. **Not private**."""
+    alt = altair()
+    amount = positive("epsilon", epsilon)
+    families = [member(family, amount) for family in family_list(mechanisms)]
+    chosen = _largest(scores, most)
+    records = [
+        {
+            "candidate": _label(scores, index),
+            "mechanism": mechanism.name + ("" if mechanism.private else " (not private)"),
+            "probability": float(mass[index]),
+        }
+        for mechanism in families
+        for mass in (mechanism.probabilities(scores),)
+        for index in chosen
+    ]
+    names = list(dict.fromkeys(record["mechanism"] for record in records))
+    bars = (
+        alt.Chart(alt.Data(values=records))
+        .mark_bar(stroke="#222222", strokeWidth=0.5)
+        .encode(
+            y=alt.Y("candidate:N", sort=[_label(scores, index) for index in chosen], title=None),
+            yOffset=alt.YOffset("mechanism:N", sort=names),
+            x=alt.X(
+                "probability:Q", title="probability of being chosen", axis=alt.Axis(format="~%")
+            ),
+            color=alt.Color(
+                "mechanism:N", sort=names, scale=alt.Scale(domain=names, range=_shades(len(names)))
+            ),
+            tooltip=["candidate:N", "mechanism:N", alt.Tooltip("probability:Q", format=".4g")],
+        )
+    )
+    return styled(
+        bars,
+        title=f"Who is chosen how often? (ε = {shown(amount)}, {_counted(len(chosen), len(scores))})",
+        subtitle=[NOT_PRIVATE],
+        height=max(120, 14 * len(records) + 10 * len(chosen)),
+        width=420,
+    )
+
+
+def posterior_chart(risk: DisclosureRisk) -> Any:
+    """What an attacker believes after the most telling answer, for each world, beside the prior bound."""
+    alt = altair()
+    column = int(np.argmax(risk.posterior.max(axis=0)))
+    records = [
+        {"world": f"world {place + 1}", "belief": float(belief)}
+        for place, belief in enumerate(risk.posterior[:, column])
+    ]
+    bars = (
+        alt.Chart(alt.Data(values=records))
+        .mark_bar(color=SHADES[2])
+        .encode(
+            y=alt.Y("world:N", sort=[record["world"] for record in records], title=None),
+            x=alt.X("belief:Q", title="belief after the answer", scale=alt.Scale(domain=[0, 1])),
+        )
+    )
+    bound = (
+        alt.Chart(alt.Data(values=[{"at": risk.bound}]))
+        .mark_rule(strokeDash=[4, 3], strokeWidth=2, color="#222222")
+        .encode(x=alt.X("at:Q"))
+    )
+    told = (
+        "No bound: the mechanism has no guarantee"
+        if risk.warning
+        else "Dashed rule: the guarantee's bound"
+    )
+    return styled(
+        bars + bound,
+        title=f"The most telling answer: {str(risk.answer)[:_LONGEST_LABEL]}",
+        subtitle=[told],
+        height=max(80, 24 * len(records)),
+        width=420,
+    )
+
+
+def _largest(scores: Scores, most: int) -> list[int]:
+    count = min(whole("most", most), len(scores))
+    order = np.argsort(scores.values, kind="stable")[::-1]
+    return [int(index) for index in order[:count]]
+
+
+def _label(scores: Scores, index: int) -> str:
+    text = str(scores.candidates[index])
+    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+
+
+def _counted(shown_count: int, total: int) -> str:
+    if shown_count == total:
+        return f"{total} candidates"
+    return f"the {shown_count} best of {total} candidates"
+
+
+def _shades(count: int) -> list[str]:
+    """Bars are told apart by lightness alone: spread from dark to light."""
+    steps = np.linspace(0x22, 0xD8, max(count, 2)).astype(int)[:count].tolist()
+    return [f"#{step:02x}{min(255, step + 12):02x}{min(255, step + 28):02x}" for step in steps]

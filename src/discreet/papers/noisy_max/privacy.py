@@ -12,11 +12,10 @@ from discreet.audit import audit
 from discreet.guarantees import ZCDP, BoundedRange
 from discreet.mechanisms import PermuteAndFlip
 from discreet.numbers.balls import ball_of
-from discreet.papers.algorithms.noisy_max import distribution_noisy_max
-from discreet.papers.algorithms.problem import Number, Problem, balls, rational
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import (
     Finding,
+    Scope,
     consistent,
     established,
     proved,
@@ -24,11 +23,11 @@ from discreet.papers.findings import (
     unless,
     unless_found,
 )
-from discreet.papers.lattices import lattices
+from discreet.papers.noisy_max.algorithms import distribution_noisy_max
 from discreet.papers.permute_and_flip.error import utility
 from discreet.papers.permute_and_flip.privacy import not_private
 from discreet.papers.polynomials import negative_point, permute_and_flip_polynomials, unknown
-from discreet.papers.scope import Scope
+from discreet.papers.problems import Number, Problem, balls, lattices, rational
 
 claim = claims_of("noisy-max")
 

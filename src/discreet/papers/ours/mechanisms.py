@@ -13,21 +13,25 @@ import numpy as np
 from discreet.analysis import epsilon_for, error_distribution, error_quantile, expected_error
 from discreet.analysis.family import Family, member
 from discreet.distribution import permute_and_flip
-from discreet.distribution.reference import dynamic_program_in_floats
 from discreet.mechanisms import Exponential, LargeGap, NoisyMax, PermuteAndFlip
 from discreet.papers.catalogue import figure
-from discreet.papers.curves import (
+from discreet.papers.figure import (
     BOTH,
     PF_AND_EM,
+    Axis,
+    Drawing,
+    Floats,
+    Line,
+    Lines,
     ScoresOf,
     error_panel,
     errors,
     listed,
+    shown,
     useful_epsilons,
 )
-from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
-from discreet.papers.figure import Drawing, shown
 from discreet.papers.histograms import NAMES, Counts, Histogram, median_scores
+from discreet.papers.permute_and_flip.supplement import dynamic_program_in_floats
 from discreet.scores import Scores
 
 _DELTA = "1e-6"

@@ -9,20 +9,18 @@ from itertools import product
 from typing import Any
 
 from discreet.numbers.balls import ball_of
-from discreet.papers.algorithms.exponential_randomized_response import (
+from discreet.papers.catalogue import claims_of
+from discreet.papers.findings import Finding, Scope, unless, unless_found
+from discreet.papers.noisy_max.algorithms import distribution_noisy_max
+from discreet.papers.noisy_max.privacy import renyi_divergence
+from discreet.papers.problems import Number, Problem, balls, lattice, moved, neighbours, rational
+from discreet.papers.randomized_response.algorithms import (
     Reading,
     chain,
     interval,
     lemma_1,
     naive,
 )
-from discreet.papers.algorithms.noisy_max import distribution_noisy_max
-from discreet.papers.algorithms.problem import Number, Problem, balls, rational
-from discreet.papers.catalogue import claims_of
-from discreet.papers.findings import Finding, unless, unless_found
-from discreet.papers.lattices import lattice, moved, neighbours
-from discreet.papers.noisy_max.privacy import renyi_divergence
-from discreet.papers.scope import Scope
 
 claim = claims_of("discreet")
 

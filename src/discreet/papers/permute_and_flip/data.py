@@ -11,18 +11,22 @@ import numpy as np
 from discreet.analysis import budget_ratio, epsilon_for, expected_error
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.papers.catalogue import claims_of, figure, judged
-from discreet.papers.curves import (
+from discreet.papers.figure import (
     BOTH,
     PF_AND_EM,
+    Axis,
+    Bars,
+    Drawing,
+    Line,
+    Lines,
     ScoresOf,
     error_panel,
     errors,
     listed,
+    shown,
     useful_epsilons,
 )
-from discreet.papers.drawing.panels import Axis, Bars, Line, Lines
-from discreet.papers.figure import Drawing, shown
-from discreet.papers.findings import PROVED, Finding
+from discreet.papers.findings import PROVED, Finding, Scope
 from discreet.papers.histograms import (
     NAMES,
     Histogram,
@@ -30,7 +34,6 @@ from discreet.papers.histograms import (
     mode_as_printed,
     mode_as_run,
 )
-from discreet.papers.scope import Scope
 from discreet.scores import Scores
 
 claim = claims_of("permute-and-flip")

@@ -12,19 +12,17 @@ from fractions import Fraction
 from itertools import product
 
 from discreet.numbers.balls import ball_of
-from discreet.papers.algorithms.noisy_max import distribution_noisy_max
-from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
-from discreet.papers.algorithms.problem import Law, Number, Problem, balls
 from discreet.papers.catalogue import claims_of
-from discreet.papers.findings import Finding, Witness, unless
-from discreet.papers.lattices import lattices
+from discreet.papers.findings import Finding, Scope, Witness, unless
+from discreet.papers.noisy_max.algorithms import distribution_noisy_max
+from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
 from discreet.papers.polynomials import (
     negative_point,
     permute_and_flip_polynomials,
     polynomial,
     unknown,
 )
-from discreet.papers.scope import Scope
+from discreet.papers.problems import Law, Number, Problem, balls, lattices
 
 claim = claims_of("permute-and-flip")
 

@@ -9,23 +9,20 @@ from functools import cache
 from itertools import product
 
 from discreet.distribution.reference import noisy_max_laplace_ball
-from discreet.papers.algorithms.exponential_randomized_response import chain, lemma_1
-from discreet.papers.algorithms.permute_and_flip import (
+from discreet.papers.catalogue import claims_of
+from discreet.papers.findings import (
+    Finding,
+    Scope,
+    Witness,
+    consistent,
+    established,
+    refuted,
+    unless,
+)
+from discreet.papers.permute_and_flip.algorithms import (
     distribution_by_permutation,
     distribution_with_replacement,
     distribution_without_replacement,
-)
-from discreet.papers.algorithms.problem import Number, Problem, integral_of_products, rational
-from discreet.papers.catalogue import claims_of
-from discreet.papers.findings import Finding, Witness, consistent, established, refuted, unless
-from discreet.papers.lattices import (
-    affine_families,
-    lattice,
-    lattices,
-    moved,
-    neighbours,
-    vertices,
-    where_laws_differ,
 )
 from discreet.papers.polynomials import (
     negative_point,
@@ -33,7 +30,19 @@ from discreet.papers.polynomials import (
     polynomial,
     unknown,
 )
-from discreet.papers.scope import Scope
+from discreet.papers.problems import (
+    Number,
+    Problem,
+    affine_families,
+    integral_of_products,
+    lattice,
+    lattices,
+    moved,
+    neighbours,
+    rational,
+    vertices,
+)
+from discreet.papers.randomized_response.algorithms import chain, lemma_1
 
 claim = claims_of("permute-and-flip")
 
@@ -96,13 +105,6 @@ def _theorem_1(scope: Scope) -> Finding:
         f"identity of polynomials; {pairs} pairs of neighbours agree for every ε. Regularity is Lemma 3",
         pairs=pairs,
     )
-
-
-def softmax(problem: Problem) -> list[Number]:
-    """The exponential mechanism by its formula: exp(εq/(2Δ)), normalised."""
-    coins = problem.coins()
-    total = sum(coins, rational(0))
-    return [coin / total for coin in coins]
 
 
 def _weighted_by_size(coins: list[Number]) -> Number:
@@ -239,38 +241,6 @@ def _proposition_3(scope: Scope) -> Finding:
         broken,
         f"every real score vector and every ε, n ≤ {most}",
         "both cases of the recurrence, as identities of degree one in each coin",
-    )
-
-
-@claim(
-    "Algorithm 2",
-    """Trying uniformly random candidates, with replacement, until one's coin falls heads samples the
-    exponential mechanism.""",
-)
-def _algorithm_2(scope: Scope) -> Finding:
-    depth = scope.size(full=4, quick=2)
-    problems = [Problem(scores, unit_coin=rational("1/3")) for scores in lattices(5, depth)]
-    vectors = len(problems)
-    return unless(
-        where_laws_differ(distribution_with_replacement, softmax, problems),
-        f"n ≤ 5, scores to {depth}Δ behind the best, exp(−ε/2) = 1/3",
-        f"the loop's law equals exp(εq/(2Δ)) normalised on {vectors} score vectors, exactly",
-        vectors=vectors,
-    )
-
-
-@claim(
-    "Algorithm 3",
-    """Drawing without replacement and returning the first candidate whose coin falls heads is the
-    same as Algorithm 1.""",
-)
-def _algorithm_3(scope: Scope) -> Finding:
-    most = scope.size(full=7, quick=5)
-    one, other = distribution_without_replacement, distribution_by_permutation
-    return unless(
-        where_laws_differ(one, other, affine_families(most)),
-        f"every real score vector and every ε, n ≤ {most}",
-        f"the law over the sets that may be left equals the law over all {math.factorial(most)} orders",
     )
 
 

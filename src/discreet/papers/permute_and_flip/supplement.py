@@ -3,77 +3,164 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate, combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from discreet.distribution.reference import (
-    dynamic_program,
-    dynamic_program_in_floats,
-    noisy_max_laplace_ball,
-)
-from discreet.papers.algorithms.noisy_max import distribution_noisy_max
-from discreet.papers.algorithms.permute_and_flip import (
+from discreet.distribution.reference import noisy_max_laplace_ball
+from discreet.errors import ScoresError
+from discreet.papers.catalogue import claims_of
+from discreet.papers.findings import Finding, Scope, Witness, unless
+from discreet.papers.noisy_max.algorithms import distribution_noisy_max
+from discreet.papers.permute_and_flip.algorithms import (
     distribution_by_permutation,
     distribution_with_replacement,
     distribution_without_replacement,
 )
-from discreet.papers.algorithms.problem import (
-    Law,
-    Number,
-    Problem,
-    balls,
-    integral_of_products,
-    rational,
-)
-from discreet.papers.catalogue import claims_of
-from discreet.papers.findings import Finding, Witness, unless
-from discreet.papers.lattices import affine_families, vertices, where_laws_differ
 from discreet.papers.permute_and_flip.privacy import falling_when_others_rise, not_private
 from discreet.papers.polynomials import (
     negative_point,
     polynomial,
     unknown,
 )
-from discreet.papers.scope import Scope
+from discreet.papers.problems import (
+    Law,
+    Number,
+    Problem,
+    affine_families,
+    balls,
+    integral_of_products,
+    rational,
+    vertices,
+    where_laws_differ,
+)
 
 claim = claims_of("permute-and-flip-supplement")
 
 
-def _by_permutations(coins: list[Number], outcome: int) -> Number:
-    """Lemma 1's formula: p_r Σ_π (1/n!) Π_{s before r} (1 − p_s)."""
-    others = [r for r in range(len(coins)) if r != outcome]
-    total = rational(0)
-    for size in range(len(others) + 1):
-        # All orders in which exactly this set comes before r: |S|!·(n − 1 − |S|)! of n!.
-        orders = Fraction(
-            math.factorial(size) * math.factorial(len(others) - size), math.factorial(len(coins))
+Formula: TypeAlias = Callable[[Sequence[Number]], list[Number]]
+"""From coins p_r as exact rationals (fractions or flint's), the largest exactly 1, to the probabilities."""
+
+
+def _checked(coins: Iterable[Number]) -> list[Number]:
+    values = list(coins)
+    if not values or min(values) < 0 or max(values) != 1:
+        raise ScoresError("coins must be probabilities, and the largest exactly one")
+    return values
+
+
+def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
+    """Lemma 1: r's coin is heads, and every coin before it in a uniform permutation is tails.
+
+    Exactly the set S comes before r in |S|!·(n − 1 − |S|)! of the n! orders.
+
+    Example:
+        >>> sum_over_permutations([Fraction(1), Fraction(1, 2)])
+        [Fraction(3, 4), Fraction(1, 4)]
+    """
+    coins = _checked(coins)
+    last, every = len(coins) - 1, math.factorial(len(coins))
+    orders = [math.factorial(size) * math.factorial(last - size) for size in range(len(coins))]
+    return _over_sets(coins, [1 - coin for coin in coins], [(count, every) for count in orders])
+
+
+def sum_over_subsets(coins: Sequence[Number]) -> list[Number]:
+    """Lemma 2: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s, inclusion and exclusion over who may come before r.
+
+    Example:
+        >>> sum_over_subsets([Fraction(1), Fraction(1, 2)])
+        [Fraction(3, 4), Fraction(1, 4)]
+    """
+    coins = _checked(coins)
+    return _over_sets(coins, coins, [((-1) ** size, size + 1) for size in range(len(coins))])
+
+
+def _over_sets(
+    coins: list[Number], factors: list[Number], shares: list[tuple[int, int]]
+) -> list[Number]:
+    """p_r Σ_S share(|S|) Π_S factor for every r, over the sets S of others; a share is a quotient."""
+    return [
+        sum(
+            math.prod(members, start=coin) * over / under
+            for size, (over, under) in enumerate(shares)
+            for members in combinations(factors[:r] + factors[r + 1 :], size)
         )
-        for before in combinations(others, size):
-            tails = (1 - coins[candidate] for candidate in before)
-            total = total + math.prod(tails, start=rational(orders))
-    return coins[outcome] * total
+        for r, coin in enumerate(coins)
+    ]
 
 
-def _by_subsets(coins: list[Number], outcome: int) -> Number:
-    """Lemma 2's formula: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s, r not in S."""
-    others = [coin for r, coin in enumerate(coins) if r != outcome]
-    total = rational(0)
-    for size in range(len(others) + 1):
-        for subset in combinations(others, size):
-            sign = rational(Fraction((-1) ** size, size + 1))
-            total = total + math.prod(subset, start=sign)
-    return coins[outcome] * total
+def recurrence(coins: Sequence[Number]) -> list[Number]:
+    """Recurrence (6), which Proposition 3 says permute-and-flip solves.
+
+    A candidate behind the best has p_r times the probability it would have if raised to the best;
+    the best share what is left equally.
+
+    Example:
+        >>> recurrence([Fraction(1), Fraction(1, 2)])
+        [Fraction(3, 4), Fraction(1, 4)]
+    """
+    one = max(_checked(coins))
+
+    @cache
+    def solve(values: tuple[Number, ...]) -> tuple[Number, ...]:
+        behind = {
+            r: coin * solve((*values[:r], one, *values[r + 1 :]))[r]
+            for r, coin in enumerate(values)
+            if coin < 1
+        }
+        share = (one - sum(behind.values())) / (len(values) - len(behind))
+        return tuple(behind.get(r, share) for r in range(len(values)))
+
+    return list(solve(tuple(coins)))
 
 
-def _disagreement(formula: Callable[[list[Number], int], Number], law: Law, most: int) -> Witness:
-    def stated(problem: Problem) -> list[Number]:
-        return [formula(problem.coins(), r) for r in range(len(problem.scores))]
+def dynamic_program(coins: Sequence[Number]) -> list[Number]:
+    """Appendix E's dynamic program over subset sizes, in O(n²) operations: exact if the coins are.
 
-    return where_laws_differ(stated, law, affine_families(most))
+    S(k) sums the products over all subsets of size k; leaving r out of them gives T(k).
+
+    Example:
+        >>> dynamic_program([Fraction(1), Fraction(1, 2)])
+        [Fraction(3, 4), Fraction(1, 4)]
+    """
+    one = max(_checked(coins))
+    all_subsets = [one]
+    for coin in coins:
+        with_coin = [coin * product for product in all_subsets]
+        all_subsets.append(one - one)
+        for size, product in enumerate(with_coin, start=1):
+            all_subsets[size] += product
+    result = []
+    for coin in coins:
+        without = total = one
+        for size in range(1, len(coins)):
+            without = all_subsets[size] - coin * without
+            total += without / (size + 1) if size % 2 == 0 else -without / (size + 1)
+        result.append(coin * total)
+    return result
+
+
+def dynamic_program_in_floats(coins: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Appendix E's dynamic program in float64: shown because it fails, never used.
+
+    Its sums alternate in sign, with terms as large as the number of subsets. At sixty candidates
+    ten digits are gone, at a hundred all of them: the "probabilities" do not even sum to one.
+
+    Example:
+        >>> coins = np.exp(-np.linspace(0, 1.5, 100))
+        >>> bool(abs(dynamic_program_in_floats(coins).sum() - 1) > 0.5)
+        True
+    """
+    return np.array(dynamic_program(np.asarray(coins, dtype=np.float64).tolist()))
+
+
+def _disagreement(formula: Formula, law: Law, most: int) -> Witness:
+    return where_laws_differ(lambda problem: formula(problem.coins()), law, affine_families(most))
 
 
 @claim(
@@ -84,7 +171,7 @@ def _disagreement(formula: Callable[[list[Number], int], Number], law: Law, most
 def _lemma_1(scope: Scope) -> Finding:
     most = scope.size(full=7, quick=5)
     return unless(
-        _disagreement(_by_permutations, distribution_without_replacement, most),
+        _disagreement(sum_over_permutations, distribution_without_replacement, most),
         f"every real score vector and every ε, n ≤ {most}",
         "the formula equals the law of Algorithm 3 followed state by state; both have degree one in each "
         "coin, so agreement at two values of every coin is agreement everywhere",
@@ -99,7 +186,7 @@ def _lemma_1(scope: Scope) -> Finding:
 def _lemma_2(scope: Scope) -> Finding:
     most = scope.size(full=7, quick=5)
     return unless(
-        _disagreement(_by_subsets, distribution_by_permutation, most),
+        _disagreement(sum_over_subsets, distribution_by_permutation, most),
         f"every real score vector and every ε, n ≤ {most}",
         "inclusion and exclusion equals Algorithm 1 followed order by order, at two values of every coin",
     )
@@ -220,18 +307,14 @@ def _lemma_5(scope: Scope) -> Finding:
     "A dynamic program over subset sizes computes all probabilities in O(n²) operations.",
 )
 def _appendix_e(scope: Scope) -> Finding:
-    def program(problem: Problem) -> list[Number]:
-        exact = [Fraction(int(coin.p), int(coin.q)) for coin in problem.coins()]
-        return list(map(rational, dynamic_program(exact)))
-
     most = scope.size(full=7, quick=5)
-    broken = where_laws_differ(program, distribution_by_permutation, affine_families(most))
+    broken = _disagreement(dynamic_program, distribution_by_permutation, most)
     sums = {}
     for count in (60, 100, 200):
-        coins = np.exp(-np.linspace(0, 1.5, count))
-        sums[f"sum of the probabilities in floats, n = {count}"] = float(
-            f"{float(dynamic_program_in_floats(coins).sum()):.4g}"
-        )
+        # Rounded, so that the figures do not depend on the last digit of a processor's exp.
+        coins = np.exp(-np.linspace(0, 1.5, count)).round(6)
+        total = math.fsum(dynamic_program_in_floats(coins))
+        sums[f"sum of the probabilities in floats, n = {count}"] = float(f"{total:.4g}")
     return unless(
         broken,
         f"every real score vector and every ε, n ≤ {most}, on exact rationals",

@@ -21,7 +21,7 @@ from discreet.analysis import (
     worst_case_error,
     worst_case_lower_bound,
 )
-from discreet.distribution.one_best import (
+from discreet.distribution.closed_form import (
     exponential_missed,
     laplace_missed,
     permute_and_flip_missed,
@@ -29,20 +29,17 @@ from discreet.distribution.one_best import (
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.numbers.balls import ball_of
 from discreet.numbers.searches import bisected
-from discreet.papers.algorithms.noisy_max import distribution_noisy_max
-from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
-from discreet.papers.algorithms.problem import Law, Number, balls, integral_of_products, rational
 from discreet.papers.catalogue import claims_of, figure, judged
-from discreet.papers.curves import BOTH, PF_AND_EM
-from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
-from discreet.papers.figure import Drawing, shown
-from discreet.papers.findings import Finding, unless
+from discreet.papers.figure import BOTH, PF_AND_EM, Axis, Drawing, Floats, Line, Lines, shown
+from discreet.papers.findings import Finding, Scope, unless
+from discreet.papers.noisy_max.algorithms import distribution_noisy_max
+from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
 from discreet.papers.permute_and_flip.error import (
     wrong_exponential,
     wrong_permute_and_flip,
 )
 from discreet.papers.polynomials import negative_point, polynomial, unknown
-from discreet.papers.scope import Scope
+from discreet.papers.problems import Law, Number, balls, integral_of_products, rational
 
 claim = claims_of("permute-and-flip")
 

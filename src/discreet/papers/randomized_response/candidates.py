@@ -14,12 +14,21 @@ import numpy as np
 from discreet.analysis import expected_error
 from discreet.mechanisms import Mechanism, PermuteAndFlip
 from discreet.papers.catalogue import claims_of, figure, judged
-from discreet.papers.curves import BOTH, KEY, STATED, TRUTHS, response_lines, responses
-from discreet.papers.drawing.panels import Axis, Line, Lines
-from discreet.papers.figure import Drawing, shown
-from discreet.papers.findings import Finding
-from discreet.papers.randomized_response.real_cost import loss_at
-from discreet.papers.scope import Scope
+from discreet.papers.figure import (
+    BOTH,
+    KEY,
+    STATED,
+    TRUTHS,
+    Axis,
+    Drawing,
+    Line,
+    Lines,
+    response_lines,
+    responses,
+    shown,
+)
+from discreet.papers.findings import Finding, Scope
+from discreet.papers.randomized_response.privacy import loss_at
 from discreet.sampling import uniform_indices
 from discreet.scores import Scores
 from discreet.testing import scripted

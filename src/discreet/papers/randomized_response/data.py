@@ -10,22 +10,25 @@ from discreet.analysis import epsilon_for, expected_error
 from discreet.analysis.family import Family, member
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.papers.catalogue import claims_of, figure, judged
-from discreet.papers.curves import (
+from discreet.papers.figure import (
     KEY,
     TRUTHS,
+    Axis,
+    Bars,
+    Drawing,
+    Line,
+    Lines,
     ScoresOf,
     error_panel,
     errors,
     response,
     response_lines,
+    shown,
     useful_epsilons,
 )
-from discreet.papers.drawing.panels import Axis, Bars, Line, Lines
-from discreet.papers.figure import Drawing, shown
-from discreet.papers.findings import Finding
+from discreet.papers.findings import Finding, Scope
 from discreet.papers.histograms import NAMES, Histogram, median_scores, mode_as_printed
-from discreet.papers.randomized_response.real_cost import real_epsilon, top_set_is_safe
-from discreet.papers.scope import Scope
+from discreet.papers.randomized_response.privacy import real_epsilon, top_set_is_safe
 from discreet.scores import Scores
 
 claim = claims_of("exponential-randomized-response")

@@ -12,15 +12,12 @@ import numpy as np
 from discreet.analysis import disclosure_bound, epsilon_for_risk
 from discreet.mechanisms import ExponentialRandomizedResponse
 from discreet.numbers.balls import ball_of
-from discreet.papers.algorithms.exponential_randomized_response import chain, lemma_1
-from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
-from discreet.papers.algorithms.problem import Number, Problem, balls
 from discreet.papers.catalogue import claims_of, figure
-from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
-from discreet.papers.figure import Drawing, shown
-from discreet.papers.findings import Finding, consistent, established, refuted, unless
-from discreet.papers.lattices import lattice, neighbours
-from discreet.papers.scope import Scope
+from discreet.papers.figure import Axis, Drawing, Floats, Line, Lines, shown
+from discreet.papers.findings import Finding, Scope, consistent, established, refuted, unless
+from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
+from discreet.papers.problems import Number, Problem, balls, lattice, neighbours
+from discreet.papers.randomized_response.algorithms import chain, lemma_1
 from discreet.scores import Scores
 
 claim = claims_of("exponential-randomized-response")

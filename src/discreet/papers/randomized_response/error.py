@@ -5,13 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from discreet.papers.algorithms.exponential_randomized_response import chain, lemma_1
-from discreet.papers.algorithms.noisy_max import distribution_noisy_max
-from discreet.papers.algorithms.permute_and_flip import distribution_with_replacement
-from discreet.papers.algorithms.problem import Number, Problem, balls, rational
 from discreet.papers.catalogue import claims_of
-from discreet.papers.findings import Finding, consistent, refuted, unless
-from discreet.papers.lattices import lattices
+from discreet.papers.findings import Finding, Scope, consistent, refuted, unless
+from discreet.papers.noisy_max.algorithms import distribution_noisy_max
+from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
 from discreet.papers.permute_and_flip.error import wrong_exponential, wrong_permute_and_flip
 from discreet.papers.permute_and_flip.supplement import positive_partial_sum
 from discreet.papers.polynomials import (
@@ -20,7 +17,8 @@ from discreet.papers.polynomials import (
     polynomial,
     unknown,
 )
-from discreet.papers.scope import Scope
+from discreet.papers.problems import Number, Problem, balls, lattices, rational
+from discreet.papers.randomized_response.algorithms import chain, lemma_1
 
 claim = claims_of("exponential-randomized-response")
 _TRUTHS = tuple(map(Fraction, ("0", "1/4", "1/2", "3/4", "9/10")))

@@ -13,15 +13,24 @@ from discreet.analysis import (
     worst_case_error,
     worst_case_lower_bound,
 )
-from discreet.analysis.one_best import missed_chance
+from discreet.analysis.worst_case import missed_chance
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.papers.catalogue import claims_of, figure, judged
-from discreet.papers.curves import KEY, STATED, TRUTHS, response_lines, responses
-from discreet.papers.drawing.panels import Axis, Floats, Line, Lines
-from discreet.papers.figure import Drawing, shown
-from discreet.papers.findings import Finding
-from discreet.papers.randomized_response.real_cost import loss_at, real_epsilon
-from discreet.papers.scope import Scope
+from discreet.papers.figure import (
+    KEY,
+    STATED,
+    TRUTHS,
+    Axis,
+    Drawing,
+    Floats,
+    Line,
+    Lines,
+    response_lines,
+    responses,
+    shown,
+)
+from discreet.papers.findings import Finding, Scope
+from discreet.papers.randomized_response.privacy import loss_at, real_epsilon
 from discreet.scores import Scores
 
 claim = claims_of("exponential-randomized-response")

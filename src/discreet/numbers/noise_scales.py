@@ -1,0 +1,73 @@
+"""The two scales of noise behind a threshold: b₁ on the threshold, b₂ on every value, as exact rationals.
+
+They share out ε = Δ/b₁ + k·Δ/b₂ exactly, whatever the share is (docs/proofs/above-threshold.md, the split).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+_ROOT_BITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseScales:
+    """b₁ and b₂, and whether the noise has both signs (Laplace) or one (exponential).
+
+    Example:
+        >>> NoiseScales.split(Fraction(1), sensitivity=Fraction(1), steps=1)
+        NoiseScales(threshold=Fraction(2, 1), query=Fraction(2, 1), two_sided=False)
+    """
+
+    threshold: Fraction
+    query: Fraction
+    two_sided: bool = False
+
+    @staticmethod
+    def split(
+        epsilon: Fraction,
+        *,
+        sensitivity: Fraction,
+        steps: int,
+        share: Fraction | None = None,
+        two_sided: bool = False,
+    ) -> NoiseScales:
+        """Scales with Δ/b₁ = share·ε and k·Δ/b₂ = (1 − share)·ε, for k = ``steps``."""
+        part = best_share(steps) if share is None else share
+        return NoiseScales(
+            sensitivity / (part * epsilon),
+            steps * sensitivity / ((1 - part) * epsilon),
+            two_sided,
+        )
+
+    @property
+    def correction(self) -> Fraction:
+        """What the noise of a value has on average beyond that of the threshold: b₂ − b₁, or 0."""
+        return Fraction(0) if self.two_sided else self.query - self.threshold
+
+    @property
+    def variance(self) -> Fraction:
+        """The variance of the difference of the two noises."""
+        return (self.threshold**2 + self.query**2) * (2 if self.two_sided else 1)
+
+
+def best_share(steps: int) -> Fraction:
+    """The part of ε that the threshold gets where the difference has the least variance.
+
+    b₁² + b₂² is least at b₂/b₁ = k^(1/3), taken to 20 binary places: a rational near the best share wastes
+    nothing, and a variance is flat at its least.
+
+    Example:
+        >>> best_share(1), best_share(8), float(best_share(2))
+        (Fraction(1, 2), Fraction(1, 5), 0.38648...)
+    """
+    cube = steps << (3 * _ROOT_BITS)
+    root = 1 << -(-cube.bit_length() // 3)
+    while True:  # Newton's method from above, in integers: it ends at the floor of the root
+        better = (2 * root + cube // (root * root)) // 3
+        if better >= root:
+            break
+        root = better
+    ratio = Fraction(root, 1 << _ROOT_BITS)
+    return ratio / (ratio + steps)

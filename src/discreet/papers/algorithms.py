@@ -1,0 +1,21 @@
+"""The papers' algorithms as the papers state them, on exact samplers, with their exact laws.
+
+One module per paper. They are for reading and for checking claims: the library's own samplers
+(:mod:`discreet.sampling`) draw from the same distributions much faster.
+"""
+
+from __future__ import annotations
+
+from discreet.papers import opendp_proof
+from discreet.papers.noisy_max import algorithms as noisy_max
+from discreet.papers.permute_and_flip import algorithms as permute_and_flip
+from discreet.papers.problems import Algorithm
+from discreet.papers.randomized_response import algorithms as randomized_response
+
+ALGORITHMS: tuple[Algorithm, ...] = (
+    *permute_and_flip.ALGORITHMS,
+    *noisy_max.ALGORITHMS,
+    *randomized_response.ALGORITHMS,
+    *opendp_proof.ALGORITHMS,
+)
+"""Every numbered algorithm of the five papers."""

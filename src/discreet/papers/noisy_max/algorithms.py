@@ -1,0 +1,269 @@
+"""Permute-and-flip is noisy max (Ding et al., 2021), sections 2 and 3: algorithms 2, 3, 4, 1 in a chain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from discreet.numbers.balls import ball_of, precision
+from discreet.papers.catalogue import claims_of
+from discreet.papers.findings import Finding, Scope, unless
+from discreet.papers.permute_and_flip.algorithms import (
+    distribution_by_permutation,
+    distribution_with_replacement,
+    draw_by_permutation,
+)
+from discreet.papers.problems import (
+    Algorithm,
+    Law,
+    Number,
+    Problem,
+    affine_families,
+    balls,
+    integral_of_products,
+    lattice,
+    lattices,
+    rational,
+    uniform_choice,
+    where_laws_differ,
+)
+from discreet.sampling import Bits
+from discreet.sampling.coins import Uniform
+
+PAPER = "noisy-max"
+claim = claims_of(PAPER)
+
+
+def largest_noisy(offsets: Sequence[Fraction], bits: Bits) -> int:
+    """The position of the largest ``offset + Exponential(1)``, exactly.
+
+    Each noise is −ln U for a uniform U known by its first bits only. Bits are added until one
+    position is certainly the largest; ties have probability zero.
+    """
+    uniforms = [Uniform(bits) for _ in offsets]
+    rivals = list(range(len(offsets)))
+    while len(rivals) > 1:
+        for rival in rivals:
+            uniforms[rival].extend()
+            while uniforms[rival].known == 0:
+                uniforms[rival].extend()
+        with precision(max(uniform.width for uniform in uniforms) + 64):
+            low, high = {}, {}
+            for rival in rivals:
+                least, most = uniforms[rival].ends()
+                low[rival] = ball_of(offsets[rival]) - most.log()
+                high[rival] = ball_of(offsets[rival]) - least.log()
+            rivals = [
+                r for r in rivals if not any(bool(high[r] < low[t]) for t in rivals if t != r)
+            ]
+    return rivals[0]
+
+
+def draw_noisy_max(problem: Problem, bits: Bits) -> int:
+    """Algorithm 1: add exponential noise of scale 2Δ/ε to every score; return the largest."""
+    return largest_noisy([-problem.gap(r) for r in range(len(problem.scores))], bits)
+
+
+def distribution_noisy_max(problem: Problem) -> list[Number]:
+    """Algorithm 1's law: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy.
+
+    F(y − q*) vanishes below q*; above, x = exp(−(y − q*)ε/(2Δ)) turns each F into 1 − p_t·x and
+    f(y − q_r) dy into −p_r dx. What is left is the integral of a polynomial.
+
+    Example:
+        >>> distribution_noisy_max(Problem((1, 0), unit_coin=rational("1/2")))
+        [3/4, 1/4]
+    """
+    coins = problem.coins()
+    return [
+        coin * integral_of_products([*coins[:r], *coins[r + 1 :]]) for r, coin in enumerate(coins)
+    ]
+
+
+def draw_uniform_above(problem: Problem, bits: Bits) -> int:
+    """Algorithm 3 (intermediate A): a uniform choice among the noisy scores at or above q*.
+
+    A noisy score reaches q* exactly when Exponential(1) ≥ γ_r, an event of probability p_r.
+    """
+    reached = [r for r in range(len(problem.scores)) if problem.flip(r, bits)]
+    return uniform_choice(reached, bits)
+
+
+def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Number]:
+    """The law of a member, over every set that may reach q*; ``share`` is a member's chance by size."""
+    coins = problem.coins()
+    result: list[Number] = [rational(0)] * len(coins)
+    for reached in product((False, True), repeat=len(coins)):
+        if not any(reached):
+            continue
+        chance = rational(share(sum(reached)))
+        for coin, inside in zip(coins, reached, strict=True):
+            chance = chance * (coin if inside else 1 - coin)
+        result = [p + chance if inside else p for p, inside in zip(result, reached, strict=True)]
+    return result
+
+
+def distribution_uniform_above(problem: Problem) -> list[Number]:
+    """Algorithm 3's law: over every set S that may reach q*, a uniform member.
+
+    Example:
+        >>> distribution_uniform_above(Problem((1, 0), unit_coin=rational("1/2")))
+        [3/4, 1/4]
+    """
+    return _over_sets(problem, lambda size: Fraction(1, size))
+
+
+def draw_capped(problem: Problem, bits: Bits) -> int:
+    """Algorithm 4 (intermediate B): cap at q*, add fresh noise to those at the cap, return the largest."""
+    capped = [r for r in range(len(problem.scores)) if problem.flip(r, bits)]
+    return capped[largest_noisy([Fraction(0)] * len(capped), bits)]
+
+
+def chance_of_largest(count: int) -> Fraction:
+    """The chance that one of ``count`` independent exponential noises is the largest.
+
+    ∫ e^−z (1 − e^−z)^(count−1) dz = ∫₀¹ (1 − x)^(count−1) dx, multiplied out.
+
+    Example:
+        >>> chance_of_largest(4)
+        Fraction(1, 4)
+    """
+    return sum(
+        (Fraction((-1) ** k * math.comb(count - 1, k), k + 1) for k in range(count)), Fraction(0)
+    )
+
+
+def distribution_capped(problem: Problem) -> list[Number]:
+    """Algorithm 4's law: over every set S' at the cap, the one with the largest fresh noise.
+
+    Example:
+        >>> distribution_capped(Problem((1, 0), unit_coin=rational("1/2")))
+        [3/4, 1/4]
+    """
+    return _over_sets(problem, chance_of_largest)
+
+
+ALGORITHMS = (
+    Algorithm(PAPER, "Algorithm 1", draw_noisy_max, distribution_noisy_max),
+    Algorithm(PAPER, "Algorithm 2", draw_by_permutation, distribution_by_permutation),
+    Algorithm(PAPER, "Algorithm 3", draw_uniform_above, distribution_uniform_above),
+    Algorithm(PAPER, "Algorithm 4", draw_capped, distribution_capped),
+)
+
+
+def _same_law(first: Law, second: Law, scope: Scope) -> Finding:
+    most = scope.size(full=7, quick=5)
+    tied = [(0,), *lattices(min(most, 5), 3)]
+    with_ties = (Problem(scores, unit_coin=rational("2/3")) for scores in tied)
+    return unless(
+        where_laws_differ(first, second, (*affine_families(most), *with_ties)),
+        f"every real score vector and every ε, n ≤ {most}",
+        "the two output distributions, each followed step by step, have degree one in every coin and agree "
+        f"at two values of each; also, exactly, on {len(tied)} score vectors with ties",
+    )
+
+
+@claim(
+    "Lemma 2",
+    """Flipping every coin and returning a uniform one of the heads (Algorithm 3) is permute-and-flip
+    (Algorithm 2).""",
+)
+def _lemma_2(scope: Scope) -> Finding:
+    return _same_law(distribution_uniform_above, distribution_by_permutation, scope)
+
+
+@claim(
+    "Lemma 3",
+    """Choosing among the heads by fresh exponential noise (Algorithm 4) is the same as choosing
+    uniformly (Algorithm 3).""",
+)
+def _lemma_3(scope: Scope) -> Finding:
+    return _same_law(distribution_capped, distribution_uniform_above, scope)
+
+
+@claim(
+    "Lemma 4",
+    """Capping noisy scores at the best and adding fresh noise to those at the cap (Algorithm 4) is noisy
+    max with exponential noise (Algorithm 1), because the noise forgets what it has passed.""",
+)
+def _lemma_4(scope: Scope) -> Finding:
+    return _same_law(distribution_noisy_max, distribution_capped, scope)
+
+
+@claim(
+    "Theorem 5",
+    "Permute-and-flip and noisy max with exponential noise have the same output distribution.",
+)
+def _theorem_5(scope: Scope) -> Finding:
+    return _same_law(distribution_noisy_max, distribution_by_permutation, scope)
+
+
+@claim(
+    "Equation 3",
+    """Noisy max with Gumbel noise of scale 2Δ/ε is the exponential mechanism: its probabilities are
+    exp(εq/(2Δ)), normalised.""",
+)
+def _equation_3(scope: Scope) -> Finding:
+    # Rigorous integration of f(y − γ) Π F over a bounded range; the density is at most exp(γ − y) above
+    # it, and below −L at most exp(L + γ)·exp(−exp(L)), decreasing downwards.
+    vectors = (
+        ((0, -1), (0, -3, -3), (0, -2, -5))
+        if scope.quick
+        else ((0, 0), (0, -1), (0, -3, -3), (0, -2, -5), (0, -1, -4, -9))
+    )
+    broken, widest = None, 0.0
+    for scores in vectors:
+        problem = Problem(scores, epsilon=Fraction(1))
+        with balls():
+            for r, expected in enumerate(distribution_with_replacement(problem)):
+                found = _gumbel_wins([problem.gap(t) for t in range(len(scores))], r)
+                widest = max(widest, float(found.rad()))
+                if not found.overlaps(expected) or not bool(found.rad() < 1e-12):
+                    broken = {"scores": list(scores), "outcome": r}
+    return unless(
+        broken,
+        f"{len(vectors)} score vectors of at most {max(map(len, vectors))} candidates at ε = Δ = 1",
+        "rigorous numerical integration encloses each probability within the radius given, and the "
+        "exponential mechanism's lies inside",
+        largest_radius=f"{widest:.1e}",
+    )
+
+
+def _gumbel_wins(gammas: list[Fraction], outcome: int) -> Any:
+    """Pr[−γ_r + G_r is the largest]: ∫ exp(−y − γ_r) exp(−Σ exp(−y − γ_t)) dy."""
+    from flint import acb, arb
+
+    offsets = [ball_of(gamma) for gamma in gammas]
+    low, high = -6, 40
+
+    def density(y: Any, _analytic: bool) -> Any:
+        total = sum(((-y - offset).exp() for offset in offsets), acb(0))
+        return (-y - offsets[outcome] - total).exp()
+
+    inside = acb.integral(density, low, high, rel_tol=arb("1e-20"), abs_tol=arb("1e-20")).real
+    # Outside: at most e^−high above; below, x = e^−y ≥ e^6 and ∫ e^−x dx = exp(−e^6).
+    outside = arb(-high).exp() + (-arb(-low).exp()).exp()
+    return inside + arb(0, float(outside.upper()))
+
+
+@claim(
+    "Footnote 1",
+    "Noisy max with exponential noise is not the exponential mechanism, as some sources once said.",
+)
+def _footnote_1(scope: Scope) -> Finding:
+    broken, vectors = None, 0
+    for scores in lattice(3, scope.size(full=6, quick=3)):
+        problem = Problem(scores, unit_coin=rational("1/2"))
+        vectors += 1
+        same = distribution_noisy_max(problem) == distribution_with_replacement(problem)
+        if same != (set(scores) == {0}):
+            broken = {"scores": list(scores)}
+    return unless(
+        broken,
+        "n = 3, scores on the grid of Δ, exp(−ε/2) = ½",
+        f"the two differ on every one of {vectors} score vectors except when all scores tie; with scores "
+        "(1, 0) and coins 1, ½ they give the best ¾ and ⅔",
+    )

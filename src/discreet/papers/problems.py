@@ -1,0 +1,223 @@
+"""A selection problem as the papers state it, the exact choices their algorithms make, families of problems.
+
+The algorithms look at the scores through one number each: the coin p_r = exp(−ε(q* − q_r)/(2Δ)).
+A :class:`Problem` gives the coins in whichever exact form a question needs:
+
+* ``epsilon`` a rational: coins are balls (flint ``arb``), certain enclosures, and can be flipped;
+* ``unit_coin`` a rational: the coin of a candidate one sensitivity behind the best, so that scores on
+  the grid of the sensitivity have rational coins and every distribution is exact;
+* ``unit_coin`` the polynomial x: the same for *every* ε at once, x standing for exp(−ε/2).
+
+Finite families are chosen so that checking them says something about all problems. Permute-and-flip's
+probabilities are polynomials of degree one in each coin, and two such polynomials that agree when every coin
+takes two values agree everywhere: an identity checked on :func:`affine_family` holds for every real score and
+every ε, for that number of candidates. *Lattices* are scores in whole multiples of Δ, up to order and a
+common shift, with all their neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from typing import Any, TypeAlias, TypeVar
+
+from discreet.errors import ParameterError
+from discreet.numbers.balls import ball_of, precision
+from discreet.papers.findings import Witness
+from discreet.sampling import Bits, biased_coins, uniform_below
+from discreet.sampling.coins import Uniform
+
+Number: TypeAlias = Any
+"""A flint ``fmpq``, ``fmpq_poly`` or ``arb``: the distributions are written once for all three."""
+
+BALL_BITS = 256
+
+
+def balls() -> Any:
+    """The context in which all balls of a check are computed; it may be entered again inside itself."""
+    return precision(BALL_BITS)
+
+
+def rational(value: Fraction | int | str) -> Number:
+    """The flint rational of an exact number.
+
+    Example:
+        >>> rational("1/2") + rational(Fraction(1, 3))
+        5/6
+    """
+    from flint import fmpq
+
+    exact = Fraction(value)
+    return fmpq(exact.numerator, exact.denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Scores, a sensitivity, and ε in one of its exact forms.
+
+    Example:
+        >>> Problem((5, 4, 2), unit_coin=rational("1/2")).coins()
+        [1, 1/2, 1/8]
+    """
+
+    scores: tuple[int | Fraction, ...]
+    sensitivity: Fraction = Fraction(1)
+    epsilon: Fraction | None = None
+    unit_coin: Number = None
+
+    def __post_init__(self) -> None:
+        if not self.scores:
+            raise ParameterError("a problem needs at least one score")
+        if (self.epsilon is None) == (self.unit_coin is None):
+            raise ParameterError("give exactly one of ⟨epsilon⟩ and ⟨unit_coin⟩")
+
+    @property
+    def best(self) -> int | Fraction:
+        """The best score q*."""
+        return max(self.scores)
+
+    def gap(self, candidate: int) -> Fraction:
+        """γ_r: how far r is behind the best, in units of the noise scale 2Δ/ε."""
+        if self.epsilon is None:
+            raise ParameterError("gaps need ⟨epsilon⟩")
+        behind = Fraction(self.best - self.scores[candidate])
+        return behind * self.epsilon / (2 * self.sensitivity)
+
+    def coins(self) -> list[Number]:
+        """p_r of every candidate."""
+        if self.epsilon is not None:
+            with balls():
+                return [ball_of(-self.gap(r)).exp() for r in range(len(self.scores))]
+        steps = [Fraction(self.best - score) / self.sensitivity for score in self.scores]
+        if any(step.denominator != 1 for step in steps):
+            raise ParameterError("⟨unit_coin⟩ needs scores on the grid of the sensitivity")
+        return [self.unit_coin ** int(step) for step in steps]
+
+    def flip(self, candidate: int, bits: Bits, *, thinned: Fraction = Fraction(1)) -> bool:
+        """Bernoulli(thinned · p_r), exactly."""
+        gamma = self.gap(candidate)
+        return Uniform(bits).is_below(lambda: ball_of(thinned) * ball_of(-gamma).exp())
+
+
+def uniform_choice(members: Sequence[int], bits: Bits) -> int:
+    """One member, uniformly."""
+    return members[uniform_below(bits, len(members))]
+
+
+def rational_coin(chance: Fraction, bits: Bits) -> bool:
+    """Bernoulli(chance), exactly."""
+    return bool(biased_coins(bits, chance, count=1)[0])
+
+
+def integral_of_products(coins: Sequence[Number]) -> Number:
+    """∫₀¹ Π (1 − u·c) du over the given coins, by multiplying out and integrating term by term.
+
+    Example:
+        >>> integral_of_products([rational(1), rational("1/2")])
+        5/12
+    """
+    powers: list[Number] = [rational(1)]
+    for coin in coins:
+        shifted = [rational(0), *[-coin * power for power in powers]]
+        powers = [a + b for a, b in zip([*powers, rational(0)], shifted, strict=True)]
+    total = rational(0)
+    for degree, coefficient in enumerate(powers):
+        total = total + coefficient * rational(Fraction(1, degree + 1))
+    return total
+
+
+Law: TypeAlias = Callable[[Problem], list[Number]]
+"""The distribution of what an algorithm draws."""
+
+
+def first_heads(
+    coins: Sequence[Number], orders: Iterable[tuple[Sequence[int], Number]]
+) -> list[Number]:
+    """The law of the first candidate whose coin falls heads, over orders with their chances."""
+    result: list[Number] = [rational(0)] * len(coins)
+    for order, chance in orders:
+        all_tails = chance
+        for candidate in order:
+            result[candidate] = result[candidate] + all_tails * coins[candidate]
+            all_tails = all_tails * (1 - coins[candidate])
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """One numbered algorithm of a paper: how it draws, and the exact law of what it draws."""
+
+    paper: str
+    number: str
+    draw: Callable[[Problem, Bits], int]
+    distribution: Law
+
+
+Score = TypeVar("Score", int, Fraction)
+
+
+def affine_family(count: int) -> Iterator[Problem]:
+    """One best candidate, and coins ½ or ¼ for each of the others.
+
+    Example:
+        >>> [problem.scores for problem in affine_family(2)]
+        [(0, -1), (0, -2)]
+    """
+    half = rational("1/2")
+    for others in product((-1, -2), repeat=count - 1):
+        yield Problem((0, *others), unit_coin=half)
+
+
+def lattice(count: int, depth: int) -> Iterator[tuple[int, ...]]:
+    """Scores in descending order, the best 0, none below −depth.
+
+    Example:
+        >>> list(lattice(2, 2))
+        [(0, 0), (0, -1), (0, -2)]
+    """
+    for others in combinations_with_replacement(range(depth + 1), count - 1):
+        yield (0, *(-behind for behind in others))
+
+
+def lattices(most: int, depth: int) -> Iterator[tuple[int, ...]]:
+    """The lattices of two, three, … to ``most`` candidates."""
+    for count in range(2, most + 1):
+        yield from lattice(count, depth)
+
+
+def affine_families(most: int) -> Iterator[Problem]:
+    """The affine families of one, two, … to ``most`` candidates."""
+    for count in range(1, most + 1):
+        yield from affine_family(count)
+
+
+def moved(scores: Sequence[Score], moves: Sequence[Score]) -> tuple[Score, ...]:
+    """Each score moved by its move.
+
+    Example:
+        >>> moved((0, -1), (1, 0))
+        (1, -1)
+    """
+    return tuple(score + move for score, move in zip(scores, moves, strict=True))
+
+
+def neighbours(scores: tuple[int, ...], *, monotonic: bool = False) -> Iterator[tuple[int, ...]]:
+    """Every vector reached by moving each score by −1, 0 or 1; by 0 or 1 if monotonic.
+
+    Monotonic neighbours are listed in one direction only: exchange the two for the other.
+    """
+    for moves in product((0, 1) if monotonic else (-1, 0, 1), repeat=len(scores)):
+        yield moved(scores, moves)
+
+
+def vertices(count: int) -> Iterator[tuple[int, ...]]:
+    """The corners of a cube: a function of degree one in each coin is least at one of them."""
+    yield from product((0, 1), repeat=count)
+
+
+def where_laws_differ(first: Law, second: Law, problems: Iterable[Problem]) -> Witness:
+    """The first problem on which two algorithms draw differently, or None."""
+    found = (problem for problem in problems if first(problem) != second(problem))
+    return next(({"scores": list(problem.scores)} for problem in found), None)

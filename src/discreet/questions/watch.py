@@ -1,0 +1,273 @@
+"""A watch over a stream of values: paid for when it is made, it says which of them cross a threshold."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NoReturn, TypedDict, TypeVar, Unpack, overload
+
+from discreet.accounting import Event
+from discreet.errors import ParameterError, WatchEndedError
+from discreet.guarantees import Guarantee, PureDP
+from discreet.mechanisms.above_threshold import CrossingRule, vector_of
+from discreet.mechanisms.facts import Floats
+from discreet.neighbours import ADD_REMOVE
+from discreet.numbers.exact import positive
+from discreet.questions.spending import AnyLedger, Asker
+from discreet.sampling import SecureBits
+from discreet.sampling.above_threshold import NoisyThreshold
+from discreet.sampling.bits import process
+
+G = TypeVar("G", bound=Guarantee)
+T = TypeVar("T")
+_MACHINE_INTEGER = 2**63
+
+
+class WatchTerms(TypedDict, total=False):
+    """What a watch may be told besides ε, the threshold and how far one person moves a value.
+
+    Attributes:
+        monotonic: whether one person moves all values in the same direction: half the noise then.
+        noise: ``"exponential"`` (default), or ``"laplace"`` for comparison.
+        threshold_share: the part of ε for the threshold's noise; by default the one of least variance.
+        steady: the same law with work that depends on no value.
+        gap_unit: the public grid to which ``ask_gap`` rounds down; Δ by default.
+        ledger: who counts the budget of ``dataset``: a ledger, or the address of one.
+        dataset: the data set's name in the ledger.
+        neighbours: the relation for which the sensitivity is stated: ``"add-remove"`` or ``"replace"``.
+        purpose: what the ledger writes down.
+
+    Example:
+        >>> terms: WatchTerms = {"monotonic": True, "noise": "laplace"}
+        >>> AboveThreshold(1, threshold=500, sensitivity=1, **terms).ask(10**6)
+        True
+    """
+
+    monotonic: bool
+    noise: str
+    threshold_share: object
+    steady: bool
+    gap_unit: object
+    ledger: AnyLedger | None
+    dataset: str | None
+    neighbours: str
+    purpose: str | None
+
+
+class SparseVector:
+    """Which values of a stream cross a threshold, until so many have: the sparse vector technique.
+
+    The budget is spent when the watch is made, before any value is seen, and no answer changes it. A value
+    may depend on the answers before it. The noise lives in this process only: a watch cannot be copied,
+    pickled or used after a fork, and one that is lost with its process must be paid for again.
+
+    Guarantee: ε-DP for the whole stream (``docs/proofs/above-threshold.md``), see ``CrossingRule``.
+
+    Args:
+        epsilon: what the whole stream costs, however long it runs.
+        threshold: the public threshold.
+        sensitivity: the most by which one person changes any one value.
+        crossings: the watch ends after so many crossings.
+        monotonic, noise, threshold_share, steady, gap_unit, ledger, dataset, neighbours, purpose: see
+            ``WatchTerms``.
+
+    Example:
+        >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1, monotonic=True)
+        >>> [watch.ask(count) for count in (120, 9_000, 210, 8_000)]
+        [False, True, False, True]
+        >>> watch.left, watch.guarantee()
+        (0, PureDP(1))
+    """
+
+    __slots__ = ("_drawn", "_entry", "_left", "_lock", "_process", "_rule", "_unit")
+
+    def __init__(
+        self,
+        epsilon: object,
+        *,
+        threshold: object,
+        sensitivity: object,
+        crossings: int,
+        monotonic: bool = False,
+        noise: str = "exponential",
+        threshold_share: object = None,
+        steady: bool = False,
+        gap_unit: object = None,
+        ledger: AnyLedger | None = None,
+        dataset: str | None = None,
+        neighbours: str = ADD_REMOVE,
+        purpose: str | None = None,
+    ) -> None:
+        self._rule = rule = CrossingRule(
+            epsilon,
+            threshold=threshold,
+            sensitivity=sensitivity,
+            crossings=crossings,
+            monotonic=monotonic,
+            noise=noise,
+            threshold_share=threshold_share,
+            steady=steady,
+        )
+        self._unit = rule.sensitivity if gap_unit is None else positive("gap_unit", gap_unit)
+        asker = Asker(ledger, dataset, neighbours=neighbours)
+        said = f"which values reach {rule.threshold}, until {rule.crossings} did; lost with its process"
+        event = Event(rule.guarantee(), mechanism=rule.name, neighbours=asker.neighbours)
+        self._drawn: NoisyThreshold
+        self._drawn, spent = asker.spending(event, purpose or said, lambda: rule.draw(SecureBits()))
+        self._entry = spent["entry"]
+        self._left = rule.crossings
+        self._lock = threading.Lock()
+        self._process = process()
+
+    # ---- answers: what was paid for ------------------------------------------------------------
+
+    def ask(self, value: Any) -> bool:
+        """Whether this value crosses.
+
+        Example:
+            >>> AboveThreshold(epsilon=1, threshold=500, sensitivity=1).ask(10**6)
+            True
+        """
+        plain = type(value) is int and -_MACHINE_INTEGER <= value < _MACHINE_INTEGER
+        exact = value if plain else self._exact(value)
+        return self._asked(lambda drawn, _: drawn.crosses(exact), int)
+
+    def ask_gap(self, value: Any) -> Fraction | None:
+        """None unless this value crosses; then how far it does, with noise, rounded down to the unit.
+
+        It costs nothing more than ``ask``. On average it is as far off as the noise of the value and of
+        the threshold are together; a value that crosses by chance alone has a gap of pure noise.
+
+        Example:
+            >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1, gap_unit=5)
+            >>> watch.ask_gap(0) is None, 900 < watch.ask_gap(1500) < 1100
+            (True, True)
+        """
+        if self._rule.steady:
+            raise ParameterError(
+                "⟨steady=True⟩ is not allowed with gaps, whose time depends on the values"
+            )
+        exact = Fraction(self._exact(value))
+        steps = self._asked(
+            lambda drawn, _: drawn.gap(exact, self._unit), lambda gap: gap is not None
+        )
+        return None if steps is None else steps * self._unit
+
+    def ask_all(self, values: Any) -> list[int]:
+        """The places of those values that cross, known at once and asked in their order, as long as it may.
+
+        The watch ends with the last crossing that it may report; values after that are not asked.
+
+        Example:
+            >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1)
+            >>> watch.ask_all([0, 9_000, 0, 8_000, 7_000])
+            [1, 3]
+        """
+        array = vector_of(values)
+        if self._rule.steady and array.dtype.kind == "O":
+            raise ParameterError("⟨steady=True⟩ takes machine numbers only")
+        return self._asked(lambda drawn, left: drawn.crossings(array, left), len)
+
+    def _asked(
+        self, question: Callable[[NoisyThreshold, int], T], crossed: Callable[[T], Any]
+    ) -> T:
+        """An answer, and the crossings in it counted; whatever interrupts it ends the watch."""
+        with self._lock:
+            if self._process != process():
+                raise WatchEndedError(
+                    "this watch lives in the process that made it, which must not share its noise: make "
+                    "a new one here, which must be paid for"
+                )
+            left, self._left = self._left, 0
+            if not left:
+                raise WatchEndedError(
+                    "this watch has reported all the crossings that it may, or was interrupted: a new one "
+                    "must be paid for"
+                )
+            answer = question(self._drawn, left)
+            self._left = left - int(crossed(answer))
+            return answer
+
+    def _exact(self, value: Any) -> int | float | Fraction:
+        if type(value) is float and value - value == 0.0:
+            return value
+        number: int | float | Fraction = vector_of([value]).tolist()[0]
+        if self._rule.steady and not (
+            isinstance(number, float)
+            or (isinstance(number, int) and -_MACHINE_INTEGER <= number < _MACHINE_INTEGER)
+        ):
+            raise ParameterError("⟨steady=True⟩ takes machine numbers only")
+        return number
+
+    # ---- what is public about it ---------------------------------------------------------------
+
+    @overload
+    def guarantee(self) -> PureDP: ...
+
+    @overload
+    def guarantee(self, measure: type[G], delta: object = None) -> G: ...
+
+    def guarantee(self, measure: type[Guarantee] = PureDP, delta: object = None) -> Guarantee:
+        """What the whole stream costs: fixed when the watch was made, however long it runs."""
+        return self._rule.guarantee(measure, delta)
+
+    @property
+    def rule(self) -> CrossingRule:
+        """The public parameters, and the law of the answers."""
+        return self._rule
+
+    @property
+    def left(self) -> int:
+        """How many crossings it may still report."""
+        return self._left
+
+    @property
+    def entry(self) -> Any:
+        """The ledger's entry; None where nobody counts."""
+        return self._entry
+
+    def probabilities(self, values: Any) -> Floats:
+        """The chance that each value is the first crossing, and last that none is. **Not private**."""
+        return self._rule.probabilities(values)
+
+    def __repr__(self) -> str:
+        rule = self._rule
+        return (
+            f"{type(self).__name__}(epsilon={rule.epsilon}, threshold={rule.threshold}, "
+            f"sensitivity={rule.sensitivity}, crossings left: {self._left} of {rule.crossings})"
+        )
+
+    def __reduce_ex__(self, _protocol: Any) -> NoReturn:
+        raise WatchEndedError(
+            "a watch cannot be copied or pickled: two that share noise would say more than was paid for"
+        )
+
+
+class AboveThreshold(SparseVector):
+    """Whether values of a stream cross a threshold, until the first one does.
+
+    ``SparseVector`` with one crossing: see there for everything else.
+
+    Example:
+        >>> watch = AboveThreshold(epsilon=1, threshold=500, sensitivity=1, monotonic=True)
+        >>> watch.ask(120), watch.ask(9_000), watch.guarantee()
+        (False, True, PureDP(1))
+        >>> watch.ask(9_000)
+        Traceback (most recent call last):
+        discreet.errors.WatchEndedError: this watch has reported all the crossings that it may, or was ...
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        epsilon: object,
+        *,
+        threshold: object,
+        sensitivity: object,
+        **terms: Unpack[WatchTerms],
+    ) -> None:
+        super().__init__(
+            epsilon, threshold=threshold, sensitivity=sensitivity, crossings=1, **terms
+        )
