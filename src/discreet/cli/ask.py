@@ -8,13 +8,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli import shared_options as shared
-from discreet.cli.commands import argument, command, option, stack
+from discreet.cli.commands import Command, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from click import Context
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
@@ -28,7 +31,7 @@ def _listed(text: str | None, *, least: int = 1) -> Any:
 
 
 _WHAT = stack(
-    argument("DATA", "A CSV, Parquet or JSON lines file, or a glob in quotes."),
+    argument("DATA", "A CSV, Parquet or JSON lines file, a glob in quotes, or desk:TABLE."),
     option("--column COLUMN", "The column to ask about.", required=True),
     option("--epsilon NUMBER", "What the whole question costs.", required=True),
 )
@@ -94,7 +97,19 @@ _HOW = stack(
 )
 
 
-@command("mode")
+class Question(Command):
+    """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
+
+    def run(self, ctx: Context) -> Any:
+        """Ask here, or there."""
+        if not ctx.params["data"].startswith("desk:"):
+            return super().run(ctx)
+        from discreet.cli.desk import ask_desk
+
+        return ask_desk(ctx)
+
+
+@command("mode", Question)
 @_WHAT
 @_CANDIDATES
 @option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
@@ -125,7 +140,7 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     _ask(questions.mode, **asked)
 
 
-@command("median")
+@command("median", Question)
 @_WHAT
 @_GRID
 @_WHO
@@ -146,7 +161,7 @@ def median(**asked: Any) -> None:
     _ask(questions.median, **asked)
 
 
-@command("quantiles")
+@command("quantiles", Question)
 @_WHAT
 @option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
 @_GRID
@@ -168,7 +183,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
     _ask(questions.quantiles, at=[level.strip() for level in at.split(",")], **asked)
 
 
-@command("top")
+@command("top", Question)
 @_WHAT
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES

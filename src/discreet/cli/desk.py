@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import Group, argument, command, option
-from discreet.cli.output import print_table, say, say_either, say_json
+from discreet.cli.output import (
+    as_json,
+    deliver,
+    opened_for_answer,
+    print_table,
+    say,
+    say_either,
+    say_json,
+)
 from discreet.errors import ParameterError, missing_extra
 
 if TYPE_CHECKING:
+    from click import Context
+
     from discreet.desk.owner_file import OwnerFile
     from discreet.desk.store import DeskStore
 
@@ -207,6 +217,44 @@ def mcp() -> None:
     except ImportError:
         raise missing_extra("assistants need the mcp library", extra="desk") from None
     assistant_server(connect()).run("stdio")
+
+
+def ask_desk(ctx: Context) -> None:
+    """Ask a table of the desk that the environment names, by the options of a question's command."""
+    from click.core import ParameterSource
+
+    from discreet.desk import connect
+
+    given = {
+        name: value
+        for name, value in ctx.params.items()
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    table = given.pop("data").removeprefix("desk:")
+    as_data, file = given.pop("json", False), opened_for_answer(given.pop("out", None))
+    for name in given:
+        if name not in _ANALYSTS_OWN:
+            raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
+    if "at" in given:
+        given["at"] = [level.strip() for level in given["at"].split(",")]
+    question = {"top": "top_k", "first": "first_above"}.get(str(ctx.command.name), ctx.command.name)
+    release = getattr(connect().table(table), str(question))(**given)
+    deliver(as_json(release.as_data(), indent=None) if as_data else str(release), file)
+
+
+_ANALYSTS_OWN = (
+    "column",
+    "epsilon",
+    "where",
+    "by",
+    "k",
+    "at",
+    "above",
+    "crossings",
+    "with_count",
+    "with_gap",
+    "with_people",
+)
 
 
 def _owner(file: str) -> OwnerFile:

@@ -10,13 +10,13 @@ from fractions import Fraction
 from typing import Any
 
 from discreet import __version__
-from discreet.analysis.bounds import error_bound
+from discreet.analysis import error_bound
 from discreet.desk.admission import Desk
 from discreet.desk.owner_file import Column, SharedTable, part_of
 from discreet.desk.shapes import permitted, schema
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
-from discreet.ledger.amounts import exact_cost
+from discreet.ledger.accountants import exact_cost
 from discreet.neighbours import REPLACE, Neighbours
 from discreet.numbers.exact import positive
 from discreet.numbers.printing import figure
