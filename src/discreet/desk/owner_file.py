@@ -29,7 +29,7 @@ def _seconds(value: Any) -> Any:
     found = _SLOT.fullmatch(str(value).strip())
     seconds = Fraction(found[1]) * _UNITS[found[2] or "s"] if found else Fraction(0)
     if not 0 < seconds <= _LONGEST_SLOT:
-        raise ValueError('it must be a duration such as "2s" or "500ms", an hour at most')
+        raise ParameterError('it must be a duration such as "2s" or "500ms", an hour at most')
     return float(seconds)
 
 
@@ -37,7 +37,7 @@ def _amount(value: Any) -> Any:
     try:
         return positive("epsilon", value)
     except ParameterError:
-        raise ValueError("it must be a finite number above 0") from None
+        raise ParameterError("it must be a finite number above 0") from None
 
 
 Seconds = Annotated[float, BeforeValidator(_seconds)]
@@ -69,7 +69,7 @@ class Column(_Section):
     @model_validator(mode="after")
     def _something_public(self) -> Self:
         if self.candidates is None and self.bounds is None:
-            raise ValueError("it must have candidates or bounds: what is public of the column")
+            raise ParameterError("it must have candidates or bounds: what is public of the column")
         return self
 
     def listed(self) -> list[Value]:
@@ -108,7 +108,7 @@ class SharedTable(_Section):
     @model_validator(mode="after")
     def _whose(self) -> Self:
         if (self.user is None) == (not self.one_row_per_user):
-            raise ValueError(
+            raise ParameterError(
                 "either user names the column that tells people apart, or one_row_per_user = true says that "
                 "no person has two rows"
             )
@@ -148,11 +148,11 @@ class Analyst(_Section):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if not self.least <= self.most <= self.epsilon:
-            raise ValueError("least_per_question ≤ most_per_question ≤ epsilon must hold")
+            raise ParameterError("least_per_question ≤ most_per_question ≤ epsilon must hold")
         return self
 
 
-class Certificate(_Section):
+class TlsFiles(_Section):
     """The files of a TLS certificate and its key."""
 
     certificate: str
@@ -181,7 +181,7 @@ class Listening(_Section):
     """
 
     listen: str = "127.0.0.1:8443"
-    tls: Certificate | None = None
+    tls: TlsFiles | None = None
     behind_proxy: bool = False
     hosts: list[str] = []
     store: str | None = None
@@ -202,17 +202,17 @@ class Listening(_Section):
     def _in_the_clear(self) -> Self:
         host, _, port = self.listen.rpartition(":")
         if not host or not port.isdecimal() or int(port) > 65535:
-            raise ValueError('listen must be an address and a port, such as "127.0.0.1:8443"')
+            raise ParameterError('listen must be an address and a port, such as "127.0.0.1:8443"')
         if _is_loopback(host.strip("[]")):
             return self
         if self.tls is None and not self.behind_proxy:
-            raise ValueError(
+            raise ParameterError(
                 f"listen = {self.listen!r} is not on the loopback interface: tokens and answers would cross "
                 "the network in the clear. Add tls = {certificate = ..., key = ...}, or behind_proxy = true "
                 "where a proxy in front speaks TLS"
             )
         if not self.hosts:
-            raise ValueError(
+            raise ParameterError(
                 'beyond the loopback interface hosts must list the names, such as ["desk.example.org"], '
                 "under which the desk is reached"
             )
@@ -244,7 +244,7 @@ class OwnerFile(_Section):
         for name, analyst in self.analyst.items():
             for table in analyst.tables:
                 if table not in self.table:
-                    raise ValueError(
+                    raise ParameterError(
                         f"analyst.{name}.tables names {table!r}, which is no table of this file"
                     )
         return self
