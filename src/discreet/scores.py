@@ -65,28 +65,14 @@ class Scores:
         monotonic: bool = False,
         range_distance: object = None,
     ) -> None:
-        if not isinstance(monotonic, bool | np.bool_):
-            raise refuse("monotonic", monotonic, "True or False")
-        if (sensitivity is None) == (range_distance is None):
-            raise ParameterError("give exactly one of ⟨sensitivity⟩ and ⟨range_distance⟩")
-        delta: Fraction | None = None
-        if range_distance is not None:
-            if monotonic:
-                raise ParameterError(
-                    "⟨monotonic⟩ goes with ⟨sensitivity⟩; ⟨range_distance⟩ already says how far two "
-                    "scores can move apart"
-                )
-            distance = positive_distance("range_distance", range_distance)
-        else:
-            delta = positive_distance("sensitivity", sensitivity)
-            distance = delta if monotonic else 2 * delta
+        delta, distance = distances_of(sensitivity, monotonic, range_distance)
         if isinstance(values, Mapping):
             if candidates is not None:
                 raise ParameterError("a mapping brings its own candidates: leave ⟨candidates⟩ out")
             candidates, values = list(values.keys()), list(values.values())
         elif candidates is None:
             candidates = _index_labels(values)
-        array = _borrow(values)
+        array = borrowed(values)
         if len(array) == 0:
             raise ScoresError("there must be at least one candidate")
         set_once = object.__setattr__
@@ -180,6 +166,25 @@ class Scores:
         return f"Scores({len(self)} candidates, {self._values.dtype}, {distance})"
 
 
+def distances_of(
+    sensitivity: object, monotonic: object, range_distance: object
+) -> tuple[Fraction | None, Fraction]:
+    """Δ, where it was stated, and the range distance d."""
+    if not isinstance(monotonic, bool | np.bool_):
+        raise refuse("monotonic", monotonic, "True or False")
+    if (sensitivity is None) == (range_distance is None):
+        raise ParameterError("give exactly one of ⟨sensitivity⟩ and ⟨range_distance⟩")
+    if range_distance is None:
+        delta = positive_distance("sensitivity", sensitivity)
+        return delta, delta if monotonic else 2 * delta
+    if monotonic:
+        raise ParameterError(
+            "⟨monotonic⟩ goes with ⟨sensitivity⟩; ⟨range_distance⟩ already says how far two "
+            "scores can move apart"
+        )
+    return None, positive_distance("range_distance", range_distance)
+
+
 def _module(values: Any) -> str:
     return type(values).__module__.partition(".")[0]
 
@@ -216,8 +221,11 @@ def _labels(candidates: Iterable[Any] | None, count: int) -> Sequence[Any]:
     return labels
 
 
-def _borrow(values: Any) -> npt.NDArray[Any]:
-    """A read-only array of exactly the numbers given, without a copy where NumPy holds them already."""
+def borrowed(values: Any, *, finite: bool = True) -> npt.NDArray[Any]:
+    """A read-only array of exactly the numbers given, without a copy where NumPy holds them already.
+
+    With ``finite=False`` whoever reads an array of floats next refuses what is not finite.
+    """
     if isinstance(values, np.ma.MaskedArray):
         if np.ma.getmaskarray(values).any():
             raise ScoresError("scores must not be masked or null")
@@ -225,7 +233,7 @@ def _borrow(values: Any) -> npt.NDArray[Any]:
     elif _module(values) in ("pandas", "polars", "pyarrow"):
         values = _column(values)
     if isinstance(values, np.ndarray):
-        array = _from_array(values)
+        array = _from_array(values, finite=finite)
     elif isinstance(values, str | bytes | set | frozenset) or not isinstance(values, Iterable):
         raise ScoresError("scores must be a mapping, a sequence, an array or a series of numbers")
     else:
@@ -262,7 +270,7 @@ def _column(series: Any) -> Any:
     return series.to_numpy(**({"zero_copy_only": False} if hasattr(series, "buffers") else {}))
 
 
-def _from_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _from_array(array: npt.NDArray[Any], *, finite: bool) -> npt.NDArray[Any]:
     if array.ndim != 1:
         raise ScoresError("scores must have one dimension")
     kind = array.dtype.kind
@@ -275,7 +283,8 @@ def _from_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     array = array.view(np.ndarray)
-    require_finite(array)
+    if finite:
+        require_finite(array)
     return array
 
 

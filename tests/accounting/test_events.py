@@ -74,3 +74,17 @@ def test_replacing_costs_what_two_people_cost() -> None:
         Event(PureDP(1), neighbours="replace").under("add-remove")
     with pytest.raises(ParameterError, match="cannot be added"):
         compose([PureDP(1), Event(PureDP(1), neighbours="one household")])
+
+
+def test_many_rows_cost_what_a_person_can_touch() -> None:
+    mechanism = PermuteAndFlip(epsilon="0.5")
+    one = Event.of_each(mechanism, sensitivity=1, monotonic=True, rows_per_person=1)
+    assert one == Event.of((mechanism, Scores([0], sensitivity=1, monotonic=True)))
+    three = Event.of_each(
+        mechanism, sensitivity=1, monotonic=True, rows_per_person=3, neighbours="replace"
+    )
+    assert (three.count, three.neighbours) == (3, "replace")
+    assert compose([three]).pure == PureDP("1.5")
+    for wrong in (0, -1, 1.5, None, "2", True):
+        with pytest.raises(ParameterError, match="rows_per_person"):
+            Event.of_each(mechanism, sensitivity=1, rows_per_person=wrong)  # type: ignore[arg-type]

@@ -263,6 +263,65 @@ def test_scripts_repeat_and_secure_draws_do_not(name: str) -> None:
     assert len(mechanism.sample(scores, 0)) == 0
 
 
+# ---- many rows at once -------------------------------------------------------------------------
+
+ROWS = [[3, 1, 3, 0], [0], [5, 5], [2, 7, 6, 6, 1, 7], [1, 0, -4]]
+OFFSETS = [0, *np.cumsum([len(row) for row in ROWS]).tolist()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.int8, object])
+@pytest.mark.parametrize(
+    "parameters", [{"epsilon": 2}, {"scale": 0}, {"scale": 2, "optimize": "min"}]
+)
+def test_each_row_has_the_law_of_a_single_release(
+    name: str, kind: Any, parameters: dict[str, Any]
+) -> None:
+    mechanism: Mechanism = MECHANISMS[name](**parameters)
+    values = np.array([score for row in ROWS for score in row], dtype=kind)
+    # Every row 400 times; exact numbers are drawn one row after another, so there are fewer of them.
+    times = 400 if kind is not object else 40
+    repeated = np.tile(values, times)
+    offsets = np.append(
+        (np.arange(times)[:, None] * len(values) + OFFSETS[:-1]).ravel(), len(repeated)
+    )
+    drawn = mechanism.sample_each(
+        repeated, 5, offsets=offsets, sensitivity=1, randomness=scripted("each")
+    )
+    assert drawn.shape == (times * len(ROWS), 5)
+    for number, row in enumerate(ROWS):
+        mine = drawn[number :: len(ROWS)].ravel()
+        _assert_same_law(mine, mechanism.probabilities(Scores(row, sensitivity=1)))
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_one_position_for_each_row(name: str) -> None:
+    mechanism: Mechanism = MECHANISMS[name](epsilon=1)
+    table = [[10**6, 0, 0], [0, 0, 10**6], [0, 10**6, 0]]
+    kinds: list[Any] = [np.array(table), np.array(table, dtype=np.float32), table]
+    kinds.append([[Fraction(score) for score in row] for row in table])
+    kinds.append([[score * 10**30 for score in row] for row in table])
+    kinds.append(np.array(table) * 1e300)
+    for values in kinds:
+        assert mechanism.select_each(values, sensitivity=1, monotonic=True).tolist() == [0, 2, 1]
+    flat = np.array(table).ravel()
+    for stretches in (flat, flat.astype(np.float64)):
+        drawn = mechanism.select_each(stretches, offsets=[0, 1, 6, 9], sensitivity=1)
+        assert drawn.tolist() == [0, 4, 1]
+    least = MECHANISMS[name](epsilon=1, optimize="min")
+    assert least.select_each(-np.array(table), sensitivity=1).tolist() == [0, 2, 1]
+    assert mechanism.select_each(np.empty((0, 3)), sensitivity=1).tolist() == []
+    assert mechanism.select_each(np.ones((4, 1)), sensitivity=1).tolist() == [0] * 4
+    long = np.zeros((2, 200_000))
+    long[0, 7] = long[1, 199_999] = 10**6
+    assert mechanism.select_each(long, sensitivity=1).tolist() == [7, 199_999]
+    for wrong in (np.nan, np.inf, -np.inf):
+        with pytest.raises(DiscreetError, match="finite") as caught:
+            mechanism.select_each(np.array([[918273645.0, 1.0], [1.0, wrong]]), sensitivity=1)
+        assert "918273645" not in str(caught.value)
+    assert "randomness" not in inspect.signature(mechanism.select_each).parameters
+
+
 # ---- releases ----------------------------------------------------------------------------------
 
 
@@ -390,6 +449,8 @@ def test_what_is_not_private_refuses_to_release(name: str, parameters: dict[str,
     mechanism, scores = MECHANISMS[name](**parameters), Scores([5, 3, 1], sensitivity=1)
     for method in (mechanism.select, mechanism.select_index, mechanism.release):
         for given_scores in (scores, None, [1, 2]):
+            with pytest.raises(NotPrivateError, match=r"proof is wrong.*audit"):
+                mechanism.select_each([[1, 2]], sensitivity=1)
             with pytest.raises(NotPrivateError, match=r"proof is wrong.*audit"):
                 method(given_scores)  # type: ignore[arg-type]  # it refuses before it looks
     for measure in MEASURES:

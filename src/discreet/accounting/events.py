@@ -96,6 +96,39 @@ class Event:
             f"got {type(thing).__name__}"
         )
 
+    @staticmethod
+    def of_each(
+        mechanism: Mechanism,
+        *,
+        rows_per_person: int,
+        sensitivity: object = None,
+        monotonic: bool = False,
+        range_distance: object = None,
+        neighbours: str = ADD_REMOVE,
+        purpose: str = "",
+    ) -> Event:
+        """What ``mechanism.select_each`` costs when a person is in at most ``rows_per_person`` rows.
+
+        The guarantee is that of one row; a person touches so many (``docs/proofs/many-rows.md``). Where a
+        person who is replaced may leave one row and enter another, both count.
+
+        Example:
+            >>> from discreet import PermuteAndFlip, PureDP
+            >>> event = Event.of_each(PermuteAndFlip(epsilon="0.5"), sensitivity=1, monotonic=True,
+            ...                       rows_per_person=2, purpose="the commonest diagnosis of each clinic")
+            >>> event.count, event.guarantee.to(PureDP)
+            (2, PureDP(0.5))
+        """
+        form = Scores(
+            [0], sensitivity=sensitivity, monotonic=monotonic, range_distance=range_distance
+        )
+        return replace(
+            Event.of((mechanism, form)),
+            count=whole("rows_per_person", rows_per_person),
+            neighbours=neighbours,
+            purpose=purpose,
+        )
+
     def under(self, neighbours: str) -> Event:
         """The same event for another neighbour relation; an error where nothing follows.
 

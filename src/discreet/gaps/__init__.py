@@ -2,5 +2,17 @@
 
 from discreet.gaps.arithmetic import FARTHEST_GAP, Flags, Floats, Values
 from discreet.gaps.gaps import Gaps, Indices, require_finite
+from discreet.gaps.rows import RowGaps, Scratch, in_blocks
 
-__all__ = ["FARTHEST_GAP", "Flags", "Floats", "Gaps", "Indices", "Values", "require_finite"]
+__all__ = [
+    "FARTHEST_GAP",
+    "Flags",
+    "Floats",
+    "Gaps",
+    "Indices",
+    "RowGaps",
+    "Scratch",
+    "Values",
+    "in_blocks",
+    "require_finite",
+]

@@ -166,10 +166,27 @@ class FloatArithmetic:
         if self._reach is None or abs(best) > _NO_OVERFLOW:
             return self._careful_gammas(values, best)
         gaps: Floats = best - values if self._direction > 0 else values - best
+        return self.from_differences(gaps)
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether the scale is far from the ends of float64's range."""
+        return self._reach is not None
+
+    def cannot_overflow(self, best: float) -> bool:
+        """Whether the difference of this best score to any float64 is finite."""
+        return abs(best) <= _NO_OVERFLOW
+
+    def from_differences(self, differences: Floats) -> Floats:
+        """γ of how far scores are behind the best, at an ordinary scale; overwrites its argument."""
         # Cut before it is multiplied: nothing here can overflow, whatever the scores.
-        np.minimum(gaps, self._limit, out=gaps)
-        gaps *= self._factor
-        return gaps
+        np.minimum(differences, self._limit, out=differences)
+        differences *= self._factor
+        return differences
+
+    def as_differences(self, bounds: Floats) -> Floats:
+        """Bounds of γ as bounds of differences."""
+        return bounds * self._unit
 
     def steady_gammas(self, values: Values, best: float) -> Floats:
         """As ``gammas``; which steps are made depends on the type and the scale only.
@@ -200,7 +217,7 @@ class FloatArithmetic:
         if not self._double or self._reach is None or abs(best) > _NO_OVERFLOW:
             return self.gammas(values, best) <= bounds.take(places)
         gaps = best - values if self._direction > 0 else values - best
-        flags: Flags = gaps <= (bounds * self._unit).take(places)
+        flags: Flags = gaps <= self.as_differences(bounds).take(places)
         return flags
 
     def _careful_gammas(self, values: Values, best: float) -> Floats:

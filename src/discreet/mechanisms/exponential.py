@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet import distribution, sampling
 from discreet.distribution.closed_form import exponential_missed
 from discreet.distribution.reference import exponential_ball
-from discreet.gaps import Gaps
+from discreet.gaps import Gaps, RowGaps
 from discreet.guarantees import BoundedRange, Guarantee
 from discreet.mechanisms.facts import Facts
 from discreet.mechanisms.mechanism import Indices, Mechanism
@@ -62,6 +62,9 @@ class Exponential(Mechanism):
 
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
         return sampling.proportionals(gaps, size, bits)
+
+    def _draw_each(self, rows: RowGaps, bits: Bits) -> Indices:
+        return sampling.proportional_of_each(rows, bits)
 
     def _promise(self, epsilon: Exact) -> Guarantee:
         return BoundedRange(epsilon)

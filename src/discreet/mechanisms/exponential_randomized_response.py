@@ -127,6 +127,10 @@ class ExponentialRandomizedResponse(Mechanism):
         """Refuse: there is no guarantee to release under."""
         raise NotPrivateError(_REFUSAL)
 
+    def select_each(self, values: object, **stated: object) -> NoReturn:  # noqa: ARG002  # as above
+        """Refuse: there is no guarantee to release under."""
+        raise NotPrivateError(_REFUSAL)
+
     def release(self, scores: Scores, *, neighbours: str = "") -> Release:  # noqa: ARG002  # as above
         """Refuse: there is no guarantee to release under."""
         raise NotPrivateError(_REFUSAL)

@@ -11,7 +11,7 @@ import numpy as np
 from discreet import distribution, sampling
 from discreet.distribution.reference import permute_and_flip_ball
 from discreet.errors import ParameterError
-from discreet.gaps import Gaps
+from discreet.gaps import Gaps, RowGaps
 from discreet.guarantees import ApproxDP, Guarantee
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
@@ -19,6 +19,7 @@ from discreet.numbers.balls import ball_of, precision
 from discreet.numbers.exact import Exact, probability
 from discreet.sampling import Bits
 from discreet.sampling.coins import Ball, Uniform
+from discreet.score_rows import ScoreRows
 from discreet.scores import Scores
 
 # Relative error granted to the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.
@@ -135,6 +136,17 @@ class LargeGap(Mechanism):
             return drawn
         return int(self._corrected(np.array([drawn], dtype=np.int64), scores, bits)[0])
 
+    def _choose_each(self, rows: ScoreRows, bits: Bits) -> Indices:
+        drawn = super()._choose_each(rows, bits)
+        if self._scale_at(rows.range_distance) == 0:
+            return drawn
+        for which, part in rows.blocks(Fraction(1), largest_is_best=self._optimize == "max"):
+            erred = ~part.is_best()[part.starts + drawn[which]]
+            for number in (erred.nonzero()[0] + which.start).tolist():
+                one = drawn[number : number + 1]
+                drawn[number] = self._corrected(one, rows.row(number), bits)[0]
+        return drawn
+
     def _corrected(self, draws: Indices, scores: Scores, bits: Bits) -> Indices:
         """Each draw that is not the best becomes the best with probability c, exactly."""
         if not len(draws):
@@ -231,6 +243,9 @@ class LargeGap(Mechanism):
 
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
         return sampling.uniform_heads(gaps, size, bits)
+
+    def _draw_each(self, rows: RowGaps, bits: Bits) -> Indices:
+        return sampling.head_of_each(rows, bits)
 
     def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
         return distribution.permute_and_flip(gammas, correction, log=log)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ParameterError
-from discreet.gaps import Gaps
+from discreet.gaps import Gaps, RowGaps
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, Proof, PureDP
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.numbers.balls import ball_of
@@ -29,11 +29,14 @@ from discreet.numbers.exact import (
     whole,
 )
 from discreet.release import Release
-from discreet.sampling import Bits, SecureBits, best_indices, uniform_best
+from discreet.sampling import Bits, SecureBits, best_indices, best_of_each, uniform_best
+from discreet.score_rows import BLOCK, ScoreRows
 from discreet.scores import Scores
 
 G = TypeVar("G", bound=Guarantee)
 Indices = npt.NDArray[np.int64]
+
+_DRAWS_IN_BLOCKS = 32  # more draws of a row are quicker drawn for themselves
 
 
 class Mechanism(ABC):
@@ -165,6 +168,43 @@ class Mechanism(ABC):
             neighbours=neighbours,
         )
 
+    def select_each(
+        self,
+        values: Any,
+        *,
+        offsets: Any = None,
+        sensitivity: object = None,
+        monotonic: bool = False,
+        range_distance: object = None,
+    ) -> Indices:
+        """Choose one candidate in every row and return its position there, exactly, from secure random bits.
+
+        What ``guarantee`` says is the price of **one row**. Whoever is in several rows pays for each:
+        ``Event.of_each`` asks for ``rows_per_person`` and multiplies (``docs/proofs/many-rows.md``).
+
+        Args:
+            values: a table with a row for each choice, or one long array with ``offsets``.
+            offsets: row i reaches from ``offsets[i]`` up to ``offsets[i + 1]``.
+            sensitivity: Δ, the most that one person changes any score of a row.
+            monotonic: whether one person moves all scores of a row in the same direction.
+            range_distance: d itself, in place of ``sensitivity``.
+
+        Example:
+            >>> from discreet import PermuteAndFlip
+            >>> PermuteAndFlip(epsilon=1).select_each([[412, 98, 57], [3, 8, 260]], sensitivity=1)
+            array([0, 2])
+            >>> PermuteAndFlip(epsilon=1).select_each([412, 98, 3, 8, 260], offsets=[0, 2, 5], sensitivity=1)
+            array([0, 2])
+        """
+        rows = ScoreRows(
+            values,
+            offsets=offsets,
+            sensitivity=sensitivity,
+            monotonic=monotonic,
+            range_distance=range_distance,
+        )
+        return self._choose_each(rows, SecureBits())
+
     # ---- study: reads the scores without spending budget; the results are not private -----------
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
@@ -178,6 +218,24 @@ class Mechanism(ABC):
         if scale == 0:
             return uniform_best(scores.values, size, bits, largest_is_best=self._optimize == "max")
         return self._draw_many(self.gaps(scores), size, bits)
+
+    def sample_each(
+        self, values: Any, size: int = 1, *, randomness: Bits | None = None, **stated: Any
+    ) -> Indices:
+        """``size`` independent draws for every row, as a table with a row for each. **Not private**.
+
+        ``values`` and what is ``stated`` of them are those of ``select_each``.
+        """
+        size = whole("size", size, least=0)
+        bits = source_of_bits(randomness)
+        rows = ScoreRows(values, **stated)
+        if size > _DRAWS_IN_BLOCKS or not self.private:
+            drawn = (
+                self.sample(row, size, randomness=bits) for row in map(rows.row, range(len(rows)))
+            )
+            return np.array(list(drawn), dtype=np.int64).reshape(len(rows), size)
+        columns = [self._choose_each(rows, bits) for _ in range(size)]
+        return np.array(columns, dtype=np.int64).reshape(size, len(rows)).T
 
     def probabilities(self, scores: Scores) -> Floats:
         """The probability of each candidate. **Not private**: it reads the scores and spends nothing."""
@@ -250,11 +308,13 @@ class Mechanism(ABC):
         return range_distance / self._scale if self._scale else math.inf
 
     def _scale_for(self, scores: Scores) -> Fraction:
-        distance = _scores(scores).range_distance
+        return self._scale_at(_scores(scores).range_distance)
+
+    def _scale_at(self, range_distance: Fraction) -> Fraction:
         if self._scale is not None:
             return self._scale
         assert self._epsilon is not None
-        return distance / self._epsilon
+        return range_distance / self._epsilon
 
     def gaps(self, scores: Scores) -> Gaps:
         """What this mechanism sees of the scores. **Not private**; needs a scale above zero."""
@@ -270,6 +330,23 @@ class Mechanism(ABC):
                 uniform_best(scores.values, 1, bits, largest_is_best=self._optimize == "max")[0]
             )
         return self._draw(self._gaps_at(scale, scores), bits)
+
+    def _choose_each(self, rows: ScoreRows, bits: Bits) -> Indices:
+        scale = self._scale_at(rows.range_distance)
+        chosen = np.empty(len(rows), dtype=np.int64)
+        for which, part in rows.blocks(
+            scale or Fraction(1), largest_is_best=self._optimize == "max"
+        ):
+            if not scale:
+                chosen[which] = best_of_each(part, bits)
+            elif part.ordinary and part.size <= BLOCK:
+                chosen[which] = self._draw_each(part, bits)
+            else:
+                chosen[which] = self._draw_one_by_one(part, bits)
+        return chosen
+
+    def _draw_one_by_one(self, rows: RowGaps, bits: Bits) -> list[int]:
+        return [self._draw(rows.row(number), bits) for number in range(len(rows.starts))]
 
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
         scale = self._scale_for(scores)
@@ -290,6 +367,10 @@ class Mechanism(ABC):
     @abstractmethod
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
         """Many exact independent draws."""
+
+    def _draw_each(self, rows: RowGaps, bits: Bits) -> Indices | list[int]:
+        """One exact draw for each row: the position in it."""
+        return self._draw_one_by_one(rows, bits)
 
     def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
         """The probability mass function of the gaps ``gammas + correction``."""

@@ -9,7 +9,7 @@ from typing import Any
 from discreet import distribution, sampling
 from discreet.distribution.closed_form import laplace_missed
 from discreet.distribution.reference import noisy_max_laplace_ball
-from discreet.gaps import Gaps
+from discreet.gaps import Gaps, RowGaps
 from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, LaplaceDominated
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.facts import Facts
@@ -25,6 +25,7 @@ class _Noise:
 
     draw: Callable[[Gaps, Bits], int]
     draw_many: Callable[[Gaps, int, Bits], Indices]
+    draw_each: Callable[[RowGaps, Bits], Indices]
     promise: Callable[[Exact], Guarantee]
     facts: Facts
 
@@ -34,6 +35,7 @@ _NOISES = {
     "exponential": _Noise(
         sampling.uniform_head,
         sampling.uniform_heads,
+        sampling.head_of_each,
         FlippedCoins,
         replace(
             PermuteAndFlip.facts,
@@ -45,6 +47,7 @@ _NOISES = {
     "laplace": _Noise(
         sampling.laplace_max,
         sampling.laplace_maxes,
+        sampling.laplace_max_of_each,
         LaplaceDominated,
         Facts(
             title="noisy max, Laplace noise",
@@ -69,6 +72,7 @@ _NOISES = {
     "gumbel": _Noise(
         sampling.proportional,
         sampling.proportionals,
+        sampling.proportional_of_each,
         BoundedRange,
         replace(Exponential.facts, title="noisy max, Gumbel noise", compared=False, rank=None),
     ),
@@ -140,6 +144,9 @@ class NoisyMax(Mechanism):
 
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
         return _NOISES[self._noise].draw_many(gaps, size, bits)
+
+    def _draw_each(self, rows: RowGaps, bits: Bits) -> Indices:
+        return _NOISES[self._noise].draw_each(rows, bits)
 
     def _promise(self, epsilon: Exact) -> Guarantee:
         return _NOISES[self._noise].promise(epsilon)

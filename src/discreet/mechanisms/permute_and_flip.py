@@ -7,7 +7,7 @@ from typing import Any
 from discreet import distribution, sampling
 from discreet.distribution.closed_form import permute_and_flip_missed
 from discreet.distribution.reference import permute_and_flip_ball
-from discreet.gaps import Gaps
+from discreet.gaps import Gaps, RowGaps
 from discreet.guarantees import FlippedCoins, Guarantee
 from discreet.mechanisms.facts import Facts
 from discreet.mechanisms.mechanism import Indices, Mechanism
@@ -97,6 +97,11 @@ class PermuteAndFlip(Mechanism):
 
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
         return sampling.uniform_heads(gaps, size, bits)
+
+    def _draw_each(self, rows: RowGaps, bits: Bits) -> Indices | list[int]:
+        if self._steady:
+            return super()._draw_each(rows, bits)
+        return sampling.head_of_each(rows, bits)
 
     def _promise(self, epsilon: Exact) -> Guarantee:
         return FlippedCoins(epsilon)

@@ -17,6 +17,12 @@ from discreet.sampling.bits import (
     uniform_indices,
 )
 from discreet.sampling.coins import biased_coins
+from discreet.sampling.each import (
+    best_of_each,
+    head_of_each,
+    laplace_max_of_each,
+    proportional_of_each,
+)
 from discreet.sampling.exponential import proportional, proportionals
 from discreet.sampling.laplace import laplace_max, laplace_maxes
 from discreet.sampling.permute_and_flip import uniform_head, uniform_heads
@@ -30,11 +36,15 @@ __all__ = [
     "TapeBits",
     "TapeExhausted",
     "best_indices",
+    "best_of_each",
     "biased_coins",
+    "head_of_each",
     "in_proportion_to",
     "laplace_max",
+    "laplace_max_of_each",
     "laplace_maxes",
     "proportional",
+    "proportional_of_each",
     "proportionals",
     "steady_head",
     "uniform_below",

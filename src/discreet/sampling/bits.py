@@ -284,6 +284,28 @@ def uniform_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> I
     return drawn
 
 
+def uniform_below_each(bits: Bits, bounds: Indices, *, width: int = 32) -> Indices:
+    """An independent uniform integer below each of the bounds, none of which exceeds 2^width.
+
+    As ``some_indices``, with a bound for each word; what is dropped is drawn again.
+
+    Example:
+        >>> from discreet.sampling.bits import SecureBits
+        >>> uniform_below_each(SecureBits(), np.array([1, 1, 1]))
+        array([0, 0, 0])
+    """
+    found = np.zeros(len(bounds), dtype=np.int64)
+    left = np.arange(len(bounds))
+    top = np.uint64(1 << width)
+    while len(left):
+        wanted = bounds[left].astype(np.uint64)
+        products = bits.words(len(left), width=width).astype(np.uint64) * wanted
+        kept = (products & (top - np.uint64(1))) >= top % wanted
+        found[left[kept]] = (products[kept] >> np.uint64(width)).astype(np.int64)
+        left = left[~kept]
+    return found
+
+
 def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indices:
     """At most ``count`` independent uniform integers in ``range(bound)``, seldom fewer.
 

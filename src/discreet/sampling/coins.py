@@ -133,6 +133,18 @@ class Uniform:
 _POWERS = 2.0 ** np.arange(128)
 
 
+class SomeGaps(Protocol):
+    """What a coin needs of the gaps, those of one row or of many."""
+
+    def gather(self, indices: Indices, /) -> Floats:
+        """γ of some candidates as float64 (lemma 4)."""
+        ...
+
+    def exact(self, index: int, /) -> Fraction:
+        """γ of one candidate, exactly."""
+        ...
+
+
 class Coins(Protocol):
     """A chance c(γ) for every gap γ, decreasing in γ."""
 
@@ -193,7 +205,7 @@ class Heads:
 
 
 def flip(
-    gaps: Gaps,
+    gaps: SomeGaps,
     candidates: Indices,
     coins: Coins,
     *,
@@ -261,7 +273,7 @@ def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, W
     The first bits of u bound −ln u from above; whoever's gap is larger has e^−γ below u (lemma 6a).
     """
     words = bits.words(gaps.size, width=tuning.first_bits)
-    bounds = _noise_bounds(tuning.first_bits, tuning.tolerance)
+    bounds = noise_bounds(tuning.first_bits, tuning.tolerance)
     return gaps.within(bounds, words).nonzero()[0], words
 
 
@@ -275,7 +287,7 @@ def heads_after_first_bits(
 
 
 @lru_cache(maxsize=16)
-def _noise_bounds(width: int, tolerance: float) -> Floats:
+def noise_bounds(width: int, tolerance: float) -> Floats:
     """For every value of the first bits of u, a number that −ln u is certainly below."""
     with np.errstate(divide="ignore"):
         bounds: Floats = np.log(np.arange(1 << width) * 0.5**width)

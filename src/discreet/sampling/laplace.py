@@ -20,7 +20,7 @@ import numpy as np
 from discreet.gaps import Floats, Gaps, Indices
 from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
-from discreet.sampling.coins import GUARD_BITS, STANDARD, Ball, Heads, Tuning, Uniform
+from discreet.sampling.coins import GUARD_BITS, STANDARD, Ball, Heads, SomeGaps, Tuning, Uniform
 from discreet.sampling.permute_and_flip import first_arrivals, head_or_none
 from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels, thinned_heads
 
@@ -148,7 +148,13 @@ class Layer:
 
 
 def shallowest(
-    gaps: Gaps, layer: Layer, groups: Indices, candidates: Indices, *, bits: Bits, tuning: Tuning
+    gaps: SomeGaps,
+    layer: Layer,
+    groups: Indices,
+    candidates: Indices,
+    *,
+    bits: Bits,
+    tuning: Tuning,
 ) -> tuple[Indices, Indices]:
     """For each group, the candidate of least depth.
 

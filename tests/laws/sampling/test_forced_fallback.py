@@ -35,8 +35,8 @@ from discreet.sampling.coins import (
     Heads,
     Tuning,
     Uniform,
-    _noise_bounds,
     heads_after_first_bits,
+    noise_bounds,
 )
 from discreet.sampling.laplace import Layer
 from discreet.sampling.permute_and_flip import Window
@@ -132,7 +132,7 @@ def test_a_peek_says_tails_as_balls_do(dtype: type) -> None:
 
 def test_the_bounds_of_first_bits_have_their_margin() -> None:
     """Lemma 6a needs more than the exact −ln u; much more would settle fewer coins."""
-    bounds = _noise_bounds(STANDARD.first_bits, STANDARD.tolerance).tolist()
+    bounds = noise_bounds(STANDARD.first_bits, STANDARD.tolerance).tolist()
     assert bounds[0] == math.inf
     with precision(120):
         for first, bound in enumerate(bounds[1:], start=1):

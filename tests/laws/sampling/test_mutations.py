@@ -153,13 +153,13 @@ def first_bits_forgotten(patch: Patch) -> None:
 
 
 def bounds_of_first_bits_one_too_small(patch: Patch) -> None:
-    right = coins_module._noise_bounds
-    patch.setattr(coins_module, "_noise_bounds", lambda *given: np.append(right(*given)[1:], 0.0))
+    right = coins_module.noise_bounds
+    patch.setattr(coins_module, "noise_bounds", lambda *given: np.append(right(*given)[1:], 0.0))
 
 
 def bounds_of_first_bits_a_thousandth_too_small(patch: Patch) -> None:
-    right = coins_module._noise_bounds
-    patch.setattr(coins_module, "_noise_bounds", lambda *given: right(*given) * 0.999)
+    right = coins_module.noise_bounds
+    patch.setattr(coins_module, "noise_bounds", lambda *given: right(*given) * 0.999)
 
 
 def candidate_both_near_and_far(patch: Patch) -> None:
