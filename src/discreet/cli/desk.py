@@ -202,6 +202,78 @@ def serve(file: str, *, json: bool) -> None:
     server.run()
 
 
+@command("demo")
+@option("--browser/--no-browser", "Open the page in the browser.", default=True)
+def demo(*, browser: bool) -> None:
+    """Serve an invented clinic to two analysts, and open the page; its files go when it is stopped.
+
+    Example: discreet desk demo
+    """
+    import tempfile
+    import threading
+    import webbrowser
+    from pathlib import Path
+
+    from discreet.demo_data import write_clinic
+    from discreet.guarantees import PureDP
+    from discreet.ledger import Ledger
+
+    with tempfile.TemporaryDirectory(prefix="discreet-desk-") as folder:
+        write_clinic(folder)
+        file = Path(folder) / "clinic.toml"
+        file.write_text(_CLINIC, encoding="utf-8")
+        with Ledger.open(Path(folder) / "budget.db") as ledger:
+            ledger.create("clinic", PureDP(3))
+        owner = _owner(str(file))
+        from discreet.desk.serving import DeskServer
+
+        server = DeskServer(owner)
+        say(f"An invented clinic, served to two analysts at {server.url}")
+        for analyst in owner.analyst:
+            token = server.desk.store.new_token(analyst, days=1)
+            say(f"  {analyst:<13} {token}")
+        say("Come in with one of the tokens. Stop it with Ctrl-C.", err=True)
+        if browser:
+            threading.Timer(1.0, webbrowser.open, [server.url]).start()
+        server.run()
+
+
+_CLINIC = """
+[ledger]
+place = "budget.db"
+[desk]
+listen = "127.0.0.1:0"
+[table.visits]
+source = "visits.csv"
+user = "patient_id"
+dataset = "clinic"
+where = ["clinic"]
+[table.visits.slot]
+mode = "2s"
+top_k = "3s"
+[table.visits.column.diagnosis]
+candidates = "icd10.txt"
+[table.visits.column.clinic]
+candidates = "clinics.txt"
+[table.people]
+source = "people.csv"
+user = "person_id"
+dataset = "clinic"
+where = ["clinic"]
+[table.people.slot]
+median = "2s"
+[table.people.column.age]
+bounds = [0, 120]
+[analyst.epidemiology]
+tables = ["visits", "people"]
+epsilon = 2
+most_per_question = 0.5
+[analyst.planning]
+tables = ["people"]
+epsilon = 0.5
+"""
+
+
 @command("mcp")
 def mcp() -> None:
     """A desk for assistants: the Model Context Protocol on standard input and output.
@@ -281,5 +353,5 @@ def _when(seconds: float) -> str:
 
 
 desk = Group("desk", help="A desk for analysts: they ask, the owner's rows stay.")
-for _each in (check, token, serve, status, log, allow, revoke, mcp):
+for _each in (check, token, serve, status, log, allow, revoke, mcp, demo):
     desk.add_command(_each)
