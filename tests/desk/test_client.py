@@ -7,9 +7,9 @@ import pytest
 from discreet import PureDP
 from discreet.cli import app
 from discreet.desk import connect
-from discreet.desk.client import DeskRefusalError, DeskUnreachableError, release_from
+from discreet.desk.client import DeskRefusalError, DeskUnreachableError
 from discreet.errors import ParameterError
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import TableRelease, release_from
 from tests.tools.desks import Caller
 
 ANYTHING = "x"

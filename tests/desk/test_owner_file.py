@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -70,3 +71,26 @@ def test_other_addresses_need_tls_or_a_proxy_and_their_names(tmp_path: Path) -> 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="no such file of UTF-8 text"):
         read_owner_file(tmp_path / "absent.toml")
+
+
+def test_the_documentations_file_is_valid(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "desk.md"
+    file = tmp_path / "clinic.toml"
+    file.write_text(page.read_text("utf-8").partition("```toml\n")[2].partition("```")[0], "utf-8")
+    (tmp_path / "icd10.txt").write_text("J00\nJ11\n")
+    owner = read_owner_file(file)
+    assert owner.table["visits"].seconds("quantiles") == 5
+    entries = set(type(owner.desk).model_fields)
+    documented = page.read_text("utf-8").partition("| entry of")[2].partition("\n\n")[0]
+    assert entries == {name for name in entries if f"`{name}`" in documented}
+
+
+def test_every_sentence_of_the_threat_model_names_a_test_that_there_is() -> None:
+    root = Path(__file__).parents[2]
+    named = re.findall(r"`(test_\w+)`", (root / "docs" / "desk-threats.md").read_text("utf-8"))
+    there = "".join(
+        path.read_text("utf-8")
+        for path in [*(root / "tests" / "desk").glob("test_*.py"), root / "tests/cli/test_desk.py"]
+    )
+    assert len(named) > 10
+    assert [name for name in named if f"def {name}(" not in there] == []

@@ -261,10 +261,14 @@ def answer(
     dataset: str | None,
     ledger: str | None,
     no_ledger: bool,
+    keep_answer: bool,
     **options: Any,
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
     from discreet.questions import NeverMatchesWarning
+
+    if keep_answer and no_ledger:
+        raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
 
     with _counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
@@ -276,6 +280,8 @@ def answer(
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
+        if keep_answer:
+            counting["ledger"].keep(release.entry, release.as_data())
     deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
 
 

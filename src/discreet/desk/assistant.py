@@ -14,9 +14,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 from discreet import __version__
-from discreet.desk.client import RemoteDesk, release_from
+from discreet.desk.client import RemoteDesk
 from discreet.desk.shapes import Question
 from discreet.errors import DiscreetError
+from discreet.questions.answer import release_from
 from discreet.sampling import SecureBits
 
 T = TypeVar("T")

@@ -16,15 +16,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from discreet import guarantees
 from discreet.displays import card, visible
 from discreet.displays import table as html_table
 from discreet.errors import DiscreetError, ParameterError
 from discreet.numbers.exact import refuse
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import TableRelease, release_from
 from discreet.sampling import SecureBits
 
-_CHECKED = ", checked by Coq"
 _TRIES = 4
 _PATIENCE = 3700  # the longest slot, and some
 
@@ -243,33 +241,3 @@ class RemoteTable:
 def _number(value: object) -> object:
     """A number as JSON carries it whole: whole numbers as such, all others as text."""
     return value if isinstance(value, int | float | str) else str(value)
-
-
-def release_from(data: Mapping[str, Any]) -> TableRelease:
-    """A release from the plain data of ``TableRelease.as_data``.
-
-    Example:
-        >>> from discreet import PureDP
-        >>> release = TableRelease(answer="flu", guarantee=PureDP("0.5"), mechanism="permute-and-flip",
-        ...                        neighbours="add-remove", entry="clinic #2", rules=("One rule.",))
-        >>> release_from(release.as_data()) == release
-        True
-    """
-    fields = dict(data)
-    promised = fields.pop("guarantee")
-    measure = getattr(guarantees, promised["measure"])
-    # A figure was rounded up when it was printed, so it is taken as it stands.
-    figures = [promised[name] for name in ("epsilon", "rho", "delta") if name in promised]
-    for name, value in fields.items():
-        if isinstance(value, list):
-            fields[name] = tuple(value)
-        elif isinstance(value, dict):
-            fields[name] = {
-                key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
-            }
-    guarantee = measure(*figures)
-    if promised.get("proof") is not None:
-        pages, _, how = promised["proof"].rpartition(": ")
-        names = how.removesuffix(_CHECKED).split(", ") if how.endswith(_CHECKED) else []
-        guarantee = guarantee.resting_on(guarantees.Proof(tuple(pages.split(", ")), *names))
-    return TableRelease(guarantee=guarantee, **fields)
