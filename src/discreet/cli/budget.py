@@ -110,7 +110,8 @@ def history(dataset: str, *, ledger: str | None, json: bool) -> None:
     if json:
         say_json([entry.as_data() for entry in entries])
         return
-    print_history(entries)
+    columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
+    print_table(columns, [_entry_row(entry) for entry in entries])
 
 
 @command("answers")
@@ -297,12 +298,6 @@ def _budget_row(found: Budget) -> list[str]:
         found.neighbours,
         str(found.head.sequence),
     ]
-
-
-def print_history(entries: Sequence[Entry]) -> None:
-    """Entries, as a table."""
-    columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
-    print_table(columns, [_entry_row(entry) for entry in entries])
 
 
 def _entry_row(entry: Entry) -> list[str]:
