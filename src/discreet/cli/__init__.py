@@ -30,6 +30,7 @@ _SECTIONS = {
         "top": ("ask", "The k most common values of a column."),
         "select": ("ask", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),
+        "desk": ("desk", "A desk for analysts who may not see a row."),
     },
     "Choose before you spend": {
         "compare": ("choose", "How far each mechanism falls short, over ε."),
