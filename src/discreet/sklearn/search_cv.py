@@ -144,7 +144,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
             purpose="search for parameters",
         )
         self.best_params_ = best.setting
-        self.best_estimator_, self.best_score_ = best.result or (None, None)
+        winner: tuple[Any, int | None] = best.result or (None, None)
+        self.best_estimator_, self.best_score_ = winner
         self.guarantee_, self.entry_ = best.guarantee, best.entry
         return self
 
