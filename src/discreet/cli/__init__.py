@@ -30,6 +30,7 @@ _SECTIONS = {
         "top": ("ask", "The k most common values of a column."),
         "select": ("ask", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),
+        "desk": ("desk", "A desk for analysts who may not see a row."),
     },
     "Choose before you spend": {
         "compare": ("choose", "How far each mechanism falls short, over ε."),
@@ -41,6 +42,7 @@ _SECTIONS = {
     },
     "Check": {
         "audit": ("audit", "Search for scores that refute a claimed guarantee."),
+        "verify": ("verify", "Check a decision record, and the ledger against it."),
         "claims": ("papers", "Every numbered claim of five papers, checked."),
         "reproduce": ("papers", "Redraw the papers' figures; where do they differ?"),
     },
