@@ -9,13 +9,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli import shared_options as shared
-from discreet.cli.commands import argument, command, option, stack
+from discreet.cli.commands import Command, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from click import Context
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
@@ -29,7 +32,7 @@ def _listed(text: str | None, *, least: int = 1) -> Any:
 
 
 _WHAT = stack(
-    argument("DATA", "A CSV, Parquet or JSON lines file, or a glob in quotes."),
+    argument("DATA", "A CSV, Parquet or JSON lines file, a glob in quotes, or desk:TABLE."),
     option("--column COLUMN", "The column to ask about.", required=True),
     option("--epsilon NUMBER", "What the whole question costs.", required=True),
 )
@@ -46,7 +49,9 @@ _CANDIDATES = option(
     callback=lambda _context, _option, text: _listed(text, least=2),
 )
 _UNKNOWN = stack(
-    option("--delta NUMBER", "Without --candidates: how likely the guarantee may fail."),
+    option(
+        "--delta NUMBER", "Without --candidates or --groups: how likely the guarantee may fail."
+    ),
     option(
         "--considered COUNT", "Without --candidates: how many values compete at most.", default=100
     ),
@@ -55,6 +60,8 @@ _COUNTS = stack(
     option("--with-count", "Also a noisy count, for a part of epsilon."),
     option("--count-share NUMBER", "The part of epsilon that counts get.", default="0.25"),
 )
+_OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
+_FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
 _STEP = option("--step NUMBER", "The distance between grid points.", default="1")
 _GRID = stack(option("--bounds LOWER:UPPER", "Public bounds, such as 0:120.", required=True), _STEP)
 _VALUES = stack(
@@ -71,16 +78,23 @@ _VALUES = stack(
 )
 _ROWS = stack(
     option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".'),
-    option("--by COLUMN", "One answer for each of the --groups of this column."),
+    option("--by COLUMN", "One answer for each group of this column: see --groups."),
     option(
         "--groups LIST",
-        "With --by: the public groups, with commas, or a file of them.",
+        "With --by: the public groups, with commas, or a file; without it, with --delta, those of the data "
+        "that have people enough to be named.",
         callback=lambda _context, _option, text: _listed(text),
     ),
     option(
-        "--groups-per-person COUNT",
-        "A person counts in so many groups at most, drawn from theirs; ε is shared.",
-        default=1,
+        "--groups-per-person NUMBER",
+        "A person counts in so many groups at most, drawn from theirs; ε is shared. 'choose': a bound that "
+        "is found privately.",
+        default="1",
+        callback=lambda _context, _option, text: int(text) if text.isdecimal() else text,
+    ),
+    option(
+        "--groups-share NUMBER",
+        "The part of epsilon for finding groups (0.5 by default) or choosing that bound (0.1).",
     ),
 )
 _HOW = stack(
@@ -95,11 +109,24 @@ _HOW = stack(
 )
 
 
-@command("mode")
+class Question(Command):
+    """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
+
+    def run(self, ctx: Context) -> Any:
+        """Ask here, or there."""
+        if not ctx.params["data"].startswith("desk:"):
+            return super().run(ctx)
+        from discreet.cli.desk import ask_desk
+
+        return ask_desk(ctx)
+
+
+@command("mode", Question)
 @_WHAT
 @_CANDIDATES
 @option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
 @_STEP
+@_OTHER
 @_WHO
 @_UNKNOWN
 @_ROWS
@@ -126,12 +153,13 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     _ask("mode", **asked)
 
 
-@command("median")
+@command("median", Question)
 @_WHAT
 @_GRID
 @_WHO
 @_VALUES
 @_ROWS
+@_FOUND
 @_HOW
 def median(**asked: Any) -> None:
     """The median of a column, on a public grid.
@@ -145,13 +173,14 @@ def median(**asked: Any) -> None:
     _ask("median", **asked)
 
 
-@command("quantiles")
+@command("quantiles", Question)
 @_WHAT
 @option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
 @_GRID
 @_WHO
 @_VALUES
 @_ROWS
+@_FOUND
 @_HOW
 def quantiles(*, at: str, **asked: Any) -> None:
     """Several quantiles of a column at once, on a public grid.
@@ -165,10 +194,11 @@ def quantiles(*, at: str, **asked: Any) -> None:
     _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
 
 
-@command("top")
+@command("top", Question)
 @_WHAT
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
+@_OTHER
 @_WHO
 @option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
 @option("--unordered", "Do not release the order.")
@@ -267,10 +297,14 @@ def answer(
     dataset: str | None,
     ledger: str | None,
     no_ledger: bool,
+    keep_answer: bool,
     **options: Any,
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
     from discreet.questions import NeverMatchesWarning
+
+    if keep_answer and no_ledger:
+        raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
 
     with _counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
@@ -284,6 +318,8 @@ def answer(
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
+        if keep_answer:
+            counting["ledger"].keep(release.entry, release.as_data())
     deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
 
 
