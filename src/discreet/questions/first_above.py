@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.registry import STREAMS
-from discreet.numbers.exact import refuse
+from discreet.numbers.exact import finite, refuse
 from discreet.questions.answer import TableRelease, about_threshold, about_types
 from discreet.questions.candidates import public_candidates
 from discreet.questions.context import Context, Terms
@@ -73,7 +73,7 @@ def first_above(
     moved = count_sensitivity(asking.inner)
     rule = STREAMS[named](
         asking.epsilon_each,
-        threshold=above,
+        threshold=finite("above", above),
         sensitivity=moved.delta,
         crossings=1 if crossings is None else crossings,
         monotonic=moved.monotonic,

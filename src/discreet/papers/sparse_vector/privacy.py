@@ -49,21 +49,17 @@ def _holds(number: str, scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Variant 1",
-    """With threshold noise of scale 2Δ/ε, query noise of scale 4cΔ/ε and a stop after c answers “above”, the
-    technique is ε-differentially private.""",
-)
+@claim("Variant 1")
 def _variant_1(scope: Scope) -> Finding:
+    """With threshold noise of scale 2Δ/ε, query noise of scale 4cΔ/ε and a stop after c answers “above”, the
+    technique is ε-differentially private."""
     return _holds("1", scope)
 
 
-@claim(
-    "Variant 2 (Dwork and Roth)",
-    """With threshold noise of scale 2cΔ/ε that is drawn anew after each “above”, query noise of scale 4cΔ/ε
-    and a stop after c of them, it is ε-differentially private.""",
-)
+@claim("Variant 2 (Dwork and Roth)")
 def _variant_2(scope: Scope) -> Finding:
+    """With threshold noise of scale 2cΔ/ε that is drawn anew after each “above”, query noise of scale 4cΔ/ε
+    and a stop after c of them, it is ε-differentially private."""
     return _holds("2", scope)
 
 
@@ -84,12 +80,10 @@ def _grows(number: str, scope: Scope, why: str) -> Finding:
     )
 
 
-@claim(
-    "Variant 3 (Roth)",
-    """With query noise of scale 2cΔ/ε, and the noisy answer itself released in place of “above”, it is
-    ε-differentially private.""",
-)
+@claim("Variant 3 (Roth)")
 def _variant_3(scope: Scope) -> Finding:
+    """With query noise of scale 2cΔ/ε, and the noisy answer itself released in place of “above”, it is
+    ε-differentially private."""
     return _grows(
         "3",
         scope,
@@ -98,12 +92,10 @@ def _variant_3(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Variant 4 (Lee and Clifton)",
-    """With threshold noise of scale 4Δ/ε, query noise of scale 4Δ/(3ε) whatever c is, and a stop after c
-    answers “above”, it is ε-differentially private.""",
-)
+@claim("Variant 4 (Lee and Clifton)")
 def _variant_4(scope: Scope) -> Finding:
+    """With threshold noise of scale 4Δ/ε, query noise of scale 4Δ/(3ε) whatever c is, and a stop after c
+    answers “above”, it is ε-differentially private."""
     worst: dict[str, str] = {}
     first: Verdict | None = None
     for crossings in (1,) if scope.quick else (1, 2):
@@ -129,12 +121,10 @@ def _variant_4(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Variant 5 (Stoddard and others)",
-    """With threshold noise of scale 2Δ/ε, no noise on the queries and no stop, it is ε-differentially
-    private.""",
-)
+@claim("Variant 5 (Stoddard and others)")
 def _variant_5(scope: Scope) -> Finding:
+    """With threshold noise of scale 2Δ/ε, no noise on the queries and no stop, it is ε-differentially
+    private."""
     verdict = _audited(variants(_EPSILON, 1)["5"], _EPSILON, scope)
     established(verdict.witness is not None, "there is a witness")
     return refuted(
@@ -146,10 +136,8 @@ def _variant_5(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Variant 6 (Chen and others)",
-    """With noise of scale 2Δ/ε on the threshold and on each query, and no stop, it is ε-differentially
-    private.""",
-)
+@claim("Variant 6 (Chen and others)")
 def _variant_6(scope: Scope) -> Finding:
+    """With noise of scale 2Δ/ε on the threshold and on each query, and no stop, it is ε-differentially
+    private."""
     return _grows("6", scope, "every “above” tells as much as the first, and nothing stops them")
