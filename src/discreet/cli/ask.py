@@ -46,7 +46,9 @@ _CANDIDATES = option(
     callback=lambda _context, _option, text: _listed(text, least=2),
 )
 _UNKNOWN = stack(
-    option("--delta NUMBER", "Without --candidates: how likely the guarantee may fail."),
+    option(
+        "--delta NUMBER", "Without --candidates or --groups: how likely the guarantee may fail."
+    ),
     option(
         "--considered COUNT", "Without --candidates: how many values compete at most.", default=100
     ),
@@ -55,6 +57,8 @@ _COUNTS = stack(
     option("--with-count", "Also a noisy count, for a part of epsilon."),
     option("--count-share NUMBER", "The part of epsilon that counts get.", default="0.25"),
 )
+_OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
+_FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
 _STEP = option("--step NUMBER", "The distance between grid points.", default="1")
 _GRID = stack(option("--bounds LOWER:UPPER", "Public bounds, such as 0:120.", required=True), _STEP)
 _VALUES = stack(
@@ -71,16 +75,23 @@ _VALUES = stack(
 )
 _ROWS = stack(
     option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".'),
-    option("--by COLUMN", "One answer for each of the --groups of this column."),
+    option("--by COLUMN", "One answer for each group of this column: see --groups."),
     option(
         "--groups LIST",
-        "With --by: the public groups, with commas, or a file of them.",
+        "With --by: the public groups, with commas, or a file; without it, with --delta, those of the data "
+        "that have people enough to be named.",
         callback=lambda _context, _option, text: _listed(text),
     ),
     option(
-        "--groups-per-person COUNT",
-        "A person counts in so many groups at most, drawn from theirs; ε is shared.",
-        default=1,
+        "--groups-per-person NUMBER",
+        "A person counts in so many groups at most, drawn from theirs; ε is shared. 'choose': a bound that "
+        "is found privately.",
+        default="1",
+        callback=lambda _context, _option, text: int(text) if text.isdecimal() else text,
+    ),
+    option(
+        "--groups-share NUMBER",
+        "The part of epsilon for finding groups (0.5 by default) or choosing that bound (0.1).",
     ),
 )
 _HOW = stack(
@@ -100,6 +111,7 @@ _HOW = stack(
 @_CANDIDATES
 @option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
 @_STEP
+@_OTHER
 @_WHO
 @_UNKNOWN
 @_ROWS
@@ -132,6 +144,7 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
 @_WHO
 @_VALUES
 @_ROWS
+@_FOUND
 @_HOW
 def median(**asked: Any) -> None:
     """The median of a column, on a public grid.
@@ -152,6 +165,7 @@ def median(**asked: Any) -> None:
 @_WHO
 @_VALUES
 @_ROWS
+@_FOUND
 @_HOW
 def quantiles(*, at: str, **asked: Any) -> None:
     """Several quantiles of a column at once, on a public grid.
@@ -169,6 +183,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
 @_WHAT
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
+@_OTHER
 @_WHO
 @option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
 @option("--unordered", "Do not release the order.")

@@ -77,9 +77,12 @@ class TableRelease(Release):
 
     def _answers(self) -> str:
         if isinstance(self.answer, Mapping):
-            return "\n".join(
-                f"{visible(group)}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
-                for group, answer in self.answer.items()
+            return (
+                "\n".join(
+                    f"{visible(group)}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
+                    for group, answer in self.answer.items()
+                )
+                or NOTHING
             )
         return self._one(self.answer, self.count, self.gap)
 
@@ -223,8 +226,14 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
     )
 
 
-def about_candidates(grid: Grid | None = None) -> Sentences:
+def about_candidates(grid: Grid | None = None, *, other: str | None = None) -> Sentences:
     """Which values count for which candidate."""
+    if other is not None:
+        return (
+            f"A person counts once for each candidate that they have, and once for {other} if they have a "
+            "value that is none; missing values are left out, and a candidate that nobody has competes with "
+            "zero people.",
+        )
     if grid is None:
         return (
             "A person counts once for each candidate that they have; missing values and values that are no "
@@ -277,6 +286,32 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
     return (
         *said,
         f"{named} of {asked}: no further value has so many people that naming it is safe at this ε and δ.",
+    )
+
+
+def about_kept(asked: int, named: int) -> Sentences:
+    """Values that come from the data, where each person has one."""
+    said = (
+        "The candidates are the values that have so many people that naming them is safe at this ε and δ; "
+        "missing values are left out.",
+    )
+    return said if named == asked else (*said, f"{named} of {asked}: no further value has.")
+
+
+def about_found_groups(by: str, *, one: bool) -> Sentences:
+    """Groups that nobody listed."""
+    drawn = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
+    return (
+        f"The groups are those of {by} in the data that have so many people that naming them is safe at this "
+        f"ε and δ; smaller ones are left out, and blank or misencoded texts.{drawn}",
+    )
+
+
+def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sentences:
+    """A bound on the groups of a person that was itself a private choice."""
+    return (
+        f"A person counts in at most {most} groups: chosen privately, for ε = {figure(epsilon)} of the "
+        f"total, so that about {figure(covered)} of the people count in all of theirs.",
     )
 
 
