@@ -9,13 +9,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli import shared_options as shared
-from discreet.cli.commands import argument, command, option, stack
+from discreet.cli.commands import Command, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from click import Context
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
@@ -29,7 +32,7 @@ def _listed(text: str | None, *, least: int = 1) -> Any:
 
 
 _WHAT = stack(
-    argument("DATA", "A CSV, Parquet or JSON lines file, or a glob in quotes."),
+    argument("DATA", "A CSV, Parquet or JSON lines file, a glob in quotes, or desk:TABLE."),
     option("--column COLUMN", "The column to ask about.", required=True),
     option("--epsilon NUMBER", "What the whole question costs.", required=True),
 )
@@ -106,7 +109,19 @@ _HOW = stack(
 )
 
 
-@command("mode")
+class Question(Command):
+    """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
+
+    def run(self, ctx: Context) -> Any:
+        """Ask here, or there."""
+        if not ctx.params["data"].startswith("desk:"):
+            return super().run(ctx)
+        from discreet.cli.desk import ask_desk
+
+        return ask_desk(ctx)
+
+
+@command("mode", Question)
 @_WHAT
 @_CANDIDATES
 @option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
@@ -138,7 +153,7 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     _ask("mode", **asked)
 
 
-@command("median")
+@command("median", Question)
 @_WHAT
 @_GRID
 @_WHO
@@ -158,7 +173,7 @@ def median(**asked: Any) -> None:
     _ask("median", **asked)
 
 
-@command("quantiles")
+@command("quantiles", Question)
 @_WHAT
 @option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
 @_GRID
@@ -179,7 +194,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
     _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
 
 
-@command("top")
+@command("top", Question)
 @_WHAT
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
@@ -256,10 +271,14 @@ def answer(
     dataset: str | None,
     ledger: str | None,
     no_ledger: bool,
+    keep_answer: bool,
     **options: Any,
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
     from discreet.questions import NeverMatchesWarning
+
+    if keep_answer and no_ledger:
+        raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
 
     with _counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
@@ -273,6 +292,8 @@ def answer(
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
+        if keep_answer:
+            counting["ledger"].keep(release.entry, release.as_data())
     deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
 
 
