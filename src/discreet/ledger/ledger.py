@@ -197,20 +197,17 @@ class Ledger:
         def decide(_connection: Connection, state: State) -> _Change:
             account = state.account(dataset)
             amount = account.accountant.amount(happening.under(account.neighbours))
-            return (
-                dataset,
-                "spend",
-                {
-                    "purpose": why,
-                    "mechanism": happening.mechanism,
-                    "parameters": dict(happening.parameters),
-                    "guarantee": cap_in_words(happening.guarantee),
-                    "count": happening.count,
-                    "neighbours": happening.neighbours,
-                    "group": group,
-                    "spent": amount_as_data(amount),
-                },
-            )
+            details = {
+                "purpose": why,
+                "mechanism": happening.mechanism,
+                "parameters": dict(happening.parameters),
+                "guarantee": cap_in_words(happening.guarantee),
+                "count": happening.count,
+                "neighbours": happening.neighbours,
+                "group": group,
+                "spent": amount_as_data(amount),
+            }
+            return dataset, "spend", details
 
         return self._change(dataset, decide)
 
