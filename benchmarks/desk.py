@@ -38,10 +38,11 @@ QUESTION = {"kind": "mode", "table": "visits", "column": "code", "epsilon": "0.0
 def folder_with(rows: int, folder: Path, *, slot: str, workers: int) -> OwnerFile:
     """A table of invented visits, its budget, and two hundred analysts."""
     path = folder / "visits.parquet"
-    duckdb.execute(
-        f"COPY (SELECT (hash(i) % {max(rows // 4, 1)})::BIGINT AS person, "
-        f"(hash(i + 1) % 50)::BIGINT AS code FROM range({rows}) t(i)) TO '{path}'"  # noqa: S608  # our own names
+    people = max(rows // 4, 1)
+    visits = (
+        f"SELECT hash(i) % {people} AS person, hash(i + 1) % 50 AS code FROM range({rows}) t(i)"  # noqa: S608  # numbers
     )
+    duckdb.execute(f"COPY ({visits}) TO '{path}'")
     analysts = "".join(
         f'[analyst.a{each}]\ntables = ["visits"]\nepsilon = 100\nleast_per_question = 0.01\n'
         for each in range(ANALYSTS)
