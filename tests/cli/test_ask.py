@@ -107,7 +107,7 @@ def test_the_first_week_above_a_threshold(folder: Path) -> None:
     several = _run(*asked, "--above", 15, "--crossings", 3, "--with-gap", "--json")
     data = json.loads(several.output)
     assert len(data["answer"]) == len(data["gap"]) == 3
-    with pytest.raises(ParameterError, match="above='many' is not allowed"):
+    with pytest.raises(ParameterError, match="--above 'many' is not allowed"):
         _run(*asked, "--above", "many")
     assert "first above 15 of week" in _run("budget", "history", "clinic", *counted[2:]).output
 
