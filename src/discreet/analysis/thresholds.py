@@ -35,6 +35,10 @@ class ThresholdErrors:
         false_alarm: the chance that a value below is named.
         miss: the chance that none is named.
         at_once: whether all values must be known before the first answer.
+
+    Example:
+        >>> ThresholdErrors("above-threshold", false_alarm=0.25, miss=0.125, at_once=False).wrong
+        0.375
     """
 
     mechanism: str
@@ -136,7 +140,12 @@ def _made(
 
 @dataclass(frozen=True, slots=True)
 class ThresholdAdvice:
-    """Who answers best about a threshold at one ε, with the figures."""
+    """Who answers best about a threshold at one ε, with the figures.
+
+    Example:
+        >>> print(recommend_threshold(1, n=52, margin=20, monotonic=True).advice[:46])
+        On a stream use above-threshold: wrong with pr
+    """
 
     epsilon: Fraction
     options: tuple[ThresholdErrors, ...]

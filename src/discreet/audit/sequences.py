@@ -47,7 +47,13 @@ _STEPS = (-2, -1, 0, 1, 2, 3)
 
 @runtime_checkable
 class StreamSubject(Protocol):
-    """What is audited: the law of a stream's answers, in floats for the search and in balls to be certain."""
+    """What is audited: the law of a stream's answers, in floats for the search and in balls to be certain.
+
+    Example:
+        >>> from discreet.mechanisms import CrossingRule
+        >>> isinstance(CrossingRule(epsilon=1, threshold=0, sensitivity=1), StreamSubject)
+        True
+    """
 
     @property
     def sensitivity(self) -> Fraction:
