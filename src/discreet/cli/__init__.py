@@ -38,6 +38,7 @@ _SECTIONS = {
         "plan": ("choose", "The least ε that is accurate enough."),
         "recommend": ("choose", "Which mechanism to use, and why."),
         "risk": ("choose", "The surest an attacker can be, or the ε for that."),
+        "tuning": ("tuning", "What the best of several private runs costs."),
         "optimality": ("choose", "A mechanism's error over the least possible."),
     },
     "Check": {

@@ -365,7 +365,7 @@ def _people_in(frame: Any, rows: Rows, *kept: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, bytes | bytearray):  # a text, see identities
+    if isinstance(value, bytes | bytearray):  # a text, see `with_text`
         return value.decode(errors="replace")
     return value.item() if isinstance(value, np.generic) else value
 

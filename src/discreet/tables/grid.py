@@ -162,12 +162,8 @@ def _signed(name: str, value: object) -> Fraction:
     try:
         negative = value < 0  # type: ignore[operator]  # anything that cannot be compared is refused
         return -non_negative(name, -value) if negative else non_negative(name, value)  # type: ignore[operator]  # as above
-    except (
-        TypeError,
-        ArithmeticError,
-    ):  # a decimal NaN does not compare, and says so in its own way
-        pass
-    raise refuse(name, value, "a finite number")
+    except (TypeError, ArithmeticError):  # the second is a decimal NaN's way to refuse to compare
+        raise refuse(name, value, "a finite number") from None
 
 
 def _shown(number: Fraction) -> str:
