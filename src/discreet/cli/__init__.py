@@ -27,6 +27,7 @@ _SECTIONS = {
         "mode": ("ask", "The most common value of a column."),
         "median": ("ask", "The median of a column, on a public grid."),
         "quantiles": ("ask", "Several quantiles of a column at once."),
+        "bound": ("ask", "A bound on a column, for later questions."),
         "top": ("ask", "The k most common values of a column."),
         "select": ("ask", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),

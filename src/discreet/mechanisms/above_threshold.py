@@ -13,11 +13,12 @@ from discreet.distribution.crossings import Block, Panels, first_crossing, seque
 from discreet.errors import ParameterError, ScoresError
 from discreet.guarantees import Guarantee, Proof, PureDP
 from discreet.mechanisms.facts import Floats
-from discreet.mechanisms.mechanism import Indices, source_of_bits
+from discreet.mechanisms.mechanism import Indices
 from discreet.numbers.exact import finite, positive, positive_distance, probability, refuse, whole
 from discreet.numbers.noise_scales import NoiseScales
 from discreet.sampling import Bits
 from discreet.sampling.above_threshold import NoisyThreshold
+from discreet.sampling.bits import source_of_bits
 from discreet.scores import Scores
 
 G = TypeVar("G", bound=Guarantee)

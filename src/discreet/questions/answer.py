@@ -199,11 +199,15 @@ def about_rows(
     rows: Rows, *, where: str | None, epsilon: Fraction, epsilon_each: Fraction
 ) -> Sentences:
     """Whose rows count, which, and in which groups."""
-    said: Sentences = (
-        "Every row counts as another person's, as was stated (one_row_per_user)."
-        if rows.user is None
-        else f"The column {rows.user} tells people apart; rows without it are left out.",
-    )
+    whose = "Every row counts as another person's, as was stated (one_row_per_user)."
+    if rows.counted is not None:
+        whose = (
+            f"A row stands for as many people as {rows.counted} says, rounded down and a trillion at most, "
+            "each of them in this row only, as was stated; rows for less than one are left out."
+        )
+    elif rows.user is not None:
+        whose = f"The column {rows.user} tells people apart; rows without it are left out."
+    said: Sentences = (whose,)
     if where is not None:
         said += (f"Only rows with {where} count; a comparison with a missing value is false.",)
     if rows.by is not None:
@@ -265,10 +269,10 @@ def about_types(table: Table, column: str, public: Candidates, *, name: str) -> 
     return said
 
 
-def about_values(grid: Grid, *, per_person: str, outside: str, several: bool) -> Sentences:
+def about_values(bounds: str, *, per_person: str, outside: str, several: bool) -> Sentences:
     """Which number a person counts with; ``several`` if a person may have more than one."""
     said = (
-        f"Values outside {grid.shown_bounds} {OUTSIDE[outside]} (outside={outside!r}).",
+        f"Values outside {bounds} {OUTSIDE[outside]} (outside={outside!r}).",
         MISSING_NUMBERS,
     )
     if not several:

@@ -11,7 +11,7 @@ from discreet.displays import table as html_table
 from discreet.neighbours import Neighbours
 from discreet.questions.context import Context, TableTerms
 from discreet.questions.mode import mode
-from discreet.questions.quantiles import median, quantile, quantiles
+from discreet.questions.quantiles import bound, median, quantile, quantiles
 from discreet.questions.select_by import select_by
 from discreet.questions.spending import AnyLedger
 from discreet.questions.top_k import top_k
@@ -35,6 +35,7 @@ class PrivateTable(Context):
     """
 
     mode = mode
+    bound = bound
     median = median
     quantile = quantile
     quantiles = quantiles
@@ -49,7 +50,11 @@ class PrivateTable(Context):
     def _facts(self) -> dict[str, str]:
         facts = {
             "columns": ", ".join(f"{name} ({kind})" for name, kind in self.columns.items()),
-            "people": "one row each" if self.user is None else f"told apart by {self.user}",
+            "people": f"counted in {self.counted}"
+            if self.counted is not None
+            else "one row each"
+            if self.user is None
+            else f"told apart by {self.user}",
             "where": self.where,
             "by": self.by,
             "neighbours": f"{self.neighbours} ({Neighbours(self.neighbours).in_words})",

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from discreet.analysis.charts.style import (
+    NEUTRAL,
     NOT_PRIVATE,
-    SHADES,
     altair,
     line_chart,
+    look_scale,
+    ranked,
     save_chart,
     styled,
     to_html,
@@ -68,7 +70,6 @@ def comparison_chart(comparison: Comparison) -> Any:
         records,
         x=("epsilon", "ε of one release"),
         y=("expected_error", "expected error (in scores)"),
-        series="mechanism",
         log_x=True,
         log_y=True,
     )
@@ -98,7 +99,6 @@ def tail_chart(
         records,
         x=("t", "t (in scores)"),
         y=("tail", "Pr[error ≥ t]"),
-        series="mechanism",
         log_y=True,
         step=True,
         points=len(records) <= 120,
@@ -173,12 +173,7 @@ def optimality_chart(
         for family in family_list(mechanisms)
         for epsilon in epsilon_list(epsilons)
     ]
-    chart = line_chart(
-        records,
-        x=("epsilon", "ε"),
-        y=("ratio", "error ÷ least possible error"),
-        series="mechanism",
-    )
+    chart = line_chart(records, x=("epsilon", "ε"), y=("ratio", "error ÷ least possible error"))
     values = [{"at": SHARP_THRESHOLD}, {"at": THRESHOLD}]
     rules = alt.Chart(alt.Data(values=values)).mark_rule(strokeDash=[3, 3], color="#666666")
     marked = chart + rules.encode(x=alt.X("at:Q"))
@@ -222,7 +217,6 @@ def crossover_chart(
         records,
         x=("releases", "releases that share the budget"),
         y=("error", "worst expected error of each (in scores)"),
-        series="mechanism",
         log_x=True,
         log_y=True,
     )
@@ -237,27 +231,26 @@ _LONGEST_LABEL = 40
 
 def scores_chart(scores: Scores, *, most: int = 20) -> Any:
     """The largest scores, one bar each. **Not private**."""
-    alt = altair()
     chosen = _largest(scores, most)
     records = [
         {"candidate": _label(scores, index), "score": float(scores.values[index])}
         for index in chosen
     ]
-    bars = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar(color=SHADES[2])
-        .encode(
-            y=alt.Y("candidate:N", sort=[record["candidate"] for record in records], title=None),
-            x=alt.X("score:Q", title="score"),
-        )
-    )
     return styled(
-        bars,
+        _bars(records, x=altair().X("score:Q", title="score")),
         title=f"Scores of {_counted(len(chosen), len(scores))}",
         subtitle=["Not private: these are the data"],
         height=max(80, 20 * len(records)),
         width=420,
     )
+
+
+def _bars(records: list[dict[str, Any]], *, x: Any) -> Any:
+    """One bar for each record, named by its first field, in the order given."""
+    alt = altair()
+    name = next(iter(records[0]))
+    y = alt.Y(f"{name}:N", sort=[record[name] for record in records], title=None)
+    return alt.Chart(alt.Data(values=records)).mark_bar(color=NEUTRAL).encode(y=y, x=x)
 
 
 def probabilities_chart(
@@ -282,7 +275,7 @@ def probabilities_chart(
         for mass in (mechanism.probabilities(scores),)
         for index in chosen
     ]
-    names = list(dict.fromkeys(record["mechanism"] for record in records))
+    names = ranked(str(record["mechanism"]) for record in records)
     bars = (
         alt.Chart(alt.Data(values=records))
         .mark_bar(stroke="#222222", strokeWidth=0.5)
@@ -292,9 +285,7 @@ def probabilities_chart(
             x=alt.X(
                 "probability:Q", title="probability of being chosen", axis=alt.Axis(format="~%")
             ),
-            color=alt.Color(
-                "mechanism:N", sort=names, scale=alt.Scale(domain=names, range=_shades(len(names)))
-            ),
+            color=alt.Color("mechanism:N", sort=names, scale=look_scale(alt, names, 0)),
             tooltip=["candidate:N", "mechanism:N", alt.Tooltip("probability:Q", format=".4g")],
         )
     )
@@ -315,14 +306,7 @@ def posterior_chart(risk: DisclosureRisk) -> Any:
         {"world": f"world {place + 1}", "belief": float(belief)}
         for place, belief in enumerate(risk.posterior[:, column])
     ]
-    bars = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar(color=SHADES[2])
-        .encode(
-            y=alt.Y("world:N", sort=[record["world"] for record in records], title=None),
-            x=alt.X("belief:Q", title="belief after the answer", scale=alt.Scale(domain=[0, 1])),
-        )
-    )
+    x = alt.X("belief:Q", title="belief after the answer", scale=alt.Scale(domain=[0, 1]))
     bound = (
         alt.Chart(alt.Data(values=[{"at": risk.bound}]))
         .mark_rule(strokeDash=[4, 3], strokeWidth=2, color="#222222")
@@ -334,7 +318,7 @@ def posterior_chart(risk: DisclosureRisk) -> Any:
         else "Dashed rule: the guarantee's bound"
     )
     return styled(
-        bars + bound,
+        _bars(records, x=x) + bound,
         title=f"The most telling answer: {str(risk.answer)[:_LONGEST_LABEL]}",
         subtitle=[told],
         height=max(80, 24 * len(records)),
@@ -357,9 +341,3 @@ def _counted(shown_count: int, total: int) -> str:
     if shown_count == total:
         return f"{total} candidates"
     return f"the {shown_count} best of {total} candidates"
-
-
-def _shades(count: int) -> list[str]:
-    """Bars are told apart by lightness alone: spread from dark to light."""
-    steps = np.linspace(0x22, 0xD8, max(count, 2)).astype(int)[:count].tolist()
-    return [f"#{step:02x}{min(255, step + 12):02x}{min(255, step + 28):02x}" for step in steps]
