@@ -236,8 +236,8 @@ def main(flags: Sequence[str]) -> None:
         [
             f"{len(rows)} cases against `RepeatAndSelectDpEvent` of dp-accounting at the same δ: ε is "
             f"smaller in {smaller} of them, in the median {statistics.median(ratios):.2f} times theirs, at "
-            f"best {min(ratios):.2f} times; the largest of our ε less theirs is {worst:.1e}. A mean of {mean} "
-            "runs, δ = 10⁻⁵:",
+            f"best {min(ratios):.2f} times; the largest of our ε less theirs is {worst:.1e}. A mean of "
+            f"{mean} runs, δ = 10⁻⁵:",
             against,
             "## Found against claimed",
             "The largest ε that an exact audit found for the whole procedure: for pure runs over all base "
