@@ -101,8 +101,12 @@ class Grid:
 
     def label(self, index: int) -> int | float:
         """The grid point: a whole number, or the nearest float64."""
-        point = self.lower + index * self.step
+        point = self.point(index)
         return int(point) if point.denominator == 1 else float(point)
+
+    def point(self, index: int) -> Fraction:
+        """The grid point, exactly."""
+        return self.lower + index * self.step
 
     def contains(self, number: Any) -> Any:
         """Whether a float64 expression lies within the bounds (never for NaN and infinities)."""
