@@ -107,8 +107,8 @@ def _margin(right: Callable[[float], float]) -> float:
 def _errors() -> list[str]:
     lines = [
         f"ε = 1, one person adds at most 1 to each of {_LENGTH:,} counts, c of which are above. The "
-        "deviation is that of one comparison. The margin is how far every count must be from the threshold, so that all "
-        "answers are right with probability 0.95.",
+        "deviation is that of one comparison. The margin is how far every count must be from the threshold, "
+        "so that all answers are right with probability 0.95.",
         "",
         "| c | deviation, exponential | deviation, Laplace | margin, exponential | margin, Laplace | margin, "
         "the c largest by permute-and-flip, known at once |",
