@@ -7,6 +7,7 @@ from discreet.audit.exact import audit
 from discreet.audit.fidelity import Fidelity, fidelity_test
 from discreet.audit.inputs import Inputs
 from discreet.audit.regularity import Regular
+from discreet.audit.sequences import StreamSubject, StreamWitness
 from discreet.audit.statistical import StatisticalVerdict, statistical_audit
 from discreet.audit.tables import Tables, unrolled
 from discreet.audit.verdicts import Stage, Verdict, Witness
@@ -17,6 +18,8 @@ __all__ = [
     "Regular",
     "Stage",
     "StatisticalVerdict",
+    "StreamSubject",
+    "StreamWitness",
     "Tables",
     "Verdict",
     "Witness",

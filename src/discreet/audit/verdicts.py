@@ -181,6 +181,7 @@ class Verdict:
         seed: what makes the search reproducible.
         notes: what else is to be said.
         counted: what the sizes of the stages count.
+        covered: what was searched, where that is no search among candidates.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip
@@ -205,6 +206,7 @@ class Verdict:
     seed: int = 0
     notes: tuple[str, ...] = field(default=())
     counted: str = "candidates"
+    covered: str = ""
 
     @property
     def holds(self) -> bool:
@@ -219,6 +221,8 @@ class Verdict:
     @property
     def coverage(self) -> str:
         """What was searched, in one sentence."""
+        if self.covered:
+            return self.covered
         sizes = sorted({stage.size for stage in self.stages})
         kinds = list(dict.fromkeys(stage.name for stage in self.stages))
         relations = list(dict.fromkeys(stage.relation for stage in self.stages))

@@ -9,13 +9,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli import shared_options as shared
-from discreet.cli.commands import argument, command, option, stack
+from discreet.cli.commands import Command, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from click import Context
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
@@ -29,13 +32,17 @@ def _listed(text: str | None, *, least: int = 1) -> Any:
 
 
 _WHAT = stack(
-    argument("DATA", "A CSV, Parquet or JSON lines file, or a glob in quotes."),
+    argument("DATA", "A CSV, Parquet or JSON lines file, a glob in quotes, or desk:TABLE."),
     option("--column COLUMN", "The column to ask about.", required=True),
     option("--epsilon NUMBER", "What the whole question costs.", required=True),
 )
 _WHO = stack(
     option("--user COLUMN", "The column that tells people apart."),
     option("--one-row-per-user", "In place of --user: nobody has two rows."),
+    option(
+        "--counted COLUMN",
+        "In place of --user, for a table that is counted already: how many people a row stands for.",
+    ),
     shared.COUNTED,
     shared.NEIGHBOURS,
     shared.MECHANISM,
@@ -60,7 +67,25 @@ _COUNTS = stack(
 _OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
 _FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
 _STEP = option("--step NUMBER", "The distance between grid points.", default="1")
-_GRID = stack(option("--bounds LOWER:UPPER", "Public bounds, such as 0:120.", required=True), _STEP)
+_NO_BOUNDS = stack(
+    option(
+        "--unit NUMBER", "Without --bounds: how far apart grid points are near zero.", default="1"
+    ),
+    option("--largest NUMBER", "Without --bounds: the largest magnitude; 10^12 units by default."),
+)
+_GRID = stack(
+    option(
+        "--bounds LOWER:UPPER",
+        "Public bounds, such as 0:120 or 2020-01-01:2024-12-31. Without them a growing grid is used; with "
+        "bounds the answer is better.",
+    ),
+    option(
+        "--step NUMBER",
+        "The distance between grid points; for dates and times 1d or 15min.",
+        default="1",
+    ),
+    _NO_BOUNDS,
+)
 _VALUES = stack(
     option(
         "--per-person NAME",
@@ -106,7 +131,19 @@ _HOW = stack(
 )
 
 
-@command("mode")
+class Question(Command):
+    """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
+
+    def run(self, ctx: Context) -> Any:
+        """Ask here, or there."""
+        if not ctx.params["data"].startswith("desk:"):
+            return super().run(ctx)
+        from discreet.cli.desk import ask_desk
+
+        return ask_desk(ctx)
+
+
+@command("mode", Question)
 @_WHAT
 @_CANDIDATES
 @option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
@@ -138,7 +175,7 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     _ask("mode", **asked)
 
 
-@command("median")
+@command("median", Question)
 @_WHAT
 @_GRID
 @_WHO
@@ -147,7 +184,7 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
 @_FOUND
 @_HOW
 def median(**asked: Any) -> None:
-    """The median of a column, on a public grid.
+    """The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.
 
     Where no row matches, the answer is a random grid point: --with-people tells, for a part of epsilon,
     how many people counted.
@@ -158,7 +195,7 @@ def median(**asked: Any) -> None:
     _ask("median", **asked)
 
 
-@command("quantiles")
+@command("quantiles", Question)
 @_WHAT
 @option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
 @_GRID
@@ -168,7 +205,7 @@ def median(**asked: Any) -> None:
 @_FOUND
 @_HOW
 def quantiles(*, at: str, **asked: Any) -> None:
-    """Several quantiles of a column at once, on a public grid.
+    """Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans.
 
     Where no row matches, the answers are random grid points: --with-people tells, for a part of epsilon,
     how many people counted.
@@ -179,7 +216,28 @@ def quantiles(*, at: str, **asked: Any) -> None:
     _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
 
 
-@command("top")
+@command("bound")
+@_WHAT
+@option(
+    "--covers NUMBER", "The part of the people who are to stay within the bound.", default="0.999"
+)
+@_NO_BOUNDS
+@_WHO
+@_ROWS
+@_FOUND
+@_HOW
+def bound(**asked: Any) -> None:
+    """A bound on the magnitude of a column, for later questions.
+
+    With the answer b a later question may say --bounds -b:b, or 0:b where nothing is negative.
+
+    Example: discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999
+    --epsilon 0.2
+    """
+    _ask("bound", **asked)
+
+
+@command("top", Question)
 @_WHAT
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
@@ -202,6 +260,32 @@ def top(*, unordered: bool, **asked: Any) -> None:
     """
     _require_candidates(asked)
     _ask("top_k", ordered=not unordered, **asked)
+
+
+@command("first")
+@_WHAT
+@option(
+    "--groups LIST",
+    "The public groups in their order: a range such as 2026-W01:2026-W52, with commas, or a file.",
+    required=True,
+    callback=lambda _context, _option, text: text if ":" in text else _listed(text),
+)
+@option("--above NUMBER", "How many people a group must reach.", required=True)
+@option("--crossings COUNT", "Name up to so many groups, not only the first.", default=None)
+@option("--with-gap", "Also by how many people, with noise, at no cost.")
+@_WHO
+@option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".')
+@_HOW
+def first(**asked: Any) -> None:
+    """The first of ordered groups with many people, or none of them.
+
+    A person counts once in each group in which they have rows. The cost is the same for any number of
+    groups.
+
+    Example: discreet first visits.parquet --dataset clinic --column week --user patient_id
+    --groups 2026-W01:2026-W52 --where "diagnosis = 'flu'" --above 500 --epsilon 0.5
+    """
+    _ask("first_above", **asked)
 
 
 @command("select")
@@ -256,10 +340,14 @@ def answer(
     dataset: str | None,
     ledger: str | None,
     no_ledger: bool,
+    keep_answer: bool,
     **options: Any,
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
     from discreet.questions import NeverMatchesWarning
+
+    if keep_answer and no_ledger:
+        raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
 
     with _counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
@@ -273,6 +361,8 @@ def answer(
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
+        if keep_answer:
+            counting["ledger"].keep(release.entry, release.as_data())
     deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
 
 
