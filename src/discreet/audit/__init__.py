@@ -5,7 +5,6 @@ Nothing here spends budget or touches a ledger.
 
 from discreet.audit.exact import audit
 from discreet.audit.fidelity import Fidelity, fidelity_test
-from discreet.audit.inputs import Inputs
 from discreet.audit.regularity import Regular
 from discreet.audit.sequences import StreamSubject, StreamWitness
 from discreet.audit.statistical import StatisticalVerdict, statistical_audit
@@ -14,7 +13,6 @@ from discreet.audit.verdicts import Stage, Verdict, Witness
 
 __all__ = [
     "Fidelity",
-    "Inputs",
     "Regular",
     "Stage",
     "StatisticalVerdict",
