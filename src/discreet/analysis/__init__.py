@@ -28,6 +28,7 @@ from discreet.analysis.optimality import (
     permute_and_flip_threshold,
 )
 from discreet.analysis.planning import budget_ratio, epsilon_for
+from discreet.analysis.rank_error import epsilon_for_rank_error, rank_error
 from discreet.analysis.recommendation import Recommendation, recommend
 from discreet.analysis.worst_case import (
     WorstCase,
@@ -53,6 +54,7 @@ __all__ = [
     "disclosure_bound",
     "disclosure_risk",
     "epsilon_for",
+    "epsilon_for_rank_error",
     "epsilon_for_risk",
     "error_bound",
     "error_distribution",
@@ -65,6 +67,7 @@ __all__ = [
     "optimality_ratio",
     "permute_and_flip_dual",
     "permute_and_flip_threshold",
+    "rank_error",
     "recommend",
     "worst_case",
     "worst_case_error",

@@ -149,14 +149,43 @@ SCORES_OR_COUNT = stack(
 )
 
 
+def _plan_quantiles(
+    at: str, points: int, at_most: str, with_probability: str, *, as_data: bool
+) -> None:
+    """The ε that keeps every quantile's rank within so many people, whatever the data."""
+    from discreet.analysis import epsilon_for_rank_error
+    from discreet.numbers.printing import rounded
+
+    levels = [level.strip() for level in at.split(",")]
+    needed = {
+        relation: epsilon_for_rank_error(
+            levels,
+            points=points,
+            at_most=at_most,
+            with_probability=with_probability,
+            neighbours=relation,
+        )
+        for relation in ("add-remove", "replace")
+    }
+    if as_data:
+        say_json([{"neighbours": relation, "epsilon": each} for relation, each in needed.items()])
+        return
+    rows = [[relation, rounded(each, up=True)] for relation, each in needed.items()]
+    print_table(["neighbours", "ε enough"], rows)
+
+
 @command("plan")
 @option("--expected-error NUMBER", "The mean error wanted.")
 @option("--error-at-most NUMBER", "The largest error wanted ...")
 @option("--with-probability NUMBER", "... with this probability.")
+@option(
+    "--at LIST", "For quantiles at these levels, on a grid of --n points: errors are in people."
+)
 @SCORES_OR_COUNT
 @shared.JSON
 def plan(
     *,
+    at: str | None,
     expected_error: str | None,
     error_at_most: str | None,
     with_probability: str | None,
@@ -170,6 +199,11 @@ def plan(
 
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
+    if at is not None:
+        if expected_error is not None or error_at_most is None or given.get("n") is None:
+            raise ParameterError("--at goes with --n, --error-at-most and --with-probability")
+        _plan_quantiles(at, given["n"], error_at_most, with_probability or "0.95", as_data=json)
+        return
     from discreet.analysis import epsilon_for
     from discreet.numbers.printing import rounded
 
