@@ -179,11 +179,6 @@ class CrossingRule:
         proof = NOISES[self.noise] if type(self) is CrossingRule else None
         return promise.resting_on(proof).to(measure, delta=delta)
 
-    def with_gaps(self) -> PureDP:
-        """What the stream costs if the gaps of its crossings are told as well: the same, by another proof."""
-        stated = self.guarantee()
-        return stated if stated.proof is None else stated.resting_on(Proof(PAGE))
-
     def draw(self, bits: Bits) -> NoisyThreshold:
         """The threshold with its noise, drawn now: one stream."""
         return NoisyThreshold(self.middle, self.scales, bits, steady=self.steady)
