@@ -68,10 +68,15 @@ def overhead(rows: int, turns: int) -> str:
         job = Job(
             ledger=owner.ledger.place,
             source=path,
-            context={"user": "person", "dataset": "d"},
             question="mode",
-            column="code",
-            terms={"epsilon": "0.01", "candidates": list(range(50)), "purpose": "benchmark"},
+            terms={
+                "user": "person",
+                "dataset": "d",
+                "column": "code",
+                "epsilon": "0.01",
+                "candidates": list(range(50)),
+                "purpose": "benchmark",
+            },
         )
 
         async def take_turns() -> tuple[list[float], list[float]]:

@@ -1,8 +1,8 @@
 """A median without bounds: one choice on a growing grid beside noisy thresholds, and what it takes in time.
 
 Rank errors in people, means over draws, one person more or less. *Thresholds* go up the same grid until a
-noisy count crosses (Durfee, 2305.01177, with exponential noise): two runs at half of ε each, upwards from zero
-and downwards, or one upwards at all of ε, which is right for columns without negative values only.
+noisy count crosses (Durfee, 2305.01177, with exponential noise): two runs at half of ε each, up from zero
+and down, or one upwards at all of ε, which is right for columns without negative values only.
 
 Run: python -m benchmarks [--large] [--record] no_bounds
 """

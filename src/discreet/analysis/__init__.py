@@ -30,6 +30,13 @@ from discreet.analysis.optimality import (
 from discreet.analysis.planning import budget_ratio, epsilon_for
 from discreet.analysis.rank_error import epsilon_for_rank_error, rank_error
 from discreet.analysis.recommendation import Recommendation, recommend
+from discreet.analysis.thresholds import (
+    ThresholdAdvice,
+    ThresholdErrors,
+    epsilon_for_threshold,
+    recommend_threshold,
+    threshold_errors,
+)
 from discreet.analysis.worst_case import (
     WorstCase,
     error_bound,
@@ -48,6 +55,8 @@ __all__ = [
     "DisclosureRisk",
     "OptimalMechanism",
     "Recommendation",
+    "ThresholdAdvice",
+    "ThresholdErrors",
     "WorstCase",
     "budget_ratio",
     "compare",
@@ -56,6 +65,7 @@ __all__ = [
     "epsilon_for",
     "epsilon_for_rank_error",
     "epsilon_for_risk",
+    "epsilon_for_threshold",
     "error_bound",
     "error_distribution",
     "error_quantile",
@@ -69,6 +79,8 @@ __all__ = [
     "permute_and_flip_threshold",
     "rank_error",
     "recommend",
+    "recommend_threshold",
+    "threshold_errors",
     "worst_case",
     "worst_case_error",
     "worst_case_lower_bound",

@@ -29,6 +29,7 @@ _SECTIONS = {
         "quantiles": ("ask", "Several quantiles of a column at once."),
         "bound": ("ask", "A bound on a column, for later questions."),
         "top": ("ask", "The k most common values of a column."),
+        "first": ("ask", "The first of ordered groups with many people."),
         "select": ("ask", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),
         "desk": ("desk", "A desk for analysts who may not see a row."),

@@ -262,6 +262,32 @@ def top(*, unordered: bool, **asked: Any) -> None:
     _ask("top_k", ordered=not unordered, **asked)
 
 
+@command("first")
+@_WHAT
+@option(
+    "--groups LIST",
+    "The public groups in their order: a range such as 2026-W01:2026-W52, with commas, or a file.",
+    required=True,
+    callback=lambda _context, _option, text: text if ":" in text else _listed(text),
+)
+@option("--above NUMBER", "How many people a group must reach.", required=True)
+@option("--crossings COUNT", "Name up to so many groups, not only the first.", default=None)
+@option("--with-gap", "Also by how many people, with noise, at no cost.")
+@_WHO
+@option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".')
+@_HOW
+def first(**asked: Any) -> None:
+    """The first of ordered groups with many people, or none of them.
+
+    A person counts once in each group in which they have rows. The cost is the same for any number of
+    groups.
+
+    Example: discreet first visits.parquet --dataset clinic --column week --user patient_id
+    --groups 2026-W01:2026-W52 --where "diagnosis = 'flu'" --above 500 --epsilon 0.5
+    """
+    _ask("first_above", **asked)
+
+
 @command("select")
 @argument("SCORES", "A CSV, TSV, JSON or Parquet file of candidates and scores.", name="file")
 @option("--epsilon NUMBER", "What the selection costs.", required=True)

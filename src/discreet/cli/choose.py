@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import argument, command, option, stack
 from discreet.cli.output import print_table, say, say_either, say_json
+from discreet.cli.quantiles import plan_quantiles
+from discreet.cli.thresholds import plan_threshold, recommend_threshold
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -149,29 +151,9 @@ SCORES_OR_COUNT = stack(
 )
 
 
-def _plan_quantiles(
-    at: str, points: int, at_most: str, with_probability: str, *, as_data: bool
-) -> None:
-    """The ε that keeps every quantile's rank within so many people, whatever the data."""
-    from discreet.analysis import epsilon_for_rank_error
-    from discreet.numbers.printing import rounded
-
-    levels = [level.strip() for level in at.split(",")]
-    needed = {
-        relation: epsilon_for_rank_error(
-            levels,
-            points=points,
-            at_most=at_most,
-            with_probability=with_probability,
-            neighbours=relation,
-        )
-        for relation in ("add-remove", "replace")
-    }
-    if as_data:
-        say_json([{"neighbours": relation, "epsilon": each} for relation, each in needed.items()])
-        return
-    rows = [[relation, rounded(each, up=True)] for relation, each in needed.items()]
-    print_table(["neighbours", "ε enough"], rows)
+_MARGIN = option(
+    "--margin NUMBER", "About a threshold: how far above or below it values are at least."
+)
 
 
 @command("plan")
@@ -181,6 +163,7 @@ def _plan_quantiles(
 @option(
     "--at LIST", "For quantiles at these levels, on a grid of --n points: errors are in people."
 )
+@_MARGIN
 @SCORES_OR_COUNT
 @shared.JSON
 def plan(
@@ -189,6 +172,7 @@ def plan(
     expected_error: str | None,
     error_at_most: str | None,
     with_probability: str | None,
+    margin: str | None,
     json: bool,
     **given: Any,
 ) -> None:
@@ -197,12 +181,20 @@ def plan(
     With a file the answer is for these scores, and not private. With --n it holds for any data, or for any
     data whose best candidate leads by --gap, and nothing is read.
 
+    With --margin it is about a threshold: the least ε at which the first of --n values above it is named
+    with this probability, if all values keep the margin.
+
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
     if at is not None:
         if expected_error is not None or error_at_most is None or given.get("n") is None:
             raise ParameterError("--at goes with --n, --error-at-most and --with-probability")
-        _plan_quantiles(at, given["n"], error_at_most, with_probability or "0.95", as_data=json)
+        plan_quantiles(at, given["n"], error_at_most, with_probability or "0.95", as_data=json)
+        return
+    if margin is not None:
+        if expected_error is not None or error_at_most is not None:
+            raise ParameterError("--margin goes with --with-probability alone")
+        plan_threshold(margin, with_probability or "0.95", json=json, **scores_or_count(**given))
         return
     from discreet.analysis import epsilon_for
     from discreet.numbers.printing import rounded
@@ -247,6 +239,7 @@ def plan(
 @shared.GUARANTEE
 @option("--releases COUNT", "How many releases share the budget.", default=1)
 @option("--fixed-in-advance", "No question depends on an earlier answer.")
+@_MARGIN
 @SCORES_OR_COUNT
 @shared.CHART
 @shared.JSON
@@ -254,6 +247,7 @@ def recommend(
     *,
     releases: int,
     fixed_in_advance: bool,
+    margin: str | None,
     chart: str | None,
     json: bool,
     **given: Any,
@@ -263,10 +257,20 @@ def recommend(
     With a file the errors are those on these scores, and not private. With --n they are the worst for any
     data, and nothing is read; --chart then draws them against the number of releases.
 
+    With --margin it is about a threshold: who names the first of --n values above it, how often wrongly,
+    and who would do better if all values were known at once; --chart draws the split of ε.
+
     Example: discreet recommend --n 100 --epsilon 1 --delta 1e-6 --releases 50
     """
     from discreet.analysis import recommend as recommended
 
+    if margin is not None:
+        check_chart(chart)
+        if given["rho"] is not None or given["delta"] is not None or given["epsilon"] is None:
+            raise ParameterError("--margin goes with --epsilon alone")
+        epsilon = given["epsilon"]
+        recommend_threshold(margin, epsilon, chart=chart, json=json, **scores_or_count(**given))
+        return
     budget = shared.guarantee_of(**{name: given.pop(name) for name in ("epsilon", "rho", "delta")})
     families = families_of(**given)
     check_chart(chart)

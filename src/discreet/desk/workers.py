@@ -8,6 +8,7 @@ that it failed. Errors before the spend are public, so their text is passed on.
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import multiprocessing
 import signal
 import warnings
@@ -36,17 +37,13 @@ class Job:
     Attributes:
         ledger: the ledger's address.
         source: the table: a path, a glob, or a database address.
-        context: whose the rows are and whose budget it is: the terms of ``discreet.table``.
         question: the name of the question.
-        column: the column.
-        terms: its arguments.
+        terms: its arguments, among them whose the rows are and whose budget it is.
     """
 
     ledger: str
     source: Any
-    context: dict[str, Any]
     question: str
-    column: str
     terms: dict[str, Any]
 
 
@@ -92,8 +89,10 @@ def _run(job: Job, line: Connection) -> None:
 
     counting = _Counting(job.ledger, line)
     try:
-        question = getattr(questions, job.question)
-        release = question(job.source, job.column, ledger=counting, **job.context, **job.terms)
+        terms = dict(job.terms)
+        if "score" in terms:
+            terms["score"] = _function(*terms["score"])
+        release = getattr(questions, job.question)(job.source, ledger=counting, **terms)
         line.send(("answered", release.as_data()))
     except Exception as error:  # whatever a stranger's error says may quote the data
         said = (
@@ -101,6 +100,17 @@ def _run(job: Job, line: Connection) -> None:
         )
         line.send(("failed", None) if counting.paid else ("refused", said))
         _ledger.cache_clear()  # it may have been the ledger's connection
+
+
+@cache
+def _function(file: str, name: str) -> Any:
+    """A score of the owner's own."""
+    specification = importlib.util.spec_from_file_location("discreet_owner_scores", file)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return getattr(module, name)
 
 
 def _work(line: Connection) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeVar, overload
@@ -87,6 +88,8 @@ class CrossingRule:
     scales: NoiseScales
     private = True
     proof = PAGE
+    exchangeable = True
+    """The threshold's noise is drawn once, so the order of values and answers does not matter."""
 
     def __init__(
         self,
@@ -156,6 +159,12 @@ class CrossingRule:
     def middle(self) -> Fraction:
         """What values with noise are compared with, but for its noise: T, corrected by b₂ − b₁."""
         return self.threshold + self.scales.correction
+
+    @property
+    def deviation(self) -> Fraction:
+        """The standard deviation of the noise of one comparison, rounded up to twenty binary places."""
+        square = math.ceil(self.scales.variance * (1 << 40))
+        return Fraction(math.isqrt(square - 1) + 1, 1 << 20)
 
     @overload
     def guarantee(self) -> PureDP: ...

@@ -39,6 +39,7 @@ _MODULES = (
     "randomized_response.candidates",
     "randomized_response.worst_case",
     "randomized_response.data",
+    "sparse_vector.privacy",
     "ours.statements",
     "ours.mechanisms",
     "ours.larger_algorithm",
@@ -95,6 +96,11 @@ PAPERS: dict[str, Paper] = {
             "ERR: the exponential randomized response paper (Munilla Garrido and Matthes, 2022)",
         ),
         Paper(
+            "sparse-vector",
+            "Understanding the Sparse Vector Technique for Differential Privacy",
+            "Lyu, Su and Li",
+        ),
+        Paper(
             "discreet",
             "What discreet claims instead",
             "the discreet developers",
@@ -103,7 +109,7 @@ PAPERS: dict[str, Paper] = {
         ),
     )
 }
-"""The five papers, and our own statements held to the same standard."""
+"""The papers, and our own statements held to the same standard."""
 
 _BY_PREFIX = {paper.prefix: paper for paper in PAPERS.values() if paper.prefix}
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from discreet.questions.answer import NeverMatchesWarning, TableRelease
 from discreet.questions.context import Terms
+from discreet.questions.first_above import first_above
 from discreet.questions.mode import mode
+from discreet.questions.periods import periods
 from discreet.questions.private_table import PrivateTable, table
 from discreet.questions.quantiles import bound, median, quantile, quantiles
 from discreet.questions.select_by import select_by, select_from_file
@@ -32,8 +34,10 @@ __all__ = [
     "WatchTerms",
     "bound",
     "check_sensitivity",
+    "first_above",
     "median",
     "mode",
+    "periods",
     "quantile",
     "quantiles",
     "select_by",

@@ -10,6 +10,7 @@ from discreet.displays import card, visible
 from discreet.displays import table as html_table
 from discreet.neighbours import Neighbours
 from discreet.questions.context import Context, TableTerms
+from discreet.questions.first_above import first_above
 from discreet.questions.mode import mode
 from discreet.questions.quantiles import bound, median, quantile, quantiles
 from discreet.questions.select_by import select_by
@@ -40,6 +41,7 @@ class PrivateTable(Context):
     quantile = quantile
     quantiles = quantiles
     top_k = top_k
+    first_above = first_above
     select_by = select_by
 
     @property

@@ -8,6 +8,7 @@ without a browser or a network. Charts of scores are **not private**, and say so
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from discreet.analysis.worst_case import (
 )
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
-from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.mechanisms import CrossingRule, Exponential, PermuteAndFlip
 from discreet.numbers.exact import positive, shown, whole
 from discreet.scores import Scores
 
@@ -48,6 +49,7 @@ __all__ = [
     "probabilities_chart",
     "save_chart",
     "scores_chart",
+    "split_chart",
     "tail_chart",
     "to_html",
     "worst_case_chart",
@@ -185,6 +187,45 @@ def optimality_chart(
             f"Compared with {program}. Data-free",
             "Dashed: permute-and-flip is proved best from ln 2 on; the paper proves it from ln((3+√5)/2) on",
         ],
+    )
+
+
+def split_chart(
+    epsilon: object = 1, *, crossings: Sequence[int] = (1, 10, 100), monotonic: bool = False
+) -> Any:
+    """The deviation of a comparison with a threshold, against the threshold's share of ε. Data-free."""
+    alt = altair()
+    shares = [Fraction(step, 100) for step in range(1, 100)]
+
+    def record(count: int, share: Fraction | None) -> dict[str, Any]:
+        rule = CrossingRule(
+            epsilon,
+            threshold=0,
+            sensitivity=1,
+            crossings=count,
+            monotonic=monotonic,
+            threshold_share=share,
+        )
+        taken = rule.sensitivity / rule.scales.threshold / rule.epsilon
+        name = f"{count} crossing{'' if count == 1 else 's'}"
+        return {"crossings": name, "share": float(taken), "deviation": float(rule.deviation)}
+
+    records = [record(count, share) for count in crossings for share in shares]
+    chart = line_chart(
+        records,
+        x=("share", "share of ε for the threshold"),
+        y=("deviation", "standard deviation of a comparison (in Δ)"),
+        series="crossings",
+        log_y=True,
+        points=False,
+    )
+    best = [record(count, None) for count in crossings]
+    marks = alt.Chart(alt.Data(values=best)).mark_point(filled=True, size=90, color="#222222")
+    amount = positive("epsilon", epsilon)
+    return styled(
+        chart + marks.encode(x="share:Q", y="deviation:Q"),
+        title=f"How to split ε between threshold and values (ε = {shown(amount)})",
+        subtitle=["Points: the least, at b₂/b₁ = (c·d/Δ)^(1/3). Data-free"],
     )
 
 
