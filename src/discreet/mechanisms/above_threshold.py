@@ -145,7 +145,7 @@ class CrossingRule:
         shown = ", ".join(
             f"{name}={value}"
             for name, value in self.parameters().items()
-            if value not in (None, False)
+            if value is not None and value is not False
         )
         return f"{type(self).__name__}({shown})"
 
