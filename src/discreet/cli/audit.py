@@ -35,6 +35,7 @@ _STYLES = {"refuted": "bold red", "not refuted": "bold yellow", "proved": "bold 
 @option("--delta NUMBER", "The mechanism's δ, if it takes one.")
 @option("--truth NUMBER", "For exponential randomized response.")
 @option("--optimize NAME", "max or min.")
+@option("--crossings COUNT", "For above-threshold: how many end the stream.", default=1)
 @option("--sensitivity NUMBER", "How far one person moves one score.", default="1")
 @option("--monotonic/--general", "Only such neighbours; both unless told.", default=None)
 @option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True)
@@ -54,6 +55,7 @@ def audit(
     claim: str | None,
     sensitivity: str,
     monotonic: bool | None,
+    crossings: int,
     n: tuple[int, ...],
     thorough: bool,
     starts: int,
@@ -84,7 +86,13 @@ def audit(
     library = library_named(mechanism)
     if library is None:
         claimed = _claim(claim, given["epsilon"])
-        subject = subject_named(mechanism, parameters)
+        subject = subject_named(
+            mechanism,
+            parameters,
+            sensitivity=sensitivity,
+            monotonic=bool(monotonic),
+            crossings=crossings,
+        )
     elif claim is not None:
         raise ParameterError(
             f"--claim is not allowed: {mechanism} comes with the claim of its library"
@@ -188,7 +196,8 @@ def show(verdict: Verdict) -> None:
         table = Table("", "scores", "neighbour", box=None, padding=(0, 1))
         for label, first, second in bars(pair):
             table.add_row(label, first, second, style="bold" if "◀" in label else "")
-        parts.append(table)
+        if table.rows:
+            parts.append(table)
     parts.append(Text("\n" + explanation(verdict)))
     searched = f"Searched {verdict.coverage}; {verdict.seconds:.1f} s"
     parts.append(Text(f"{searched}, {_repeatable(verdict)}.", "dim"))
