@@ -424,15 +424,26 @@ Theorem unknown_domain_cut N k c b :
    <-> length (filter (fun v => b <? c v) (candidates N)) <= k)%nat.
 Proof. apply UnknownDomain.cut_spec. Qed.
 
-(** docs/proofs/above-threshold.md. [o] are queries with their answers, true for "above", on one
-    data set, [o'] the same answers on a neighbour; P and P' their probabilities. A shift of the
-    threshold by h >= 0 with 0 <= h + q - q' <= d for every query costs h/b1, and d/b2 for every
-    answer "above". *)
+(** docs/proofs/above-threshold.md. [o] are queries with their answers (below; above; above by at
+    least g and less than g') on one data set, [o'] the same answers on a neighbour; P and P' their
+    probabilities. A shift of the threshold by h >= 0 with 0 <= h + q - q' <= d for every query
+    costs h/b1, and d/b2 for every answer "above", with or without its gap. *)
 Theorem above_threshold_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -> 0 <= h ->
   AboveThreshold.within_shift h d o o' ->
   AboveThreshold.is_chance b1 b2 T o P -> AboveThreshold.is_chance b1 b2 T o' P' ->
   P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
 Proof. intros B1 B2. now apply AboveThreshold.above_threshold_private. Qed.
+
+(** Both figures are exact, from c + 1 queries on. [telling s e c]: a query at T + s is below, and
+    c queries at T + s - e are above. *)
+Theorem above_threshold_exact b1 b2 T D c (P1 P2 P3 P4 : R) : 0 < b1 -> 0 < b2 -> 0 <= D ->
+  let chance o P := AboveThreshold.is_chance b1 b2 T o P in
+  chance (AboveThreshold.telling T (D + D) (D + D) c) P1 ->
+  chance (AboveThreshold.telling T D 0 c) P2 ->
+  chance (AboveThreshold.telling T 0 0 c) P3 -> chance (AboveThreshold.telling T D D c) P4 ->
+  0 < P1 /\ P2 = exp (D / b1 + INR c * ((D + D) / b2)) * P1 /\
+  0 < P4 /\ P3 = exp (D / b1 + INR c * (D / b2)) * P4.
+Proof. intros B1 B2 HD. now apply AboveThreshold.above_threshold_exact. Qed.
 
 (** docs/proofs/top-k.md, the joint score: - max_i (c_(i) - c_(s_i)). One person is added who has
     any of the N values. *)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 from discreet import BoundedRange, ExponentialRandomizedResponse, PermuteAndFlip, Scores, demo
+from discreet.analysis.charts import save_chart, split_chart
 from discreet.analysis.charts.style import DASHES, SHADES
 from discreet.audit import audit
 from discreet.distribution import permute_and_flip
@@ -107,6 +108,11 @@ def draw_recurrence() -> None:
     )
 
 
+def draw_split() -> None:
+    """How ε is shared out between a threshold and the values that are compared with it."""
+    save_chart(split_chart(1), FOLDER / "threshold-split.svg")
+
+
 def _raised(power: int) -> str:
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
@@ -162,3 +168,4 @@ if __name__ == "__main__":
     draw_bounded_range()
     draw_randomized_response()
     draw_recurrence()
+    draw_split()

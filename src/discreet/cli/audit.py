@@ -34,6 +34,7 @@ _STYLES = {"refuted": "bold red", "not refuted": "bold yellow", "proved": "bold 
 @option("--delta NUMBER", "The mechanism's δ, if it takes one.")
 @option("--truth NUMBER", "For exponential randomized response.")
 @option("--optimize NAME", "max or min.")
+@option("--crossings COUNT", "For above-threshold: how many end the stream.", default=1)
 @option("--sensitivity NUMBER", "How far one person moves one score.", default="1")
 @option("--monotonic/--general", "Only such neighbours; both unless told.", default=None)
 @option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True)
@@ -52,6 +53,7 @@ def audit(
     claim: str | None,
     sensitivity: str,
     monotonic: bool | None,
+    crossings: int,
     n: tuple[int, ...],
     starts: int,
     seed: int,
@@ -77,7 +79,13 @@ def audit(
 
     parameters = {name: value for name, value in given.items() if value is not None}
     claimed = _claim(claim, given["epsilon"])
-    subject = subject_named(mechanism, parameters)
+    subject = subject_named(
+        mechanism,
+        parameters,
+        sensitivity=sensitivity,
+        monotonic=bool(monotonic),
+        crossings=crossings,
+    )
     where: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "n": n or None}
     verdict: Verdict
     with (
@@ -167,7 +175,8 @@ def show(verdict: Verdict) -> None:
         table = Table("", "scores", "neighbour", box=None, padding=(0, 1))
         for label, first, second in bars(pair):
             table.add_row(label, first, second, style="bold" if "◀" in label else "")
-        parts.append(table)
+        if table.rows:
+            parts.append(table)
     parts.append(Text("\n" + explanation(verdict)))
     searched = f"Searched {verdict.coverage}; {verdict.seconds:.1f} s"
     parts.append(Text(f"{searched}, {_repeatable(verdict)}.", "dim"))

@@ -13,8 +13,11 @@ from typing import Any
 from discreet.errors import DiscreetError, ParameterError
 
 
-def subject_named(name: str, parameters: dict[str, str]) -> Any:
-    """A registered mechanism, or what ``file.py:name`` or ``package.module:name`` holds."""
+def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
+    """A registered mechanism, or what ``file.py:name`` or ``package.module:name`` holds.
+
+    ``stream`` is what a rule about a stream is told besides.
+    """
     place, colon, attribute = name.rpartition(":")
     if name.endswith(".py") or (colon and not attribute):
         whole_file = name.rstrip(":")
@@ -22,9 +25,11 @@ def subject_named(name: str, parameters: dict[str, str]) -> Any:
             f"⟨mechanism⟩{name!r} is not allowed: say what in it, as in {whole_file}:my_mechanism"
         )
     if not colon:
-        from discreet.mechanisms.registry import mechanism_named
+        from discreet.mechanisms.registry import STREAMS, mechanism_named
 
         try:
+            if name in STREAMS:
+                return STREAMS[name](threshold=0, **stream, **parameters)
             return mechanism_named(name, **parameters)
         except TypeError:
             raise ParameterError(f"{name} does not take all of: {_options(parameters)}") from None

@@ -145,7 +145,7 @@ class CrossingRule:
         shown = ", ".join(
             f"{name}={value}"
             for name, value in self.parameters().items()
-            if value not in (None, False)
+            if value is not None and value is not False
         )
         return f"{type(self).__name__}({shown})"
 
@@ -178,11 +178,6 @@ class CrossingRule:
         # A subclass may do something else under the same promise: nothing is known to prove that.
         proof = NOISES[self.noise] if type(self) is CrossingRule else None
         return promise.resting_on(proof).to(measure, delta=delta)
-
-    def with_gaps(self) -> PureDP:
-        """What the stream costs if the gaps of its crossings are told as well: the same, by another proof."""
-        stated = self.guarantee()
-        return stated if stated.proof is None else stated.resting_on(Proof(PAGE))
 
     def draw(self, bits: Bits) -> NoisyThreshold:
         """The threshold with its noise, drawn now: one stream."""
