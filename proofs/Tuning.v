@@ -59,7 +59,7 @@ Hypothesis Hd : forall x, 0 <= x <= 1 -> is_derive f x (f' x).
 Hypothesis Hpos : forall x, 0 <= x <= 1 -> 0 <= f' x.
 Hypothesis Hratio : forall u v, 0 <= u <= 1 -> 0 <= v <= 1 ->
   v <= exp eps * u -> 1 - u <= exp eps * (1 - v) -> f' v <= exp c * f' u.
-Hypothesis Heps : 0 <= eps.
+Hypothesis eps_nonneg : 0 <= eps.
 Hypothesis Hc : 0 <= c.
 Hypothesis Hf0 : 0 <= f 0.
 Hypothesis P : forall r, (r < n)%nat -> 0 <= p r.
