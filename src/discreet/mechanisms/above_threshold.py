@@ -136,6 +136,15 @@ class CrossingRule:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (type(self), self.parameters())
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.parameters() == other.parameters()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.parameters().values()))
+
     def parameters(self) -> dict[str, Any]:
         """The arguments that make this rule again."""
         names = list(inspect.signature(CrossingRule).parameters)
@@ -242,6 +251,10 @@ class CrossingRule:
             return np.array([float(Fraction(value) - self.middle) for value in values.tolist()])
         middle = float(self.middle)
         return np.asarray((values - middle) - float(self.middle - Fraction(middle)))
+
+
+def _made_again(kind: type[CrossingRule], parameters: dict[str, Any]) -> CrossingRule:
+    return kind(**parameters)
 
 
 def block_logs(
