@@ -12,6 +12,7 @@ from rich.terminal_theme import TerminalTheme
 
 from discreet import BoundedRange, ExponentialRandomizedResponse, PermuteAndFlip, Scores, demo
 from discreet.analysis.charts.style import DASHES, SHADES
+from discreet.analysis import disclosure_bound
 from discreet.audit import audit
 from discreet.distribution import permute_and_flip
 from discreet.papers.permute_and_flip.supplement import dynamic_program_in_floats
@@ -107,6 +108,23 @@ def draw_recurrence() -> None:
     )
 
 
+def draw_attacker() -> None:
+    """How sure an attacker can become about one person who was as likely in the data as not, by ε."""
+    grid = [step / 10 for step in range(51)]
+    curves = []
+    for label, releases in (("after ten releases", 10), ("after one release", 1)):
+        sure = [(e, 100 * disclosure_bound(e * releases, worlds=2) if e else 50) for e in grid]
+        curves.append((label, sure))
+    curves.append(("before: a coin", [(e, 50) for e in grid]))
+    _plot(
+        "attacker.svg",
+        "The surest that anyone can become, in per cent, by ε of one release",
+        curves,
+        x=(0, 5, [(e, str(e)) for e in range(6)]),
+        y=(40, 105, [(share, f"{share}%") for share in range(50, 101, 10)]),
+    )
+
+
 def _raised(power: int) -> str:
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
@@ -162,3 +180,4 @@ if __name__ == "__main__":
     draw_bounded_range()
     draw_randomized_response()
     draw_recurrence()
+    draw_attacker()
