@@ -196,7 +196,10 @@ def write_clinic(
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        changed = [name for name, body in drafted.items() if not _holds(target / name, body)]
+        there = {
+            name: (target / name).read_bytes() for name in drafted if (target / name).is_file()
+        }
+        changed = [name for name, body in drafted.items() if there.get(name) != body]
         others = [name for name in changed if (target / name).exists()]
         if others and not force:
             raise ParameterError(
@@ -210,10 +213,6 @@ def write_clinic(
             f"⟨folder⟩{str(folder)!r} is not a folder that can be written ({type(error).__name__})"
         ) from None
     return [target / name for name in drafted]
-
-
-def _holds(path: Path, body: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == body
 
 
 def _write(target: Path, tables: dict[str, Columns], form: str) -> list[Path]:
@@ -250,15 +249,14 @@ def _write_parquet(path: Path, columns: Columns) -> None:
         import duckdb
     except ImportError:
         raise missing_extra("writing Parquet needs DuckDB", extra="tables") from None
-    arrays = {name: np.array(values, dtype=_dtype(values)) for name, values in columns.items()}
+    arrays = {
+        name: np.array(values, dtype=object if any(isinstance(v, str) for v in values) else None)
+        for name, values in columns.items()
+    }
     connection = duckdb.connect()
     connection.register("columns_to_write", arrays)
     named = ", ".join(map(_parquet_column, columns))
     connection.sql(f"SELECT {named} FROM columns_to_write").write_parquet(str(path))  # noqa: S608 - our names
-
-
-def _dtype(values: list[Any]) -> Any:
-    return object if any(isinstance(value, str) for value in values) else None
 
 
 def _parquet_column(name: str) -> str:

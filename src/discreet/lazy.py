@@ -80,14 +80,15 @@ class LazyPermuteAndFlip:
         optimize: str = "max",
     ) -> None:
         if not isinstance(monotonic, bool):
-            raise ParameterError(
-                f"⟨monotonic⟩{monotonic!r} is not allowed: it must be True or False"
-            )
+            raise refuse("monotonic", monotonic, "True or False")
         if optimize not in ("max", "min"):
             raise refuse("optimize", optimize, '"max" or "min"')
         self._epsilon = positive("epsilon", epsilon)
         self._sensitivity = positive_distance("sensitivity", sensitivity)
-        self._bound = _public_bound(bound)
+        try:
+            self._bound = _exact(bound)  # as a score: a float means its binary value
+        except ScoresError:
+            raise refuse("bound", bound, "a finite number") from None
         self._monotonic = monotonic
         self._optimize = optimize
         self._scale = self._sensitivity * (1 if monotonic else 2) / self._epsilon
@@ -181,14 +182,6 @@ class LazyPermuteAndFlip:
             alive = (1 - nodes) * np.exp(np.log(tails) @ counts)
             total += float(weights @ (alive * ((1 / tails) @ counts)))
         return total
-
-
-def _public_bound(bound: object) -> Fraction:
-    """The bound exactly as given, by the rule for scores: a float means its binary value."""
-    try:
-        return _exact(bound)
-    except ScoresError:
-        raise refuse("bound", bound, "a finite number") from None
 
 
 def _exact(value: object) -> Fraction:

@@ -123,7 +123,7 @@ def test_a_candidate_that_cannot_match_is_a_warning_on_stderr(folder: Path) -> N
         (
             ["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--by", "x"],
             2,
-            "--by and --groups",
+            "--by needs --groups",
         ),
     ],
 )

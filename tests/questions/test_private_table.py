@@ -158,7 +158,7 @@ def test_wrong_terms_are_refused_when_the_table_is_made(tmp_path: Path) -> None:
         ({"user": "nobody"}, "'nobody'"),
         ({"user": "person", "where": "height > 3"}, "height"),
         ({"user": "person", "neighbours": "twins"}, "twins"),
-        ({"user": "person", "by": "code"}, "go together"),
+        ({"user": "person", "groups": ["a"]}, "go with by="),
         ({"user": "person", "people_share": 1, "with_people": True}, "people_share=1"),
     ]
     for terms, words in wrong:

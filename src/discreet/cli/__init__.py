@@ -30,12 +30,14 @@ _SECTIONS = {
         "top": ("ask", "The k most common values of a column."),
         "select": ("ask", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),
+        "desk": ("desk", "A desk for analysts who may not see a row."),
     },
     "Choose before you spend": {
         "compare": ("choose", "How far each mechanism falls short, over ε."),
         "plan": ("choose", "The least ε that is accurate enough."),
         "recommend": ("choose", "Which mechanism to use, and why."),
         "risk": ("choose", "The surest an attacker can be, or the ε for that."),
+        "tuning": ("tuning", "What the best of several private runs costs."),
         "optimality": ("choose", "A mechanism's error over the least possible."),
     },
     "Check": {

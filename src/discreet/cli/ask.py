@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli import shared_options as shared
-from discreet.cli.commands import argument, command, option, stack
+from discreet.cli.commands import Command, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from click import Context
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
@@ -28,7 +32,7 @@ def _listed(text: str | None, *, least: int = 1) -> Any:
 
 
 _WHAT = stack(
-    argument("DATA", "A CSV, Parquet or JSON lines file, or a glob in quotes."),
+    argument("DATA", "A CSV, Parquet or JSON lines file, a glob in quotes, or desk:TABLE."),
     option("--column COLUMN", "The column to ask about.", required=True),
     option("--epsilon NUMBER", "What the whole question costs.", required=True),
 )
@@ -45,7 +49,9 @@ _CANDIDATES = option(
     callback=lambda _context, _option, text: _listed(text, least=2),
 )
 _UNKNOWN = stack(
-    option("--delta NUMBER", "Without --candidates: how likely the guarantee may fail."),
+    option(
+        "--delta NUMBER", "Without --candidates or --groups: how likely the guarantee may fail."
+    ),
     option(
         "--considered COUNT", "Without --candidates: how many values compete at most.", default=100
     ),
@@ -54,6 +60,8 @@ _COUNTS = stack(
     option("--with-count", "Also a noisy count, for a part of epsilon."),
     option("--count-share NUMBER", "The part of epsilon that counts get.", default="0.25"),
 )
+_OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
+_FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
 _STEP = option("--step NUMBER", "The distance between grid points.", default="1")
 _GRID = stack(option("--bounds LOWER:UPPER", "Public bounds, such as 0:120.", required=True), _STEP)
 _VALUES = stack(
@@ -70,16 +78,23 @@ _VALUES = stack(
 )
 _ROWS = stack(
     option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".'),
-    option("--by COLUMN", "One answer for each of the --groups of this column."),
+    option("--by COLUMN", "One answer for each group of this column: see --groups."),
     option(
         "--groups LIST",
-        "With --by: the public groups, with commas, or a file of them.",
+        "With --by: the public groups, with commas, or a file; without it, with --delta, those of the data "
+        "that have people enough to be named.",
         callback=lambda _context, _option, text: _listed(text),
     ),
     option(
-        "--groups-per-person COUNT",
-        "A person counts in so many groups at most, drawn from theirs; ε is shared.",
-        default=1,
+        "--groups-per-person NUMBER",
+        "A person counts in so many groups at most, drawn from theirs; ε is shared. 'choose': a bound that "
+        "is found privately.",
+        default="1",
+        callback=lambda _context, _option, text: int(text) if text.isdecimal() else text,
+    ),
+    option(
+        "--groups-share NUMBER",
+        "The part of epsilon for finding groups (0.5 by default) or choosing that bound (0.1).",
     ),
 )
 _HOW = stack(
@@ -94,11 +109,24 @@ _HOW = stack(
 )
 
 
-@command("mode")
+class Question(Command):
+    """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
+
+    def run(self, ctx: Context) -> Any:
+        """Ask here, or there."""
+        if not ctx.params["data"].startswith("desk:"):
+            return super().run(ctx)
+        from discreet.cli.desk import ask_desk
+
+        return ask_desk(ctx)
+
+
+@command("mode", Question)
 @_WHAT
 @_CANDIDATES
 @option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
 @_STEP
+@_OTHER
 @_WHO
 @_UNKNOWN
 @_ROWS
@@ -114,23 +142,24 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     Example: discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id
     --candidates icd10.txt --epsilon 1
     """
-    from discreet import questions
-
     if bounds is None:
         _require_candidates(asked)
     elif asked["candidates"] is not None:
         raise ParameterError("give --candidates or --bounds, not both")
     else:
-        asked["candidates"] = questions.Grid.between(bounds, step=step)
-    _ask(questions.mode, **asked)
+        from discreet.questions import Grid
+
+        asked["candidates"] = Grid.between(bounds, step=step)
+    _ask("mode", **asked)
 
 
-@command("median")
+@command("median", Question)
 @_WHAT
 @_GRID
 @_WHO
 @_VALUES
 @_ROWS
+@_FOUND
 @_HOW
 def median(**asked: Any) -> None:
     """The median of a column, on a public grid.
@@ -141,18 +170,17 @@ def median(**asked: Any) -> None:
     Example: discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120
     --epsilon 0.5
     """
-    from discreet import questions
-
-    _ask(questions.median, **asked)
+    _ask("median", **asked)
 
 
-@command("quantiles")
+@command("quantiles", Question)
 @_WHAT
 @option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
 @_GRID
 @_WHO
 @_VALUES
 @_ROWS
+@_FOUND
 @_HOW
 def quantiles(*, at: str, **asked: Any) -> None:
     """Several quantiles of a column at once, on a public grid.
@@ -163,15 +191,14 @@ def quantiles(*, at: str, **asked: Any) -> None:
     Example: discreet quantiles pay.parquet --dataset staff --column salary --user person_id
     --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
     """
-    from discreet import questions
-
-    _ask(questions.quantiles, at=[level.strip() for level in at.split(",")], **asked)
+    _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
 
 
-@command("top")
+@command("top", Question)
 @_WHAT
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
+@_OTHER
 @_WHO
 @option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
 @option("--unordered", "Do not release the order.")
@@ -188,10 +215,8 @@ def top(*, unordered: bool, **asked: Any) -> None:
     Example: discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10
     --candidates pages.csv --epsilon 2
     """
-    from discreet import questions
-
     _require_candidates(asked)
-    _ask(questions.top_k, ordered=not unordered, **asked)
+    _ask("top_k", ordered=not unordered, **asked)
 
 
 @command("select")
@@ -227,15 +252,15 @@ def _require_candidates(asked: dict[str, Any]) -> None:
 
 
 def _ask(
-    question: Any, *, data: str, delimiter: str | None, encoding: str | None, **asked: Any
+    name: str, *, data: Any, delimiter: str | None, encoding: str | None, **asked: Any
 ) -> None:
-    if delimiter is None and encoding is None:
-        answer(question, data, **asked)
-        return
-    from discreet.tables import TextFile
+    """Ask a question of ``discreet.questions``."""
+    question = getattr(importlib.import_module("discreet.questions"), name)
+    if delimiter is not None or encoding is not None:  # what the file's name does not tell
+        from discreet.tables import TextFile
 
-    # What the file's name does not tell.
-    answer(question, TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8"), **asked)
+        data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8")
+    answer(question, data, **asked)
 
 
 def answer(
@@ -246,27 +271,30 @@ def answer(
     dataset: str | None,
     ledger: str | None,
     no_ledger: bool,
+    keep_answer: bool,
     **options: Any,
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
     from discreet.questions import NeverMatchesWarning
+
+    if keep_answer and no_ledger:
+        raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
 
     with _counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
         try:
             with _progress(), warnings.catch_warnings():
                 warnings.simplefilter("always", NeverMatchesWarning)
-                warnings.showwarning = _warn
+                warnings.showwarning = lambda message, *_, **__: say(
+                    f"warning: {visible(message)}", err=True
+                )
                 release = question(*subjects, **counting, **options)
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
+        if keep_answer:
+            counting["ledger"].keep(release.entry, release.as_data())
     deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
-
-
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning in one line on stderr."""
-    say(f"warning: {visible(message)}", err=True)
 
 
 @contextmanager

@@ -43,6 +43,7 @@ DELIVERED = stack(
     option("--purpose TEXT", "What for, as the ledger is to say it: words without data."),
     option("--json", "Print the release as JSON."),
     option("--out FILE", "Write the answer to this file too, and first."),
+    option("--keep-answer", "Keep the answer in the ledger, for `budget answers`."),
 )
 
 SENSITIVITY = option("--sensitivity NUMBER", "The most one person changes a score; 1 unless told.")

@@ -224,13 +224,35 @@ class Ledger:
         if not _OUTCOME.fullmatch(kind):
             raise refuse("kind", kind, "a word of lower-case letters, digits and hyphens")
 
+        return self._say_of(entry, "failed", {"outcome": kind})
+
+    def keep(self, entry: Entry, answer: Mapping[str, Any]) -> Entry:
+        """Keep a released answer in the history, to be read again at no cost; this is a later entry.
+
+        Args:
+            entry: what ``spend`` returned, which a release carries.
+            answer: the release as plain data, ``release.as_data()``: only what left the building.
+        """
+        return self._say_of(entry, "answer", {"release": dict(answer)})
+
+    def _say_of(self, entry: Entry, kind: str, details: dict[str, Any]) -> Entry:
         def decide(connection: Connection, state: State) -> _Change:
             known = rows.entry_at(connection, state, entry.sequence)
             if known != entry or entry.kind != "spend":
                 raise ParameterError(f"{entry} is not a spend of this ledger")
-            return entry.budget, "failed", {"about": entry.sequence, "outcome": kind}
+            return entry.budget, kind, {"about": entry.sequence, **details}
 
         return self._change(entry.dataset, decide)
+
+    def answers(self, dataset: str) -> list[tuple[Entry, Mapping[str, Any]]]:
+        """The answers that were kept, each with the spend that paid for it, oldest first."""
+        history = self.history(dataset)
+        spends = {entry.sequence: entry for entry in history}
+        return [
+            (spends[entry.details["about"]], entry.details["release"])
+            for entry in history
+            if entry.kind == "answer"
+        ]
 
     @contextmanager
     def spending(
@@ -329,7 +351,7 @@ class Ledger:
             _require_untouched(connection, state)
             change = decide(connection, state)
             now = self._store.now(connection)
-            if change[1] == "failed":  # can always be recorded, whatever the clock says
+            if change[1] in ("failed", "answer"):  # can always be recorded, whatever the clock says
                 now = max(now, state.last_time)
             elif change[1] != "clock":
                 now = checked_time(now, state.last_time)

@@ -252,7 +252,8 @@ class Mechanism(ABC):
             best = max(values) if self._optimize == "max" else min(values)
             return [ball_of(Fraction(value == best, values.count(best))) for value in values]
         gaps = self.gaps(scores)
-        return self._ball_distribution([gaps.exact(place) for place in range(len(scores))], bits)
+        assert self.facts.ball_law is not None
+        return self.facts.ball_law([gaps.exact(place) for place in range(len(scores))], bits)
 
     # ---- guarantees ----------------------------------------------------------------------------
 
@@ -376,11 +377,6 @@ class Mechanism(ABC):
         """The probability mass function of the gaps ``gammas + correction``."""
         assert self.facts.law is not None
         return self.facts.law(gammas, correction, log=log)
-
-    def _ball_distribution(self, gammas: list[Fraction], bits: int) -> list[Any]:
-        """The same in balls."""
-        assert self.facts.ball_law is not None
-        return self.facts.ball_law(gammas, bits)
 
     @abstractmethod
     def _promise(self, epsilon: Exact) -> Guarantee:

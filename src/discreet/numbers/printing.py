@@ -96,19 +96,14 @@ def jsonable(value: Any) -> Any:
 
 # ---- what a cost means for people ----
 
-_PEOPLE = {1: "one person", 2: "two people", 3: "three people", 4: "four people", 5: "five people"}
-
-
-def people_in_words(count: int) -> str:
-    """How many people, small numbers as words."""
-    return _PEOPLE.get(count, f"{count} people")
+_PEOPLE = {2: "Two people", 3: "Three people", 4: "Four people", 5: "Five people"}
 
 
 def subject(people: int) -> str:
     """Who changes something, with the verb: one person's data, or a household together."""
     if whole("people", people) == 1:
         return "One person's data changes"
-    return f"{people_in_words(people).capitalize()} together change"
+    return f"{_PEOPLE.get(people, f'{people} people')} together change"
 
 
 def times(factor: int, symbol: str) -> str:

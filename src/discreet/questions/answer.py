@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from discreet import guarantees
 from discreet.displays import visible
 from discreet.neighbours import Neighbours
 from discreet.numbers.exact import refuse
@@ -77,9 +78,12 @@ class TableRelease(Release):
 
     def _answers(self) -> str:
         if isinstance(self.answer, Mapping):
-            return "\n".join(
-                f"{visible(group)}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
-                for group, answer in self.answer.items()
+            return (
+                "\n".join(
+                    f"{visible(group)}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
+                    for group, answer in self.answer.items()
+                )
+                or NOTHING
             )
         return self._one(self.answer, self.count, self.gap)
 
@@ -223,8 +227,14 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
     )
 
 
-def about_candidates(grid: Grid | None = None) -> Sentences:
+def about_candidates(grid: Grid | None = None, *, other: str | None = None) -> Sentences:
     """Which values count for which candidate."""
+    if other is not None:
+        return (
+            f"A person counts once for each candidate that they have, and once for {other} if they have a "
+            "value that is none; missing values are left out, and a candidate that nobody has competes with "
+            "zero people.",
+        )
     if grid is None:
         return (
             "A person counts once for each candidate that they have; missing values and values that are no "
@@ -280,6 +290,32 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
     )
 
 
+def about_kept(asked: int, named: int) -> Sentences:
+    """Values that come from the data, where each person has one."""
+    said = (
+        "The candidates are the values that have so many people that naming them is safe at this ε and δ; "
+        "missing values are left out.",
+    )
+    return said if named == asked else (*said, f"{named} of {asked}: no further value has.")
+
+
+def about_found_groups(by: str, *, one: bool) -> Sentences:
+    """Groups that nobody listed."""
+    drawn = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
+    return (
+        f"The groups are those of {by} in the data that have so many people that naming them is safe at this "
+        f"ε and δ; smaller ones are left out, and blank or misencoded texts.{drawn}",
+    )
+
+
+def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sentences:
+    """A bound on the groups of a person that was itself a private choice."""
+    return (
+        f"A person counts in at most {most} groups: chosen privately, for ε = {figure(epsilon)} of the "
+        f"total, so that about {figure(covered)} of the people count in all of theirs.",
+    )
+
+
 def about_method(method: str) -> Sentences:
     """How several were chosen, where nobody said."""
     return (
@@ -293,3 +329,34 @@ def about_scores(range_distance: Fraction, *, checked: bool = False) -> Sentence
     return (
         f"One person changes the difference of two scores by at most {range_distance}: as was stated{tried}.",
     )
+
+
+def release_from(data: Mapping[str, Any]) -> TableRelease:
+    """A release from the plain data of ``TableRelease.as_data``.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> release = TableRelease(answer="flu", guarantee=PureDP("0.5"), mechanism="permute-and-flip",
+        ...                        neighbours="add-remove", entry="clinic #2", rules=("One rule.",))
+        >>> release_from(release.as_data()) == release
+        True
+    """
+    fields = dict(data)
+    promised = fields.pop("guarantee")
+    measure = getattr(guarantees, promised["measure"])
+    # A figure was rounded up when it was printed, so it is taken as it stands.
+    figures = [promised[name] for name in ("epsilon", "rho", "delta") if name in promised]
+    for name, value in fields.items():
+        if isinstance(value, list):
+            fields[name] = tuple(value)
+        elif isinstance(value, dict):
+            fields[name] = {
+                key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
+            }
+    guarantee = measure(*figures)
+    if promised.get("proof") is not None:
+        pages, _, how = promised["proof"].rpartition(": ")
+        named, checked, _ = how.rpartition(", checked by Coq")
+        names = named.split(", ") if checked else []
+        guarantee = guarantee.resting_on(guarantees.Proof(tuple(pages.split(", ")), *names))
+    return TableRelease(guarantee=guarantee, **fields)

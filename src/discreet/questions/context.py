@@ -42,7 +42,8 @@ class TableTerms(_SelectionTerms, total=False):
     where: str | None
     by: str | None
     groups: object
-    groups_per_person: int
+    groups_per_person: int | str
+    groups_share: object
     with_people: bool
     people_share: object
     engine: str | None
@@ -61,9 +62,13 @@ class Terms(TableTerms, total=False):
         dataset: the data set's name in the ledger.
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
         by: one answer for each of the public ``groups`` of this column.
-        groups: the public groups: whatever ``candidates`` may be, but for a grid.
+        groups: the public groups: whatever ``candidates`` may be, but for a grid. None, with ``delta``: those
+            of the data that have people enough to be named (``docs/proofs/groups-from-the-data.md``).
         groups_per_person: a person counts in so many groups at most (one by default), drawn at random from
-            those of their rows, and the budget is shared out accordingly.
+            those of their rows, and the budget is shared out accordingly; ``"choose"`` finds a bound
+            privately within which about nine of ten people count in all of their groups.
+        groups_share: the part of ε that finding groups (a half by default) or choosing the bound (a tenth)
+            gets.
         with_people: release a noisy number of the people who counted as well, for ``people_share`` of ε:
             near zero it says that the answer is noise, because no row matched.
         people_share: the part of ε that this number gets, a tenth by default; the rest is what is shared
@@ -93,7 +98,8 @@ class Context(Asker):
     where: str | None = None
     by: str | None = None
     groups: object = None
-    groups_per_person: int = 1
+    groups_per_person: int | str = 1
+    groups_share: object = None
     with_people: bool = False
     people_share: object = "0.1"
     engine: str | None = None
@@ -107,10 +113,8 @@ class Context(Asker):
                 "say whose a row is: either ⟨user⟩ names the column that tells people apart, or "
                 "⟨one_row_per_user=True⟩ says that no person has two rows"
             )
-        if (self.by is None) != (self.groups is None):
-            raise ParameterError(
-                "⟨by⟩ and ⟨groups⟩ go together: the groups that get an answer are a public list"
-            )
+        if self.by is None and self.groups is not None:
+            raise ParameterError("⟨groups⟩ go with ⟨by⟩, the column that they are of")
         if whole("groups_per_person", self.groups_per_person) > 1 and None in (self.by, self.user):
             raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
         share_of(self.with_people, self.people_share, name="people_share")
@@ -150,6 +154,10 @@ class Context(Asker):
     def asking(self, column: str, epsilon: object) -> Asking:
         """One question about a column; no row has been read when this returns."""
         total = positive("epsilon", epsilon)
+        if self.by is not None and self.groups is None:
+            raise ParameterError("⟨by⟩ needs ⟨groups⟩ here: a public list")
+        if self.groups_share is not None:
+            raise ParameterError("⟨groups_share⟩ goes with groups that nobody listed")
         table = self.opened(column)
         labels, keys, doubts = (), (), ()  # type: tuple[Any, ...], tuple[Any, ...], Sentences
         if self.by is not None:
@@ -157,7 +165,7 @@ class Context(Asker):
             found = public_candidates(self.groups, column=self.by, kind=kind, name="groups")
             labels, keys = found.labels, found.keys
             doubts = about_types(table, self.by, found, name="groups")
-        most = min(self.groups_per_person, max(len(keys), 1))
+        most = min(whole("groups_per_person", self.groups_per_person), max(len(keys), 1))
         part = share_of(self.with_people, self.people_share, name="people_share")
         # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
         split = self.by is not None and self.neighbours == REPLACE

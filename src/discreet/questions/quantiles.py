@@ -21,6 +21,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.answer import OUTSIDE, PER_PERSON, TableRelease, about_values, rule_named
 from discreet.questions.context import Asking, Context, Terms
+from discreet.questions.found_groups import in_groups, require_no_delta
 from discreet.questions.scoring import (
     LARGEST_DENOMINATOR,
     label_of,
@@ -31,7 +32,7 @@ from discreet.questions.scoring import (
 )
 from discreet.questions.spending import mixed
 from discreet.sampling import Bits, SecureBits
-from discreet.sampling.halving import halved
+from discreet.sampling.discrete_noise import halved
 from discreet.tables import Grid, people_per_grid_point
 from discreet.tables.counts import Counts
 
@@ -42,6 +43,7 @@ FINEST = 6
 """People who share a value are spread over at most 2⁶ places."""
 
 
+@in_groups
 def quantiles(
     data: Any,
     column: str,
@@ -52,6 +54,7 @@ def quantiles(
     step: object = 1,
     per_person: str = "least",
     outside: str = "clamp",
+    delta: object = None,
     **terms: Unpack[Terms],
 ) -> TableRelease:
     """Several quantiles of a numeric column on a public grid, never decreasing, chosen privately.
@@ -68,6 +71,7 @@ def quantiles(
         >>> 20 < low < 28 < 35 < middle < 45 < 52 < high < 60
         True
     """
+    require_no_delta(delta)
     asking = Context.of(data, terms).asking(column, epsilon)
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise ParameterError(
@@ -200,6 +204,7 @@ class _Stretches:
         return [*below, offset + place, *above]
 
 
+@in_groups
 def quantile(
     data: Any,
     column: str,
@@ -210,6 +215,7 @@ def quantile(
     step: object = 1,
     per_person: str = "least",
     outside: str = "clamp",
+    delta: object = None,
     **terms: Unpack[Terms],
 ) -> TableRelease:
     """The grid point below which about a part ``at`` of the people lie, chosen privately.
@@ -228,6 +234,7 @@ def quantile(
         per_person: what a person with several values counts with: the ``"least"``, the ``"largest"``, one at
             ``"random"`` (each different grid point alike), or the ``"mean"``, rounded to the grid.
         outside: values outside the bounds count as the nearer bound (``"clamp"``) or not at all (``"drop"``).
+        delta: only for groups that nobody listed, see ``Terms``.
         **terms: what every question is told, see ``Terms``.
 
     Example:
@@ -237,6 +244,7 @@ def quantile(
         >>> 50 < answer < 61
         True
     """
+    require_no_delta(delta)
     asking = Context.of(data, terms).asking(column, epsilon)
     level = level_of(at)
     what = "median" if level == Fraction(1, 2) else f"quantile {level}"
@@ -254,6 +262,7 @@ def median(
     step: object = 1,
     per_person: str = "least",
     outside: str = "clamp",
+    delta: object = None,
     **terms: Unpack[Terms],
 ) -> TableRelease:
     """The median of a numeric column on a public grid: ``quantile`` at one half, with its options.
@@ -273,5 +282,6 @@ def median(
         step=step,
         per_person=per_person,
         outside=outside,
+        delta=delta,
         **terms,
     )

@@ -7,7 +7,7 @@ candidate. Nothing else leaves the engine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from discreet.tables.table import Table
 from discreet.tables.where import Condition, comparisons
 
 Counts = NDArray[np.int64]
+_DIGESTS = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +54,21 @@ class Rows:
         return self.user is not None and self.groups_per_person < len(self.groups)
 
 
-def people_per_candidate(table: Table, rows: Rows, *, column: str, keys: Sequence[Any]) -> Counts:
-    """How many people have a row with each value; a person counts once for each."""
+def people_per_candidate(
+    table: Table, rows: Rows, *, column: str, keys: Sequence[Any], other: bool = False
+) -> Counts:
+    """How many people have a row with each value; a person counts once for each.
+
+    With ``other`` one more column: how many have a value that is none of these.
+    """
 
     def query() -> dict[str, Any]:
-        frame = indexed(_selected(table, rows, column), "value", keys, engine=table.engine)
+        frame = _selected(table, rows, column)
+        frame = indexed(frame, "value", keys, engine=table.engine, other=other)
         return collected(_people_in(frame, rows, *_groups_of(rows), "value"))
 
     found = quietly(query, doing="counting people per candidate")
-    return _filled(found, rows, len(keys))
+    return _filled(found, rows, len(keys) + other)
 
 
 def people_per_grid_point(
@@ -134,6 +141,51 @@ def people_with_any(
     return _filled(quietly(query, doing="counting people"), rows, 1)
 
 
+def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
+    """Every group that has people, with how many: a person counts in one of theirs, drawn at random.
+
+    **The groups come from the data**: they are for a mechanism that says which of them may be named. The draw
+    is a hash of person and group, so that it looks at nobody else.
+    """
+
+    def query() -> list[tuple[Any, int]]:
+        import narwhals as nw
+
+        alone = replace(rows, by=None)
+        frame = _selected(table, alone, str(rows.by))
+        if rows.user is not None:
+            frame = frame.group_by("user", "value").agg(nw.len().alias("rows"))
+            digest = nw.col("order") % _DIGESTS
+            names = {"person": nw.col("user"), "user": nw.col("value"), "nothing": nw.lit(0)}
+            frame = frame.select(*(column.alias(name) for name, column in names.items()))
+            frame = with_order(frame, table.engine, key=rows.key, choice="nothing", size=1)
+            names = {"user": nw.col("person"), "value": nw.col("user"), "digest": digest}
+            frame = frame.select(*(column.alias(name) for name, column in names.items()))
+            frame = with_order(frame, table.engine, key=rows.key, choice="digest", size=_DIGESTS)
+            for name in ("order", "value"):  # the second, should two groups have one digest
+                frame = frame.filter(nw.col(name) == nw.col(name).min().over("user"))
+        return _pairs(_people_in(frame, replace(alone, user=None), "value"))
+
+    return quietly(query, doing="counting people per group")
+
+
+def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
+    """How many people have rows in one of the groups, in two of them, and so on."""
+
+    def query() -> dict[str, Any]:
+        import narwhals as nw
+
+        every = replace(rows, groups_per_person=len(rows.groups))
+        frame = _selected(table, every, str(rows.by))
+        frame = frame.group_by("user", "group").agg(nw.len().alias("rows"))
+        frame = frame.group_by("user").agg((nw.len() - 1).alias("value"))
+        return collected(frame.group_by("value").agg(nw.len().alias("people")))
+
+    found = quietly(query, doing="counting people by their groups")
+    counts: Counts = _filled(found, replace(rows, by=None), len(rows.groups))[0]
+    return counts
+
+
 def counted_values(table: Table, rows: Rows, *, column: str) -> Any:
     """Every value with its number of people, as a lazy frame (``value``, ``people``) of the engine.
 
@@ -147,15 +199,44 @@ def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> lis
     """The ``most`` values with the most people, ties by the value's own order: for unknown domains."""
 
     def query() -> list[tuple[Any, int]]:
-        counted = counted_values(table, rows, column=column).select("value", "people")
-        ordered = counted.sort("people", "value", descending=[True, False]).head(most)
-        native = ordered.to_native()
-        # Python's own values: NumPy has no exact place for a wide integer, a decimal or a NUL.
-        found = native.fetchall() if hasattr(native, "fetchall") else ordered.collect().rows()
-        pairs = [(_plain(value), int(people)) for value, people in found]
-        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+        counted = counted_values(table, rows, column=column)
+        return _pairs(counted.sort("people", "value", descending=[True, False]).head(most))
 
     return quietly(query, doing="counting people per value")
+
+
+def commonest_in_groups(
+    table: Table, rows: Rows, *, column: str, most: int
+) -> list[list[tuple[Any, int]]]:
+    """The commonest values of each group, or of all rows where there are no groups."""
+    if rows.by is None:
+        return [commonest_values(table, rows, column=column, most=most)]
+
+    def query() -> list[list[tuple[Any, int]]]:
+        import narwhals as nw
+
+        counted = _people_in(_selected(table, rows, column), rows, "group", "value")
+        above = nw.col("people").rank("min", descending=True).over("group")
+        counted = counted.with_columns(above.alias("above")).filter(nw.col("above") <= most)
+        found: list[list[tuple[Any, int]]] = [[] for _ in rows.groups]
+        for (value, group), people in _pairs(counted, "group"):
+            found[group].append((value, people))
+        return [pairs[:most] for pairs in found]
+
+    return quietly(query, doing="counting people per value and group")
+
+
+def _pairs(counted: Any, *beside: str) -> list[tuple[Any, int]]:
+    """Values (with what stands ``beside`` them) and their people as Python has them, the commonest first."""
+    counted = counted.select("value", *beside, "people")
+    native = counted.to_native()
+    # Python's own values: NumPy has no exact place for a wide integer, a decimal or a NUL.
+    found = native.fetchall() if hasattr(native, "fetchall") else counted.collect().rows()
+    pairs = [
+        ((_plain(value), *map(int, others)) if beside else _plain(value), int(people))
+        for value, *others, people in found
+    ]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
 def collected(frame: Any) -> dict[str, Any]:
