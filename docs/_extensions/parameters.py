@@ -15,7 +15,7 @@ NUMBER = "number (int, float, Fraction, Decimal or text)"
 _NUMBERS = (
     "epsilon sensitivity delta scale step gap threshold range_distance count_share threshold_share "
     "with_probability t share cost truth expected_error error_at_most risk level delta_for_releases "
-    "distance people_share mean shape bound value gap_unit"
+    "distance people_share mean shape bound value gap_unit groups_share score_epsilon held_out above"
 )
 TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
     "bounds": "pair of numbers",
@@ -30,6 +30,7 @@ TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
     "url": "path, SQLAlchemy address, or None",
     "parameters": "what the mechanism is built from: epsilon= or scale=, and its own",
     "groups": "list of public labels, or None",
+    "scoring": "name of a metric of scikit-learn, or a function",
     "target": "the loss or the guarantee to reach",
 }
 """Where the code takes any object and checks it, what a person may pass."""
@@ -170,6 +171,7 @@ WORDS: Mapping[str, str] = {
     "groups_per_person": "in how many groups one person may be.",
     "with_people": "whether a noisy number of the people who counted is bought, too.",
     "people_share": "the share of ε that this number takes.",
+    "groups_share": "the share of ε that finding the groups takes, where only the data knows them.",
     "engine": "which engine reads a file.",
     "candidate_column": "the column of labels; ``candidate``, or the first one.",
     "score_column": "the column of scores; ``score``, or the second one.",
@@ -204,6 +206,14 @@ WORDS: Mapping[str, str] = {
     "page": "the page in ``docs/proofs``.",
     "theorems": "the theorems that Coq has checked.",
     "measures": "the measures asked for.",
+    "url": "the address.",
+    "token": "what the desk's owner gave you.",
+    "body": "what is sent, as plain data.",
+    "key": "a name for this request, so that it is paid once however often it is sent.",
+    "question": "the name of the question.",
+    "desk": "the desk that was reached.",
+    "above": "the number above which a value counts.",
+    "table": "the name of the table.",
 }
 """What a parameter means, unless its docstring says so."""
 

@@ -26,6 +26,7 @@ MODULES = (
     "discreet.papers",
     "discreet.accounting",
     "discreet.ledger",
+    "discreet.desk",
     "discreet.opendp",
     "discreet.diffprivlib",
     "discreet.sklearn",
@@ -53,8 +54,8 @@ def public_names() -> dict[str, list[str]]:
         listed[module] = []
         for name in names:
             thing = getattr(home, name)
-            shared = inspect.isclass(thing) or inspect.isroutine(thing)
-            if name.startswith("__") or (shared and id(thing) in seen):
+            # Constants have no docstring of their own.
+            if not (inspect.isclass(thing) or inspect.isroutine(thing)) or id(thing) in seen:
                 continue
             seen.add(id(thing))
             listed[module].append(name)
@@ -84,7 +85,7 @@ def _stub(module: str, name: str) -> str:
             "   :show-inheritance:",
         ]
     else:
-        lines.append(f".. auto{'function' if inspect.isroutine(thing) else 'data'}:: {whole}")
+        lines.append(f".. autofunction:: {whole}")
     return "\n".join(lines) + "\n"
 
 
@@ -147,8 +148,6 @@ class Public(SphinxDirective):
 
 def _summary(thing: Any) -> str:
     """The first sentence of a docstring, without marks."""
-    if not (inspect.isclass(thing) or inspect.isroutine(thing)):
-        return "A constant."
     first = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
     return re.sub(r":\w+:`~?([^`]*)`|[`*]", r"\1", first)
 
