@@ -15,7 +15,8 @@ NUMBER = "number (int, float, Fraction, Decimal or text)"
 _NUMBERS = (
     "epsilon sensitivity delta scale step gap threshold range_distance count_share threshold_share "
     "with_probability t share cost truth expected_error error_at_most risk level delta_for_releases "
-    "distance people_share mean shape bound value gap_unit groups_share score_epsilon held_out above"
+    "distance people_share mean shape bound value gap_unit groups_share score_epsilon held_out above "
+    "covers unit largest margin"
 )
 TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
     "bounds": "pair of numbers",
@@ -206,6 +207,24 @@ WORDS: Mapping[str, str] = {
     "page": "the page in ``docs/proofs``.",
     "theorems": "the theorems that Coq has checked.",
     "measures": "the measures asked for.",
+    "counted": "who counts the budget.",
+    "covers": "the part of the people that stays within the bound.",
+    "unit": "without bounds: the distance between grid points near zero.",
+    "options": "what was compared, the best first.",
+    "margin": "how far from the threshold a value must be to be told right.",
+    "others": "how many values are asked about before the one that crosses.",
+    "crossings": "how many crossings are paid for.",
+    "args": "what the mechanism is built from.",
+    "kwargs": "what the mechanism is built from, by name.",
+    "neighbour": "the second score vector or stream, a neighbour of the first.",
+    "outcome": "the telling answer.",
+    "probability": "its probability under the first.",
+    "neighbour_probability": "its probability under the second.",
+    "certainty": "what makes the value certain.",
+    "probabilities": "of all answers under the first.",
+    "neighbour_probabilities": "of all answers under the second.",
+    "other": "for a range, the answer at the other end.",
+    "order": "for zCDP, the order α.",
     "url": "the address.",
     "token": "what the desk's owner gave you.",
     "body": "what is sent, as plain data.",

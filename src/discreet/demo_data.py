@@ -146,10 +146,12 @@ def _visits(
     pages = draws.choice(np.tile(1.0 / np.arange(1, len(PAGES) + 1), (count, 1)))
     blank = draws.uniform(count) < 0.01
     order = np.argsort(days, kind="stable")
+    dates = [_FIRST_DAY + datetime.timedelta(days=day) for day in days[order].tolist()]
     return {
         "visit_id": list(range(1, count + 1)),
         "patient_id": [identities[i] for i in whose[order].tolist()],
-        "date": [str(_FIRST_DAY + datetime.timedelta(days=day)) for day in days[order].tolist()],
+        "date": [str(date) for date in dates],
+        "week": [date.strftime("%G-W%V") for date in dates],
         "clinic": [CLINICS[i] for i in clinics[order].tolist()],
         "diagnosis": [
             None if empty else DIAGNOSES[i]

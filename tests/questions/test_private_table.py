@@ -27,6 +27,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "median": {"column": "age", "bounds": (0, 90)},
     "quantile": {"column": "age", "at": 0.9, "bounds": (0, 90)},
     "quantiles": {"column": "age", "at": [0.1, 0.9], "bounds": (0, 90)},
+    "bound": {"column": "age", "covers": 0.9},
     "select_by": {
         "candidates": CODES,
         "score": lambda data, code: len(data.filter(code=code)),

@@ -43,6 +43,12 @@ candidates = ["flu", "cold", "asthma"]
 candidates = "clinics.txt"
 [table.visits.column.age]
 bounds = [0, 120]
+[table.visits.score.round_ages]
+file = "scores.py"
+function = "round_ages"
+candidates = [10, 20, 30, 40]
+sensitivity = 1
+monotonic = true
 [analyst.epidemiology]
 tables = ["visits"]
 epsilon = 40
@@ -51,6 +57,13 @@ most_per_question = 20
 [analyst.planning]
 tables = ["visits"]
 epsilon = 2
+"""
+SCORES = """
+import polars as pl
+
+def round_ages(source, age):
+    people = pl.scan_parquet(source).filter(pl.col("age") == age).select(pl.col("patient_id").n_unique())
+    return people.collect().item()
 """
 MODE = {"kind": "mode", "table": "visits", "column": "diagnosis", "epsilon": 5}
 
@@ -70,6 +83,7 @@ def clinic_at(
         }
     ).write_parquet(folder / "visits.parquet")
     (folder / "clinics.txt").write_text("north\nsouth\n")
+    (folder / "scores.py").write_text(SCORES)
     file = folder / "clinic.toml"
     file.write_text(OWNER_FILE.format(ledger=ledger, slot=slot, workers=workers, desk=desk))
     owner = read_owner_file(file)

@@ -39,6 +39,10 @@ _WHAT = stack(
 _WHO = stack(
     option("--user COLUMN", "The column that tells people apart."),
     option("--one-row-per-user", "In place of --user: nobody has two rows."),
+    option(
+        "--counted COLUMN",
+        "In place of --user, for a table that is counted already: how many people a row stands for.",
+    ),
     shared.COUNTED,
     shared.NEIGHBOURS,
     shared.MECHANISM,
@@ -63,7 +67,25 @@ _COUNTS = stack(
 _OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
 _FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
 _STEP = option("--step NUMBER", "The distance between grid points.", default="1")
-_GRID = stack(option("--bounds LOWER:UPPER", "Public bounds, such as 0:120.", required=True), _STEP)
+_NO_BOUNDS = stack(
+    option(
+        "--unit NUMBER", "Without --bounds: how far apart grid points are near zero.", default="1"
+    ),
+    option("--largest NUMBER", "Without --bounds: the largest magnitude; 10^12 units by default."),
+)
+_GRID = stack(
+    option(
+        "--bounds LOWER:UPPER",
+        "Public bounds, such as 0:120 or 2020-01-01:2024-12-31. Without them a growing grid is used; with "
+        "bounds the answer is better.",
+    ),
+    option(
+        "--step NUMBER",
+        "The distance between grid points; for dates and times 1d or 15min.",
+        default="1",
+    ),
+    _NO_BOUNDS,
+)
 _VALUES = stack(
     option(
         "--per-person NAME",
@@ -162,7 +184,7 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
 @_FOUND
 @_HOW
 def median(**asked: Any) -> None:
-    """The median of a column, on a public grid.
+    """The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.
 
     Where no row matches, the answer is a random grid point: --with-people tells, for a part of epsilon,
     how many people counted.
@@ -183,7 +205,7 @@ def median(**asked: Any) -> None:
 @_FOUND
 @_HOW
 def quantiles(*, at: str, **asked: Any) -> None:
-    """Several quantiles of a column at once, on a public grid.
+    """Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans.
 
     Where no row matches, the answers are random grid points: --with-people tells, for a part of epsilon,
     how many people counted.
@@ -192,6 +214,27 @@ def quantiles(*, at: str, **asked: Any) -> None:
     --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
     """
     _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
+
+
+@command("bound")
+@_WHAT
+@option(
+    "--covers NUMBER", "The part of the people who are to stay within the bound.", default="0.999"
+)
+@_NO_BOUNDS
+@_WHO
+@_ROWS
+@_FOUND
+@_HOW
+def bound(**asked: Any) -> None:
+    """A bound on the magnitude of a column, for later questions.
+
+    With the answer b a later question may say --bounds -b:b, or 0:b where nothing is negative.
+
+    Example: discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999
+    --epsilon 0.2
+    """
+    _ask("bound", **asked)
 
 
 @command("top", Question)
@@ -217,6 +260,32 @@ def top(*, unordered: bool, **asked: Any) -> None:
     """
     _require_candidates(asked)
     _ask("top_k", ordered=not unordered, **asked)
+
+
+@command("first")
+@_WHAT
+@option(
+    "--groups LIST",
+    "The public groups in their order: a range such as 2026-W01:2026-W52, with commas, or a file.",
+    required=True,
+    callback=lambda _context, _option, text: text if ":" in text else _listed(text),
+)
+@option("--above NUMBER", "How many people a group must reach.", required=True)
+@option("--crossings COUNT", "Name up to so many groups, not only the first.", default=None)
+@option("--with-gap", "Also by how many people, with noise, at no cost.")
+@_WHO
+@option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".')
+@_HOW
+def first(**asked: Any) -> None:
+    """The first of ordered groups with many people, or none of them.
+
+    A person counts once in each group in which they have rows. The cost is the same for any number of
+    groups.
+
+    Example: discreet first visits.parquet --dataset clinic --column week --user patient_id
+    --groups 2026-W01:2026-W52 --where "diagnosis = 'flu'" --above 500 --epsilon 0.5
+    """
+    _ask("first_above", **asked)
 
 
 @command("select")

@@ -155,7 +155,7 @@ class Desk:
 
     async def ask(self, analyst: str, question: Any, *, key: str | None = None) -> AskedQuestion:
         """Admit, pay, answer at the end of the slot; or give the stored answer for the same key."""
-        table, column = permitted(self.owner, analyst, question)
+        table, facts = permitted(self.owner, analyst, question)
         if key is not None:
             known = self.store.find(analyst, key=key)
             if known is not None:
@@ -173,16 +173,12 @@ class Desk:
         job = Job(
             ledger=self.owner.ledger.place,
             source=table.source,
-            context={
-                "user": table.user,
-                "one_row_per_user": table.one_row_per_user,
+            question=question.question,
+            terms={
                 "neighbours": table.neighbours,
                 "dataset": part,
-                "engine": table.engine,
+                **question.terms(table, facts),
             },
-            question=question.kind,
-            column=question.column,
-            terms=question.terms(table, column),
         )
         # Whoever asked may hang up: what is paid is finished and kept all the same.
         task = self._background(
@@ -237,7 +233,7 @@ class Desk:
         paid: int | None = None
         try:
             name = self.store.admit(analyst, key, digest(question), question.model_dump())
-            words = f"desk {name}: {question.kind} of {question.column}"
+            words = f"desk {name}: {question.kind} of {question.about}"
             job.terms["purpose"] = (
                 words if question.where is None else f"{words}, where {question.where}"
             )
@@ -254,7 +250,7 @@ class Desk:
                 raise DeskError(400, outcome.refusal)
             await asyncio.sleep(until - asyncio.get_running_loop().time())
             if outcome.answer is None:
-                raise await asyncio.to_thread(self._failed, name, job.context["dataset"], paid)
+                raise await asyncio.to_thread(self._failed, name, job.terms["dataset"], paid)
             self.store.record(name, ANSWERED, answer=outcome.answer)
         finally:
             self._asking.discard(analyst)

@@ -179,12 +179,17 @@ class RemoteTable:
         asked = {"above": _number(above), **terms}
         return self._desk.ask(self.question("first_above", column, epsilon, asked))
 
+    def score(self, name: str, *, epsilon: object) -> TableRelease:
+        """The candidate with the best score, by a score that the owner registered."""
+        return self._desk.ask(self.question("score", name, epsilon, {}))
+
     def plan(self, kind: str, column: str, *, epsilon: object, **terms: Any) -> dict[str, Any]:
         """What a question would cost, whether that is left, and how accurate it will be; spends nothing.
 
         Args:
-            kind: ``"mode"``, ``"top_k"``, ``"median"``, ``"quantiles"`` or ``"first_above"``.
-            column: the column to ask about.
+            kind: ``"mode"``, ``"top_k"``, ``"median"``, ``"quantiles"``, ``"first_above"`` or
+                ``"score"``.
+            column: the column to ask about, or the name of a score.
             epsilon: what the whole question would cost.
             **terms: what else the question would be told.
         """
@@ -201,7 +206,7 @@ class RemoteTable:
         return {
             "kind": kind,
             "table": self.name,
-            "column": column,
+            "score" if kind == "score" else "column": column,
             "epsilon": _number(epsilon),
             **given,
         }

@@ -12,7 +12,7 @@ from typing import Any
 from discreet import __version__
 from discreet.analysis import error_bound
 from discreet.desk.admission import Desk
-from discreet.desk.owner_file import Column, SharedTable, part_of
+from discreet.desk.owner_file import Column, RegisteredScore, SharedTable, part_of
 from discreet.desk.shapes import permitted, schema
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
@@ -55,6 +55,14 @@ def _table(desk: Desk, analyst: str, name: str) -> dict[str, Any]:
         "neighbours": f"{table.neighbours} ({Neighbours(table.neighbours).in_words})",
         "where": list(table.where),
         "columns": {label: _column(table, column) for label, column in table.column.items()},
+        "scores": {
+            label: {
+                "candidates": list(map(str, score.listed())),
+                "sensitivity": figure(score.sensitivity),
+                "questions": {"score": f"{table.seconds('score'):g} s"},
+            }
+            for label, score in table.score.items()
+        },
     }
 
 
@@ -90,9 +98,20 @@ def planned(desk: Desk, analyst: str, question: Any) -> dict[str, Any]:
     }
 
 
-def accuracy(table: SharedTable, column: Column, question: Any) -> str:
+def accuracy(table: SharedTable, facts: Column | RegisteredScore, question: Any) -> str:
     """How good the answer will be, 19 times out of 20, in words; from public quantities."""
     epsilon = positive("epsilon", question.epsilon)
+    if isinstance(facts, RegisteredScore):
+        within = error_bound(
+            epsilon,
+            len(facts.listed()),
+            with_probability="0.95",
+            sensitivity=facts.sensitivity,
+            monotonic=facts.monotonic,
+        )
+        off = figure(Fraction(within))
+        return f"19 times out of 20 the score of the answer is at most {off} from the best."
+    column = facts
     if question.with_people:
         epsilon *= Fraction(9, 10)
     groups = getattr(question, "by", None)

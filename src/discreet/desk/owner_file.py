@@ -9,7 +9,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.numbers.exact import echo, positive
 from discreet.questions.candidates import read_candidates
 
-Kind = Literal["mode", "top_k", "median", "quantiles", "first_above"]
+Kind = Literal["mode", "top_k", "median", "quantiles", "first_above", "score"]
 """What a desk can be asked; the owner gives each kind its slot."""
 
 _SLOT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m)?")
@@ -78,6 +78,31 @@ class Column(_Section):
         return self.candidates or []
 
 
+class RegisteredScore(_Section):
+    """A score of the owner's own: analysts may ask which candidate has the best, not bring one.
+
+    Attributes:
+        file: the Python file that has the function; a relative path starts at the owner's file.
+        function: its name; it is called with the table's source and a candidate.
+        candidates: the possible answers, or the file that lists them.
+        sensitivity: the most by which one person changes any one score.
+        monotonic: whether one person moves all scores the same way.
+        optimize: ``"max"``, or ``"min"`` where small scores are good.
+    """
+
+    file: str
+    function: str
+    candidates: str | list[Value]
+    sensitivity: Amount
+    monotonic: bool = False
+    optimize: Literal["max", "min"] = "max"
+
+    def listed(self) -> list[Value]:
+        """The candidates; a file has been read already."""
+        assert not isinstance(self.candidates, str)
+        return self.candidates
+
+
 class SharedTable(_Section):
     """A table that analysts may ask.
 
@@ -91,6 +116,7 @@ class SharedTable(_Section):
         slot: for each kind of question, after how many seconds its answer leaves; five unless told.
         where: the columns that a condition may use.
         column: the columns that may be asked about.
+        score: the owner's own scores that may be asked about.
         engine: who reads files.
     """
 
@@ -103,6 +129,7 @@ class SharedTable(_Section):
     slot: dict[Kind, Seconds] = {}
     where: list[str] = []
     column: dict[str, Column] = {}
+    score: dict[str, RegisteredScore] = {}
     engine: str | None = None
 
     @model_validator(mode="after")
@@ -258,6 +285,9 @@ class OwnerFile(_Section):
         }
 
 
+Listed = TypeVar("Listed", Column, RegisteredScore)
+
+
 def part_of(dataset: str, analyst: str) -> str:
     """The name of an analyst's part of a budget."""
     return f"{dataset}/{analyst}"
@@ -308,17 +338,21 @@ def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
     def place(text: str) -> str:
         return text if "://" in text else str(file.parent / text)
 
+    def listed(label: str, facts: Listed) -> Listed:
+        if not isinstance(facts.candidates, str):
+            return facts
+        found = read_candidates(Path(place(facts.candidates)), column=label)
+        return facts.model_copy(update={"candidates": found})
+
     tables = {}
     for name, table in owner.table.items():
-        columns = {
-            label: column.model_copy(
-                update={"candidates": read_candidates(Path(place(column.candidates)), column=label)}
-            )
-            if isinstance(column.candidates, str)
-            else column
-            for label, column in table.column.items()
+        columns = {label: listed(label, column) for label, column in table.column.items()}
+        scores = {
+            label: listed(label, score.model_copy(update={"file": place(score.file)}))
+            for label, score in table.score.items()
         }
-        tables[name] = table.model_copy(update={"source": place(table.source), "column": columns})
+        placed = {"source": place(table.source), "column": columns, "score": scores}
+        tables[name] = table.model_copy(update=placed)
     desk = {"store": place(owner.desk.store or f"{file.stem}.desk.db")}
     if owner.desk.tls is not None:
         files = {name: place(text) for name, text in owner.desk.tls.model_dump().items()}

@@ -7,6 +7,7 @@ import glob
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import uvicorn
 
@@ -53,7 +54,9 @@ def _table_problems(table: SharedTable) -> list[str]:
     except DiscreetError as error:
         return [str(error)]
     named = dict.fromkeys([*table.column, *table.where])
-    return [f"there is no column {name!r}" for name in named if name not in columns]
+    missing = [f"there is no column {name!r}" for name in named if name not in columns]
+    files = [score.file for score in table.score.values()]
+    return missing + [f"there is no file {file}" for file in files if not Path(file).is_file()]
 
 
 def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str]:

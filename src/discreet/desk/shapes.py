@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from discreet.desk.owner_file import Column, Kind, OwnerFile, SharedTable
+from discreet.desk.owner_file import Column, Kind, OwnerFile, RegisteredScore, SharedTable
 from discreet.errors import ParameterError
 from discreet.mechanisms import PermuteAndFlip
 from discreet.numbers.exact import echo, positive, refuse
@@ -27,12 +27,41 @@ Number = Annotated[str, Field(max_length=60)] | int | float
 
 class _Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    table: Annotated[str, _NAME] = Field(description="A table of the desk.")
+    epsilon: Number = Field(description="What the whole question costs, such as 0.5.")
+
+
+class AskedScore(_Asked):
+    """The candidate with the best score, by a score that the owner registered."""
+
+    kind: Literal["score"]
+    score: Annotated[str, _NAME] = Field(description="The name of the score.")
+    question: ClassVar[str] = "select_by"
+    where: ClassVar[None] = None
+
+    @property
+    def about(self) -> str:
+        """What is asked about."""
+        return self.score
+
+    def terms(self, _table: SharedTable, facts: RegisteredScore) -> dict[str, Any]:
+        """The arguments of the question: all but ε are the owner's."""
+        return {
+            "score": (facts.file, facts.function),
+            "candidates": facts.listed(),
+            "sensitivity": facts.sensitivity,
+            "monotonic": facts.monotonic,
+            "optimize": facts.optimize,
+            "epsilon": self.epsilon,
+        }
+
+
+class _OfColumn(_Asked):
     needs: ClassVar[str] = "candidates"
     steady: ClassVar[bool] = False
 
-    table: Annotated[str, _NAME] = Field(description="A table of the desk.")
     column: Annotated[str, _NAME] = Field(description="The column to ask about.")
-    epsilon: Number = Field(description="What the whole question costs, such as 0.5.")
     where: Annotated[str, _TEXT] | None = Field(
         default=None, description='Only rows for which this holds, such as "age >= 18".'
     )
@@ -41,16 +70,27 @@ class _Asked(BaseModel):
         description="Also a noisy number of the people who counted, for a tenth of epsilon.",
     )
 
+    @property
+    def about(self) -> str:
+        """What is asked about."""
+        return self.column
+
+    @property
+    def question(self) -> str:
+        """The function of ``discreet.questions``."""
+        return str(getattr(self, "kind"))  # noqa: B009  # every kind of question has it
+
     def terms(self, table: SharedTable, column: Column) -> dict[str, Any]:
         """The arguments of the question, the owner's facts among them."""
-        asked = self.model_dump(exclude={"kind", "table", "column", "epsilon"}, exclude_none=True)
+        asked = self.model_dump(exclude={"kind", "table", "epsilon"}, exclude_none=True)
         named = {name: value for name, value in asked.items() if value is not False}
         facts = {"epsilon": self.epsilon, **self._facts(column), **self._groups(table)}
+        facts |= {"user": table.user, "one_row_per_user": table.one_row_per_user}
         # Answers leave at the end of their slot; where one choice is all there is to time, its time is
         # the same for all data besides.
         if self.steady and not any(name.startswith("with_") for name in named):
             facts["mechanism"] = PermuteAndFlip(epsilon=1, steady=True)
-        return named | facts
+        return named | facts | {"engine": table.engine}
 
     def _facts(self, column: Column) -> dict[str, Any]:
         if self.needs == "candidates" and column.candidates is not None:
@@ -62,7 +102,7 @@ class _Asked(BaseModel):
         return {} if by is None else {"groups": table.column[by].listed()}
 
 
-class _Grouped(_Asked):
+class _Grouped(_OfColumn):
     by: Annotated[str, _NAME] | None = Field(
         default=None, description="One answer for each of the listed values of this column."
     )
@@ -107,13 +147,13 @@ class AskedQuantiles(_Grouped):
     )
 
 
-class AskedFirst(_Asked):
+class AskedFirst(_OfColumn):
     """The first listed value of a column that more people have than a threshold."""
 
     kind: Literal["first_above"]
     above: Number = Field(description="The threshold, a number of people.")
-    crossings: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=1, description="How many of them to find."
+    crossings: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        default=None, description="Up to so many of them, not only the first."
     )
 
     def _facts(self, column: Column) -> dict[str, Any]:
@@ -121,7 +161,8 @@ class AskedFirst(_Asked):
 
 
 Question = Annotated[
-    AskedMode | AskedTop | AskedMedian | AskedQuantiles | AskedFirst, Field(discriminator="kind")
+    AskedMode | AskedTop | AskedMedian | AskedQuantiles | AskedFirst | AskedScore,
+    Field(discriminator="kind"),
 ]
 _QUESTION: TypeAdapter[Any] = TypeAdapter(Question)
 
@@ -156,8 +197,8 @@ def digest(question: Any) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
-def permitted(owner: OwnerFile, analyst: str, question: Any) -> tuple[SharedTable, Column]:
-    """The table and the column that a question is about, if this analyst may ask it.
+def permitted(owner: OwnerFile, analyst: str, question: Any) -> tuple[SharedTable, Any]:
+    """The table and the column, or the score, that a question is about, if this analyst may ask it.
 
     Every refusal follows from the owner's file and the question alone.
     """
@@ -165,6 +206,12 @@ def permitted(owner: OwnerFile, analyst: str, question: Any) -> tuple[SharedTabl
     if question.table not in rights.tables:
         raise refuse("table", question.table, f"one of yours: {', '.join(rights.tables)}")
     table = owner.table[question.table]
+    require_affordable(owner, analyst, question.epsilon)
+    if question.kind == "score":
+        if question.score not in table.score:
+            allowed = ", ".join(table.score) or "none is registered"
+            raise refuse("score", question.score, f"one of the scores registered here: {allowed}")
+        return table, table.score[question.score]
     column = _listed(table, question.column, "column")
     kind: Kind = question.kind
     if question.needs == "bounds" and column.bounds is None:
@@ -185,7 +232,6 @@ def permitted(owner: OwnerFile, analyst: str, question: Any) -> tuple[SharedTabl
                 raise ParameterError(
                     f"⟨where⟩ names {echo(comparison.column)}; a condition may use these columns: {allowed}"
                 )
-    require_affordable(owner, analyst, question.epsilon)
     return table, column
 
 

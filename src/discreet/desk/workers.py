@@ -8,15 +8,20 @@ that it failed. Errors before the spend are public, so their text is passed on.
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import multiprocessing
 import signal
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError
+
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
 
 # A clean process imports what questions need, once, and every worker is a copy of it.
 _CONTEXT = multiprocessing.get_context("forkserver")
@@ -32,17 +37,13 @@ class Job:
     Attributes:
         ledger: the ledger's address.
         source: the table: a path, a glob, or a database address.
-        context: whose the rows are and whose budget it is: the terms of ``discreet.table``.
         question: the name of the question.
-        column: the column.
-        terms: its arguments.
+        terms: its arguments, among them whose the rows are and whose budget it is.
     """
 
     ledger: str
     source: Any
-    context: dict[str, Any]
     question: str
-    column: str
     terms: dict[str, Any]
 
 
@@ -57,38 +58,59 @@ class Outcome:
 class _Counting:
     """The ledger in a worker: says on the line that it was paid, before anything is read."""
 
-    def __init__(self, ledger: Any, line: Connection) -> None:
-        self._ledger = ledger
+    def __init__(self, address: str, line: Connection) -> None:
+        self._address = address
         self._line = line
         self.paid = False
 
     def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
-        entry = self._ledger.spend(dataset, event, purpose=purpose)
+        entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
         self.paid = True
         self._line.send(("paid", entry.sequence))
         return entry
 
     def fail(self, entry: Any) -> Any:
-        return self._ledger.fail(entry)
+        return _ledger(self._address).fail(entry)
+
+    def show(self, budget: str) -> Any:
+        return _ledger(self._address).show(budget)
+
+
+@cache
+def _ledger(address: str) -> Ledger:
+    """A worker's own connection, from its first question on."""
+    from discreet.ledger import Ledger
+
+    return Ledger.open(address, create=False)
 
 
 def _run(job: Job, line: Connection) -> None:
-    from discreet import table
-    from discreet.ledger import Ledger
+    from discreet import questions
 
-    counting = None
+    counting = _Counting(job.ledger, line)
     try:
-        with Ledger.open(job.ledger, create=False) as ledger:
-            counting = _Counting(ledger, line)
-            asked = table(job.source, ledger=counting, **job.context)
-            release = getattr(asked, job.question)(job.column, **job.terms)
-            line.send(("answered", release.as_data()))
-    except DiscreetError as error:
-        paid = counting is not None and counting.paid
-        line.send(("failed", None) if paid else ("refused", str(error)))
-    except Exception:  # whatever it says may quote the data
-        paid = counting is not None and counting.paid
-        line.send(("failed", None) if paid else ("refused", "the desk could not ask its table"))
+        terms = dict(job.terms)
+        if "score" in terms:
+            terms["score"] = _function(*terms["score"])
+        release = getattr(questions, job.question)(job.source, ledger=counting, **terms)
+        line.send(("answered", release.as_data()))
+    except Exception as error:  # whatever a stranger's error says may quote the data
+        said = (
+            str(error) if isinstance(error, DiscreetError) else "the desk could not ask its table"
+        )
+        line.send(("failed", None) if counting.paid else ("refused", said))
+        _ledger.cache_clear()  # it may have been the ledger's connection
+
+
+@cache
+def _function(file: str, name: str) -> Any:
+    """A score of the owner's own."""
+    specification = importlib.util.spec_from_file_location("discreet_owner_scores", file)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return getattr(module, name)
 
 
 def _work(line: Connection) -> None:

@@ -197,20 +197,17 @@ class Ledger:
         def decide(_connection: Connection, state: State) -> _Change:
             account = state.account(dataset)
             amount = account.accountant.amount(happening.under(account.neighbours))
-            return (
-                dataset,
-                "spend",
-                {
-                    "purpose": why,
-                    "mechanism": happening.mechanism,
-                    "parameters": dict(happening.parameters),
-                    "guarantee": cap_in_words(happening.guarantee),
-                    "count": happening.count,
-                    "neighbours": happening.neighbours,
-                    "group": group,
-                    "spent": amount_as_data(amount),
-                },
-            )
+            details = {
+                "purpose": why,
+                "mechanism": happening.mechanism,
+                "parameters": dict(happening.parameters),
+                "guarantee": cap_in_words(happening.guarantee),
+                "count": happening.count,
+                "neighbours": happening.neighbours,
+                "group": group,
+                "spent": amount_as_data(amount),
+            }
+            return dataset, "spend", details
 
         return self._change(dataset, decide)
 
@@ -348,7 +345,7 @@ class Ledger:
 
         def work(connection: Connection) -> Entry:
             state = rows.load(connection, name, lock=True)
-            _require_untouched(connection, state)
+            rows.require_untouched(connection, state)
             change = decide(connection, state)
             now = self._store.now(connection)
             if change[1] in ("failed", "answer"):  # can always be recorded, whatever the clock says
@@ -361,18 +358,6 @@ class Ledger:
             return _append(connection, state, now, change)
 
         return self._store.write(work)
-
-
-def _require_untouched(connection: Connection, state: State) -> None:
-    """Refuse tables that are not what the last entry left, in time that no history makes longer."""
-    last = rows.entry_at(connection, state, state.count)
-    if last is not None and last.state is None:
-        # Written by discreet 0.1.0: the history is run again, once; the next entry carries its state.
-        untouched = verify_history(state, rows.lines_of(connection, state), None).holds
-    else:
-        untouched = state.follows(last)
-    if not untouched:
-        raise rows.changed_from_outside(state.name)
 
 
 def _append(connection: Connection, state: State, now: int, change: _Change) -> Entry:

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import DiscreetError
 from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import Exact, float_up, whole
+from discreet.numbers.exact import Exact, float_up, shown, whole
 
 
 def rounded(value: float, *, up: bool, digits: int = 4) -> float:
@@ -59,6 +59,16 @@ def measured(value: float, *, digits: int = 4) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     return f"{value:.{digits}g}"
+
+
+def written(value: object) -> str:
+    """A parameter as it is written to be read again: a rational exactly, where Python can."""
+    if not isinstance(value, Fraction):
+        return repr(value)
+    try:
+        return str(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return shown(value)
 
 
 def percent(value: float, *, up: bool | None = None) -> str:

@@ -21,10 +21,13 @@ from discreet.release import Release
 from discreet.tables import Grid, Rows, Table
 
 if TYPE_CHECKING:
+    from discreet.mechanisms.above_threshold import CrossingRule
     from discreet.questions.candidates import Candidates
 
 NOTHING = "nothing is safe to say"
 """How the answer None of an unknown domain is printed."""
+NONE_OF_THEM = "none of them"
+"""How the answer None about a threshold is printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,7 @@ class TableRelease(Release):
         assigned: whether people were drawn into groups, so that counts are of those assigned to each.
         ordered: for several answers, whether their order was released.
         labels: what each of several answers is, such as the level of a quantile.
+        threshold: for groups that reach a number of people, that number; a gap is then above it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
 
     Example:
@@ -60,6 +64,7 @@ class TableRelease(Release):
     assigned: bool | None = None
     ordered: bool | None = None
     labels: tuple[str, ...] | None = None
+    threshold: Fraction | None = None
     rules: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -107,17 +112,22 @@ class TableRelease(Release):
 
     def _one(self, answer: Any, count: Any, gap: Any) -> str:
         if answer is None or answer == ():
-            return NOTHING
+            return NOTHING if self.threshold is None else NONE_OF_THEM
         if isinstance(answer, tuple):
-            counts = count if isinstance(count, tuple) else (None,) * len(answer)
-            lines = (self._one(*pair, None) for pair in zip(answer, counts, strict=True))
+            counts, gaps = (
+                given if isinstance(given, tuple) else (None,) * len(answer)
+                for given in (count, gap)
+            )
+            lines = (self._one(*parts) for parts in zip(answer, counts, gaps, strict=True))
             if self.labels is not None:
                 lines = (f"{label}: {line}" for label, line in zip(self.labels, lines, strict=True))
             return "\n".join(lines)
         words = visible(answer)
         if count is not None:
             words += f": {count} {self._people}, {_give_or_take(self.count_within)}"
-        if gap is not None:
+        if gap is not None and self.threshold is not None:
+            words += f" (with noise, {gap} or more above {self.threshold})"
+        elif gap is not None:
             words += f" (noisy lead over the runner-up: {gap} or more)"
         return words
 
@@ -199,11 +209,15 @@ def about_rows(
     rows: Rows, *, where: str | None, epsilon: Fraction, epsilon_each: Fraction
 ) -> Sentences:
     """Whose rows count, which, and in which groups."""
-    said: Sentences = (
-        "Every row counts as another person's, as was stated (one_row_per_user)."
-        if rows.user is None
-        else f"The column {rows.user} tells people apart; rows without it are left out.",
-    )
+    whose = "Every row counts as another person's, as was stated (one_row_per_user)."
+    if rows.counted is not None:
+        whose = (
+            f"A row stands for as many people as {rows.counted} says, rounded down and a trillion at most, "
+            "each of them in this row only, as was stated; rows for less than one are left out."
+        )
+    elif rows.user is not None:
+        whose = f"The column {rows.user} tells people apart; rows without it are left out."
+    said: Sentences = (whose,)
     if where is not None:
         said += (f"Only rows with {where} count; a comparison with a missing value is false.",)
     if rows.by is not None:
@@ -265,10 +279,10 @@ def about_types(table: Table, column: str, public: Candidates, *, name: str) -> 
     return said
 
 
-def about_values(grid: Grid, *, per_person: str, outside: str, several: bool) -> Sentences:
+def about_values(bounds: str, *, per_person: str, outside: str, several: bool) -> Sentences:
     """Which number a person counts with; ``several`` if a person may have more than one."""
     said = (
-        f"Values outside {grid.shown_bounds} {OUTSIDE[outside]} (outside={outside!r}).",
+        f"Values outside {bounds} {OUTSIDE[outside]} (outside={outside!r}).",
         MISSING_NUMBERS,
     )
     if not several:
@@ -320,6 +334,18 @@ def about_method(method: str) -> Sentences:
     """How several were chosen, where nobody said."""
     return (
         f"The method ({method}) follows from k, the relation and what the budget adds up, not from the data.",
+    )
+
+
+def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
+    """Which groups are asked what, how often, and how far the noise may be off."""
+    named = "the first is" if rule.crossings == 1 else f"the first {rule.crossings} are"
+    return (
+        f"The {groups} groups are asked in their order whether they reach {rule.threshold} people, with "
+        f"noise on that number and on each count; {named} named.",
+        "A person counts once in each group in which they have rows; missing values and values that are no "
+        "group are left out, and a group in which nobody is has zero people.",
+        f"The noise of one comparison has a standard deviation of {figure(rule.deviation)} people.",
     )
 
 

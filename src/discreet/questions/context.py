@@ -39,6 +39,7 @@ class TableTerms(_SelectionTerms, total=False):
 
     user: str | None
     one_row_per_user: bool
+    counted: str | None
     where: str | None
     by: str | None
     groups: object
@@ -55,6 +56,8 @@ class Terms(TableTerms, total=False):
     Attributes:
         user: the column that tells people apart.
         one_row_per_user: in place of ``user``: nobody has two rows.
+        counted: in place of ``user``, for a table that is counted already: the column that says how many
+            people a row stands for. Each person counts in one row only, which you state.
         neighbours: ``"add-remove"`` one person (by default), or ``"replace"`` one.
         mechanism: a registered name or a mechanism; permute-and-flip by default.
         ledger: who counts the budget of ``dataset``: a ledger, or the address of one; by default nobody
@@ -95,6 +98,7 @@ class Context(Asker):
     data: Any
     user: str | None = None
     one_row_per_user: bool = False
+    counted: str | None = None
     where: str | None = None
     by: str | None = None
     groups: object = None
@@ -108,10 +112,13 @@ class Context(Asker):
         super().__post_init__()
         if not isinstance(self.one_row_per_user, bool):
             raise refuse("one_row_per_user", self.one_row_per_user, "True or False")
-        if (self.user is None) == (not self.one_row_per_user):
+        if [self.user is not None, self.one_row_per_user, self.counted is not None].count(
+            True
+        ) != 1:
             raise ParameterError(
                 "say whose a row is: either ⟨user⟩ names the column that tells people apart, or "
-                "⟨one_row_per_user=True⟩ says that no person has two rows"
+                "⟨one_row_per_user=True⟩ says that no person has two rows, or ⟨counted⟩ names the column "
+                "that says how many people a row stands for"
             )
         if self.by is None and self.groups is not None:
             raise ParameterError("⟨groups⟩ go with ⟨by⟩, the column that they are of")
@@ -124,7 +131,7 @@ class Context(Asker):
         """The context of a question: a table with its terms, or one in hand with those of the question."""
         if not isinstance(data, Context):
             return Context(data=data, **terms)
-        said = {"ledger", "dataset", "user", "one_row_per_user", "neighbours", "engine"}
+        said = {"ledger", "dataset", "user", "one_row_per_user", "counted", "neighbours", "engine"}
         for name in sorted(said & terms.keys()):
             raise ParameterError(f"⟨{name}⟩ is said once, when the table is made: make another")
         merged: dict[str, Any] = dict(terms)
@@ -140,13 +147,19 @@ class Context(Asker):
     def opened(self, *columns: object) -> Table:
         """The table with the columns that a question needs; no row is read."""
         condition = self.condition
-        used = [column for column in (*columns, self.user, self.by) if isinstance(column, str)]
+        used = [
+            column
+            for column in (*columns, self.user, self.counted, self.by)
+            if isinstance(column, str)
+        ]
         if condition is not None:
             used += [comparison.column for comparison in comparisons(condition)]
         table = open_table(self.data, needed=used, engine=self.engine)
         for name, told_apart in (("user", self.user), ("by", self.by)):
             if told_apart is not None:
                 table.require_told_apart(told_apart, name=name)
+        if self.counted is not None:
+            table.require_number(self.counted)
         if condition is not None:
             table.require_condition(condition)
         return table
@@ -172,6 +185,7 @@ class Context(Asker):
         times = most * (2 if split else 1)
         rows = Rows(
             user=self.user,
+            counted=self.counted,
             where=self.condition,
             by=self.by,
             groups=keys,

@@ -128,7 +128,7 @@ def _found(
         raise refuse("by", context.by, "a column of texts, whole numbers, decimals or dates")
     tried = _event(question, replace(context, groups=[_EXAMPLES[kind]]), column, options)
     keeping = Keeping(*step_limits(epsilon, failing, context.neighbours))
-    rows = Rows(user=context.user, where=context.condition, by=context.by)
+    rows = Rows(user=context.user, counted=context.counted, where=context.condition, by=context.by)
 
     def work() -> TableRelease | None:
         counted = {

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from discreet.sampling import SecureBits
 from discreet.tables.engines import KEY_BITS, indexed, quietly, with_order
 from discreet.tables.grid import Grid
+from discreet.tables.growing_grid import GrowingGrid
 from discreet.tables.table import Table
 from discreet.tables.where import Condition, comparisons
 
 Counts = NDArray[np.int64]
 _DIGESTS = 1 << 30
+MOST_COUNTED = 1 << 40
+"""A row of a counted table stands for at most so many people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,7 @@ class Rows:
 
     Attributes:
         user: the column that tells whose a row is, or None where every row is another person's.
+        counted: the column that tells how many people a row stands for, where that is not one.
         where: a condition on single rows.
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
@@ -37,6 +41,7 @@ class Rows:
     """
 
     user: str | None = None
+    counted: str | None = None
     where: Condition | None = None
     by: str | None = None
     groups: tuple[Any, ...] = ()
@@ -72,7 +77,13 @@ def people_per_candidate(
 
 
 def people_per_grid_point(
-    table: Table, rows: Rows, *, column: str, grid: Grid, per_person: str, outside: str = "drop"
+    table: Table,
+    rows: Rows,
+    *,
+    column: str,
+    grid: Grid | GrowingGrid,
+    per_person: str,
+    outside: str = "drop",
 ) -> Counts:
     """How many people fall to each grid point: the least that is at or above their value.
 
@@ -92,7 +103,7 @@ def people_per_grid_point(
         frame = frame.select(*_people_of(rows), *_groups_of(rows), index.alias("value"))
         if rows.user is not None:
             frame = _one_each(frame, table.engine, rows, per_person, len(grid))
-        return collected(frame.group_by(*_groups_of(rows), "value").agg(nw.len().alias("people")))
+        return collected(_people_in(frame, replace(rows, user=None), *_groups_of(rows), "value"))
 
     found = quietly(query, doing="counting people per grid point")
     return _filled(found, rows, len(grid))
@@ -256,17 +267,26 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
     """The rows that count, with the columns value, user and group; a group is its index."""
     named = {"value": column, "user": rows.user, "group": rows.by}
     used = [name for name in named.values() if name is not None]
+    counted = [] if rows.counted is None else [rows.counted]
     compared = [] if rows.where is None else [part.column for part in comparisons(rows.where)]
     # A column of a text file is parsed as numbers only where it is compared or counted as such.
     numbers = used if not table.is_text else [column] if as_number else []
-    ready = table.prepared(texts=(*used, *compared), numbers=(*numbers, *compared))
+    ready = table.prepared(
+        texts=(*used, *compared),
+        numbers=(*numbers, *compared, *counted),
+        ordered=column if as_number else None,
+    )
     frame = ready.frame()
     if rows.where is not None:
         frame = frame.filter(ready.condition(rows.where))
     columns = {name: ready.identity(given) for name, given in named.items() if given is not None}
     if as_number:
         columns["value"] = ready.number(column)
+    if rows.counted is not None:
+        columns["counted"] = ready.number(rows.counted)
     frame = frame.select(*(expression.alias(name) for name, expression in columns.items()))
+    if rows.counted is not None:
+        frame = _whole_counts(frame)
     for name, given in (("user", rows.user), ("group", rows.by)):
         if given is not None:
             frame = frame.filter(ready.present(given, name))
@@ -277,6 +297,18 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
     if not as_number:
         frame = frame.filter(ready.present(column, "value"))
     return frame
+
+
+def _whole_counts(frame: Any) -> Any:
+    """Rows that stand for one person at least, each for a whole number of them."""
+    import narwhals as nw
+
+    number = nw.col("counted")
+    frame = frame.filter(number.is_finite() & (number >= 1.0))
+    # So that no sum leaves 64 bits, whatever the rows hold.
+    return frame.with_columns(
+        number.clip(1.0, float(MOST_COUNTED)).floor().cast(nw.Int64).alias("counted")
+    )
 
 
 def _few_groups(frame: Any, engine: str, rows: Rows) -> Any:
@@ -311,7 +343,7 @@ def _one_each(frame: Any, engine: str, rows: Rows, per_person: str, size: int) -
 
 
 def _people_of(rows: Rows) -> list[str]:
-    return [] if rows.user is None else ["user"]
+    return [name for name in ("user", "counted") if getattr(rows, name) is not None]
 
 
 def _groups_of(rows: Rows) -> list[str]:
@@ -328,11 +360,12 @@ def _people_in(frame: Any, rows: Rows, *kept: str) -> Any:
 
     if rows.user is not None:
         frame = frame.group_by(*kept, "user").agg(nw.len().alias("rows"))
-    return frame.group_by(*kept).agg(nw.len().alias("people"))
+    people = nw.len() if rows.counted is None else nw.col("counted").sum()
+    return frame.group_by(*kept).agg(people.alias("people"))
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, bytes | bytearray):  # a text, see identities
+    if isinstance(value, bytes | bytearray):  # a text, see `with_text`
         return value.decode(errors="replace")
     return value.item() if isinstance(value, np.generic) else value
 

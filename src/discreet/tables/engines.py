@@ -204,30 +204,18 @@ def with_numbers(native: Any, column: str, *, name: str, engine: str) -> Any:
     if engine == "pandas":
         numbers = native[column].to_numpy(dtype="float64", na_value=float("nan"))
         return native.assign(**{name: numbers})
-    return (
-        _numbers_in_pyspark(native, column, name)
-        if engine == "pyspark"
-        else _numbers_in_duckdb(native, column, name)
-    )
-
-
-def _numbers_in_duckdb(relation: Any, column: str, name: str) -> Any:
-    trimmed = f"trim({quoted(column)}, ' \t')"
-    return relation.project(
-        f"*, CASE WHEN regexp_matches({trimmed}, '{NUMBER}') "
-        f"THEN TRY_CAST({trimmed} AS DOUBLE) END AS {quoted(name)}"
-    )
-
-
-def _numbers_in_pyspark(frame: Any, column: str, name: str) -> Any:
+    if engine == "duckdb":
+        trimmed = f"trim({quoted(column)}, ' \t')"
+        return native.project(
+            f"*, CASE WHEN regexp_matches({trimmed}, '{NUMBER}') "
+            f"THEN TRY_CAST({trimmed} AS DOUBLE) END AS {quoted(name)}"
+        )
     from pyspark.sql import functions as f
 
     escaped = column.replace("`", "``")
     trimmed = f"trim(BOTH ' \t' FROM `{escaped}`)"
-    return frame.withColumn(
-        name,
-        f.expr(f"CASE WHEN {trimmed} RLIKE r'{NUMBER}' THEN try_cast({trimmed} AS DOUBLE) END"),
-    )
+    number = f"CASE WHEN {trimmed} RLIKE r'{NUMBER}' THEN try_cast({trimmed} AS DOUBLE) END"
+    return native.withColumn(name, f.expr(number))
 
 
 # ---- a random order of each person's own choices, by a keyed hash of person and choice ----

@@ -17,6 +17,7 @@ from discreet.numbers.exact import refuse
 from discreet.tables import where as conditions
 from discreet.tables.engines import as_text, fits, is_encodable, quietly, with_numbers, with_text
 from discreet.tables.files import TextFile, open_files
+from discreet.tables.moments import DATED, with_time
 
 _NUMBER_SUFFIX = " (discreet: as a number)"
 _TEXT_SUFFIX = " (discreet: as a text)"
@@ -58,8 +59,16 @@ class Table:
 
         return nw.from_native(self.native).lazy()
 
-    def prepared(self, *, texts: Iterable[str] = (), numbers: Iterable[str] = ()) -> Table:
+    def prepared(
+        self,
+        *,
+        texts: Iterable[str] = (),
+        numbers: Iterable[str] = (),
+        ordered: str | None = None,
+    ) -> Table:
         """The table with further columns: what ``text`` and ``number`` of these columns stand for.
+
+        An ``ordered`` column may also be one of dates, times or time spans.
 
         This is the first thing that may read rows.
         """
@@ -71,6 +80,8 @@ class Table:
             kind = self.kind(column)
             if (kind == "text" and self.is_text) or (kind in _NUMBERS and self.engine == "pandas"):
                 table = table._with(column, _NUMBER_SUFFIX, with_numbers, kind="float")
+        if ordered is not None and self.kind(ordered) in DATED:
+            table = table._with(ordered, _NUMBER_SUFFIX, with_time, kind="float")
         return table
 
     def _with(self, column: str, suffix: str, make: Any, *, kind: str) -> Table:
@@ -138,6 +149,12 @@ class Table:
             return []
         dtype = self.frame().select(column).collect_schema()[column]
         return [key for key in keys if not fits(key, dtype)]
+
+    def time_zone(self, column: str) -> str | None:
+        """The declared time zone of a column of times, if it has one."""
+        dtype = self.frame().select(column).collect_schema()[column]
+        zone: str | None = getattr(dtype, "time_zone", None)
+        return zone
 
     def require_number(self, column: object) -> None:
         """An error unless the column is declared numeric, or comes from a text file."""
@@ -320,4 +337,5 @@ def _kind(dtype: Any) -> str:
     if dtype.is_float():
         return "float"
     kinds = {nw.Decimal: "decimal", nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "moment"}
+    kinds[nw.Duration] = "span"
     return next((kind for known, kind in kinds.items() if dtype == known), "other")

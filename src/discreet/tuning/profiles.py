@@ -25,7 +25,7 @@ from discreet.numbers.exact import Exact, refuse
 from discreet.numbers.searches import peak
 
 _BITS = 128
-_POINTS = 160
+_POINTS = 320
 _GRID = 4_096
 _LARGEST = 64.0
 

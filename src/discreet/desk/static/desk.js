@@ -4,7 +4,7 @@
 const at = (id) => document.getElementById(id);
 const WORDS = {
   mode: "the most common value", top_k: "the k most common values", median: "the median",
-  quantiles: "several quantiles", first_above: "the first value above a threshold",
+  quantiles: "several quantiles", first_above: "the first value above a threshold", score: "the best by the owner's score",
 };
 const STATES = {
   admitted: "being worked on", paid: "being worked on", refused: "refused, nothing was spent",
@@ -43,11 +43,12 @@ function fill(select, options) {
 }
 
 const table = () => desk.tables[at("table").value];
-const column = () => table().columns[at("column").value];
+const subjects = () => ({ ...table().columns, ...table().scores });
+const column = () => subjects()[at("column").value];
 
 function show() {
   const facts = table();
-  fill(at("column"), Object.keys(facts.columns).map((name) => [name, name]));
+  fill(at("column"), Object.keys(subjects()).map((name) => [name, name]));
   fill(at("kind"), Object.entries(column().questions).map(([kind, slot]) => [kind, `${WORDS[kind]} (${slot})`]));
   at("facts").textContent = `${facts.left} is left of ${facts.budget}. People: ${facts.people}. Neighbours: ${facts.neighbours}.`;
   at("where-columns").textContent = facts.where.length ? `(columns: ${facts.where.join(", ")})` : "(no column is open to conditions)";
@@ -63,7 +64,8 @@ function show() {
   at("k-field").hidden = kind !== "top_k";
   at("at-field").hidden = kind !== "quantiles";
   at("above-field").hidden = kind !== "first_above";
-  at("by-field").hidden = kind === "first_above";
+  at("by-field").hidden = ["first_above", "score"].includes(kind);
+  at("where-field").hidden = at("people-field").hidden = kind === "score";
   at("count-field").hidden = !["mode", "top_k"].includes(kind);
   at("allowed").textContent = `(${desk.epsilon.least} to ${desk.epsilon.most})`;
   if (!at("epsilon").value) at("epsilon").value = desk.epsilon.least;
@@ -71,7 +73,9 @@ function show() {
 
 function question() {
   const kind = at("kind").value;
-  const asked = { kind, table: at("table").value, column: at("column").value, epsilon: at("epsilon").value.trim() };
+  const asked = { kind, table: at("table").value, epsilon: at("epsilon").value.trim() };
+  if (kind === "score") return { ...asked, score: at("column").value };
+  asked.column = at("column").value;
   if (at("where").value.trim() && !at("where").disabled) asked.where = at("where").value.trim();
   if (at("with_people").checked) asked.with_people = true;
   if (kind !== "first_above" && at("by").value) asked.by = at("by").value;
@@ -145,7 +149,7 @@ function present(asked, release) {
 }
 
 function described(asked) {
-  return [`${WORDS[asked.kind]} of ${asked.column} in ${asked.table}`, asked.by && `by ${asked.by}`, asked.where && `where ${asked.where}`, `ε = ${asked.epsilon}`].filter(Boolean).join(", ");
+  return [`${WORDS[asked.kind]} of ${asked.column ?? asked.score} in ${asked.table}`, asked.by && `by ${asked.by}`, asked.where && `where ${asked.where}`, `ε = ${asked.epsilon}`].filter(Boolean).join(", ");
 }
 
 async function history() {
