@@ -16,7 +16,7 @@ _NUMBERS = (
     "epsilon sensitivity delta scale step gap threshold range_distance count_share threshold_share "
     "with_probability t share cost truth expected_error error_at_most risk level delta_for_releases "
     "distance people_share mean shape bound value gap_unit groups_share score_epsilon held_out above "
-    "covers unit largest margin"
+    "covers unit largest margin at_most sharing"
 )
 TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
     "bounds": "pair of numbers",
@@ -207,6 +207,15 @@ WORDS: Mapping[str, str] = {
     "page": "the page in ``docs/proofs``.",
     "theorems": "the theorems that Coq has checked.",
     "measures": "the measures asked for.",
+    "frame": "the table as an engine's frame.",
+    "points": "how many grid points there are.",
+    "at_most": "the largest error that is allowed.",
+    "sharing": "the share of ε that each level of the recursion takes.",
+    "multiplicities": "how many answers each class stands for.",
+    "thorough": "whether the search takes its time.",
+    "couple": "two neighbouring tables.",
+    "one": "a table.",
+    "place": "the position.",
     "counted": "who counts the budget.",
     "covers": "the part of the people that stays within the bound.",
     "unit": "without bounds: the distance between grid points near zero.",

@@ -19,7 +19,7 @@ from discreet import (
     demo,
 )
 from discreet.analysis import compare, disclosure_bound
-from discreet.analysis.charts import comparison_chart, crossover_chart, save_chart
+from discreet.analysis.charts import comparison_chart, crossover_chart, save_chart, split_chart
 from discreet.analysis.charts.style import DASHES, SHADES
 from discreet.audit import audit
 from discreet.distribution import permute_and_flip
@@ -244,6 +244,11 @@ def _bars(
     (FOLDER / name).write_text("\n".join([*parts, "</svg>", ""]), encoding="utf-8")
 
 
+def draw_split() -> None:
+    """How ε is shared out between a threshold and the values that are compared with it."""
+    save_chart(split_chart(1), FOLDER / "threshold-split.svg")
+
+
 def _raised(power: int) -> str:
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
@@ -302,3 +307,4 @@ if __name__ == "__main__":
     draw_attacker()
     draw_charts()
     draw_benchmarks()
+    draw_split()

@@ -203,9 +203,9 @@ def _typeset(line: str) -> str:
     return "".join(parts)
 
 
-def _dashes(_app: Sphinx, _domain: str, _kind: str, content: nodes.Element) -> None:
+def _dashes(_app: Sphinx, doctree: nodes.document) -> None:
     """Between a parameter and its description Sphinx puts two hyphens, which are an option's here."""
-    for text in list(content.findall(nodes.Text)):
+    for text in list(doctree.findall(nodes.Text)):
         if text.astext() == " -- ":
             text.parent.replace(text, nodes.Text(" – "))
 
@@ -215,6 +215,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", _write, priority=100)
     app.connect("autodoc-process-docstring", _before, priority=100)
     app.connect("autodoc-process-docstring", _after, priority=900)
-    app.connect("object-description-transform", _dashes, priority=900)
+    app.connect("doctree-read", _dashes)
     app.add_directive("public", Public)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import argument, command, option, stack
 from discreet.cli.output import in_short, print_table, say, say_either, say_json, wrapped
+from discreet.cli.quantiles import plan_quantiles
 from discreet.cli.thresholds import plan_threshold, recommend_threshold
 from discreet.errors import ParameterError
 
@@ -163,11 +164,15 @@ _MARGIN = option(
 @option("--expected-error NUMBER", "The mean error wanted.")
 @option("--error-at-most NUMBER", "The largest error wanted ...")
 @option("--with-probability NUMBER", "... with this probability.")
+@option(
+    "--at LIST", "For quantiles at these levels, on a grid of --n points: errors are in people."
+)
 @_MARGIN
 @SCORES_OR_COUNT
 @shared.JSON
 def plan(
     *,
+    at: str | None,
     expected_error: str | None,
     error_at_most: str | None,
     with_probability: str | None,
@@ -185,6 +190,11 @@ def plan(
 
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
+    if at is not None:
+        if expected_error is not None or error_at_most is None or given.get("n") is None:
+            raise ParameterError("--at goes with --n, --error-at-most and --with-probability")
+        plan_quantiles(at, given["n"], error_at_most, with_probability or "0.95", as_data=json)
+        return
     if margin is not None:
         if expected_error is not None or error_at_most is not None:
             raise ParameterError("--margin goes with --with-probability alone")
