@@ -210,7 +210,7 @@ WORDS: Mapping[str, str] = {
     "frame": "the table as an engine's frame.",
     "points": "how many grid points there are.",
     "at_most": "the largest error that is allowed.",
-    "sharing": "the share of ε that each level of the recursion takes.",
+    "sharing": "for several quantiles: the most people who share one of the 64 places of a grid point.",
     "multiplicities": "how many answers each class stands for.",
     "thorough": "whether the search takes its time.",
     "couple": "two neighbouring tables.",
