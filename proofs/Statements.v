@@ -9,7 +9,7 @@ From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain.
-From Discreet Require AboveThreshold JointTopK Lazy Questions.
+From Discreet Require AboveThreshold JointTopK Lazy Questions Tuning.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -960,3 +960,37 @@ Theorem sampling_lemma_12 p l l' r : NoDup (l ++ l') ->
     let h := INR (length H) in let h' := INR (length H') in
     h / (h + h') * Merging.chance_in r H + h' / (h + h') * Merging.chance_in r H')).
 Proof. apply Merging.merging. Qed.
+
+(** docs/proofs/tuning.md, theorem 1. Outcomes of one run are 0 .. n-1 from the worst up; the number
+    of runs has the generating function f, whose slope is [mean] times that of the truncated
+    negative binomial law; the last outcome of the whole is "no run". *)
+Theorem tuning_negative_binomial_pure_dp (f : R -> R) mean eps gamma eta n p p' :
+  (forall x, 0 <= x <= 1 ->
+     derivable_pt_lim f x (mean * exp ((1 + eta) * ln (gamma / (1 - (1 - gamma) * x))))) ->
+  0 <= f 0 -> 0 <= mean -> 0 <= eps -> 0 < gamma <= 1 -> -1 < eta ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
+  Tuning.below p n = 1 -> Tuning.below p' n = 1 ->
+  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
+  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
+  pure_dp (S n) (Tuning.winner f n p) (Tuning.winner f n p') (cost_of_halting eps gamma eta).
+Proof. apply Tuning.negative_binomial_pure_dp. Qed.
+
+Theorem tuning_geometric_pure_dp eps gamma n p p' :
+  0 <= eps -> 0 < gamma <= 1 ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
+  Tuning.below p n = 1 -> Tuning.below p' n = 1 ->
+  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
+  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
+  let f := fun x => gamma * x / (1 - (1 - gamma) * x) in
+  pure_dp (S n) (Tuning.winner f n p) (Tuning.winner f n p') (cost_of_halting eps gamma 1).
+Proof. apply Tuning.geometric_pure_dp. Qed.
+
+Theorem tuning_poisson_pure_dp eps mu n p p' :
+  0 <= eps -> 0 <= mu ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
+  Tuning.below p n = 1 -> Tuning.below p' n = 1 ->
+  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
+  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
+  let f := fun x => exp (mu * (x - 1)) in
+  pure_dp (S n) (Tuning.winner f n p) (Tuning.winner f n p') (cost_of_poisson eps mu).
+Proof. apply Tuning.poisson_pure_dp. Qed.

@@ -8,9 +8,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError, ParameterError
+
+if TYPE_CHECKING:
+    from discreet.audit.libraries import Adapter
 
 
 def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
@@ -46,6 +49,15 @@ def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
         except TypeError:
             taken = _options(parameters) or "no option at all, such as --epsilon"
             raise ParameterError(f"{name} cannot be made with {taken}") from None
+
+
+def library_named(name: str) -> Adapter | None:
+    """The adapter of another library's mechanism, as in ``opendp:make_noisy_max``; None if it is none."""
+    if ":" not in name or name.endswith(".py"):
+        return None
+    from discreet.audit.libraries import ADAPTERS, adapter_named
+
+    return adapter_named(name) if name in ADAPTERS else None
 
 
 def _options(parameters: dict[str, str]) -> str:
