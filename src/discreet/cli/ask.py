@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from discreet.cli import shared_options as shared
 from discreet.cli.commands import argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
-from discreet.errors import ParameterError
+from discreet.errors import DiscreetError, ParameterError
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
@@ -250,7 +250,9 @@ def answer(
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
     from discreet.questions import NeverMatchesWarning
+    from discreet.questions.frames import FILES, write_frame
 
+    as_frame = out is not None and Path(out).suffix.lower() in FILES
     with _counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
         try:
@@ -261,7 +263,18 @@ def answer(
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
-    deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
+    if not as_frame or file is None:
+        deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
+        return
+    file.close()
+    try:
+        write_frame(release, file.name)
+        lost = None
+    except Exception:  # whatever it is, the answer is paid for and must be printed
+        lost = DiscreetError(f"the answer could not be written to {file.name}: it was printed only")
+    deliver(as_json(release.as_data(), indent=None) if json else str(release), None)
+    if lost is not None:
+        raise lost
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -287,12 +300,28 @@ def _counted(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterat
         yield {"ledger": opened, "dataset": dataset}
 
 
-def _progress() -> Any:
-    """A spinner with a clock while the engine works."""
+@contextmanager
+def _progress() -> Iterator[None]:
+    """A spinner with a clock while the engine works, and a bar over the groups once it has counted."""
     if not sys.stderr.isatty():  # and nothing of Rich is imported
-        return nullcontext()
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+        yield
+        return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    shown = progress(SpinnerColumn(), TextColumn("asking the table"), TimeElapsedColumn())
-    shown.add_task("asking", total=None)
-    return shown
+    from discreet.questions.context import WATCH
+
+    words = TextColumn("{task.description}")
+    with progress(SpinnerColumn(), words, BarColumn(), TimeElapsedColumn()) as shown:
+        task = shown.add_task("asking the table", total=None)
+
+        def watched(groups: Iterable[Any], number: int) -> Iterator[Any]:
+            shown.update(task, description="choosing in each group", total=number)
+            for group in groups:
+                yield group
+                shown.advance(task)
+
+        token = WATCH.set(watched)
+        try:
+            yield
+        finally:
+            WATCH.reset(token)

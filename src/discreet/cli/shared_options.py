@@ -42,7 +42,10 @@ COUNTED = stack(
 DELIVERED = stack(
     option("--purpose TEXT", "What for, as the ledger is to say it: words without data."),
     option("--json", "Print the release as JSON."),
-    option("--out FILE", "Write the answer to this file too, and first."),
+    option(
+        "--out FILE",
+        "Write the answer to this file too, and first; as a table if it is .csv or .parquet.",
+    ),
 )
 
 SENSITIVITY = option("--sensitivity NUMBER", "The most one person changes a score; 1 unless told.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -19,6 +20,11 @@ from discreet.questions.spending import AnyLedger, Asker, Part, event_of, mixed
 from discreet.tables import Rows, Table, open_table
 from discreet.tables.counts import Counts
 from discreet.tables.where import Condition, comparisons, parse
+
+WATCH: ContextVar[Callable[[Iterable[Any], int], Iterable[Any]]] = ContextVar(
+    "discreet_watch", default=lambda groups, _number: groups
+)
+"""What the loop over groups goes through, with how many there are: the command line draws a bar."""
 
 
 class _SelectionTerms(TypedDict, total=False):
@@ -232,6 +238,7 @@ class Asking:
         mechanism: str,
         read: Callable[[], Any],
         choose: Callable[[Any], tuple[list[tuple[Any, int]], dict[str, Any]]],
+        choose_each: Callable[[Any], Iterable[Any]] = iter,
         people: Callable[[], Counts],
         rules: Sentences,
         share: Fraction,
@@ -259,6 +266,7 @@ class Asking:
             mechanism=mechanism,
             read=read,
             answer=answer,
+            choose_each=choose_each,
             people=people,
             rules=rules,
             count_within=within(each) if share else None,
@@ -273,11 +281,14 @@ class Asking:
         mechanism: str,
         read: Callable[[], Any],
         answer: Callable[[Any], dict[str, Any]],
+        choose_each: Callable[[Any], Iterable[Any]] = iter,
         people: Callable[[], Any] | None = None,
         rules: Sentences,
         **fields: Any,
     ) -> TableRelease:
         """Spend, read, answer for each group; ``people`` counts who counted at all, as ``read`` may.
+
+        ``choose_each`` turns what was read of all groups into what ``answer`` takes of each.
 
         A group's promise holds for the inner relation: two steps of it, where that is not the question's,
         are what two people cost (``docs/proofs/question-sensitivities.md``).
@@ -301,7 +312,8 @@ class Asking:
 
         def work() -> list[dict[str, Any]]:
             counted = (people or once)().sum(axis=1).tolist() if self.epsilon_people else []
-            found = [answer(each) for each in once()]
+            chosen = choose_each(once())
+            found = [answer(each) for each in WATCH.get()(chosen, self.rows.number_of_groups)]
             for each, number in zip(found, counted, strict=False):
                 each["people"] = noisy_count(number, self.epsilon_people)
             return found
@@ -313,7 +325,13 @@ class Asking:
             terms["assigned"] = self.rows.assigns
         if self.epsilon_people:
             terms["people_within"] = within(self.epsilon_people)
-        return TableRelease(**terms, **fields, rules=self.rules + rules)
+        return TableRelease(
+            **terms,
+            **fields,
+            rules=self.rules + rules,
+            by=self.rows.by,
+            engine=self.table.engine,
+        )
 
     def _purpose(self, what: str) -> str:
         """What the ledger writes down: public words only."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -11,6 +12,7 @@ from discreet.questions.answer import TableRelease
 from discreet.questions.candidates import contest_of
 from discreet.questions.context import Context, Terms
 from discreet.questions.scoring import (
+    choices,
     count_scores,
     count_sensitivity,
     require_gap,
@@ -87,14 +89,23 @@ def mode(
     if with_gap:
         require_gap(chooser, len(contest))
 
-    def choose(people: Counts) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
-        scores = count_scores(people, neighbours=asking.inner)
-        if with_gap:
-            index, gap = winner_and_gap(scores, for_choice)
-            return contest.named([index], people), {"gap": gap}
-        return contest.named([chooser.select_index(scores)], people), {}
-
     moved = count_sensitivity(asking.inner)
+
+    def choose_each(people: Counts) -> Iterable[tuple[Counts, int, dict[str, Any]]]:
+        if not with_gap:
+            for row, index in zip(people, choices(chooser, people, moved), strict=True):
+                yield row, index, {}
+            return
+        for row in people:
+            index, gap = winner_and_gap(count_scores(row, neighbours=asking.inner), for_choice)
+            yield row, index, {"gap": gap}
+
+    def choose(
+        chosen: tuple[Counts, int, dict[str, Any]],
+    ) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
+        row, index, besides = chosen
+        return contest.named([index], row), besides
+
     promise = resting(chooser.promise_at(Fraction(moved.range_distance)), moved)
     return asking.named(
         "mode",
@@ -102,6 +113,7 @@ def mode(
         mechanism=chooser.name,
         read=contest.count,
         choose=choose,
+        choose_each=choose_each,
         people=contest.anybody,
         rules=contest.rules,
         share=share,

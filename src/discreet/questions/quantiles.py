@@ -9,7 +9,7 @@ depth, not of the number of quantiles. ``docs/proofs/quantiles.md`` proves it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Unpack
@@ -23,10 +23,12 @@ from discreet.questions.answer import OUTSIDE, PER_PERSON, TableRelease, about_v
 from discreet.questions.context import Asking, Context, Terms
 from discreet.questions.scoring import (
     LARGEST_DENOMINATOR,
+    choices,
     label_of,
     level_of,
     quantile_scores,
     quantile_sensitivity,
+    quantile_values,
     resting,
 )
 from discreet.questions.spending import mixed
@@ -117,8 +119,15 @@ def of_levels(
     else:
         promise = resting(promise, quantile_sensitivity(levels[0], inner))
 
-    def answer(people: Counts) -> dict[str, Any]:
-        places = recursive(people, levels, chooser, neighbours=inner)
+    def choose_each(people: Counts) -> Iterable[list[int]]:
+        if depths > 1:
+            return (recursive(row, levels, chooser, neighbours=inner) for row in people)
+        values = quantile_values(people, levels[0])
+        return (
+            [place] for place in choices(chooser, values, quantile_sensitivity(levels[0], inner))
+        )
+
+    def answer(places: list[int]) -> dict[str, Any]:
         found = tuple(map(grid.label, places))
         return {"answer": found[0] if one else found}
 
@@ -135,6 +144,7 @@ def of_levels(
             outside=moved,
         ),
         answer=answer,
+        choose_each=choose_each,
         rules=about_values(
             grid, per_person=chosen, outside=moved, several=asking.rows.user is not None
         ),
