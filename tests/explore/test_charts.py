@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 import vl_convert
 
+import discreet.explore
+from discreet.analysis.charts.style import SHADES
+from discreet.explore.attack import band
 from discreet.explore.bundle import Bundle
 from discreet.explore.charts import specifications
 from discreet.explore.choices import choices_from
@@ -21,7 +24,7 @@ from discreet.mechanisms import MECHANISMS
 def test_every_chart_compiles_and_waits_for_its_data(
     names: list[str], state: dict[str, Any]
 ) -> None:
-    choices = choices_from({**state, "mechanisms": names}, UploadStore())
+    choices = choices_from({**state, "mechanisms": names, "choice": names[0]}, UploadStore())
     found = figures(choices, Study(choices.values), seconds=(60, 60))
     data = {
         "probabilities": {"probabilities": found["probabilities"]},
@@ -30,9 +33,19 @@ def test_every_chart_compiles_and_waits_for_its_data(
         "budget": {"budget": found["budget"]["rows"], "releases": found["budget"]["chosen"]},
         "risk": {"risk": found["risk"]["rows"], "chosen": found["risk"]["chosen"]},
         "witness": {
-            "witness": [{"answer": "1", "score": 1, "probability": 1, "telling": "others"}]
+            "witness": [
+                {
+                    "answer": "1",
+                    "score": 1,
+                    "probability": 1,
+                    "shown": "1",
+                    "telling": "other answers",
+                }
+            ]
         },
+        "ratios": band("pure", 1.0, [0.5, 0.5], [0.9, 0.1]),
     }
+    data["ratios"] = {"ratios": data["ratios"]["rows"], "band": data["ratios"]["band"]}
     charts = specifications(names)
     assert set(charts) == set(data)
     for name, chart in charts.items():
@@ -75,3 +88,9 @@ def test_a_home_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     assert b"vegaEmbed" in Bundle(blocked / "below").content()
+
+
+def test_a_mechanism_has_one_colour_on_the_page_and_in_every_chart() -> None:
+    sheet = Path(discreet.explore.__file__).with_name("static") / "page.css"
+    light = sheet.read_text(encoding="utf-8").partition("}")[0]
+    assert [light.partition(f"--m{place}: ")[2][:7] for place in range(len(SHADES))] == list(SHADES)

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.explore.choices import choices_from
-from discreet.explore.uploads import MOST_FILES, OPENED, ScoreFile, UploadStore
+from discreet.explore.uploads import MOST_DRAFTS, MOST_FILES, OPENED, ScoreFile, UploadStore
 
 
 def test_numbers_are_taken_as_typed(state: dict[str, Any]) -> None:
@@ -45,7 +45,7 @@ def test_edits_change_the_scores_and_nothing_else(state: dict[str, Any]) -> None
         ({"level": "1"}, "level="),
         ({"tolerance": "-1"}, "tolerance="),
         ({"monotonic": "yes"}, "monotonic="),
-        ({"mechanisms": []}, "at least one mechanism"),
+        ({"mechanisms": "all"}, "a list of names"),
         ({"mechanisms": ["no-such"]}, "mechanism='no-such'"),
         ({"choice": "no-such"}, "choice="),
         ({"worlds": 1}, "worlds="),
@@ -57,7 +57,11 @@ def test_edits_change_the_scores_and_nothing_else(state: dict[str, Any]) -> None
         ({"edits": {"0": "high"}}, "finite number"),
         ({"edits": {"0": 1e300}}, "between"),
         ({"edits": [1]}, "edits"),
-        ({"source": "inline"}, "an example or a file"),
+        ({"source": "inline"}, "a look-alike or a file"),
+        ({"source": "made:1,5,2,even"}, "2 to 100,000 candidates"),
+        ({"source": "made:5,5,9,even"}, "a lead of at most the best"),
+        ({"source": "made:5,5,2,round"}, "steep, even, close"),
+        ({"source": "made:-5,5,2,even"}, "steep, even, close"),
     ],
 )
 def test_wrong_choices_are_named(state: dict[str, Any], part: dict[str, Any], words: str) -> None:
@@ -92,3 +96,19 @@ def test_the_shelf_counts_candidates() -> None:
     assert uploads.get(last) is big
     with pytest.raises(ParameterError):
         uploads.get(first)
+
+
+def test_the_one_decided_for_is_always_compared(state: dict[str, Any]) -> None:
+    choices = choices_from({**state, "mechanisms": [], "choice": "large-gap"}, UploadStore())
+    assert choices.mechanisms == ("large-gap",)
+
+
+def test_what_a_page_changed_is_held_for_that_page_and_those_scores_only() -> None:
+    uploads = UploadStore()
+    uploads.keep_draft("one", "example:clinic", {"0": 5.0})
+    assert uploads.draft("one", "example:clinic") == {"0": 5.0}
+    assert uploads.draft("one", "example:pages") == {}
+    assert uploads.draft("two", "example:clinic") == {}
+    for place in range(MOST_DRAFTS):
+        uploads.keep_draft(str(place), "example:clinic", {"0": 1.0})
+    assert uploads.draft("one", "example:clinic") == {}

@@ -20,10 +20,12 @@ from discreet.explore.bars import MOST_BARS, bars_of, summed
 from discreet.explore.choices import Choices, choices_from
 from discreet.explore.examples import examples
 from discreet.explore.figures import figures
+from discreet.explore.settings import title
 from discreet.explore.study import Deadline, Studies, Study, least_positive_root
 from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS, mechanism_named
 
+NAMES = {title(name): name for name in MECHANISMS}
 STUDIES, UPLOADS = Studies(), UploadStore()
 
 
@@ -80,6 +82,7 @@ def test_the_epsilon_needed_is_the_planned_one_rounded_up(
         **state,
         "source": f"example:{key}",
         "mechanisms": [name],
+        "choice": name,
         "tolerance": "5",
         "monotonic": False,
     }
@@ -94,12 +97,12 @@ def test_curves_pass_through_the_figures(state: dict[str, Any]) -> None:
     choices, found = _complete({**state, "mechanisms": list(MECHANISMS)})
     scores = _scores(choices)
     for row in found["error"][::7]:
-        name = row["mechanism"].partition(" ")[0]
+        name = NAMES[row["mechanism"].removesuffix(" (not private)")]
         extra = {"delta": choices.setting.delta} if name == "large-gap" else {}
         mechanism = mechanism_named(name, epsilon=row["epsilon"], **extra)
         assert row["expected_error"] == pytest.approx(expected_error(mechanism, scores), rel=1e-6)
     for row in found["tail"][::7]:
-        name = row["mechanism"].partition(" ")[0]
+        name = NAMES[row["mechanism"].removesuffix(" (not private)")]
         extra = {"delta": choices.setting.delta} if name == "large-gap" else {}
         mechanism = mechanism_named(name, epsilon=row["epsilon"], **extra)
         assert row["beyond"] == pytest.approx(
@@ -113,7 +116,8 @@ def test_probabilities_add_up_and_many_candidates_are_grouped(state: dict[str, A
     assert found["scores"]["count"] == 1000
     assert len(found["scores"]["bars"]) <= MOST_BARS
     for name in state["mechanisms"]:
-        chances = [row["probability"] for row in found["probabilities"] if row["mechanism"] == name]
+        rows = [row for row in found["probabilities"] if NAMES[row["mechanism"]] == name]
+        chances = [row["probability"] for row in rows]
         assert math.fsum(chances) == pytest.approx(1, abs=1e-12)
 
 
@@ -182,7 +186,9 @@ def test_disclosure_risk(state: dict[str, Any]) -> None:
 
 
 def test_a_mechanism_without_a_proof_is_marked(state: dict[str, Any]) -> None:
-    _, found = _complete({**state, "mechanisms": ["exponential-randomized-response"]})
+    name = "exponential-randomized-response"
+    _, found = _complete({**state, "mechanisms": [name], "choice": name})
+    assert found["verdict"]["state"] == "bad"
     row = found["now"][0]
     assert row["private"] is False
     assert row["total_pure"] == "inf"
@@ -254,3 +260,34 @@ def test_a_slider_move_is_quick(state: dict[str, Any], count: int, limit: float)
                 took = time.thread_time() - began
                 quickest[name] = min(quickest.get(name, math.inf), took)
         assert max(quickest.values()) < limit, quickest
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (
+            {},
+            "ε = 0.25 is enough: 95% of answers are within 10 of the best; 0.14 would do. After ten releases "
+            "an attacker who was undecided can be at most 92.5% sure.",
+        ),
+        (
+            {"epsilon": "0.1"},
+            "ε = 0.1 is not enough: only 90.3% of answers are within 10 of the best; 95%",
+        ),
+        ({"epsilon": "0.1"}, "95% need ε = 0.14."),
+        ({"tolerance": "0"}, "only 69.7% of answers are the best candidate"),
+        ({"tolerance": "1000"}, "and would be at any ε."),
+        ({"releases": 100}, "may be all but certain"),
+        ({"worlds": 5, "releases": 1}, "After one release an attacker who held 5 data sets"),
+        ({"choice": "large-gap"}, "nothing is promised in an event of probability 1e-6"),
+    ],
+)
+def test_the_verdict_is_a_sentence(state: dict[str, Any], part: dict[str, Any], words: str) -> None:
+    _, found = _complete({**state, **part})
+    assert words in found["verdict"]["text"]
+
+
+def test_an_empty_chart_says_why(state: dict[str, Any]) -> None:
+    _, found = _complete({**state, "source": _held([3, 3, 3])})
+    assert found["error"] == []
+    assert "same score" in found["empty"]["error"]

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import signal
 import socket
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -258,7 +264,7 @@ def test_an_audit_runs_and_can_be_cancelled(server: PageServer) -> None:
         ({"mechanism": "none"}, "mechanism="),
         ({"claim": "none"}, "claim="),
         ({"epsilon": "0"}, "epsilon="),
-        ({"amount": "-1"}, "epsilon="),
+        ({"amount": "-1"}, "amount="),
         ({"sensitivity": "0"}, "sensitivity="),
         ({"n": 60}, "n=60"),
         ({"n": 1}, "n=1"),
@@ -284,3 +290,28 @@ def test_a_wrong_audit_is_refused_at_once(
     )
     assert status == 400
     assert words in json.loads(content)["error"]
+
+
+def test_a_name_too_long_for_any_file_is_not_found(server: PageServer) -> None:
+    for name in ("a" * 5_000, "a" * 5_000 + ".js", "..%2Fapp.py", "app.js%00"):
+        assert _ask(server, _path(server, name))[0] == 404
+
+
+def test_ending_while_something_is_computed_is_quiet(tmp_path: Path) -> None:
+    """The charts' script takes seconds to make the first time; the interrupt comes meanwhile."""
+    command = [sys.executable, "-m", "discreet", "explore", "--no-browser", "--json"]
+    fresh = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=fresh
+    ) as process:
+        assert process.stdout is not None
+        said = "".join(process.stdout.readline() for _ in range(3))
+        address = urlsplit(json.loads(said)["url"])
+        waiting = http.client.HTTPConnection("127.0.0.1", address.port or 0, timeout=60)
+        waiting.request("GET", f"{address.path}vega.js")
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, complaints = process.communicate(timeout=60)
+        waiting.close()
+    assert process.returncode == 130
+    assert complaints == "The page is for this machine only. Stop it with Ctrl-C.\n"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from click.testing import CliRunner
+from playwright.sync_api import Page, expect
 
+from discreet.cli import app
 from tests.tools.browser import Visit
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -26,7 +29,11 @@ def test_the_first_look(visit: Go) -> None:
         "exponential mechanism",
         "noisy max, Laplace noise",
     }
-    expect(page.locator("#needs li").first).to_contain_text("You need ε = 0.14 for 95% within 10")
+    expect(page.locator("#verdict")).to_have_text(
+        "ε = 0.25 is enough: 95% of answers are within 10 of the best; 0.14 would do. "
+        "After ten releases an attacker who was undecided can be at most 92.5% sure."
+    )
+    assert here.figures()["exponential mechanism"].split("\t")[1] == "0.159"
     expect(page.locator("#probabilities-text")).to_contain_text(
         "permute-and-flip most often influenza"
     )
@@ -43,8 +50,11 @@ def test_a_slider_moves_everything_and_the_box_follows(visit: Go) -> None:
     page = here.page
     before = here.figures()
     slider = page.get_by_label("ε: what one release may cost, slider")
+    seen = [page.locator("#epsilon").input_value()]
     for _ in range(5):
         slider.press("ArrowRight")
+        seen.append(page.locator("#epsilon").input_value())
+    assert len(set(seen)) == len(seen)  # every key moves it
     slider.press("PageUp")
     here.settled()
     epsilon = float(page.locator("#epsilon").input_value())
@@ -66,6 +76,7 @@ def test_typing_a_number_moves_the_slider(visit: Go) -> None:
 def test_dragging_and_typing_a_bar(visit: Go) -> None:
     here = visit().open()
     page = here.page
+    page.locator("#edit summary").click()
     bar = page.get_by_label("Score of gout, slider")
     box = bar.bounding_box()
     assert box is not None
@@ -99,26 +110,32 @@ def test_dragging_and_typing_a_bar(visit: Go) -> None:
 def test_every_example_and_all_mechanisms(visit: Go) -> None:
     here = visit().open()
     page = here.page
+    page.locator("#compared summary").click()
     for box in page.locator("#mechanisms input").all():
-        box.check()
+        if not box.is_checked():
+            box.check()
     for value in ("salaries", "pages", "worst-case", "staircase", "clinic"):
         page.locator("#source").select_option(f"example:{value}")
         here.settled()
         assert len(here.figures()) == page.locator("#mechanisms input").count()
     expect(page.locator("#needs")).to_contain_text("not private at any")
     page.locator("#source").select_option("example:pages")
-    expect(page.locator("#editor-title")).to_have_text("The best of 1,000 candidates")
+    expect(page.locator("#editor-title")).to_contain_text("the best of 1,000 candidates")
     assert page.locator("#editor .bar").count() <= 40
 
 
-def test_no_mechanism_is_a_message_not_an_end(visit: Go) -> None:
+def test_the_one_decided_for_stays_among_those_compared(visit: Go) -> None:
     here = visit().open()
-    for box in here.page.locator("#mechanisms input").all():
+    page = here.page
+    page.locator("#compared summary").click()
+    for box in page.locator("#mechanisms input:enabled").all():
         box.uncheck()
-    expect(here.page.locator("#notices")).to_contain_text("choose at least one mechanism")
-    here.page.locator("#mechanisms input").first.check()
     here.settled()
-    expect(here.page.locator("#notices")).to_be_empty()
+    assert list(here.figures()) == ["permute-and-flip"]
+    page.locator("#choice").select_option("large-gap")
+    expect(page.locator("#mechanisms input[value=large-gap]")).to_be_disabled()
+    here.settled()
+    assert list(here.figures()) == ["permute-and-flip", "large gap"]
 
 
 WRONG = [
@@ -173,20 +190,20 @@ def test_files_good_and_bad(visit: Go, tmp_path: Path) -> None:
     expect(page.locator("#source option:checked")).to_have_text("fruit.csv")
     many = "candidate,score\n" + "".join(f"c{place},{place % 977}\n" for place in range(100_000))
     choose("many.csv", many.encode())
-    expect(page.locator("#editor-title")).to_have_text("The best of 100,000 candidates")
+    expect(page.locator("#editor-title")).to_contain_text("the best of 100,000 candidates")
     here.settled()
     page.locator("#pasted").fill("red,5\nblue,3")
     page.locator("#use-pasted").click()
     expect(page.locator("#editor .bar")).to_have_count(2)
 
 
-def test_the_link_restores_the_state(visit: Go) -> None:
+def test_the_link_restores_the_state_and_leaves_the_scores_out(visit: Go) -> None:
     here = visit().open()
     page = here.page
     page.locator("#epsilon").fill("0.7")
     page.locator("#monotonic").uncheck()
-    page.get_by_label("Score of asthma", exact=True).fill("411")
-    page.locator("#mechanisms input").nth(3).uncheck()
+    page.locator("#compared summary").click()
+    page.locator("#mechanisms input[value=noisy-max-laplace]").uncheck()
     here.settled()
     page.get_by_role("button", name="Copy link").click()
     link = page.evaluate("navigator.clipboard.readText()")
@@ -195,7 +212,6 @@ def test_the_link_restores_the_state(visit: Go) -> None:
     other.page.goto(link)
     other.settled()
     assert other.figures() == here.figures()
-    expect(other.page.get_by_label("Score of asthma", exact=True)).to_have_value("411")
     expect(other.page.locator("#monotonic")).not_to_be_checked()
 
 
@@ -206,15 +222,28 @@ for (const name of ["pushState", "replaceState"]) {
 }"""
 
 
-def test_scores_of_ones_own_never_reach_the_address_or_the_history(visit: Go) -> None:
+def _own(page: Page, text: str) -> None:
+    page.get_by_text("Your own scores").click()
+    page.locator("#declared").check()
+    page.locator("#pasted").fill(text)
+    page.locator("#use-pasted").click()
+    expect(page.locator("#ask")).to_be_visible()
+
+
+def test_scores_of_ones_own_never_reach_address_history_or_storage(visit: Go) -> None:
     here = visit()
     page = here.page
     page.add_init_script(WATCH)
     here.open()
-    page.get_by_text("Your own scores").click()
-    page.locator("#declared").check()
-    page.locator("#pasted").fill("secretive,98765\nc&d=#,43210")
-    page.locator("#use-pasted").click()
+    page.locator("#edit summary").click()
+    page.get_by_label("Score of gout", exact=True).fill("76543")  # typed over an example
+    here.settled()
+    page.reload()
+    here.settled()
+    page.locator("#edit summary").click()
+    expect(page.get_by_label("Score of gout", exact=True)).to_have_value("76543")
+    before = page.evaluate("seen")
+    _own(page, "secretive,98765\nc&d=#,43210")
     expect(page.locator("#editor .bar")).to_have_count(2)
     here.settled()
     expect(page).to_have_url(re.compile("source=file%3A[0-9a-f]{24}"))
@@ -226,10 +255,11 @@ def test_scores_of_ones_own_never_reach_the_address_or_the_history(visit: Go) ->
     expect(page.get_by_label("Score of secretive", exact=True)).to_have_value("87654")
     page.get_by_role("button", name="Copy link").click()
     link = page.evaluate("navigator.clipboard.readText()")
-    seen = page.evaluate("seen")
+    stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    seen = [*before, *page.evaluate("seen")]
     assert any("source=file" in address for address in seen)
-    for text in (link, page.url, *seen, *here.addresses):
-        assert not re.search("98765|43210|87654|secretive|c%26d", text)
+    for text in (link, page.url, stored, *seen, *here.addresses):
+        assert not re.search("98765|43210|87654|76543|secretive|c%26d", text)
     # The server holds them, for this link and until it stops.
     other = visit()
     other.page.goto(link)
@@ -237,18 +267,64 @@ def test_scores_of_ones_own_never_reach_the_address_or_the_history(visit: Go) ->
     expect(other.page.locator("#editor .name").nth(1)).to_have_text("c&d=#")
 
 
-def test_an_upload_takes_nothing_over_from_the_example(visit: Go) -> None:
+def test_a_link_contains_scores_only_when_asked_to(visit: Go) -> None:
+    here = visit().open()
+    page = here.page
+    _own(page, 'secretive,98765\n"c""d, e",43210')
+    here.settled()
+    page.get_by_role("button", name="Copy a link that contains these scores").click()
+    expect(page.locator("#notices")).to_contain_text("browser’s history")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert "98765" in link
+    other = visit()
+    other.page.goto(link)
+    other.settled()
+    expect(other.page.locator("#editor .name").nth(1)).to_have_text('c"d, e')
+    other.page.wait_for_timeout(300)
+    assert "98765" not in other.page.url  # taken out of the address at once
+    expect(other.page.locator("#ask")).to_be_hidden()
+
+
+def test_an_upload_takes_nothing_over_from_the_example_and_asks(visit: Go) -> None:
     here = visit().open()
     page = here.page
     expect(page.locator("#monotonic")).to_be_checked()
     page.locator("#sensitivity").fill("0.5")
-    page.get_by_text("Your own scores").click()
-    page.locator("#declared").check()
-    page.locator("#pasted").fill("a,5\nb,3")
-    page.locator("#use-pasted").click()
-    expect(page.locator("#notices")).to_contain_text("what Δ is and whether they are monotonic")
+    _own(page, "a,1000\nb,3")
     expect(page.locator("#monotonic")).not_to_be_checked()
     expect(page.locator("#sensitivity")).to_have_value("1")
+    expect(page.locator("#tolerance")).to_have_value(
+        "20"
+    )  # a twentieth of the spread, rounded down
+    expect(page.locator("#verdict")).to_contain_text("If one person moves each score by at most 1")
+    page.locator("#ask-done").click()
+    expect(page.locator("#ask-wrong")).to_have_text("Choose one of the two.")
+    page.get_by_label("They are counts of people").check()
+    page.locator("#ask-sensitivity").fill("2")
+    page.locator("#ask-done").click()
+    expect(page.locator("#ask")).to_be_hidden()
+    expect(page.locator("#monotonic")).to_be_checked()
+    expect(page.locator("#sensitivity")).to_have_value("2")
+    expect(page.locator("#verdict")).not_to_contain_text("If one person")
+
+
+def test_a_look_alike_is_made_from_public_facts(visit: Go) -> None:
+    here = visit().open()
+    page = here.page
+    page.get_by_text("Make a look-alike").click()
+    page.locator("#made-lead").fill("900")
+    page.locator("#make-look-alike").click()
+    expect(page.locator("#made-wrong")).to_contain_text("a lead of at most the best score")
+    page.locator("#made-lead").fill("25")
+    page.locator("#make-look-alike").click()
+    expect(page.locator("#source option:checked")).to_have_text("Look-alike of 50 candidates")
+    expect(page.locator("#made-wrong")).to_be_hidden()
+    here.settled()
+    page.get_by_role("button", name="Copy link").click()
+    other = visit()
+    other.page.goto(page.evaluate("navigator.clipboard.readText()"))
+    other.settled()
+    assert other.figures() == here.figures()
 
 
 def test_a_strange_link_is_survived(visit: Go) -> None:
@@ -267,9 +343,8 @@ def test_a_link_that_asks_too_much_is_a_message(visit: Go, fragment: str) -> Non
     here = visit()
     page = here.page
     page.goto(here.url + fragment)
-    expect(page.locator("#notices .notice")).to_be_visible()
+    expect(page.locator("#notices .notice").first).to_be_visible()
     page.locator("#source").select_option("example:salaries")
-    page.locator("#mechanisms input").first.check()
     page.locator("#epsilon").fill("1")
     here.settled()
 
@@ -319,10 +394,12 @@ def test_the_record_is_what_is_printed(visit: Go) -> None:
     page.get_by_label("Decided by").fill("A. Officer")
     page.emulate_media(media="print")
     expect(page.locator("#record")).to_be_visible()
-    for hidden in ("#controls", "#charts", ".top", ".answers", "#not-private", "footer"):
+    for hidden in ("#controls", ".top", ".answers", "#not-private", "footer"):
         expect(page.locator(hidden).first).to_be_hidden()
+    expect(page.locator("#charts canvas").first).to_be_visible()
+    expect(page.locator("#record-list")).to_contain_text("A. Officer")
     pages = page.pdf(format="A4")
-    assert pages.count(b"/Type /Page\n") == 1 or len(re.findall(rb"/Type\s*/Page[^s]", pages)) == 1
+    assert 2 <= len(re.findall(rb"/Type\s*/Page[^s]", pages)) <= 4  # the record, then its charts
     text = page.locator("#record-list").inner_text()
     for words in (
         "permute-and-flip",
@@ -333,20 +410,50 @@ def test_the_record_is_what_is_printed(visit: Go) -> None:
         "10 releases",
         "Δ = 1",
         "Date",
+        "Rejected: exponential mechanism",
+        "discreet budget create DATASET --epsilon 2.5",
     ):
         assert words in text
 
 
-def test_the_mechanism_decided_for_is_compared_so_that_the_record_has_its_figures(
-    visit: Go,
-) -> None:
+def test_the_record_is_saved_and_checked(visit: Go, tmp_path: Path) -> None:
     here = visit().open()
-    here.page.locator("#choice").select_option("large-gap")
-    here.settled()
-    assert "large gap" in here.figures()
-    expect(here.page.locator("#record-list")).to_contain_text("expected error")
-    here.page.locator("#mechanisms input[value=large-gap]").uncheck()
-    expect(here.page.locator("#record-list")).to_contain_text("not among those compared")
+    page = here.page
+    page.get_by_label("Data set in the ledger").fill("visits")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save record.json").click()
+    saved = tmp_path / "record.json"
+    download.value.save_as(saved)
+    digest = json.loads(saved.read_text(encoding="utf-8"))["hash"]
+    expect(page.locator("#record-list")).to_contain_text(digest)  # on paper, too
+    done = CliRunner().invoke(app, ["verify", str(saved)])
+    assert done.exit_code == 0, done.output
+    # Scores of one's own go into the file only when asked to.
+    _own(page, "secretive,98765\nother,5")
+    expect(page.locator("#with-scores")).not_to_be_checked()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save record.json").click()
+    assert "98765" not in download.value.path().read_text(encoding="utf-8")
+
+
+def test_terms_are_explained_where_they_stand(visit: Go) -> None:
+    page = visit().open().page
+    term = page.locator("#now .term", has_text="ε at δ")
+    expect(term).to_contain_text("if a failure of probability δ = 1e-6 is tolerated")
+    term.focus()
+    expect(page.locator("#tip")).to_be_visible()
+    expect(page.locator("#tip")).to_contain_text("the least ε for all 10 releases together")
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator("#tip")).to_contain_text("ρ, added up")
+
+
+def test_an_empty_chart_says_why_it_is_empty(visit: Go) -> None:
+    here = visit().open()
+    _own(here.page, "a,3\nb,3")
+    here.settled(charts=0)
+    expect(here.page.locator("#chart-error .waiting")).to_have_text(
+        "All candidates have the same score: no answer is worse than another."
+    )
 
 
 def test_the_theme_can_be_switched_and_is_remembered(visit: Go) -> None:
@@ -369,7 +476,7 @@ def test_two_tabs_do_not_disturb_each_other(visit: Go) -> None:
     second.settled()
     expect(first.page.locator("#error-text")).to_contain_text("ε = 3")
     expect(second.page.locator("#error-text")).to_contain_text("ε = 1:")
-    expect(first.page.locator("#editor .name").first).to_have_text("influenza")
+    assert first.page.locator("#editor .name").first.text_content() == "influenza"
 
 
 def test_every_move_is_drawn_and_its_time_told(visit: Go) -> None:

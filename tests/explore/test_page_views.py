@@ -29,22 +29,26 @@ def _audit(here: Visit, preset: str) -> Page:
 
 def test_the_published_bounded_range_claim_falls_live(visit: Go) -> None:
     page = _audit(visit().open(), "Permute-and-flip has bounded range ε (as published)")
-    expect(page.locator(".verdict")).to_contain_text("is not BoundedRange(1): refuted")
-    expect(page.locator(".verdict")).to_contain_text("Largest ε found 1.664; claimed 1")
-    expect(page.locator(".verdict")).to_contain_text("a range of 1.664")
-    expect(page.locator(".worlds canvas")).to_have_count(2)
-    expect(page.locator("#witness-first-text")).to_contain_text("answer 1")
+    verdict = page.locator("#audit-result .verdict")
+    expect(verdict).to_contain_text(
+        "The claim is false. Permute-and-flip at ε = 1 is not of bounded range with ε = 1."
+    )
+    expect(verdict).to_contain_text("Refuted. Largest ε found 1.664; claimed 1")
+    expect(page.locator("#audit-ratios-text")).to_contain_text("lie 1.664 apart; 1 is allowed")
+    expect(page.locator("#audit-result canvas")).to_have_count(3)
+    # Answers are counted from 0, here and everywhere.
+    expect(page.locator("#witness-first-text")).to_contain_text("answer 0")
 
 
 def test_exponential_randomized_response_is_one_click_away(visit: Go) -> None:
     page = _audit(visit().open(), "Exponential randomized response is ε-DP (as published)")
-    expect(page.locator(".verdict")).to_have_class("verdict refuted")
+    expect(page.locator("#audit-result .verdict")).to_have_class("verdict refuted")
     expect(page.locator(".worlds canvas")).to_have_count(2)
 
 
 def test_a_true_claim_is_proved(visit: Go) -> None:
     page = _audit(visit().open(), "Permute-and-flip is ε-DP")
-    expect(page.locator(".verdict")).to_contain_text("proved")
+    expect(page.locator("#audit-result .verdict")).to_contain_text("The claim is true.")
 
 
 def test_an_audit_can_be_cancelled_and_the_page_stays_quick(visit: Go) -> None:
@@ -58,6 +62,7 @@ def test_an_audit_can_be_cancelled_and_the_page_stays_quick(visit: Go) -> None:
     expect(page.locator("#audit-progress")).to_be_visible()
     page.locator("#audit-cancel").click()
     expect(page.locator("#audit-progress")).to_be_hidden()
+    expect(page.locator("#audit-result")).to_contain_text("cancelled: nothing is decided")
     page.locator("nav [data-view=decide]").click()
     page.locator("#epsilon").fill("0.9")
     here.settled()
@@ -69,7 +74,13 @@ def test_a_wrong_audit_is_a_message(visit: Go) -> None:
     page.locator("nav [data-view=audit]").click()
     page.locator("#audit-epsilon").fill("0")
     page.get_by_role("button", name="Audit", exact=True).last.click()
-    expect(page.locator("#notices")).to_contain_text("epsilon='0' is not allowed")
+    expect(page.locator("#audit-epsilon-wrong")).to_contain_text("above 0")
+    expect(page.locator("#audit-epsilon")).to_have_attribute("aria-invalid", "true")
+    page.locator("#audit-epsilon").fill("1")
+    page.locator("#audit-amount").fill("much")
+    page.get_by_role("button", name="Audit", exact=True).last.click()
+    expect(page.locator("#audit-amount-wrong")).to_be_visible()
+    expect(page.locator("#audit-epsilon-wrong")).to_be_hidden()
 
 
 def test_an_audit_is_copied_as_a_command(visit: Go) -> None:
@@ -79,7 +90,7 @@ def test_an_audit_is_copied_as_a_command(visit: Go) -> None:
     assert command.startswith("discreet audit exponential --epsilon 1 --claim bounded-range:1")
 
 
-def test_the_link_restores_the_form_of_an_audit(visit: Go) -> None:
+def test_the_link_restores_an_audit_and_its_result(visit: Go) -> None:
     here = visit().open("#view=audit")
     here.page.locator("#audit-claim").select_option("zcdp")
     here.page.locator("#audit-amount").fill("0.2")
@@ -90,6 +101,7 @@ def test_the_link_restores_the_form_of_an_audit(visit: Go) -> None:
     other.page.goto(link)
     for name, value in {"claim": "zcdp", "amount": "0.2", "monotonic": "true", "n": "4"}.items():
         expect(other.page.locator(f"#audit-{name}")).to_have_value(value)
+    expect(other.page.locator("#audit-result .verdict")).to_be_visible()
     strange = visit().open("#view=audit&audit=magic|pure|1|2|1e-6|1|4|both")
     expect(strange.page.locator("#audit-mechanism")).to_have_value("permute-and-flip")
     expect(strange.page.locator("#audit-amount")).to_have_value("2")
@@ -119,6 +131,7 @@ def test_charts_are_drawn_when_their_view_is_opened(visit: Go) -> None:
 def test_the_back_button_returns_to_the_view_before(visit: Go) -> None:
     here = visit().open()
     page = here.page
+    page.locator("#edit summary").click()
     page.get_by_label("Score of gout", exact=True).fill("60")
     page.locator("nav [data-view=audit]").click()
     page.locator("nav [data-view=claims]").click()
@@ -168,7 +181,7 @@ def test_a_claim_is_computed_again_here(visit: Go) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
 def test_accessible_and_fitting_in_both_themes_and_sizes(
     visit: Go, pictures: Path, scheme: str, width: int, height: int
 ) -> None:
@@ -183,7 +196,10 @@ def test_accessible_and_fitting_in_both_themes_and_sizes(
         assert found.violations_count == 0, found.generate_report()
         assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is too wide"
 
+    page.locator("#compared summary").click()
     page.locator("#mechanisms input").last.check()
+    for part in ("#edit", "#look-alike"):
+        page.locator(f"{part} summary").click()
     here.settled()
     page.locator("#chart-probabilities summary").click()
     page.get_by_text("Your own scores").click()
@@ -197,8 +213,18 @@ def test_accessible_and_fitting_in_both_themes_and_sizes(
     page.evaluate("scrollTo(0, 0)")
     look("wrong", "#controls", "#notices", ".stale-note")
     page.locator("#epsilon").fill("1")
+    page.locator("#pasted").fill("one,5\nother,3")
+    page.locator("#use-pasted").click()
+    expect(page.locator("#ask")).to_be_visible()
+    here.settled()
+    look("ask", "#ask", "#decision")
+    page.locator("nav [data-view=attack]").click()
+    page.locator("#game-start").click()
+    page.locator(".vote").first.click()
+    expect(page.locator("#view-attack canvas")).to_have_count(1)
+    look("attack", "#view-attack")
     _audit(here, "Permute-and-flip has bounded range ε (as published)")
-    expect(page.locator(".worlds canvas")).to_have_count(2)
+    expect(page.locator("#audit-result canvas")).to_have_count(3)
     look("audit", "#view-audit")
     page.locator("nav [data-view=claims]").click()
     expect(page.locator("#claims tbody tr").first).to_be_visible()
@@ -208,10 +234,15 @@ def test_accessible_and_fitting_in_both_themes_and_sizes(
 
 def test_the_keyboard_reaches_everything_and_the_focus_shows(visit: Go) -> None:
     page = visit().open().page
+    page.locator("#edit summary").click()
+    page.evaluate("document.activeElement.blur(); getSelection().removeAllRanges(); scrollTo(0, 0)")
+    page.reload()
+    page.locator("#edit summary").wait_for()
+    page.evaluate("document.querySelector('#edit').open = true")
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     reached: set[str] = set()
-    for _ in range(60):
+    for _ in range(64):
         page.keyboard.press("Tab")
         told: dict[str, Any] = page.evaluate(
             """() => { const e = document.activeElement; const s = getComputedStyle(e);
@@ -238,11 +269,48 @@ def test_on_a_small_screen_epsilon_stays_within_reach(visit: Go) -> None:
     here = visit(width=390, height=844).open()
     page = here.page
     page.locator("#chart-error").scroll_into_view_if_needed()
-    quick = page.get_by_label("ε of one release, slider")
+    quick = page.get_by_label("ε: what one release may cost, slider")
     expect(quick).to_be_in_viewport()
     quick.press("PageUp")
     here.settled()
     assert float(page.locator("#epsilon").input_value()) > 0.25
+
+
+def test_the_attacker_plays_twenty_rounds_and_sees_the_bound(visit: Go) -> None:
+    here = visit().open()
+    page = here.page
+    page.locator("nav [data-view=attack]").click()
+    page.get_by_role("button", name="Twenty rounds").click()
+    for turn in range(20):
+        expect(page.locator("#game-answer")).to_contain_text(f"Round {turn + 1} of 20")
+        winner = page.locator("#game-answer").inner_text().rpartition(" ")[2].rstrip(".")
+        page.get_by_role("button", name=f"Ana voted {winner}").click()
+    expect(page.locator("#game-answer")).to_contain_text("of 20 rounds. Nobody is right more often")
+    expect(page.locator("#game-table tbody tr").first).to_contain_text("56.3%")
+    page.locator("#game-which").select_option("other")
+    page.get_by_role("button", name="Let the best strategy play 1,000 rounds").click()
+    expect(page.locator("#game-table tbody tr").last).to_contain_text("of 1,000")
+    expect(page.locator("#game-table tbody tr").last).to_contain_text("99.4%")
+    page.locator("#game-other").fill("no number")
+    page.get_by_role("button", name="Twenty rounds").click()
+    expect(page.locator("#notices")).to_contain_text("The game did not start: epsilon='no number'")
+
+
+def test_a_claim_is_broken_by_dragging(visit: Go) -> None:
+    page = visit().open("#view=attack").page
+    headline = page.locator("#break-headline")
+    expect(headline).to_contain_text("At the edge of the band, and no further")
+    page.get_by_label("Score of answer 1").press("Home")
+    expect(headline).to_contain_text("Within the band")
+    page.get_by_role("button", name="Permute-and-flip has bounded range").click()
+    slider = page.get_by_label("Score of answer 1")
+    slider.evaluate("(one) => { one.value = 1; one.dispatchEvent(new Event('input')); }")
+    expect(headline).to_contain_text("Out of the band, so the claim is false")
+    expect(page.locator("#break-text")).to_contain_text("1.664 apart")
+    page.locator("#break-mechanism").select_option("exponential")
+    expect(headline).to_contain_text("At the edge of the band")
+    page.locator("#break-epsilon").fill("0")
+    expect(page.locator("#break-wrong")).to_be_visible()
 
 
 def test_a_dead_server_is_said_and_the_page_survives(visit: Go) -> None:

@@ -30,6 +30,7 @@ FLOORS: list[set[str]] = [
     {"analysis", "audit", "tables", "opendp", "diffprivlib"},
     {"ledger", "papers"},
     {"questions"},
+    {"tuning"},
     {"sklearn", "demo"},
     {"explore"},
     {"cli"},

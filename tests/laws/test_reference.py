@@ -24,6 +24,7 @@ MODULES = (
     "discreet.questions",
     "discreet.sklearn",
     "discreet.testing",
+    "discreet.tuning",
 )
 OTHERS = {
     "discreet.demo_data": ("clinic", "write_clinic"),

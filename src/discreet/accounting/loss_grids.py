@@ -9,9 +9,12 @@ Nothing is sampled, truncated or rounded down: every figure is the upper end of 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, repeat
 from typing import Any
 
 from discreet.guarantees import BoundedRange, Guarantee, LaplaceDominated, PureDP
@@ -139,6 +142,27 @@ class Losses:
                 above += coefficients[index]
                 weighted = (weighted + coefficients[index]) * shrink
             return Fraction(0)
+
+    @cached_property
+    def _suffixes(self) -> tuple[list[Any], list[Any]]:
+        """For each grid point, the sums of p and of p·e^−loss over it and all larger losses."""
+        with precision(PRECISION):
+            masses = self._polynomial.coeffs()[::-1]
+            top = ball_of(-(self._lowest + len(masses) - 1) * self._step).exp()
+            unit = ball_of(self._step).exp()
+            factors = accumulate(repeat(unit, len(masses) - 1), operator.mul, initial=top)
+            weighted = map(operator.mul, masses, factors)
+            return list(accumulate(masses))[::-1], list(accumulate(weighted))[::-1]
+
+    def delta_at(self, epsilon: Fraction) -> Fraction:
+        """The divergence at ε, rounded up: Σ p − e^ε Σ p·e^−loss over the losses above ε."""
+        above, weighted = self._suffixes
+        first = max(0, math.floor(epsilon / self._step) + 1 - self._lowest)
+        if first >= len(above):
+            return Fraction(0)
+        with precision(PRECISION):
+            found = upper_end(above[first] - ball_of(epsilon).exp() * weighted[first])
+        return min(Fraction(1), max(Fraction(0), Fraction(found)))
 
     def _between(self, position: int, above: Any, weighted: Any, allowed: Any) -> Exact:
         """The ε between one grid point, where δ is exceeded, and the next, where it is not."""

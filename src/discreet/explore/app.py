@@ -19,17 +19,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from discreet import __version__
+from discreet.analysis.charts.style import LOOKS, SHADES
 from discreet.errors import DiscreetError, ParameterError
-from discreet.explore import tasks
+from discreet.explore import attack, tasks
 from discreet.explore.bars import MOST_BARS
 from discreet.explore.bundle import Bundle
 from discreet.explore.choices import choices_from
-from discreet.explore.examples import examples
+from discreet.explore.examples import SHAPES, examples, tolerance_for
 from discreet.explore.figures import figures
 from discreet.explore.jobs import Jobs
 from discreet.explore.recipes import as_csv
-from discreet.explore.sentences import title
-from discreet.explore.settings import is_private
+from discreet.explore.record import entries, record_of
+from discreet.explore.settings import is_private, title
 from discreet.explore.study import Studies
 from discreet.explore.uploads import (
     MOST_BYTES,
@@ -101,7 +102,12 @@ class Explorer:
             {
                 "version": __version__,
                 "mechanisms": [
-                    {"name": name, "title": title(name), "private": is_private(name)}
+                    {
+                        "name": name,
+                        "title": title(name),
+                        "private": is_private(name),
+                        "look": LOOKS[name] % len(SHADES),
+                    }
                     for name in MECHANISMS
                 ],
                 "examples": [
@@ -117,6 +123,7 @@ class Explorer:
                     for example in examples().values()
                 ],
                 "claims": tasks.CLAIMS,
+                "shapes": SHAPES,
                 "limits": {
                     "bytes": MOST_BYTES,
                     "candidates": MOST_CANDIDATES,
@@ -143,9 +150,44 @@ class Explorer:
 
         def compute() -> dict[str, Any]:
             choices = choices_from(given, self.uploads)
+            self.uploads.keep_draft(str(given.get("page"))[:40], choices.source, given["edits"])
             return figures(choices, self.studies.of(choices.values))
 
         return JSONResponse(await run_in_threadpool(compute))
+
+    async def draft(self, request: Request) -> Response:
+        """What a page had changed of its scores before it was loaded again."""
+        asked = request.query_params
+        edits = self.uploads.draft(asked.get("page", ""), asked.get("source", ""))
+        return JSONResponse({"edits": edits})
+
+    async def record(self, request: Request) -> Response:
+        """The decision record, as a file and as what the page shows of it."""
+        given = await _json(request)
+
+        def make() -> dict[str, Any]:
+            choices = choices_from(given, self.uploads)
+            written = given.get("written")
+            made = record_of(
+                choices,
+                self.studies.of(choices.values),
+                written={str(k): str(v) for k, v in written.items()}
+                if isinstance(written, dict)
+                else {},
+                with_scores=given.get("with_scores") is True,
+            )
+            # As text: JavaScript would write its numbers otherwise, and the hash would no longer fit.
+            return {"file": json.dumps(made, indent=2) + "\n", "entries": entries(made)}
+
+        return JSONResponse(await run_in_threadpool(make))
+
+    async def game(self, request: Request) -> Response:
+        """Rounds of the attacker's game."""
+        return JSONResponse(await run_in_threadpool(attack.game, await _json(request)))
+
+    async def ratios(self, request: Request) -> Response:
+        """The log-ratios of two neighbours' answers."""
+        return JSONResponse(await run_in_threadpool(attack.ratios, await _json(request)))
 
     async def open_file(self, request: Request) -> Response:
         """Scores from a file that the page sends: kept in memory, and only there."""
@@ -222,6 +264,10 @@ class Explorer:
                 Route("/api/figures", self.figures, methods=["POST"]),
                 Route("/api/scores", self.scores, methods=["POST"]),
                 Route("/api/file", self.open_file, methods=["POST"]),
+                Route("/api/draft", self.draft),
+                Route("/api/record", self.record, methods=["POST"]),
+                Route("/api/game", self.game, methods=["POST"]),
+                Route("/api/ratios", self.ratios, methods=["POST"]),
                 Route("/api/audit", self.start_audit, methods=["POST"]),
                 Route("/api/claims", self.claims),
                 Route("/api/claims", self.start_claims, methods=["POST"]),
@@ -245,11 +291,10 @@ def _shared_bundle() -> Bundle:
 
 @lru_cache(maxsize=64)
 def _static(name: str) -> tuple[bytes, str] | None:
-    ending = "." + name.rpartition(".")[2]
-    if ending not in MEDIA or "/" in name or name.startswith("."):
-        return None
-    file = resources.files("discreet.explore").joinpath("static", name)
-    return (file.read_bytes(), MEDIA[ending]) if file.is_file() else None
+    for file in resources.files("discreet.explore").joinpath("static").iterdir():
+        if file.name == name:
+            return file.read_bytes(), MEDIA["." + name.rpartition(".")[2]]
+    return None
 
 
 @lru_cache(maxsize=64)
@@ -285,7 +330,8 @@ def _catalogue() -> dict[str, Any]:
 
 
 def _described(file: ScoreFile, key: str) -> dict[str, Any]:
-    return {"name": file.name, "count": len(file.labels), "key": key}
+    tolerance = tolerance_for(file.values)
+    return {"name": file.name, "count": len(file.labels), "key": key, "tolerance": tolerance}
 
 
 async def _json(request: Request) -> Any:

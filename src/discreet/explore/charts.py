@@ -1,8 +1,8 @@
-"""The page's charts: those that the command line draws, made to wait for figures and to follow a theme.
+"""The page's charts: in the house's look, made to wait for figures and to follow a theme.
 
-A chart of :mod:`discreet.analysis.charts` is drawn once on a few made-up rows. Then its data is replaced by
-a name under which the page provides rows, and its title, size and colours are left to the page, which has a
-light and a dark theme. Dashes and markers stay: lines are told apart without colour.
+Each is drawn once on a few made-up rows. Then its data is replaced by a name under which the page provides
+rows, and its title, size and colours are left to the page, which has a light and a dark theme. Dashes and
+markers stay: lines are told apart without colour.
 """
 
 from __future__ import annotations
@@ -12,13 +12,9 @@ from typing import Any
 
 import altair as alt
 
-from discreet.analysis.charts import comparison_chart, probabilities_chart
 from discreet.analysis.charts.style import line_chart
-from discreet.analysis.comparison import Comparison, ComparisonRow
 from discreet.explore.budget import ACCOUNTINGS, REFERENCE, RIVAL, series_name
 from discreet.explore.sentences import series
-from discreet.explore.settings import is_private
-from discreet.scores import Scores
 
 _DRAWN = {"usermeta", "title", "config", "padding", "datasets", "$schema"}
 _POINT_SIZE = 22
@@ -34,7 +30,7 @@ def specifications(names: Sequence[str]) -> dict[str, Any]:
 
     Example:
         >>> sorted(specifications(["permute-and-flip"]))
-        ['budget', 'error', 'probabilities', 'risk', 'tail', 'witness']
+        ['budget', 'error', 'probabilities', 'ratios', 'risk', 'tail', 'witness']
     """
     return {
         "probabilities": _probabilities(names),
@@ -43,34 +39,47 @@ def specifications(names: Sequence[str]) -> dict[str, Any]:
         "budget": _marked(_budget(), "budget", "releases", "releases"),
         "risk": _marked(_risk(), "risk", "chosen", "epsilon"),
         "witness": _for_page(_witness().to_dict(), "witness"),
+        "ratios": _ratios(),
     }
 
 
 def _probabilities(names: Sequence[str]) -> dict[str, Any]:
-    made_up = Scores({"one": 1, "other": 0}, sensitivity=1)
-    drawn = probabilities_chart(made_up, list(names), epsilon=1).to_dict()
-    page = _for_page(drawn, "probabilities")
-    page["encoding"]["y"]["sort"] = None  # the rows come in the order to show
-    page["encoding"]["y"]["axis"] = {"labelLimit": 130, "ticks": False}
-    page["encoding"]["x"]["axis"] |= {"tickCount": 5}
+    domain = [series(name) for name in names]
+    bars = alt.Chart(alt.NamedData(name="probabilities")).mark_bar()
+    page = _for_page(
+        bars.encode(
+            # The rows come in the order to show.
+            y=alt.Y(
+                "candidate:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, ticks=False)
+            ),
+            yOffset=alt.YOffset("mechanism:N", sort=domain),
+            x=alt.X(
+                "probability:Q",
+                title="probability of being chosen",
+                axis=alt.Axis(format="~%", tickCount=5),
+            ),
+            color=alt.Color("mechanism:N", scale=alt.Scale(domain=domain), sort=domain),
+            tooltip=[
+                alt.Tooltip("candidate:N"),
+                alt.Tooltip("mechanism:N"),
+                alt.Tooltip("probability:Q", format=".4~g"),
+            ],
+        ).to_dict(),
+        "probabilities",
+    )
     page["height"] = {"step": 7 if len(names) > 2 else 9, "for": "offset"}
     return page
 
 
 def _error(names: Sequence[str]) -> Any:
-    figures = {"error_deviation": 1.0, "error_95": 1.0, "best_probability": 0.5, "ratio": 1.0}
-    rows = tuple(
-        ComparisonRow(
-            mechanism=name,
-            epsilon=epsilon,
-            expected_error=1.0,
-            private=is_private(name),
-            **figures,
-        )
-        for name in names
-        for epsilon in (0.1, 1.0)
+    return line_chart(
+        [{"mechanism": series(name), "epsilon": 1.0, "expected_error": 0.5} for name in names],
+        x=_EPSILON,
+        y=("expected_error", "expected error (in scores)"),
+        series="mechanism",
+        log_x=True,
+        log_y=True,
     )
-    return comparison_chart(Comparison(rows))
 
 
 def _tail(names: Sequence[str]) -> Any:
@@ -112,9 +121,7 @@ def _risk() -> Any:
 
 def _witness() -> Any:
     """The probability of each answer in one of two neighbouring worlds; the telling one stands out."""
-    kinds = ["telling", "others"]
-    bars = alt.Chart(alt.NamedData(name="witness")).mark_bar()
-    return bars.encode(
+    base = alt.Chart(alt.NamedData(name="witness")).encode(
         x=alt.X("answer:N", title="answer", sort=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y(
             "probability:Q",
@@ -122,13 +129,55 @@ def _witness() -> Any:
             axis=alt.Axis(format="~%"),
             scale=alt.Scale(domain=[0, 1]),
         ),
-        color=alt.Color("telling:N", scale=alt.Scale(domain=kinds), legend=alt.Legend(columns=1)),
         tooltip=[
             alt.Tooltip("answer:N"),
             alt.Tooltip("score:Q", format="~g"),
             alt.Tooltip("probability:Q", format=".6~g"),
         ],
-    ).properties(height=200)
+    )
+    bars = base.mark_bar().encode(color=_told_apart())
+    # A bar may be too low to be seen; its figure is not.
+    figures = base.mark_text(dy=-7, fontSize=12).encode(text=alt.Text("shown:N"))
+    return (bars + figures).properties(height=200)
+
+
+def _ratios() -> dict[str, Any]:
+    """The log-ratio of each answer in a shaded band: what one person may change."""
+    allowed = alt.Chart(alt.NamedData(name="band")).mark_rect(opacity=0.18)
+    allowed = allowed.encode(
+        y=alt.Y(
+            "low:Q",
+            title="log-ratio of the answer's probabilities",
+            scale=alt.Scale(padding=40, nice=False),
+        ),
+        y2="high:Q",
+    )
+    base = alt.Chart(alt.NamedData(name="ratios")).encode(
+        x=alt.X("answer:N", title="answer", sort=None, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("ratio:Q"),
+        tooltip=[
+            alt.Tooltip("answer:N"),
+            alt.Tooltip("ratio:Q", title="log-ratio", format=".4~g"),
+            alt.Tooltip("probability:Q", format=".4~g"),
+            alt.Tooltip("neighbour:Q", title="in the other world", format=".4~g"),
+        ],
+    )
+    stems = base.mark_bar(size=10).encode(color=_told_apart())
+    ends = base.mark_point(filled=True, opacity=1).encode(color=_told_apart())
+    figures = base.mark_text(fontSize=12, lineBreak="\n").encode(text=alt.Text("label:N"))
+    above, below = (figures.transform_filter(f"datum.ratio {side} 0") for side in (">=", "<"))
+    chart = alt.layer(allowed, stems, ends, above, below).properties(height=260)
+    page = _for_page(chart.to_dict(), "ratios")
+    page["layer"][0]["data"] = {"name": "band"}
+    # Figures stand beyond the end of their bar, up or down.
+    page["layer"][3]["mark"] |= {"baseline": "line-bottom", "dy": -20}
+    page["layer"][4]["mark"] |= {"baseline": "line-top", "dy": 6}
+    return page
+
+
+def _told_apart() -> Any:
+    kinds = ["telling answer", "other answers"]
+    return alt.Color("telling:N", scale=alt.Scale(domain=kinds), legend=alt.Legend(columns=2))
 
 
 def _marked(chart: Any, data: str, chosen: str, field: str) -> dict[str, Any]:

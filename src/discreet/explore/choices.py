@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ParameterError
-from discreet.explore.examples import examples
+from discreet.explore.examples import examples, look_alike
 from discreet.explore.settings import Setting
 from discreet.explore.uploads import LARGEST_SCORE, ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS
@@ -36,7 +36,7 @@ class Choices:
     """Scores and settings of one page.
 
     Attributes:
-        source: ``"example:clinic"`` or ``"file:<name>"``.
+        source: ``"example:clinic"``, ``"made:<facts>"`` or ``"file:<name>"``.
         labels: the candidates.
         values: their scores, edits included.
         sensitivity: Δ as a person wrote it, exactly.
@@ -44,7 +44,7 @@ class Choices:
         epsilon: ε of one release.
         releases: how many releases are planned.
         delta: the δ tolerated for all of them together.
-        mechanisms: names of the mechanisms compared.
+        mechanisms: names of the mechanisms compared; the one decided for is among them.
         choice: the mechanism decided for.
         tolerance: the error that is still good enough.
         level: how often it must be.
@@ -84,10 +84,10 @@ def choices_from(given: object, uploads: UploadStore) -> Choices:
     if not isinstance(given, Mapping):
         raise ParameterError("the request must be a JSON object")
     source, labels, values, edited = _scores(given, uploads)
-    mechanisms = _mechanisms(given.get("mechanisms"))
     choice = given.get("choice")
     if choice not in MECHANISMS:
         raise refuse("choice", choice, "one of " + ", ".join(MECHANISMS))
+    mechanisms = _mechanisms(given.get("mechanisms"), str(choice))
     epsilon = positive("epsilon", _text("epsilon", given))
     if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise refuse("epsilon", given["epsilon"], "between 0.0001 and 100 on this page")
@@ -148,13 +148,13 @@ def _below_one(name: str, given: Mapping[str, Any]) -> Fraction:
     return value
 
 
-def _mechanisms(given: object) -> tuple[str, ...]:
-    if not isinstance(given, list) or not given:
-        raise ParameterError("choose at least one mechanism to compare")
+def _mechanisms(given: object, choice: str) -> tuple[str, ...]:
+    if not isinstance(given, list):
+        raise ParameterError("mechanisms must be a list of names")
     for name in given:
         if not isinstance(name, str) or name not in MECHANISMS:
             raise refuse("mechanism", name, "one of " + ", ".join(MECHANISMS))
-    return tuple(name for name in MECHANISMS if name in given)
+    return tuple(name for name in MECHANISMS if name in given or name == choice)
 
 
 def _scores(
@@ -162,16 +162,18 @@ def _scores(
 ) -> tuple[str, tuple[str, ...], npt.NDArray[Any], bool]:
     source = given.get("source")
     if not isinstance(source, str):
-        raise refuse("source", source, "an example or a file")
+        raise refuse("source", source, "an example, a look-alike or a file")
     kind, _, name = source.partition(":")
     if kind == "example" and name in examples():
         example = examples()[name]
         labels, values = example.labels, np.array(example.values)
+    elif kind == "made":
+        labels, values = look_alike(name)
     elif kind == "file":
         file: ScoreFile = uploads.get(name)
         labels, values = file.labels, file.values
     else:
-        raise refuse("source", source, "an example or a file")
+        raise refuse("source", source, "an example, a look-alike or a file")
     edits = given.get("edits", {})
     if not isinstance(edits, Mapping) or len(edits) > MOST_EDITS:
         raise ParameterError(f"edits must be an object of at most {MOST_EDITS} changed scores")

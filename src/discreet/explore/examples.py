@@ -1,13 +1,17 @@
-"""Scores that ship with the page: invented, hence free to look at."""
+"""Scores that nobody has to load: examples that ship with the page, look-alikes made from public facts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+import numpy.typing as npt
+
 from discreet.analysis import worst_case
 from discreet.demo import CLINIC
 from discreet.mechanisms import Exponential
+from discreet.numbers.exact import refuse
 
 _WORST_CASE_SIZE = 24
 _STAIRS = 16
@@ -122,3 +126,57 @@ def _staircase() -> Example:
         epsilon="1",
         tolerance="3",
     )
+
+
+SHAPES = {
+    "steep": "fall off quickly, as page views do",
+    "even": "fall evenly down to zero",
+    "close": "stay close behind the second",
+}
+"""How the scores of a look-alike go on after the second."""
+MOST_MADE = 100_000
+_LARGEST_MADE = 10**9
+
+
+def look_alike(facts: str) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+    """Invented scores from facts that anyone may know: how many, the best score, its lead, the shape.
+
+    Example:
+        >>> look_alike("4,100,10,even")
+        (('candidate 1', 'candidate 2', 'candidate 3', 'candidate 4'), array([100,  90,  45,   0]))
+    """
+    told = facts.split(",")
+    if len(told) != 4 or told[3] not in SHAPES or not all(map(str.isdecimal, told[:3])):
+        raise refuse("made", facts[:80], "count, best score, lead and one of " + ", ".join(SHAPES))
+    count, best, lead = (int(part[:12]) for part in told[:3])
+    if not 2 <= count <= MOST_MADE or not lead <= best <= _LARGEST_MADE:
+        raise refuse(
+            "made",
+            facts[:80],
+            f"2 to {MOST_MADE:,} candidates and a lead of at most the best score",
+        )
+    second, rank = best - lead, np.arange(count - 1)
+    match told[3]:
+        case "steep":
+            rest = second / (rank + 1)
+        case "even":
+            rest = second * (1 - rank / max(1, count - 2))
+        case _:
+            rest = second - max(1, lead) * rank / max(1, count - 2)
+    values = np.rint(np.append(best, np.maximum(rest, 0))).astype(np.int64)
+    return tuple(f"candidate {place}" for place in range(1, count + 1)), values
+
+
+def tolerance_for(values: npt.NDArray[np.generic]) -> str:
+    """An error to begin with: a twentieth of the spread of the scores, as 1, 2 or 5 times a power of ten.
+
+    Example:
+        >>> tolerance_for(np.array([412, 57])), tolerance_for(np.array([3, 3]))
+        ('10', '0')
+    """
+    spread = float(values.max() - values.min()) / 20
+    if spread <= 0:
+        return "0"
+    power = 10.0 ** np.floor(np.log10(spread))
+    step = max(one for one in (1, 2, 5) if one * power <= spread * (1 + 1e-9))
+    return f"{step * power:.12g}"

@@ -102,8 +102,14 @@ def figures(
         },
         "risk": risk,
         "recipes": recipes_for(choices),
-        "record": sentences.record(choices),
+        "spread": float(study.errors[-1]),
     }
+    result["empty"] = (
+        {}
+        if study.errors[-1] > 0
+        else {"error": "All candidates have the same score: no answer is worse than another."}
+    )
+    result["verdict"] = sentences.verdict(choices, result)
     result["text"] = sentences.alternatives(choices, result)
     plain: dict[str, Any] = jsonable(result)
     return plain

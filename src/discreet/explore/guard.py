@@ -7,6 +7,8 @@ server listens on, and come from no other origin. Bodies that are too large are 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hmac
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -68,7 +70,13 @@ class Guard:
         inner = dict(scope)
         inner["path"] = scope["path"][len(self._token) + 1 :]
         inner["raw_path"] = inner["path"].encode("ascii", "replace")
-        await self._app(inner, self._limited(receive), send_guarded)
+        try:
+            await self._app(inner, self._limited(receive), send_guarded)
+        except asyncio.CancelledError:
+            # Ctrl-C while something is computed: the page is told, and the terminal is spared a traceback.
+            ending = PlainTextResponse("The server is ending.", status_code=503)
+            with contextlib.suppress(RuntimeError):  # the answer had begun
+                await ending(scope, receive, send_guarded)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)

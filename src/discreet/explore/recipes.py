@@ -39,7 +39,7 @@ def _python(choices: Choices) -> str:
         if name in ("noise", "variant", "truth", "delta")
     }
     arguments = "".join(
-        f", {name}={json.dumps(_text(value) if isinstance(value, Fraction) else value)}"
+        f", {name}={json.dumps(short(value) if isinstance(value, Fraction) else value)}"
         for name, value in extra.items()
     )
     lines += [
@@ -100,19 +100,19 @@ def _command(choices: Choices) -> str:
         "scores.csv",
         *(["--monotonic"] if choices.monotonic else []),
         "--sensitivity",
-        _text(choices.sensitivity),
+        short(choices.sensitivity),
         "--not-private",
     ]
     private = [name for name in choices.mechanisms if is_private(name)]
     commands = [
-        ["compare", "--epsilon", _text(choices.epsilon), *_named(choices.mechanisms), *about]
+        ["compare", "--epsilon", short(choices.epsilon), *_named(choices.mechanisms), *about]
     ]
     if private:
         aim = [
             "--error-at-most",
-            _text(choices.tolerance),
+            short(choices.tolerance),
             "--with-probability",
-            _text(choices.level),
+            short(choices.level),
         ]
         commands.append(["plan", *aim, *_named(private), *about])
     return "\n".join(shlex.join(["discreet", *words]) for words in commands)
@@ -132,10 +132,15 @@ def as_csv(choices: Choices) -> str:
 
 
 def _quoted(value: Fraction) -> str:
-    return json.dumps(_text(value))
+    return json.dumps(short(value))
 
 
-def _text(value: Fraction) -> str:
-    """The number as a decimal if it is a short one, else as a ratio: never rounded."""
-    decimal = f"{float(value):.12g}"
+def short(value: Fraction) -> str:
+    """The number as a decimal if it is a short one, else as a ratio: never rounded.
+
+    Example:
+        >>> short(Fraction(1, 4)), short(Fraction(1, 3))
+        ('0.25', '1/3')
+    """
+    decimal = f"{float(value):.12g}".replace("e-0", "e-")
     return decimal if Fraction(decimal) == value else str(value)

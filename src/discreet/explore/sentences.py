@@ -1,27 +1,19 @@
-"""The page's sentences: what a chart shows, for those who do not see it, and the decision record."""
+"""The page's sentences: the verdict, and what a chart shows, for those who do not see it."""
 
 from __future__ import annotations
 
-import datetime
 import math
 from fractions import Fraction
 from typing import Any
 
-from discreet.explore.budget import total
 from discreet.explore.choices import Choices
-from discreet.explore.settings import is_private, mechanism_at
-from discreet.mechanisms import mechanism_named
+from discreet.explore.settings import is_private, title
 from discreet.numbers.printing import measured, percent, rounded
 
 
-def title(name: str) -> str:
-    """A mechanism's name in words."""
-    return mechanism_named(name, epsilon=1).facts.title
-
-
 def series(name: str) -> str:
-    """What the charts call a mechanism: as the command line does."""
-    return name if is_private(name) else f"{name} (not private)"
+    """What the charts call a mechanism."""
+    return title(name) if is_private(name) else f"{title(name)} (not private)"
 
 
 def figure(value: float) -> str:
@@ -41,6 +33,73 @@ def aim(choices: Choices) -> str:
     if choices.tolerance == 0:
         return f"the best candidate in {percent(float(choices.level))} of all releases"
     return f"{percent(float(choices.level))} within {exact(choices.tolerance)} of the best score"
+
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, small ones in words.
+
+    Example:
+        >>> counted(10, "release"), counted(1, "release"), counted(1000, "release")
+        ('ten releases', 'one release', '1,000 releases')
+    """
+    amount = _WORDS[number] if number < len(_WORDS) else f"{number:,}"
+    return f"{amount} {thing}{'' if number == 1 else 's'}"
+
+
+def verdict(choices: Choices, result: dict[str, Any]) -> dict[str, str]:
+    """The decision in a sentence or two, and whether the accuracy wanted is reached."""
+    row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
+    reached = "good" if row["beyond"] <= float(1 - choices.level) else "bad"
+    risk = result["risk"]
+    if not risk["private"]:
+        return {"state": "bad", "text": f"{_begun(choices)} is not private at any ε."}
+    return {"state": reached, "text": f"{_accuracy(choices, row)} {_attacker(choices, risk)}"}
+
+
+def _accuracy(choices: Choices, row: dict[str, Any]) -> str:
+    epsilon, need = exact(choices.epsilon), row["need"]
+    goal = (
+        "are the best candidate"
+        if choices.tolerance == 0
+        else f"are within {exact(choices.tolerance)} of the best"
+    )
+    level = percent(float(choices.level))
+    if row["beyond"] <= float(1 - choices.level):
+        text = f"ε = {epsilon} is enough: {level} of answers {goal}"
+        if need == 0:
+            return f"{text}, and would be at any ε."
+        less = need is not None and need < float(choices.epsilon)
+        return f"{text}; {figure(need)} would do." if less else f"{text}."
+    share = percent(1 - row["beyond"], up=False)
+    text = f"ε = {epsilon} is not enough: only {share} of answers {goal}"
+    if need is None:
+        return f"{text}. {row['need_words'] or ''}".strip()
+    return f"{text}; {level} need ε = {figure(need)}."
+
+
+def _attacker(choices: Choices, risk: dict[str, Any]) -> str:
+    after = f"After {counted(choices.releases, 'release')}"
+    if not risk["bounded"]:
+        return (
+            f"{after} nothing is promised in an event of probability {figure(float(choices.delta))}; "
+            "outside it, an attacker learns no more than ε allows."
+        )
+    who = (
+        "who was undecided"
+        if choices.worlds == 2
+        else f"who held {choices.worlds:,} data sets equally possible"
+    )
+    if risk["all"] > 0.999:
+        return f"{after} an attacker {who} may be all but certain."
+    return f"{after} an attacker {who} can be at most {percent(risk['all'], up=True)} sure."
+
+
+def _begun(choices: Choices) -> str:
+    name = title(choices.choice)
+    return name[0].upper() + name[1:]
 
 
 def alternatives(choices: Choices, result: dict[str, Any]) -> dict[str, str]:
@@ -105,12 +164,11 @@ def _budget(choices: Choices, found: dict[str, Any]) -> str:
 def _risk(choices: Choices, found: dict[str, Any]) -> str:
     if not found["private"]:
         return (
-            f"{title(choices.choice).capitalize()} has no privacy guarantee: nothing bounds what an "
-            "answer can reveal."
+            f"{_begun(choices)} has no privacy guarantee: nothing bounds what an answer can reveal."
         )
     if not found["bounded"]:
         return (
-            f"{title(choices.choice).capitalize()} promises (ε, δ): except for an event of probability δ "
+            f"{_begun(choices)} promises (ε, δ): except for an event of probability δ "
             "its answers reveal no more than those of an ε-DP mechanism; in that event they may reveal all."
         )
     text = (
@@ -127,24 +185,3 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
             f"{figure(rounded(found['epsilon_for_tolerated'], up=False, digits=3))}."
         )
     return text
-
-
-def record(choices: Choices) -> dict[str, Any]:
-    """What the printed decision record says of the guarantee."""
-    mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
-    promise = mechanism.promise_at(choices.range_distance)
-    together = total(choices.choice, choices.epsilon, choices.releases, choices.delta)
-    everything = together.pure if together.pure.epsilon < math.inf else together.approx
-    return {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "mechanism": title(choices.choice),
-        "private": mechanism.private,
-        "one": promise.in_words(),
-        "household": promise.in_words(people=4),
-        "all": everything.in_words(),
-        "neighbours": (
-            "one person moves every score in the same direction, each by at most Δ"
-            if choices.monotonic
-            else "one person moves each score by at most Δ, in any direction"
-        ),
-    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -38,6 +39,10 @@ class PageServer:
         explorer = Explorer(opened=opened, bundle=Bundle())
         guarded = Guard(
             explorer.application(), token=self.token, port=self.port, most_bytes=MOST_BYTES
+        )
+        # That requests are cut off at the end is no error.
+        logging.getLogger("uvicorn.error").addFilter(
+            lambda told: not str(told.msg).startswith("Cancel ")
         )
         # No access log: it would hold the token. No server or date header: nobody needs them.
         self._server = uvicorn.Server(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from typing import Any
 
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
-from discreet.explore.settings import mechanism_at, takes_delta
+from discreet.explore.attack import band
+from discreet.explore.settings import mechanism_at, takes_delta, title
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.numbers.exact import positive_distance, probability, refuse, whole
@@ -56,7 +58,11 @@ def audit_request(given: object) -> dict[str, Any]:
     }
     _mechanism(request)
     positive_distance("sensitivity", request["sensitivity"])
-    _claim(request)
+    try:
+        _claim(request)
+    except ParameterError as error:
+        # The page has one field for the claimed ε or ρ.
+        raise ParameterError(re.sub(r"^(epsilon|rho)=", "amount=", str(error))) from None
     return request
 
 
@@ -106,7 +112,28 @@ def run_audit(sender: Connection, request: dict[str, Any]) -> None:
             n=range(2, request["n"] + 1),
             progress=lambda stage, fraction: sender.send(("progress", stage, fraction)),
         )
-        sender.send(("done", verdict.as_dict()))
+        pair = verdict.witness or verdict.worst
+        drawn = None
+        if pair is not None and request["claim"] in ("pure", "bounded-range", "approx"):
+            kind = "bounded-range" if request["claim"] == "bounded-range" else "pure"
+            drawn = band(
+                kind, float(verdict.claimed), pair.probabilities, pair.neighbour_probabilities
+            )
+        sender.send(("done", {**verdict.as_dict(), "drawn": drawn, **_in_words(request)}))
+
+
+def _in_words(request: Mapping[str, Any]) -> dict[str, str]:
+    amount = request["amount"]
+    claimed = {
+        "pure": f"ε-differentially private with ε = {amount}",
+        "bounded-range": f"of bounded range with ε = {amount}",
+        "zcdp": f"ρ-zero-concentrated differentially private (zCDP) with ρ = {amount}",
+        "approx": f"(ε, δ)-differentially private with ε = {amount}, δ = {request['delta']}",
+        "regular": "regular",
+    }[request["claim"]]
+    name = title(request["mechanism"])
+    named = f"{name[0].upper()}{name[1:]} at ε = {request['epsilon']}"
+    return {"who": named, "what": claimed}
 
 
 def run_claims(sender: Connection, names: list[str]) -> None:

@@ -28,6 +28,8 @@ LARGEST_SCORE = 1e15
 """The largest score, up or down, that the page shows."""
 LONGEST_LABEL = 200
 MOST_FILES = 8
+MOST_DRAFTS = 64
+"""How many pages' changed scores are held."""
 MOST_CELLS = 4_000_000
 """How many candidates all files together may have."""
 OPENED = "opened"
@@ -85,10 +87,11 @@ def _label(text: str) -> str:
 
 
 class UploadStore:
-    """Score files in memory only, each under an unguessable name so that one page cannot read another's."""
+    """Scores in memory only, each under an unguessable name so that one page cannot read another's."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, ScoreFile] = OrderedDict()
+        self._drafts: OrderedDict[str, tuple[str, dict[str, float]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def put(self, file: ScoreFile, *, key: str | None = None) -> str:
@@ -109,6 +112,20 @@ class UploadStore:
                 raise ParameterError("the file is no longer held in memory: open it again")
             self._files.move_to_end(name)
             return file
+
+    def keep_draft(self, page: str, source: str, edits: dict[str, float]) -> None:
+        """Keep what a page has changed of its scores, for when it is loaded again."""
+        with self._lock:
+            self._drafts.pop(page, None)
+            self._drafts[page] = (source, edits)
+            while len(self._drafts) > MOST_DRAFTS:
+                self._drafts.popitem(last=False)
+
+    def draft(self, page: str, source: str) -> dict[str, float]:
+        """What the page had changed of these scores; nothing if they are others."""
+        with self._lock:
+            kept, edits = self._drafts.get(page, ("", {}))
+            return edits if kept == source else {}
 
     def _cells(self) -> int:
         return sum(len(file.labels) for file in self._files.values())

@@ -103,6 +103,14 @@ def echo(value: object) -> str:
     return short.replace("⟨", r"\u27e8")
 
 
+def above(name: str, value: object, bound: int) -> Fraction:
+    """A finite number above a bound."""
+    exact = _exact(value)
+    if exact is None or exact <= bound:
+        raise refuse(name, value, f"a finite number above {bound}")
+    return exact
+
+
 def finite(name: str, value: object) -> Fraction:
     """A finite number of either sign."""
     exact = _exact(value)
@@ -118,10 +126,7 @@ def positive(name: str, value: object) -> Fraction:
         >>> positive("epsilon", 0.1)
         Fraction(1, 10)
     """
-    exact = _exact(value)
-    if exact is None or exact <= 0:
-        raise refuse(name, value, "a finite number above 0")
-    return exact
+    return above(name, value, 0)
 
 
 def non_negative(name: str, value: object) -> Fraction:

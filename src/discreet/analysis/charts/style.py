@@ -11,8 +11,18 @@ from typing import Any
 from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.mechanisms import MECHANISMS
 
-# Ordered by lightness, so that they stay apart in greyscale.
-SHADES = ("#12263f", "#b3430f", "#3d7f9c", "#c98a1b", "#7d8791", "#a9a9a9", "#5b2a86")
+# One for each mechanism, here, on the page and in the papers' figures; neighbours differ in lightness, so
+# that they stay apart in greyscale.
+SHADES = (
+    "#12263f",
+    "#b3430f",
+    "#3d7f9c",
+    "#a8700c",
+    "#6b7680",
+    "#4a7d2c",
+    "#5b2a86",
+    "#a8201a",
+)
 DASHES: tuple[tuple[int, ...], ...] = (
     (1, 0),
     (7, 3),
@@ -21,14 +31,34 @@ DASHES: tuple[tuple[int, ...], ...] = (
     (5, 5),
     (1, 3),
     (12, 4),
+    (8, 2, 2, 2, 2, 2),
 )
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+)
 FONT = "Helvetica, Arial, sans-serif"
-_RANKED = {
-    mechanism.name: mechanism.facts.rank
-    for make in MECHANISMS.values()
-    if (mechanism := make(epsilon=1)).facts.rank is not None
-}
+
+
+def _looks() -> dict[str, int]:
+    """The place of each mechanism's colour, dash and marker, under its name and under its title."""
+    made = {name: make(epsilon=1).facts for name, make in MECHANISMS.items()}
+    ranked = {facts.rank for facts in made.values()}
+    free = iter(place for place in range(len(made)) if place not in ranked)
+    places = {
+        name: next(free) if facts.rank is None else facts.rank for name, facts in made.items()
+    }
+    return places | {facts.title: places[name] for name, facts in made.items()}
+
+
+LOOKS = _looks()
+"""Which look a mechanism has in every chart."""
 NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
@@ -130,14 +160,15 @@ def line_chart(
 
 def _rank(name: str) -> int:
     """The same mechanism has the same look in every chart; whatever else there is comes after."""
-    return _RANKED.get(name.partition(" ")[0], len(_RANKED))
+    plain = name.removesuffix(" (not private)")
+    return LOOKS.get(plain, LOOKS.get(plain.partition(" ")[0], len(LOOKS)))
 
 
 def _marks(alt: Any, names: Sequence[str], looks: Sequence[Any]) -> Any:
     places = [_rank(name) for name in names]
     free = iter(place for place in range(len(looks)) if place not in places)
     chosen = [
-        looks[(place if place < len(_RANKED) else next(free, position)) % len(looks)]
+        looks[(place if place < len(SHADES) else next(free, position)) % len(looks)]
         for position, place in enumerate(places)
     ]
     return alt.Scale(

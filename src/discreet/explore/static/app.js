@@ -1,27 +1,28 @@
-// The page begins here: read the address, ask the server what there is, show it.
-import { show as showVerdict, showForm, startAudit } from "./audit.js";
+// The page begins here: ask the server what there is, read the address, show it.
+import { openAttack, startAttack } from "./attack.js";
+import { run as runAudit, show as showVerdict, showForm, startAudit } from "./audit.js";
 import { openClaims } from "./claims.js";
 import { copy, save } from "./copying.js";
-import { redraw, showControls, startDecide, update } from "./decide.js";
+import { redraw, scoresShown, showControls, startDecide, update } from "./decide.js";
 import { $, $$ } from "./dom.js";
 import { clear, notify } from "./notices.js";
 import { startRecord } from "./record.js";
 import { get, post } from "./server.js";
-import { showSource, startSources } from "./sources.js";
-import { change, link, onChange, request, restore, state } from "./state.js";
+import { fromDraft, fromLink, showSource, startSources } from "./sources.js";
+import { change, link, onChange, request, restore, startState, state } from "./state.js";
 import { startTheme } from "./theme.js";
 
 let shownView = null;
 
 function showView() {
-  for (const view of ["decide", "audit", "claims"]) $(`#view-${view}`).hidden = state.view !== view;
+  for (const view of ["decide", "attack", "audit", "claims"]) $(`#view-${view}`).hidden = state.view !== view;
   for (const button of $$("nav [data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === state.view));
-  $("#quick").hidden = state.view !== "decide";
   if (state.view === shownView) return;
   shownView = state.view;
   clear("file");
   if (state.view === "claims") openClaims();
   if (state.view === "audit") showVerdict();
+  if (state.view === "attack") openAttack();
 }
 
 function showAll(from = null) {
@@ -40,13 +41,30 @@ async function saveScores() {
   }
 }
 
-function readAddress() {
-  const ignored = restore(location.hash);
+function copyLink() {
+  const own = Object.keys(state.edits).length || state.source.startsWith("file:");
+  copy(location.href.split("#")[0] + link(), own ? "The link (without the scores; they stay in the server’s memory)" : "The link");
+}
+
+function copyScoresLink() {
+  const scores = scoresShown();
+  if (scores) copy(location.href.split("#")[0] + link(scores), "A link that contains these scores (whoever opens it has them in the browser’s history)");
+  else notify("copy", "There are too many candidates for a link: save scores.csv instead.");
+}
+
+async function readAddress() {
+  const { ignored, scores, page } = restore(location.hash);
   if (ignored.length) notify("link", `Not understood in the link, and left as it was: ${ignored.join(", ")}.`);
+  else clear("link");
+  if (scores) await fromLink(scores).catch((error) => notify("link", `The scores in the link were not used: ${error.message}`));
+  else if (page) await fromDraft(page).catch(() => null);
+  showForm();
+  showAll();
+  // A link to an audit leads to its result, which is computed anew.
+  if (state.view === "audit" && state.audit) runAudit();
 }
 
 async function begin() {
-  readAddress();
   let start;
   try {
     start = await get("api/start");
@@ -55,19 +73,21 @@ async function begin() {
     return;
   }
   $("#version").textContent = start.version;
+  startState(start);
   startDecide(start);
-  startRecord();
+  startRecord(redraw);
+  startAttack(start);
   startAudit(start);
-  startTheme($("#theme"), () => { redraw(); showVerdict(); });
+  startTheme($("#theme"), () => { redraw(); showVerdict(); openAttack(); });
   startSources(start);
   onChange(showAll);
   for (const button of $$("nav [data-view]")) button.addEventListener("click", () => change({ view: button.dataset.view }));
-  $("#copy-link").addEventListener("click", () => copy(location.href.split("#")[0] + link(), "The link"));
+  $("#copy-link").addEventListener("click", copyLink);
+  $("#copy-scores-link").addEventListener("click", copyScoresLink);
   for (const button of $$("[data-copy]")) button.addEventListener("click", () => copy($(`#${button.dataset.copy}`).textContent, button.dataset.copy === "python" ? "The Python" : "The command"));
   $("#save-scores").addEventListener("click", saveScores);
-  $("#print").addEventListener("click", () => print());
-  addEventListener("hashchange", () => { readAddress(); showForm(); showAll(); });
-  showAll();
+  addEventListener("hashchange", readAddress);
+  await readAddress();
 }
 
 begin();

@@ -2,7 +2,8 @@
 import { chartFigure, drawChart, forgetChart } from "./charts.js";
 import { copy } from "./copying.js";
 import { specification } from "./decide.js";
-import { $, figure, make } from "./dom.js";
+import { tellingColours } from "./attack.js";
+import { $, $$, figure, make } from "./dom.js";
 import { follow } from "./follow.js";
 import { clear, notify } from "./notices.js";
 import { post, remove } from "./server.js";
@@ -20,11 +21,13 @@ const PRESETS = [
 const FIELDS = ["mechanism", "claim", "epsilon", "amount", "delta", "sensitivity", "n", "monotonic"];
 const COLUMNS = [{ field: "answer", title: "Answer" }, { field: "score", title: "Score", number: true }, { field: "probability", title: "Probability", number: true }];
 
+const RATIOS = [{ field: "answer", title: "Answer" }, { field: "probability", title: "Probability", number: true }, { field: "neighbour", title: "In the other world", number: true }, { field: "ratio", title: "Log-ratio", number: true }];
+
 let job = null;
 let verdict = null;
 
 export function startAudit(start) {
-  const text = (name, label, value) => make("div", { class: "field" }, make("label", { for: `audit-${name}` }, label), make("input", { type: "text", inputmode: "decimal", id: `audit-${name}`, value, maxlength: 40 }));
+  const text = (name, label, value) => make("div", { class: "field" }, make("label", { for: `audit-${name}` }, label), make("input", { type: "text", inputmode: "decimal", id: `audit-${name}`, value, maxlength: 40, "aria-describedby": `audit-${name}-wrong` }), make("p", { class: "wrong", id: `audit-${name}-wrong`, role: "alert", hidden: true }));
   const choice = (name, label, options, kind = "field") => make("div", { class: kind }, make("label", { for: `audit-${name}` }, label), make("select", { id: `audit-${name}` }, ...options.map(([value, shown]) => make("option", { value }, shown))));
   const sizes = Array.from({ length: start.limits.audited - 1 }, (_, index) => [String(index + 2), `2 to ${index + 2}`]);
   sizes[0][1] = "2";
@@ -109,9 +112,10 @@ function fill(parts) {
   remember();
 }
 
-async function run() {
-  if (job) await cancel();
+export async function run() {
+  if (job) await remove(`api/job/${job}`).catch(() => null);
   clear("audit");
+  showWrong("");
   const neighbours = { both: null, true: true, false: false }[value("monotonic")];
   const wanted = { n: Number(value("n")), monotonic: neighbours };
   for (const name of ["mechanism", "claim", "epsilon", "amount", "delta", "sensitivity"]) wanted[name] = value(name);
@@ -130,13 +134,30 @@ async function run() {
     if (job === mine) searching(false);
   } catch (error) {
     searching(false);
-    notify("audit", `The audit did not run: ${error.message}`);
+    if (!showWrong(error.message)) notify("audit", `The audit did not run: ${error.message}`);
   }
+}
+
+// A wrong field is said where it is; the server names it in front of its message.
+function showWrong(message) {
+  let found = false;
+  for (const wrong of $$("#audit-form .wrong")) {
+    const name = wrong.id.split("-")[1];
+    const here = message.startsWith(`${name}=`);
+    found ||= here;
+    $(`#audit-${name}`).setAttribute("aria-invalid", String(here));
+    wrong.hidden = !here;
+    wrong.textContent = here ? message.replace(/^.*?: /, "") : "";
+  }
+  return found;
 }
 
 async function cancel() {
   const old = job;
   searching(false);
+  verdict = null;
+  $("#audit-result").replaceChildren(make("p", {}, "The audit was cancelled: nothing is decided."));
+  $("#audit-result").hidden = false;
   if (old) await remove(`api/job/${old}`).catch(() => null);
 }
 
@@ -152,37 +173,35 @@ function searching(yes) {
   $("#audit-cancel").hidden = !yes;
 }
 
+// A headline in words, the same picture as where one tries to break it, and the two worlds.
 export async function show() {
   if (!verdict || $("#view-audit").hidden) return;
-  const { subject, claim, status, measured, claimed, symbol, coverage, seconds, proof } = verdict;
-  const words = { refuted: `is not ${claim}: refuted`, proved: `is ${claim}: proved`, "not refuted": `may be ${claim}: not refuted` }[status];
+  const { who, what, status, measured, claimed, symbol, coverage, seconds, proof, drawn } = verdict;
+  const headline = { refuted: `The claim is false. ${who} is not ${what}.`, proved: `The claim is true. ${who} is ${what}.`, "not refuted": `The claim stands so far: nothing was found against it. ${who} may be ${what}.` }[status];
   const pair = verdict.witness ?? verdict.worst;
+  const why = { refuted: `The witness is certain by ${pair?.certainty}.`, proved: `Proved: ${proof}. The search found nothing against it.`, "not refuted": "Nothing in what was searched breaks it. That is not a proof." }[status];
   const card = make("div", { class: `verdict ${status.replace(" ", "-")}` },
-    make("strong", {}, `${subject} ${words}`),
-    make("p", {}, `Largest ${symbol} found ${figure(measured)}; claimed ${figure(claimed)}.`),
-    make("p", {}, status === "refuted" ? `The witness is certain by ${pair.certainty}.` : status === "proved" ? `Proof: ${proof}. The search found nothing against it.` : "Nothing in what was searched breaks the claim. That is not a proof."),
+    make("h3", {}, headline),
+    make("p", {}, `${status[0].toUpperCase()}${status.slice(1)}. Largest ${symbol} found ${figure(measured)}; claimed ${figure(claimed)}. ${why}`),
     make("p", { class: "hint" }, `Searched: ${coverage}; ${seconds} s.`));
   $("#audit-result").replaceChildren(card);
   $("#audit-result").hidden = false;
   if (!pair) return;
   const ratio = pair.neighbour_probability > 0 ? pair.probability / pair.neighbour_probability : Infinity;
-  card.lastElementChild.before(make("p", {}, `Answer ${pair.outcome + 1}: probability ${figure(pair.probability)} with the first scores, ${figure(pair.neighbour_probability)} with their neighbour (a factor of ${Number.isFinite(ratio) ? figure(ratio > 1 ? ratio : 1 / ratio) : "∞"}).`));
-  if (claim.startsWith("BoundedRange")) card.lastElementChild.before(make("p", {}, rangeOf(pair)));
+  card.lastElementChild.before(make("p", {}, `Answer ${pair.outcome} has probability ${figure(pair.probability)} with the scores (${pair.scores.map(figure).join(", ")}) and ${figure(pair.neighbour_probability)} with their neighbour (${pair.neighbour.map(figure).join(", ")}): a factor of ${Number.isFinite(ratio) ? figure(ratio > 1 ? ratio : 1 / ratio) : "∞"}.`));
+  if (drawn) {
+    forgetChart("audit-ratios");
+    $("#audit-result").append(chartFigure("audit-ratios", "How far one person moves each answer", RATIOS));
+    await drawChart("audit-ratios", { specification: await specification("ratios"), key: `${isDark()}`, data: { ratios: drawn.rows, band: drawn.band }, rows: drawn.rows, text: drawn.words, colours: tellingColours });
+  }
   const worlds = [["witness-first", "Scores", pair.scores, pair.probabilities], ["witness-second", "Neighbour", pair.neighbour, pair.neighbour_probabilities]];
   const grid = make("div", { class: "worlds" });
   $("#audit-result").append(grid);
   for (const [name, title, scores, chances] of worlds) {
     forgetChart(name);
     grid.append(chartFigure(name, `${title} (${scores.map(figure).join(", ")})`, COLUMNS));
-    const rows = chances.map((probability, index) => ({ answer: String(index + 1), score: scores[index], probability, telling: index === pair.outcome ? "telling" : "others" }));
-    const text = `${title}: ${chances.map((chance, index) => `answer ${index + 1} ${figure(chance)}`).join(", ")}.`;
-    await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, colours: (kind) => (kind === "telling" ? "m5" : "m0") });
+    const rows = chances.map((probability, index) => ({ answer: String(index), score: scores[index], probability, shown: figure(probability), telling: index === pair.outcome ? "telling answer" : "other answers" }));
+    const text = `${title}: ${chances.map((chance, index) => `answer ${index} ${figure(chance)}`).join(", ")}.`;
+    await drawChart(name, { specification: await specification("witness"), key: `${isDark()}`, data: { witness: rows }, rows, text, colours: tellingColours });
   }
-}
-
-// Bounded range looks at two answers at once: how far apart the logarithms of their ratios are.
-function rangeOf(pair) {
-  const logs = pair.probabilities.map((chance, index) => Math.log(chance / pair.neighbour_probabilities[index])).filter(Number.isFinite);
-  const [least, most] = [Math.min(...logs), Math.max(...logs)];
-  return `Over all answers the logarithm of this ratio runs from ${figure(least)} to ${figure(most)}: a range of ${figure(most - least)}.`;
 }

@@ -24,18 +24,23 @@ export function chartFigure(name, title, columns) {
   const details = make("details", { ontoggle: () => showTable(name) }, make("summary", {}, "Show as a table"), table);
   // Vega gives its own container a role of its own; to a reader the chart is one picture with a text.
   const canvas = make("div", {}, make("p", { class: "waiting" }, "Drawing…"));
-  const picture = make("div", { class: "canvas", role: "img", "aria-labelledby": `${name}-text` }, canvas);
+  const why = make("p", { class: "waiting", hidden: true });
+  const picture = make("div", { class: "canvas", role: "img", "aria-labelledby": `${name}-text` }, canvas, why);
   const text = make("p", { class: "alternative", id: `${name}-text` });
   const extra = make("div", { class: "extra" });
   const element = make("figure", { class: "chart", id: `chart-${name}` },
     make("figcaption", {}, make("h3", {}, title), make("span", { class: "saves" }, save("png"), save("svg"))),
     picture, text, extra, details);
-  drawn.set(name, { element, canvas, text, details, table, columns, view: null, key: null, rows: [], data: {} });
+  drawn.set(name, { element, canvas, why, text, details, table, columns, view: null, key: null, rows: [], data: {} });
   return element;
 }
 
-export async function drawChart(name, { specification, key, data, rows, text, colours }) {
+export async function drawChart(name, { specification, key, data, rows, text, colours, empty = null }) {
   const chart = drawn.get(name);
+  // An empty picture says why it is empty.
+  chart.why.hidden = !empty;
+  chart.why.textContent = empty ?? "";
+  chart.canvas.hidden = Boolean(empty);
   Object.assign(chart, { rows, data, latest: { specification, key, colours } });
   chart.text.textContent = text;
   showTable(name);
@@ -52,7 +57,7 @@ export async function drawChart(name, { specification, key, data, rows, text, co
     if (chart.pending !== key) return;
     const whole = { ...specification, config: undefined, autosize: { type: "fit-x", contains: "padding" }, datasets: structuredClone(chart.data) };
     const result = await embed(chart.canvas, whole, {
-      ast: true, actions: false, defaultStyle: false, renderer: "canvas", logLevel: 1, config: chartConfig(specification.usermeta.order.map(colours), columnsFor(specification.usermeta.order), chart.canvas.clientWidth - (specification.encoding?.y?.axis?.labelLimit ?? 40) - 50), tooltip: showTip,
+      ast: true, actions: false, defaultStyle: false, renderer: "canvas", logLevel: 1, config: chartConfig(specification.usermeta.order.map(colours), columnsFor(specification.usermeta.order, chart.canvas.clientWidth), chart.canvas.clientWidth - (specification.encoding?.y?.axis?.labelLimit ?? 40) - 50), tooltip: showTip,
     });
     chart.view?.finalize();
     Object.assign(chart, { view: result.view, key });
@@ -68,7 +73,7 @@ export async function drawChart(name, { specification, key, data, rows, text, co
 }
 
 // Two columns of a legend need short names and room.
-const columnsFor = (names) => (innerWidth < 700 || names.some((name) => name.length > 32) ? 1 : 2);
+const columnsFor = (names, width) => (Math.max(...names.map((name) => name.length)) * 7 + 30 > width / 2.2 ? 1 : 2);
 
 export function forgetChart(name) {
   drawn.get(name)?.view?.finalize();

@@ -11,7 +11,7 @@ export function save(blob, name) {
 export async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
-    notify("copy", `${what} copied.`, { good: true });
+    notify("copy", `${what} is copied.`, { good: true });
   } catch {
     notify("copy", `The browser does not let the page copy. Select it by hand: ${text}`);
   }

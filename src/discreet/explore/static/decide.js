@@ -1,11 +1,12 @@
 // The view on which mechanism and ε are decided: controls on one side, figures on the other.
 import { chartFigure, drawChart } from "./charts.js";
-import { $, $$, figure, make, percent, unbroken } from "./dom.js";
-import { addDial, showDials, showWrong } from "./dials.js";
+import { $, $$, cost, figure, make, percent, term, unbroken } from "./dom.js";
+import { addDial, evenly, setStops, showDials, showWrong } from "./dials.js";
 import { showEditor } from "./editor.js";
 import { clear, notify } from "./notices.js";
-import { showRecord } from "./record.js";
+import { soon as recordSoon } from "./record.js";
 import { get, post, Refused } from "./server.js";
+import { unsaid } from "./sources.js";
 import { change, request, state } from "./state.js";
 import { isDark } from "./theme.js";
 
@@ -28,27 +29,25 @@ let again = false;
 export function startDecide(start) {
   offered = start;
   for (const [name, [title, columns]] of Object.entries(CHARTS)) $("#charts").append(chartFigure(name, title, columns));
-  addDial("#dials-privacy", { name: "epsilon", label: "ε: what one release may cost", low: 0.01, high: 10 });
-  addDial("#quick", { name: "epsilon", id: "quick-epsilon", label: "ε of one release", low: 0.01, high: 10 });
+  addDial("#quick", { name: "epsilon", label: "ε: what one release may cost", low: 0.01, high: 10 });
   addDial("#dials-privacy", { name: "sensitivity", label: "Δ: how far one person moves a score", low: 0.1, high: 100 });
   addDial("#dials-releases", { name: "releases", label: "Number of releases", low: 1, high: 1000, whole: true });
   addDial("#dials-releases", { name: "delta", label: "δ tolerated over all releases", low: 1e-12, high: 1e-2 });
-  addDial("#dials-accuracy", { name: "tolerance", label: "An error of at most", low: 0, high: 100, logarithmic: false, whole: true, hint: "In units of the score, below the best candidate’s." });
+  addDial("#dials-accuracy", { name: "tolerance", label: "An error of at most", low: 1, high: 100, whole: true, hint: "In units of the score, below the best candidate’s." });
   addDial("#chart-risk .extra", { name: "worlds", label: "Data sets an attacker holds possible", low: 2, high: 1000, whole: true });
   $("#chart-risk .extra").append(make("label", { class: "check" }, make("input", { type: "checkbox", id: "missing", onchange: (event) => change({ missing: event.target.checked }) }), "They differ in who is missing (two steps apart)"));
   startMechanisms(start.mechanisms);
   $("#monotonic").addEventListener("change", (event) => change({ monotonic: event.target.checked }));
   $("#level").addEventListener("change", (event) => change({ level: event.target.value }));
-  // The record needs the figures of the mechanism decided for, so it is compared with the others.
-  $("#choice").addEventListener("change", ({ target: { value } }) => change({ choice: value, mechanisms: [...new Set([...state.mechanisms, value])] }));
+  $("#choice").addEventListener("change", ({ target: { value } }) => change({ choice: value }));
   $("#reset-edits").addEventListener("click", () => change({ edits: {} }));
   $("#controls").addEventListener("submit", (event) => event.preventDefault());
 }
 
 function startMechanisms(mechanisms) {
-  mechanisms.forEach(({ name, title, private: proven }, index) => {
+  mechanisms.forEach(({ name, title, private: proven }) => {
     const box = make("input", { type: "checkbox", value: name, onchange: () => change({ mechanisms: $$("#mechanisms input:checked").map((input) => input.value) }) });
-    $("#mechanisms").append(make("label", { class: "check" }, box, make("span", { class: "swatch", "data-colour": index % 8 }), make("span", {}, title, " ", proven ? "" : make("span", { class: "tag" }, "not private"))));
+    $("#mechanisms").append(make("label", { class: "check" }, box, swatch(name), make("span", {}, title, " ", proven ? "" : make("span", { class: "tag" }, "not private"))));
     $("#choice").append(make("option", { value: name }, proven ? title : `${title} (not private)`));
   });
 }
@@ -59,7 +58,13 @@ export function showControls(from) {
   $("#missing").checked = state.missing;
   $("#level").value = state.level;
   $("#choice").value = state.choice;
-  for (const input of $$("#mechanisms input")) input.checked = state.mechanisms.includes(input.value);
+  for (const input of $$("#mechanisms input")) {
+    // The one decided for is always among those compared.
+    input.disabled = input.value === state.choice;
+    input.checked = input.disabled || state.mechanisms.includes(input.value);
+  }
+  const others = $$("#mechanisms input:checked").length - 1;
+  $("#compared-count").textContent = others === 1 ? "one other" : others ? `${others} others` : "no other";
 }
 
 // One request at a time; whatever changed meanwhile is asked for when the answer is there.
@@ -96,12 +101,16 @@ export async function update() {
   } else $("#results").setAttribute("aria-busy", "false");
 }
 
+// In the server's order, the one decided for among them.
+const compared = () => offered.mechanisms.map(({ name }) => name).filter((name) => name === state.choice || state.mechanisms.includes(name));
+
 export const redraw = () => (latest ? show(latest) : null);
 
 async function specify() {
-  const key = state.mechanisms.join(",");
-  if (specifications?.key === key || !state.mechanisms.length) return;
-  const query = new URLSearchParams(state.mechanisms.map((name) => ["mechanism", name]));
+  const names = compared();
+  const key = names.join(",");
+  if (specifications?.key === key) return;
+  const query = new URLSearchParams(names.map((name) => ["mechanism", name]));
   specifications = { key, charts: await get(`api/specifications?${query}`) };
 }
 
@@ -111,11 +120,13 @@ export const specification = async (name) => {
 };
 
 async function show(figures) {
+  setStops("tolerance", evenly(figures.spread, figures.scores.whole));
   showEditor(figures.scores);
   showNow(figures);
+  showVerdict(figures.verdict);
   $("#python").textContent = figures.recipes.python;
   $("#command").textContent = figures.recipes.command;
-  showRecord(figures, titleOf);
+  recordSoon();
   const parts = {
     probabilities: [{ probabilities: figures.probabilities }, figures.probabilities],
     error: [{ error: figures.error, chosen: figures.chosen }, figures.error],
@@ -124,18 +135,18 @@ async function show(figures) {
     risk: [{ risk: figures.risk.rows, chosen: figures.risk.chosen }, figures.risk.rows],
   };
   const drawing = Object.entries(parts).map(([name, [data, rows]]) =>
-    drawChart(name, { specification: specifications.charts[name], key: `${specifications.key} ${isDark()}`, data, rows, colours, text: figures.text[name] + (name === "risk" ? realRisk(figures.risk) : "") }));
+    drawChart(name, { specification: specifications.charts[name], key: `${specifications.key} ${isDark()}`, data, rows, colours, empty: figures.empty[name], text: figures.text[name] + (name === "risk" ? realRisk(figures.risk) : "") }));
   await Promise.all(drawing);
 }
 
 // The colour of a line: its mechanism's, wherever it appears.
 function colours(series) {
-  const place = offered.mechanisms.findLastIndex(({ name }) => series === name || series.startsWith(`${name} `) || series.startsWith(`${name},`));
-  return place >= 0 ? `m${place % 8}` : series === "one release" ? "m4" : "m5";
+  const found = offered.mechanisms.findLast(({ title }) => series === title || series.startsWith(`${title} (`) || series.startsWith(`${title}, best`) || series.startsWith(`${title}, sum`));
+  return found ? `m${found.look}` : series === "one release" ? "m2" : "m7";
 }
 
 const titleOf = (name) => offered.mechanisms.find((mechanism) => mechanism.name === name)?.title ?? name;
-const swatch = (name) => make("span", { class: "swatch", "data-colour": offered.mechanisms.findIndex((mechanism) => mechanism.name === name) % 8 });
+const swatch = (name) => make("span", { class: "swatch", "data-colour": offered.mechanisms.find((mechanism) => mechanism.name === name).look });
 
 function realRisk({ real }) {
   if (!real) return "";
@@ -143,16 +154,40 @@ function realRisk({ real }) {
   return real.warning ? `${sure} Nothing bounds it for other data.` : sure;
 }
 
+// Scores on the screen, for a link that is to contain them; none if they are too many for an address.
+export const scoresShown = () => (latest && !latest.scores.grouped ? latest.scores.bars.map(({ label, score }) => [label, score]) : null);
+
+function showVerdict({ text, state: reached }) {
+  const assumed = unsaid() ? `If one person moves each score by at most ${state.sensitivity}, in any direction: ` : "";
+  const words = unbroken(assumed + text);
+  const element = $("#verdict");
+  if (element.textContent !== words) element.textContent = words;
+  $("#decision").dataset.state = reached;
+}
+
 function showNow({ now }) {
-  $("#needs").replaceChildren(...now.map((row) =>
-    make("li", {}, swatch(row.mechanism), make("span", {}, make("strong", {}, `${titleOf(row.mechanism)}: `), unbroken(row.need_words ?? "…")))));
+  // Where no ε can be named, a sentence says why.
+  $("#needs").replaceChildren(...now.filter((row) => row.need_words && !row.need).map((row) =>
+    make("li", {}, swatch(row.mechanism), make("span", {}, make("strong", {}, `${titleOf(row.mechanism)}: `), unbroken(row.need_words)))));
   const level = percent(Number(state.level));
-  const heads = ["Mechanism", "Expected error", `${level} within`, "Best chosen", "Too large", "ρ (zCDP)", `Σε of ${state.releases}`, `Σρ of ${state.releases}`, "ε at δ"];
-  const cells = (row) => [figure(row.expected_error), figure(row.error_quantile), percent(row.best_probability), percent(row.beyond), figure(row.rho), figure(row.total_pure), figure(row.total_rho), figure(row.total_approx)];
-  const body = now.map((row) => make("tr", {},
-    make("th", { scope: "row" }, titleOf(row.mechanism), " ", row.private ? "" : make("span", { class: "tag" }, "not private")),
+  const heads = [
+    ["Mechanism"],
+    ["Needs ε", "the least ε at which the mechanism is accurate enough, rounded up"],
+    ["Expected error", "how far the answer’s score lies below the best one, on average"],
+    [`${level} within`, `the error that ${level} of answers do not exceed`],
+    ["Best chosen", "the chance that the answer is a best candidate"],
+    ["Too large", "the chance of an error larger than you can live with"],
+    ["ρ", "what one release costs in zero-concentrated differential privacy (zCDP), a measure in which many releases add up more cheaply than in ε"],
+    ["Sum of ε", `what all ${state.releases} releases cost in ε, added up`],
+    ["Sum of ρ", `what all ${state.releases} releases cost in ρ, added up`],
+    ["ε at δ", `the least ε for all ${state.releases} releases together that discreet can prove, if a failure of probability δ = ${state.delta} is tolerated`],
+  ];
+  const need = (row) => (row.need_words === null ? "…" : row.need === null ? "–" : figure(row.need));
+  const cells = (row) => [need(row), figure(row.expected_error), figure(row.error_quantile), percent(row.best_probability), percent(row.beyond), cost(row.rho), cost(row.total_pure), cost(row.total_rho), cost(row.total_approx)];
+  const body = now.map((row) => make("tr", { class: row.mechanism === state.choice ? "chosen" : "" },
+    make("th", { scope: "row" }, swatch(row.mechanism), " ", titleOf(row.mechanism), " ", row.private ? "" : make("span", { class: "tag" }, "not private")),
     ...cells(row).map((text) => make("td", { class: "number" }, text))));
   $("#now").replaceChildren(
-    make("thead", {}, make("tr", {}, ...heads.map((text, index) => make("th", { scope: "col", class: index ? "number" : "" }, text)))),
+    make("thead", {}, make("tr", {}, ...heads.map(([text, meaning]) => make("th", { scope: "col", class: meaning ? "number" : "" }, meaning ? term(text, meaning) : text)))),
     make("tbody", {}, ...body));
 }

@@ -1,26 +1,37 @@
-// A slider and a box for the same number; sliders of quantities that span decades are logarithmic.
+// A slider and a box for the same number. The slider stops at round numbers only, so that every key moves it.
 import { $, make } from "./dom.js";
 import { change, state } from "./state.js";
 
-const STEPS = 1000;
+const MANTISSAS = [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 2.8, 3, 3.2, 3.4, 3.6, 3.8, 4, 4.3, 4.6, 5, 5.3, 5.6, 6, 6.4, 6.8, 7.2, 7.6, 8, 8.5, 9, 9.5];
 const dials = [];
 
-// The same number may have two dials: one among the controls, one within reach on a small screen.
-export function addDial(place, { name, id = name, label, low, high, logarithmic = true, whole = false, hint = null }) {
-  const toValue = (step) => {
-    const part = step / STEPS;
-    const value = logarithmic ? low * (high / low) ** part : low + (high - low) * part;
-    return whole ? String(Math.round(value)) : tidy(value);
-  };
-  const toStep = (text) => {
-    const value = Number(text);
-    if (!Number.isFinite(value)) return null;
-    const part = logarithmic ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
-    return Math.round(STEPS * Math.min(1, Math.max(0, part)));
-  };
+const written = (value) => (value > 0 && value < 1e-3 ? String(Number(value.toPrecision(3)).toExponential()) : String(Number(value.toPrecision(3))));
+
+// Round numbers from low to high, over decades; whole ones only where the quantity is counted.
+function decades(low, high, whole) {
+  const stops = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+    for (const mantissa of MANTISSAS) {
+      const value = Number((mantissa * 10 ** power).toPrecision(3));
+      if (value >= low * 0.999 && value <= high * 1.001) stops.push(whole ? Math.round(value) : value);
+    }
+  }
+  return [...new Set([...stops, high])].sort((one, other) => one - other).map(written);
+}
+
+// Even steps from nothing to the spread of the scores: about a hundred, each 1, 2 or 5 times a power of ten.
+export function evenly(spread, whole) {
+  const rough = Math.max(spread, 1e-9) / 100;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.max(whole ? 1 : 0, [1, 2, 5, 10].find((one) => one * power >= rough * 0.999) * power);
+  return Array.from({ length: Math.max(2, Math.floor(spread / step + 1e-9) + 1) }, (_, place) => String(Number((place * step).toPrecision(6))));
+}
+
+export function addDial(place, { name, id = name, label, low, high, whole = false, hint = null }) {
+  const dial = { name, stops: decades(low, high, whole) };
   const slider = make("input", {
-    type: "range", min: 0, max: STEPS, step: 1, id: `${id}-slider`, "aria-label": `${label}, slider`,
-    oninput: () => change({ [name]: toValue(Number(slider.value)) }, { from: slider }),
+    type: "range", min: 0, max: dial.stops.length - 1, step: 1, id: `${id}-slider`, "aria-label": `${label}, slider`,
+    oninput: () => change({ [name]: dial.stops[Number(slider.value)] }, { from: slider }),
   });
   const box = make("input", {
     type: "text", inputmode: "decimal", id, "aria-describedby": `${id}-wrong`, maxlength: 40,
@@ -30,15 +41,30 @@ export function addDial(place, { name, id = name, label, low, high, logarithmic 
   const rows = [make("label", { for: id }, label), slider, box, wrong];
   if (hint) rows.push(make("p", { class: "hint" }, hint));
   $(place).append(make("div", { class: "dial" }, ...rows));
-  dials.push({ name, slider, box, wrong, toStep });
+  dials.push(Object.assign(dial, { slider, box, wrong }));
+}
+
+export function setStops(name, stops) {
+  for (const dial of dials.filter((one) => one.name === name)) {
+    if (dial.stops.join() === stops.join()) continue;
+    dial.stops = stops;
+    dial.slider.max = String(stops.length - 1);
+    place(dial);
+  }
+}
+
+function place({ name, slider, stops }) {
+  const value = Number(state[name]);
+  if (!Number.isFinite(value)) return;
+  const distance = (stop) => Math.abs(Number(stop) - value);
+  slider.value = String(stops.reduce((best, stop, index) => (distance(stop) < distance(stops[best]) ? index : best), 0));
 }
 
 export function showDials(from) {
-  for (const { name, slider, box, toStep } of dials) {
-    if (from !== box) box.value = state[name];
-    const step = toStep(state[name]);
-    if (from !== slider && step !== null) slider.value = String(step);
-    slider.setAttribute("aria-valuetext", state[name]);
+  for (const dial of dials) {
+    if (from !== dial.box) dial.box.value = state[dial.name];
+    if (from !== dial.slider) place(dial);
+    dial.slider.setAttribute("aria-valuetext", state[dial.name]);
   }
 }
 
@@ -53,9 +79,4 @@ export function showWrong(message) {
     wrong.textContent = here ? message.replace(/^.*?: /, "") : "";
   }
   return found;
-}
-
-function tidy(value) {
-  if (value < 1e-3) return value.toExponential(0);
-  return String(Number(value.toPrecision(value < 10 ? 2 : 3)));
 }

@@ -24,6 +24,30 @@ export function figure(value) {
   return String(Number(value.toPrecision(4)));
 }
 
+// A cost is rounded up, never in its favour.
+export function cost(value) {
+  if (typeof value !== "number" || value === 0) return figure(value);
+  const grid = 10 ** (3 - Math.floor(Math.log10(value)));
+  return figure(Math.ceil(value * grid - 1e-6) / grid);
+}
+
+// A short term with its meaning: on pointing at it, on reaching it by keyboard, and for whoever listens.
+export function term(text, meaning) {
+  const tip = $("#tip");
+  const element = make("span", { class: "term", tabindex: 0 }, text, make("span", { class: "unseen" }, `: ${meaning}`));
+  const show = () => {
+    tip.textContent = meaning;
+    tip.hidden = false;
+    const { left, bottom } = element.getBoundingClientRect();
+    const { width, height } = tip.getBoundingClientRect();
+    tip.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
+    tip.style.top = `${Math.min(bottom + 6, innerHeight - height - 8)}px`;
+  };
+  for (const name of ["mouseenter", "focus"]) element.addEventListener(name, show);
+  for (const name of ["mouseleave", "blur"]) element.addEventListener(name, () => { tip.hidden = true; });
+  return element;
+}
+
 // "ε = 1" stays on one line.
 export const unbroken = (text) => text.replaceAll(" = ", "\u00a0=\u00a0");
 

@@ -29,8 +29,8 @@ export function showEditor(scores) {
   });
   $("#reset-edits").hidden = Object.keys(state.edits).length === 0;
   $("#editor-title").textContent = scores.grouped
-    ? `The best of ${scores.count.toLocaleString("en")} candidates`
-    : "Drag or type to change a score";
+    ? `Change a score: the best of ${scores.count.toLocaleString("en")} candidates`
+    : "Change a score";
 }
 
 function build(editor, scores, places) {

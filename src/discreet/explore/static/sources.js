@@ -1,8 +1,8 @@
-// Where scores come from: examples, the file of the command line, a file, pasted lines.
-import { $, make, unbroken } from "./dom.js";
+// Where scores come from: examples, look-alikes, the file of the command line, a file, pasted lines.
+import { $, $$, make, unbroken } from "./dom.js";
 import { clear, notify } from "./notices.js";
-import { sendFile } from "./server.js";
-import { change, state } from "./state.js";
+import { get, post, sendFile } from "./server.js";
+import { change, request, state } from "./state.js";
 
 let offered = null;
 const files = new Map();
@@ -17,6 +17,9 @@ export function startSources(start) {
   });
   $("#file").addEventListener("change", (event) => event.target.files[0] && open(event.target.files[0].name, event.target.files[0]));
   $("#use-pasted").addEventListener("click", () => open("pasted.csv", new Blob([$("#pasted").value])));
+  $("#made-shape").append(...Object.entries(start.shapes).map(([value, words]) => make("option", { value }, words)));
+  $("#make-look-alike").addEventListener("click", makeLookAlike);
+  $("#ask-done").addEventListener("click", answered);
   // With a file on the command line and nothing in the address, the page begins with that file.
   if (start.opened && location.hash.length < 2) use(start.opened);
 }
@@ -24,11 +27,14 @@ export function startSources(start) {
 export function showSource() {
   const options = offered.examples.map(({ key, title }) => make("option", { value: `example:${key}` }, title));
   for (const [value, { name }] of files) options.push(make("option", { value }, name));
-  if (state.source.startsWith("file:") && !files.has(state.source)) options.push(make("option", { value: state.source }, "A file that was open"));
+  if (state.source.startsWith("made:")) options.push(make("option", { value: state.source }, `Look-alike of ${Number(state.source.slice(5).split(",")[0]).toLocaleString("en")} candidates`));
+  if (state.source.startsWith("file:") && !files.has(state.source)) options.push(make("option", { value: state.source }, "Scores that were open"));
   $("#source").replaceChildren(...options);
   $("#source").value = state.source;
   const example = offered.examples.find(({ key }) => state.source === `example:${key}`);
-  $("#about").textContent = example ? unbroken(example.about) : "Set Δ, and whether scores are monotonic, for these scores.";
+  $("#about").textContent = example ? unbroken(example.about)
+    : state.source.startsWith("made:") ? "Invented. Set Δ, and whether scores are monotonic, as for the real ones." : "Set Δ, and whether scores are monotonic, for these scores.";
+  if (!files.get(state.source)?.unsaid) $("#ask").hidden = true;
 }
 
 function choose(value) {
@@ -43,6 +49,22 @@ function choose(value) {
   change({ source: value, edits: {}, sensitivity, monotonic, epsilon, tolerance });
 }
 
+async function makeLookAlike() {
+  const facts = ["count", "best", "lead", "shape"].map((name) => $(`#made-${name}`).value.trim()).join(",");
+  const wrong = $("#made-wrong");
+  const [, best] = facts.split(",").map(Number);
+  try {
+    // A twentieth of the best score to begin with, as for any other scores.
+    const tolerance = String(Number((best / 20).toPrecision(1)) || 0);
+    await post("api/figures", { ...request(), source: `made:${facts}`, edits: {}, tolerance });
+    wrong.hidden = true;
+    change({ source: `made:${facts}`, edits: {}, tolerance });
+  } catch (error) {
+    wrong.textContent = error.message.replace(/^.*?: /, "");
+    wrong.hidden = false;
+  }
+}
+
 const valueOf = (file) => `file:${file.key}`;
 
 function remember(file) {
@@ -51,9 +73,48 @@ function remember(file) {
 
 function use(file) {
   remember(file);
-  // What was said of other scores does not hold for these; nothing better than Δ = 1 can be guessed, so the page asks.
-  const { sensitivity = "1", monotonic = false } = file;
-  change({ source: valueOf(file), edits: {}, sensitivity, monotonic });
+  // What was said of other scores does not hold for these: the page assumes the worst, and asks.
+  const { sensitivity = "1", monotonic = false, tolerance } = file;
+  file.unsaid ??= file.sensitivity === undefined;
+  if (file.unsaid) {
+    for (const radio of $$("#ask input[type=radio]")) radio.checked = false;
+    $("#ask-sensitivity").value = sensitivity;
+    $("#ask").hidden = false;
+  }
+  $("#with-scores").checked = false;
+  change({ source: valueOf(file), edits: {}, sensitivity, monotonic, tolerance });
+}
+
+function answered() {
+  const said = $("#ask input[type=radio]:checked")?.value;
+  const sensitivity = $("#ask-sensitivity").value.trim();
+  const wrong = $("#ask-wrong");
+  const fine = said && Number(sensitivity) > 0;
+  wrong.hidden = Boolean(fine);
+  wrong.textContent = said ? "Δ must be a number above zero." : "Choose one of the two.";
+  if (!fine) return;
+  const file = files.get(state.source);
+  const monotonic = said === "count";
+  Object.assign(file, { unsaid: false, sensitivity, monotonic });
+  $("#source").focus();
+  change({ sensitivity, monotonic });
+}
+
+export const unsaid = () => Boolean(files.get(state.source)?.unsaid);
+
+// Scores that came in a link go to the server's memory, and out of the address.
+export async function fromLink(scores) {
+  history.replaceState(null, "", location.href.split("#")[0]);
+  const quoted = (label) => `"${label.replaceAll('"', '""')}"`;
+  const { sensitivity, monotonic, tolerance } = state;
+  const file = await sendFile("scores of a link.csv", new Blob(["candidate,score\n", ...scores.map(([label, score]) => `${quoted(label)},${score}\n`)]));
+  use({ ...file, sensitivity, monotonic, tolerance });
+}
+
+// What this page had changed before it was loaded again.
+export async function fromDraft(page) {
+  const { edits } = await get(`api/draft?${new URLSearchParams({ page, source: state.source })}`);
+  if (Object.keys(edits).length) change({ edits });
 }
 
 async function open(name, content) {
@@ -65,7 +126,9 @@ async function open(name, content) {
     const file = await sendFile(name, content);
     clear("file");
     use(file);
-    notify("file", `${file.name}: ${file.count === 1 ? "1 candidate" : `${file.count.toLocaleString("en")} candidates`}. Now say for these scores what Δ is and whether they are monotonic; until then Δ = 1 and not monotonic.`, { good: true });
+    notify("file", `${file.name}: ${file.count === 1 ? "1 candidate" : `${file.count.toLocaleString("en")} candidates`}. Now say what one person can do to these scores; until then Δ = 1 and not monotonic.`, { good: true });
+    $("#ask").scrollIntoView({ block: "center" });
+    $("#ask input").focus();
   } catch (error) {
     notify("file", `This file was not used: ${error.message}.`);
   } finally {

@@ -1,5 +1,6 @@
-// What is on the screen. It lives here and in the address after the #, never on the server. Scores of one's own are the
-// exception: the address, which a browser keeps in its history, has only the name under which the server holds them.
+// What is on the screen. It lives here and in the address after the #. Scores that were typed, changed or opened are
+// the exception: a browser keeps addresses in its history, so they have only a name there, under which the server
+// holds the scores in memory.
 export const state = {
   view: "decide",
   source: "example:clinic",
@@ -16,11 +17,20 @@ export const state = {
   worlds: "2",
   missing: false,
   audit: "",
+  page: fresh(),
 };
 
+const VIEWS = ["decide", "attack", "audit", "claims"];
 const listeners = [];
 let writing = null;
+let offered = null;
 export const onChange = (listener) => listeners.push(listener);
+export const startState = (start) => { offered = start; };
+
+// The name of this page's changes on the server.
+function fresh() {
+  return [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
 
 export function change(parts, { from = null } = {}) {
   clearTimeout(writing);
@@ -34,53 +44,57 @@ export function change(parts, { from = null } = {}) {
   for (const listener of listeners) listener(from);
 }
 
-const own = (source) => source.startsWith("file:");
-
-export function link() {
+export function link(scores = null) {
   const parts = new URLSearchParams();
   for (const [name, value] of Object.entries(state)) {
-    if (name === "edits") {
-      const edits = own(state.source) ? [] : Object.entries(value).map(([place, score]) => `${place}:${score}`);
-      if (edits.length) parts.set(name, edits.join(","));
-    } else if (name === "audit") {
-      if (value) parts.set(name, value);
-    } else parts.set(name, Array.isArray(value) ? value.join(",") : String(value));
+    if (name === "edits" || (name === "audit" && !value)) continue;
+    parts.set(name, Array.isArray(value) ? value.join(",") : String(value));
+  }
+  if (scores) {
+    parts.delete("source");
+    parts.delete("page");
+    parts.set("scores", JSON.stringify(scores));
   }
   return `#${parts}`;
 }
 
-// Reads the address; whatever cannot be understood is left as it was and named.
+// Reads the address. What cannot be understood is left as it was and named; scores in it are handed back, and the
+// name of the page that had changed some.
 export function restore(fragment) {
-  const ignored = [];
-  // A link that says where scores come from says all about them.
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
-  const same = own(state.source) && parts.get("source") === state.source;
-  if (parts.has("source") && !same) state.edits = {};
+  const told = { ignored: [], scores: null, page: null };
+  if (parts.has("source") && parts.get("source") !== state.source) state.edits = {};
   for (const [name, text] of parts) {
-    const value = understood(name, text);
-    if (value === undefined) ignored.push(name.slice(0, 40));
-    else state[name] = value;
+    if (name === "page") told.page = /^[0-9a-f]{24}$/.test(text) && text !== state.page ? text : null;
+    else if (name === "scores") told.scores = scoresIn(text);
+    else {
+      const value = understood(name, text);
+      if (value === undefined) told.ignored.push(name.slice(0, 40));
+      else state[name] = value;
+    }
+    if (name === "scores" && !told.scores) told.ignored.push("scores");
   }
-  return ignored;
+  return told;
 }
 
 function understood(name, text) {
-  if (!Object.hasOwn(state, name)) return undefined;
-  if (name === "view") return ["decide", "audit", "claims"].includes(text) ? text : undefined;
-  if (name === "edits") return editsIn(text);
+  if (!Object.hasOwn(state, name) || name === "edits") return undefined;
+  const known = (one) => offered.mechanisms.some((mechanism) => mechanism.name === one);
+  if (name === "view") return VIEWS.includes(text) ? text : undefined;
+  if (name === "choice") return known(text) ? text : undefined;
+  if (name === "mechanisms") return text.split(",").every(known) ? text.split(",") : undefined;
+  if (name === "source" && text.startsWith("example:")) return offered.examples.some(({ key }) => text === `example:${key}`) ? text : undefined;
   if (typeof state[name] === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
-  if (Array.isArray(state[name])) return text ? text.split(",") : undefined;
   return text.length <= 200 ? text : undefined;
 }
 
-function editsIn(text) {
-  const edits = {};
-  for (const part of text.split(",")) {
-    const [place, score] = part.split(":");
-    if (!/^\d+$/.test(place) || score === undefined || score === "" || !Number.isFinite(Number(score))) return undefined;
-    edits[place] = Number(score);
+function scoresIn(text) {
+  try {
+    const scores = JSON.parse(text);
+    return Array.isArray(scores) && scores.every((one) => typeof one[0] === "string" && Number.isFinite(one[1])) ? scores : null;
+  } catch {
+    return null;
   }
-  return edits;
 }
 
 // What the server is asked: numbers as they were typed, so that 0.1 means one tenth.

@@ -47,6 +47,8 @@ export function chartConfig(categories, columns, width) {
     legend: { labelColor: ink, titleColor: muted, labelFontSize: 12, orient: "top", columns, title: null, labelLimit: columns > 1 ? 240 : Math.min(380, width), symbolSize: 90 },
     axisX: { grid: false },
     rule: { color: ink },
+    text: { color: ink },
+    rect: { color: colour("good") },
     range: { category: categories.map(colour) },
   };
 }

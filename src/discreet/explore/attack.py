@@ -1,0 +1,173 @@
+"""To feel what ε means: guess from an answer which world is real; try to push an answer out of its band."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.analysis.disclosure import disclosure_bound
+from discreet.errors import ParameterError
+from discreet.explore.settings import Setting, mechanism_at
+from discreet.guarantees import PureDP
+from discreet.mechanisms import MECHANISMS
+from discreet.numbers.exact import positive, positive_distance, refuse
+from discreet.numbers.printing import jsonable, percent
+from discreet.sampling import SecureBits
+
+ROUNDS = 20
+_MOST_ROUNDS = 1_000
+# The others voted seven to seven; one person's vote decides, and can be either.
+_WORLDS = ((8, 7), (7, 8))
+_VOTE = Setting(Fraction(1), monotonic=False, delta=Fraction(1, 10**6))
+_TOUCH = 1e-6
+"""Ratios this close to the edge of the band touch it: floats say no more."""
+
+
+def game(given: object) -> dict[str, Any]:
+    """Rounds of the game: in each a fair coin chooses Ana's vote, and the mechanism publishes a winner."""
+    asked = _asked(given)
+    epsilon = _epsilon(asked)
+    rounds = asked.get("rounds", ROUNDS)
+    if rounds not in (ROUNDS, _MOST_ROUNDS):
+        raise refuse("rounds", rounds, f"{ROUNDS} or {_MOST_ROUNDS}")
+    mechanism = mechanism_at(_named(asked), _VOTE.delta, epsilon=epsilon)
+    worlds = [_VOTE.scores(np.array(scores)) for scores in _WORLDS]
+    drawn = [mechanism.sample(scores, rounds) for scores in worlds]
+    coins = SecureBits().integer(rounds)
+    votes = [coins >> place & 1 for place in range(rounds)]
+    answers = [int(drawn[vote][place]) for place, vote in enumerate(votes)]
+    first, second = (mechanism.probabilities(scores) for scores in worlds)
+    bounded = mechanism.promise_at(_VOTE.range_distance).to(PureDP).epsilon < math.inf
+    return {
+        "rounds": [{"vote": v, "answer": a} for v, a in zip(votes, answers, strict=True)],
+        # Whoever names the likelier world is right this often; nobody can do better on these worlds.
+        "best": float(np.maximum(first, second).sum()) / 2,
+        "bound": disclosure_bound(epsilon, worlds=2) if bounded else 1.0,
+        "right": sum(v == a for v, a in zip(votes, answers, strict=True)),
+        "factor": math.exp(float(epsilon)) if bounded else "inf",
+    }
+
+
+def ratios(given: object) -> dict[str, Any]:
+    """For two neighbouring score vectors: the log-ratio of each answer, and the band that a claim allows."""
+    asked = _asked(given)
+    claim = asked.get("claim")
+    if claim not in ("pure", "bounded-range"):
+        raise refuse("claim", claim, "pure or bounded-range")
+    monotonic = asked.get("monotonic")
+    if not isinstance(monotonic, bool):
+        raise refuse("monotonic", monotonic, "true or false")
+    sensitivity = positive_distance("sensitivity", str(asked.get("sensitivity", "1"))[:40])
+    scores, moves = (_numbers(name, asked) for name in ("scores", "moves"))
+    if len(scores) != len(moves):
+        raise ParameterError("give each score a move")
+    if any(abs(move) > 1 for move in moves):
+        raise ParameterError("a neighbour moves a score by at most Δ")
+    if monotonic and min(moves) < 0 < max(moves):
+        raise ParameterError("monotonic neighbours move all scores in one direction")
+    setting = Setting(sensitivity, monotonic, Fraction(1, 10**6))
+    epsilon = _epsilon(asked)
+    mechanism = mechanism_at(_named(asked), setting.delta, epsilon=epsilon)
+    here = np.array(scores)
+    there = here + np.array(moves) * float(sensitivity)
+    chances = [mechanism.probabilities(setting.scores(values)).tolist() for values in (here, there)]
+    return band(claim, float(epsilon), *chances)
+
+
+def band(
+    claim: str, allowed: float, chances: Sequence[float], others: Sequence[float]
+) -> dict[str, Any]:
+    """The log-ratio of each answer, the band in which a claim keeps them, and what this pair shows.
+
+    Example:
+        >>> seen = band("pure", 1.0, [0.5, 0.5], [0.9, 0.1])
+        >>> seen["state"], seen["telling"], round(seen["rows"][1]["ratio"], 3)
+        ('outside', 1, 1.609)
+    """
+    logs = [_log_ratio(one, other) for one, other in zip(chances, others, strict=True)]
+    least, most = min(logs), max(logs)
+    if claim == "bounded-range":
+        spread = most - least
+        low, high = (least, least + allowed) if math.isfinite(least) else (most - allowed, most)
+        telling = logs.index(most)
+        what = f"the log-ratios of the answers lie {_shown(spread)} apart; {_shown(allowed)} is allowed"
+    else:
+        spread, low, high = max(-least, most), -allowed, allowed
+        telling = max(range(len(logs)), key=lambda place: abs(logs[place]))
+        what = (
+            f"answer {telling} is {_shown(math.exp(min(spread, 700)))} times as likely in one world as in "
+            f"the other; {_shown(math.exp(min(allowed, 700)))} times is allowed"
+        )
+    state = "inside"
+    if abs(spread - allowed) <= _TOUCH * max(1.0, allowed):
+        state = "touches"
+    elif spread > allowed:
+        state = "outside"
+    words = {
+        "inside": "Within the band",
+        "touches": "At the edge of the band, and no further",
+        "outside": "Out of the band, so the claim is false",
+    }[state]
+    edge = 3 * allowed + 1 if math.isinf(spread) else spread
+    rows = [
+        {
+            "answer": str(place),
+            "ratio": max(-edge, min(edge, log)),
+            "probability": float(one),
+            "neighbour": float(other),
+            "label": f"{_chance(one)}\nand {_chance(other)}",
+            "telling": "telling answer" if place == telling else "other answers",
+        }
+        for place, (log, one, other) in enumerate(zip(logs, chances, others, strict=True))
+    ]
+    seen = {"rows": rows, "band": [{"low": low, "high": high}], "telling": telling}
+    found: dict[str, Any] = jsonable({**seen, "state": state, "words": f"{words}: {what}."})
+    return found
+
+
+def _log_ratio(one: float, other: float) -> float:
+    if one == other:
+        return 0.0
+    return math.inf if other == 0 else -math.inf if one == 0 else math.log(one / other)
+
+
+def _chance(value: float) -> str:
+    return f"{value:.2g}" if 0 < value < 0.001 else percent(value)
+
+
+def _shown(value: float) -> str:
+    return "∞" if math.isinf(value) else f"{value:.4g}"
+
+
+def _asked(given: object) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise ParameterError("the request must be a JSON object")
+    return given
+
+
+def _named(asked: Mapping[str, Any]) -> str:
+    name = asked.get("mechanism")
+    if name not in MECHANISMS:
+        raise refuse("mechanism", name, "one of " + ", ".join(MECHANISMS))
+    return str(name)
+
+
+def _epsilon(asked: Mapping[str, Any]) -> Fraction:
+    epsilon = positive("epsilon", str(asked.get("epsilon", ""))[:40])
+    if not Fraction(1, 10_000) <= epsilon <= 100:
+        raise refuse("epsilon", asked["epsilon"], "between 0.0001 and 100 on this page")
+    return epsilon
+
+
+def _numbers(name: str, asked: Mapping[str, Any]) -> list[float]:
+    given = asked.get(name)
+    if not isinstance(given, list) or not 2 <= len(given) <= 6:
+        raise ParameterError(f"{name} must be a list of two to six numbers")
+    numbers = [float(one) for one in given if isinstance(one, int | float) and abs(one) <= 1e6]
+    if len(numbers) != len(given):
+        raise ParameterError(f"{name} must be numbers of at most a million")
+    return numbers

@@ -1,0 +1,179 @@
+"""An exact audit of the whole procedure: small base mechanisms, the winner's law, the largest loss found.
+
+The law of the best of K runs is explicit for a run with a few outcomes (``docs/proofs/tuning.md``), so a pair
+of such runs that is ε-private by construction is a witness: whoever claims less than its loss is refuted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+from discreet.guarantees import PureDP
+from discreet.numbers.balls import ball_of, precision, upper_end
+from discreet.numbers.exact import float_down, positive, refuse, whole
+from discreet.tuning.laws import NegativeBinomial, RunCount
+
+_BITS = 160
+_MASSES = (
+    *(Fraction(1, 10**k) for k in (6, 4, 2)),
+    *(Fraction(k, 20) for k in (1, 3, 5, 7, 9, 11, 13, 15, 17, 19)),
+)
+_ROUNDS = 25
+_GAIN = 1e-4
+_STRETCHES = tuple(Fraction(k, 100) for k in (50, 80, 95, 99, 100, 101, 105, 125, 200))
+
+Masses = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TuningVerdict:
+    """What the audit found.
+
+    Attributes:
+        holds: whether no witness beats the claim.
+        found: the largest loss found, rounded down.
+        claimed: the ε that was claimed.
+        run: probabilities of one run's outcomes, from the worst quality up.
+        neighbour: the same for the neighbour; each within a factor e^ε of the first.
+        outcome: which outcome of the whole shows it; the number of outcomes stands for "none".
+
+    Example:
+        >>> from discreet.tuning import Fixed
+        >>> audit_tuning(PureDP(3), epsilon=1, runs=Fixed(3), outcomes=2).holds
+        True
+    """
+
+    holds: bool
+    found: float
+    claimed: float
+    run: Masses
+    neighbour: Masses
+    outcome: int
+
+
+def law_of_best(runs: RunCount, masses: Sequence[Any], *, target: int | None = None) -> list[Any]:
+    """The winner's law for a run with these outcomes from the worst up; the last entry is "none".
+
+    With ``target`` the first run whose outcome is at least that one is taken (geometric laws only).
+    """
+    if target is not None:
+        assert isinstance(runs, NegativeBinomial)
+        halting = ball_of(runs.halting)
+        reached = sum(masses[target:], 0 * masses[0])
+        weight = 1 / (halting + (1 - halting) * reached)
+        found = [
+            mass * weight if place >= target else 0 * mass for place, mass in enumerate(masses)
+        ]
+        return [*found, halting * (1 - reached) * weight]
+    below = [0 * masses[0]]
+    for mass in masses[:-1]:
+        below.append(below[-1] + mass)
+    ends = [*(runs.generating(part) for part in below), runs.generating(ball_of(1))]
+    return [*(high - low for low, high in pairwise(ends)), ends[0]]
+
+
+def audit_tuning(
+    claim: PureDP, *, epsilon: object, runs: RunCount, outcomes: int = 3, target: bool = False
+) -> TuningVerdict:
+    """Search ε-private runs of two or three outcomes for one whose best of K loses more than is claimed.
+
+    Args:
+        claim: what is claimed of the whole.
+        epsilon: what one run costs.
+        runs: the law of the number of runs; ``Fixed(k)`` also for a number that is shown.
+        outcomes: 2 or 3.
+        target: audit the first run to reach a target, and not the best.
+
+    Example:
+        >>> from discreet.tuning import Fixed
+        >>> verdict = audit_tuning(PureDP(1), epsilon=1, runs=Fixed(5))
+        >>> verdict.holds, round(verdict.found, 2)
+        (False, 5.0)
+    """
+    if not isinstance(claim, PureDP):
+        raise refuse("claim", claim, "PureDP")
+    ratio = positive("epsilon", epsilon)
+    if whole("outcomes", outcomes, least=2) > 3:
+        raise refuse("outcomes", outcomes, "2 or 3")
+    step = target and 1
+    best = _Found(-math.inf, (), (), 0)
+    starts = [masses for masses in product(_MASSES, repeat=outcomes - 1) if sum(masses) < 1]
+    for masses in starts:
+        best = max(best, _largest(runs, masses, ratio, step), key=lambda each: each.loss)
+    for _ in range(_ROUNDS):
+        near = [
+            tuple(mass * stretch for mass, stretch in zip(best.second[:-1], stretched, strict=True))
+            for stretched in product(_STRETCHES, repeat=outcomes - 1)
+        ]
+        allowed = [masses for masses in near if sum(masses) < 1]
+        found = [_largest(runs, masses, ratio, step) for masses in allowed]
+        better = max(found, key=lambda each: each.loss)
+        if better.loss <= best.loss * (1 + _GAIN):
+            break
+        best = better
+    loss = float_down(Fraction(best.loss))
+    claimed = claim.exact
+    return TuningVerdict(
+        holds=best.loss <= claimed,
+        found=loss,
+        claimed=claim.epsilon,
+        run=best.first,
+        neighbour=best.second,
+        outcome=best.outcome,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    loss: float
+    first: Masses
+    second: Masses
+    outcome: int
+
+
+def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | bool) -> _Found:
+    """The largest loss, from below, over the extreme ε-neighbours of a law, in both orders."""
+    second: Masses = (*masses, 1 - sum(masses, Fraction(0)))
+    place = target if isinstance(target, int) and target is not False else None
+    best = _Found(-math.inf, (), second, 0)
+    with precision(_BITS):
+        law = law_of_best(runs, [ball_of(mass) for mass in second], target=place)
+        for first in _neighbours(second, epsilon):
+            other = law_of_best(runs, [ball_of(mass) for mass in first], target=place)
+            for outcome, (one, two) in enumerate(zip(other, law, strict=True)):
+                for upper, lower in ((one, two), (two, one)):
+                    if not (bool(upper > 0) and bool(lower > 0)):
+                        continue
+                    loss = -Fraction(upper_end(-(upper / lower).log()))
+                    if loss > best.loss:
+                        best = _Found(float_down(loss) if loss > 0 else 0.0, first, second, outcome)
+    return best
+
+
+def _neighbours(second: Masses, epsilon: Fraction) -> Iterator[Masses]:
+    """Laws within a factor e^ε of one: all but one outcome at an end, and that one what is left.
+
+    e^ε is rounded down, so that each is ε-private for certain.
+    """
+    factor = -Fraction(upper_end(-ball_of(epsilon).exp()))
+    rounded = Fraction(float_down(factor))
+    for free in range(len(second)):
+        fixed = [place for place in range(len(second)) if place != free]
+        for ends in product((rounded, 1 / rounded), repeat=len(fixed)):
+            masses = dict(
+                zip(
+                    fixed,
+                    (second[p] * end for p, end in zip(fixed, ends, strict=True)),
+                    strict=True,
+                )
+            )
+            left = 1 - sum(masses.values(), Fraction(0))
+            if second[free] / rounded <= left <= second[free] * rounded:
+                yield tuple(
+                    left if place == free else masses[place] for place in range(len(second))
+                )

@@ -1,0 +1,278 @@
+"""``choose_run``: run, several times, keep the best, say nothing of the others, pay for all of it first."""
+
+from __future__ import annotations
+
+import numbers
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from discreet.accounting import Event
+from discreet.accounting.events import events_of
+from discreet.displays import visible
+from discreet.errors import ParameterError
+from discreet.guarantees import Guarantee
+from discreet.neighbours import ADD_REMOVE, Neighbours
+from discreet.numbers.exact import echo, refuse
+from discreet.questions.spending import AnyLedger, Asker
+from discreet.release import Release
+from discreet.sampling.bits import Bits, SecureBits, uniform_below
+from discreet.tuning.cost import cost_of_tuning
+from discreet.tuning.laws import Geometric, RunCount
+
+Run: TypeAlias = Callable[[Any], tuple[Any, Any]]
+"""Takes a setting, gives (quality, result); at most as dear as was said, and knows nothing of other runs."""
+
+Settings: TypeAlias = Sequence[Any] | Callable[[], Any]
+"""A list, from which each run takes one uniformly, or a function that draws one without reading the data."""
+
+STOP_AFTER = 1_000
+"""The mean number of runs after which a search for a target gives up, unless the user says otherwise."""
+
+TRUSTED = "That every run is as private as was said, and knows nothing of other runs, is the caller's word."
+WORST = "A run that raised, or whose quality was no number, counted as the worst."
+NONE = "none: no run succeeded, or there was none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenRun(Release):
+    """The run that was chosen: its setting (``answer``) and its result. Nothing of the others.
+
+    Attributes:
+        result: what the run gave beside its quality; None if no run was chosen.
+        found: whether a run was chosen at all.
+        rules: what was assumed, in sentences.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> from discreet.tuning import Fixed
+        >>> best = choose_run(lambda rate: (0, "a model"), [0.1], cost=PureDP(1), runs=Fixed(1))
+        >>> best.setting, best.result, best.found
+        (0.1, 'a model', True)
+    """
+
+    result: Any = None
+    found: bool = True
+    rules: tuple[str, ...] = ()
+
+    @property
+    def setting(self) -> Any:
+        """The setting of the chosen run; None if no run was chosen."""
+        return self.answer
+
+    def _further(self) -> tuple[str, ...]:
+        return self.rules
+
+    def __str__(self) -> str:
+        first, *rest = super(ChosenRun, self).__str__().split("\n")
+        said = [first if self.found else NONE, *rest, *(f"- {visible(r)}" for r in self.rules)]
+        return "\n".join(said)
+
+
+def choose_run(
+    run: Run,
+    settings: Settings,
+    *,
+    cost: object,
+    runs: RunCount | None = None,
+    target: object = None,
+    delta: object = None,
+    neighbours: str = ADD_REMOVE,
+    ledger: AnyLedger | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
+    progress: bool = True,
+) -> ChosenRun:
+    """The best of a random number of private runs, at the true cost of having tried them.
+
+    Each run gets a setting, drawn afresh from ``settings``, and returns ``(quality, result)``. The one of
+    highest quality is released, a draw among equals deciding ties; of the others nothing is, not even how
+    many there were. The whole cost is spent before the first run. That it covers everything rests on two
+    things that only the caller knows: every run costs ``cost`` at most, its quality included (a score on the
+    same people is not free), and no run sees another one's outcome.
+
+    With a ``target`` the first run of at least that quality is released, which costs twice a run at most. If
+    no run reaches it, a stop after a geometric number of runs ends the search with the answer "none": the
+    guarantee covers that answer, and without such a stop the search may never end.
+
+    A run that raises, or whose quality is no number, counts as the worst. If all do, or a Poisson number is
+    zero, the answer is "none". Errors of runs are not shown, because their words may quote the data: try a
+    run on invented data first. Interrupted, the spend stays.
+
+    Args:
+        run: one private run.
+        settings: a list, or a function that draws a setting without reading the data.
+        cost: what one run costs: a guarantee, an ``Event``, a list of them fixed in advance, or an event of
+            dp-accounting.
+        runs: the law of the number of runs; needed unless there is a target.
+        target: stop at the first run of this quality, a public number.
+        delta: the δ allowed, for runs that are not purely private.
+        neighbours: the relation for which ``cost`` holds.
+        ledger: who counts the budget of ``dataset``; None if nobody does.
+        dataset: the data set's name in the ledger.
+        purpose: what for, as the ledger is to say it.
+        progress: show the time elapsed on a terminal. It is all that is shown.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> from discreet.tuning import Geometric
+        >>> def run(depth):
+        ...     return -abs(depth - 3), f"a model of depth {depth}"  # private in earnest
+        >>> best = choose_run(run, [1, 2, 3, 4], cost=PureDP("0.5"), runs=Geometric(mean=20))
+        >>> best.guarantee
+        PureDP(1.401323317751116)
+        >>> best.setting in (1, 2, 3, 4)
+        True
+    """
+    relation = Neighbours.named(neighbours)
+    asker = Asker(ledger, dataset, neighbours=relation)
+    draw = _drawer(settings)
+    if runs is None:
+        if target is None:
+            raise ParameterError("⟨runs⟩ is needed: how many runs, such as Geometric(mean=20)")
+        runs = Geometric(mean=STOP_AFTER)
+    wanted = None if target is None else _public_target(target)
+    guarantee = cost_of_tuning(
+        _under(cost, relation), runs=runs, delta=delta, target=wanted is not None
+    )
+    way = f"the best of a {runs.words}"
+    if wanted is not None:
+        way = f"the first run to reach the target {echo(target)}, in a {runs.words}"
+    event = Event(guarantee, mechanism=way, neighbours=relation)
+
+    def work() -> _Best:
+        with _clock(shown=progress):
+            return _search(run, draw, runs, wanted, SecureBits())
+
+    best, terms = asker.spending(event, purpose or "choice among private runs", work)
+    terms["guarantee"] = guarantee
+    return ChosenRun(
+        answer=best.setting,
+        result=best.result,
+        found=best.quality is not None,
+        rules=(TRUSTED, WORST),
+        **terms,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    quality: Any = None
+    setting: Any = None
+    result: Any = None
+
+
+def _search(
+    run: Run,
+    draw: Callable[[Bits], Any],
+    runs: RunCount,
+    target: Any,
+    bits: Bits,
+) -> _Best:
+    """All runs, one after the other; the best so far, or the first that reaches the target."""
+    best, equals = _Best(), 0
+    for _ in range(runs.draw(bits)):
+        attempt = _attempt(run, draw, bits)
+        if attempt.quality is None:
+            continue
+        if target is not None:
+            if attempt.quality >= target:
+                return attempt
+        elif best.quality is None or attempt.quality > best.quality:
+            best, equals = attempt, 1
+        elif attempt.quality == best.quality:
+            # Each of several equals is kept with the same chance, whatever the order they came in.
+            equals += 1
+            if uniform_below(bits, equals) == 0:
+                best = attempt
+    return best
+
+
+def _attempt(run: Run, draw: Callable[[Bits], Any], bits: Bits) -> _Best:
+    """One run; one that raises has no quality, and what it said is not kept."""
+    try:
+        setting = draw(bits)
+        quality, result = run(setting)
+        return _Best(_comparable(quality), setting, result)
+    except Exception:  # whatever it is may depend on the data, and its words may quote it
+        return _Best()
+
+
+def _comparable(quality: Any) -> Any:
+    """A quality as a plain number, which Python compares exactly; None for what is none."""
+    plain = quality.item() if hasattr(quality, "item") else quality
+    if isinstance(plain, Decimal):
+        plain = Fraction(plain) if plain.is_finite() else float(plain)
+    if not isinstance(plain, numbers.Real):
+        return None
+    return plain if plain == plain else None  # noqa: PLR0124 - only NaN differs from itself
+
+
+def _public_target(target: object) -> Any:
+    wanted = _comparable(target)
+    if wanted is None or isinstance(target, bool):
+        raise refuse("target", target, "a number: the quality at which to stop")
+    return wanted
+
+
+def _drawer(settings: Settings) -> Callable[[Bits], Any]:
+    if callable(settings):
+        return lambda _bits: settings()
+    try:
+        listed = list(settings)
+    except TypeError:
+        listed = []
+    if not listed or isinstance(settings, str | bytes):
+        raise refuse("settings", settings, "a list of settings, or a function that draws one")
+    return lambda bits: listed[uniform_below(bits, len(listed))]
+
+
+def _under(cost: object, relation: Neighbours) -> object:
+    """The cost under the relation of the whole; an error where nothing follows."""
+    if isinstance(cost, Event):
+        return cost.under(relation)
+    if isinstance(cost, Guarantee):
+        return cost
+    if type(cost).__module__.partition(".")[0] == "dp_accounting":
+        if relation != ADD_REMOVE:
+            raise ParameterError(
+                "⟨neighbours⟩: events of dp-accounting are read for add-remove neighbours only"
+            )
+        return cost
+    if isinstance(cost, Sequence) and not isinstance(cost, str):
+        stated = [
+            replace(Event.of(each), neighbours=relation) if isinstance(each, Guarantee) else each
+            for each in cost
+        ]
+        return [event.under(relation) for event in events_of(stated)]
+    return cost
+
+
+@contextmanager
+def _clock(*, shown: bool) -> Iterator[None]:
+    """The time elapsed on stderr, by a clock of its own: a beat per run would tell how many there are."""
+    if not shown or not sys.stderr.isatty():
+        yield
+        return
+    over, begun = threading.Event(), time.monotonic()
+
+    def tick() -> None:
+        while not over.wait(1):
+            sys.stderr.write(f"\rtuning: {time.monotonic() - begun:.0f} s\x1b[K")
+            sys.stderr.flush()
+
+    ticking = threading.Thread(target=tick, daemon=True)
+    ticking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        ticking.join()
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

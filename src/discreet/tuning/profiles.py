@@ -1,0 +1,219 @@
+"""What one run costs, as a privacy profile: at every ε the δ that goes with it, never too small.
+
+A profile is what a guarantee, a list of releases fixed in advance, or an event of dp-accounting says about
+one run. The setting may be drawn at random: a profile of every setting is one of the mixture.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, pairwise
+
+from discreet.accounting import Event
+from discreet.accounting.events import core, events_of
+from discreet.accounting.loss_grids import Losses, grid_step, loss_curve_of
+from discreet.errors import DiscreetError, ParameterError
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.numbers.balls import ball_of, precision, upper_bound, upper_end
+from discreet.numbers.exact import Exact, refuse
+from discreet.numbers.searches import peak
+
+_BITS = 128
+_POINTS = 160
+_GRID = 4_096
+_LARGEST = 64.0
+
+Renyi = Callable[[Fraction], Exact]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The cost of one run.
+
+    Attributes:
+        divergence: an upper bound of δ at any ε ≥ 0.
+        pure: the ε beyond which δ is zero; infinite if there is none.
+        lost: the δ that no ε removes.
+        renyi: the Rényi divergence of an order, rounded up, where one is known.
+        orders: the orders to try; empty where every order is known.
+    """
+
+    divergence: Callable[[Fraction], Fraction]
+    pure: Exact = math.inf
+    lost: Fraction = Fraction(0)
+    renyi: Renyi | None = None
+    orders: tuple[Fraction, ...] = ()
+
+    def at(self, epsilon: Fraction) -> Fraction:
+        """δ at any real ε; below zero by exchanging the two neighbours: 1 − e^ε + e^ε·δ(−ε)."""
+        if epsilon >= 0:
+            return min(Fraction(1), self.divergence(epsilon))
+        other = self.divergence(-epsilon)
+        found = upper_bound(lambda e, d: d * e.exp() - e.expm1(), epsilon, other)
+        return min(Fraction(1), Fraction(found))
+
+    @cached_property
+    def reach(self) -> Fraction:
+        """An ε up to which the profile is worth looking at."""
+        if isinstance(self.pure, Fraction):
+            return self.pure
+        found = Fraction(1)
+        while found < _LARGEST and self.at(found) > self.lost + Fraction(1, 10**16):
+            found *= 2
+        return found
+
+
+def profile_of(cost: object) -> Profile:
+    """The profile of one run, from whatever says what a run costs.
+
+    Example:
+        >>> round(float(profile_of(PureDP(1)).at(Fraction(0))), 6)
+        0.462117
+    """
+    if isinstance(cost, Event | Guarantee):
+        return _of_list([Event.of(cost)])
+    if type(cost).__module__.partition(".")[0] == "dp_accounting":
+        from discreet.tuning.their_events import profile_of_theirs
+
+        return profile_of_theirs(cost)
+    if isinstance(cost, str | bytes) or not isinstance(cost, Iterable):
+        raise refuse(
+            "cost",
+            cost,
+            "a guarantee, an Event, a list of them fixed in advance, or an event or a loss distribution of "
+            "dp-accounting",
+        )
+    return _of_list(events_of(cost))
+
+
+def _of_list(events: Sequence[Event]) -> Profile:
+    """One release, or a list that is fixed in advance, composed by its loss distribution."""
+    if not events:
+        raise ParameterError("⟨cost⟩ is an empty list: say what one run costs")
+    if len(events) == 1 and events[0].count == 1:
+        return _of_guarantee(events[0].guarantee)
+    promises = [(event.guarantee, event.count) for event in events]
+    if all(isinstance(promise, ZCDP) for promise, _ in promises):
+        rho = sum((Fraction(promise.exact) * n for promise, n in promises), Fraction(0))  # type: ignore[attr-defined]
+        return _of_guarantee(ZCDP(rho))
+    curves = [loss_curve_of(core(promise), n) for promise, n in promises]
+    known = [curve for curve in curves if curve is not None]
+    if len(known) < len(curves):
+        raise ParameterError(
+            "⟨cost⟩ mixes measures that do not add up: give a list of ε, or a list of ρ"
+        )
+    losses = Losses.of(known, grid_step(known, _GRID))
+    kept = Fraction(1)
+    for promise, n in promises:
+        if isinstance(promise, ApproxDP):
+            kept *= (1 - promise.exact[1]) ** n
+    pure = sum((curve.epsilon * curve.count for curve in known), Fraction(0))
+    return _with_lost(losses.delta_at, pure, 1 - kept)
+
+
+def _of_guarantee(promise: Guarantee) -> Profile:
+    if isinstance(promise, ZCDP):
+        return _of_zcdp(promise)
+    curve = loss_curve_of(core(promise), 1)
+    if curve is None:
+        raise ParameterError(f"⟨cost⟩{promise!r} is not allowed: one run must have a finite cost")
+    epsilon, formula = curve.epsilon, curve.curve
+
+    def divergence(at: Fraction) -> Fraction:
+        if at >= epsilon:
+            return Fraction(0)
+        with precision(_BITS):
+            return max(Fraction(0), Fraction(upper_end(formula(at, ball_of(at).exp()))))
+
+    lost = promise.exact[1] if isinstance(promise, ApproxDP) else Fraction(0)
+    return _with_lost(divergence, epsilon, lost)
+
+
+def _with_lost(
+    divergence: Callable[[Fraction], Fraction], epsilon: Fraction, lost: Fraction
+) -> Profile:
+    """A profile of which a part δ is lost outright: δ + (1 − δ)·divergence."""
+    if lost == 1:
+        raise ParameterError("⟨cost⟩ promises nothing: its δ is 1")
+    if lost == 0:
+        return Profile(divergence, pure=epsilon)
+    return Profile(lambda at: lost + (1 - lost) * divergence(at), lost=lost)
+
+
+def _of_zcdp(promise: ZCDP) -> Profile:
+    rho = promise.exact
+    if not isinstance(rho, Fraction):
+        raise ParameterError(f"⟨cost⟩{promise!r} is not allowed: one run must have a finite cost")
+    if rho == 0:
+        return _of_guarantee(PureDP(0))
+    steer = float(rho)
+
+    def divergence(at: Fraction) -> Fraction:
+        near = float(at)
+
+        def height(log_excess: float) -> float:
+            order = 1 + math.exp(log_excess)
+            return -(
+                (order - 1) * (steer * order - near + math.log1p(-1 / order)) - math.log(order)
+            )
+
+        # With a large ε/ρ the best order is near (1 + ε/ρ)/2; the floats steer, any order is valid.
+        centre = math.log(max(near / steer, 1.0))
+        order = 1 + Fraction(math.exp(peak(height, -6.0, centre + 6.0)))
+        return min(divergence_at_order(order, order * rho, at), total_variation(rho))
+
+    return Profile(divergence, renyi=lambda order: order * rho)
+
+
+def divergence_at_order(order: Fraction, renyi: Fraction, epsilon: Fraction) -> Fraction:
+    """δ at ε of whatever has this Rényi divergence: e^((λ−1)(D − ε))·(1 − 1/λ)^(λ−1)/λ, rounded up."""
+    found = upper_bound(
+        lambda a, d, e: ((a - 1) * (d - e + (1 - 1 / a).log())).exp() / a, order, renyi, epsilon
+    )
+    return min(Fraction(1), Fraction(found) if found != math.inf else Fraction(1))
+
+
+def total_variation(divergence: Fraction) -> Fraction:
+    """The largest total variation at this Kullback–Leibler divergence: Pinsker, Bretagnolle and Huber."""
+    found = upper_bound(lambda d: (d / 2).sqrt().min((-(-d).expm1()).sqrt()), divergence)
+    return min(Fraction(1), Fraction(found))
+
+
+def chords(points: Sequence[tuple[Fraction, Fraction]]) -> Callable[[Fraction], Fraction]:
+    """A profile through points (ε, δ), the first at 0: δ is convex in e^ε, so its chords lie above it."""
+    places = [epsilon for epsilon, _ in points]
+    with precision(_BITS):
+        ratios = [ball_of(epsilon).exp() for epsilon in places]
+        steps = [1 / (high - low) for low, high in pairwise(ratios)]
+
+    def divergence(at: Fraction) -> Fraction:
+        right = bisect_right(places, at)
+        if right == len(points):
+            return points[-1][1]
+        left = max(0, right - 1)
+        (_, high_delta), (_, low_delta) = points[left], points[left + 1]
+        with precision(_BITS):
+            share = upper_end((ratios[left + 1] - ball_of(at).exp()) * steps[left])
+        return low_delta + min(Fraction(1), Fraction(share)) * (high_delta - low_delta)
+
+    return divergence
+
+
+def sampled(
+    found: Callable[[list[float]], Iterable[float]], reach: float
+) -> list[tuple[Fraction, Fraction]]:
+    """Points of somebody else's profile, of which nothing better is known than its floats."""
+    places = [reach * place / _POINTS for place in range(_POINTS + 1)]
+    deltas = [float(delta) for delta in found(places)]
+    if len(deltas) != len(places) or not all(0 <= delta <= 1 for delta in deltas):
+        raise DiscreetError("the accountant of this run gives no usable δ: the cost is not known")
+    # A float that fell a little too low between two others must not make the profile rise.
+    falling = list(accumulate(reversed(deltas), max))[::-1]
+    return [
+        (Fraction(place), Fraction(delta)) for place, delta in zip(places, falling, strict=True)
+    ]

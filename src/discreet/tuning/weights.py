@@ -1,0 +1,204 @@
+"""How much the best of several runs can make of each privacy loss of one run (theorem 3).
+
+With r(u) the largest probability that a set of probability u under one data set has under a neighbour, the
+best of K runs turns a likelihood ratio L into at most g(L) = max over u of f′(r(u))·L − τ·f′(u). Here r is
+replaced by a polygon above it, and g by a polygon above that: its corners, and the rise of its slope at each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from discreet.numbers.balls import ball_of, precision, upper_end
+from discreet.numbers.exact import float_down, float_up
+from discreet.tuning.laws import RandomRunCount
+from discreet.tuning.profiles import Profile
+
+_BITS = 128
+_TANGENTS = 24
+_STEP = 0.08
+_NEGLIGIBLE = Fraction(1, 10**4)
+_FIXED_POINT = 240
+
+Line = tuple[Fraction, Fraction]
+Point = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Corners as natural logarithms, from the lowest up, and the rise of the slope at each."""
+
+    corners: tuple[Fraction, ...]
+    rises: tuple[Fraction, ...]
+
+    @property
+    def lowest(self) -> float:
+        """The logarithm of the lowest corner."""
+        return float_down(-self.corners[0]) * -1 if self.corners else 0.0
+
+
+def divergence_of_best(profile: Profile, weights: Weights, epsilon: Fraction) -> Fraction:
+    """δ of the whole at ε: Σ rise · δ(ε + corner), with the profile of one run."""
+    total = Fraction(0)
+    for corner, rise in zip(weights.corners, weights.rises, strict=True):
+        total += rise * Fraction(float_up(profile.at(epsilon + corner)))
+    return total
+
+
+def weights_of(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Weights:
+    """The polygon above g(L)/τ as a function of L/τ; what weighs less than δ/10000 is treated coarsely."""
+    vertices = _polygon(_tangents(profile))
+    lines = list(_lines(vertices, runs, delta * _NEGLIGIBLE))
+    return _corners(lines)
+
+
+def _tangents(profile: Profile) -> list[Line]:
+    """Lines slope·u + height, each above r: e^t·u + δ(t), and 1 − e^−t(1 − u − δ(t)) from the other side."""
+    reach = profile.reach
+    places = [reach * place / _TANGENTS for place in range(_TANGENTS + 1)]
+    lines = [(Fraction(0), Fraction(1))]
+    with precision(_BITS):
+        for place in places:
+            lost = profile.at(place)
+            up = Fraction(float_up(upper_end(ball_of(place).exp())))
+            lines.append((up, lost))
+            if place:
+                # e^−t from below where it is taken away, and from above where it is added.
+                factor = ball_of(-place).exp()
+                down = Fraction(float_down(-Fraction(upper_end(-factor))))
+                lines.append((down, 1 - down + _up(factor) * lost))
+    return lines
+
+
+def _polygon(lines: Sequence[Line]) -> list[Point]:
+    """The corners (u, r) of the lower envelope over [0, 1], from u = 0 to u = 1."""
+    ordered = sorted(lines, key=lambda line: (-line[0], line[1]))
+    kept: list[tuple[Line, Fraction]] = []
+    for slope, height in ordered:
+        start = Fraction(0)
+        while kept:
+            (steeper, below), since = kept[-1]
+            if steeper == slope:
+                start = Fraction(2)
+                break
+            start = (height - below) / (steeper - slope)
+            if start > since:
+                break
+            kept.pop()
+            start = Fraction(0)
+        if start < 1:
+            kept.append(((slope, height), start))
+    places = [max(Fraction(0), start) for _, start in kept]
+    corners = [
+        (place, min(Fraction(1), slope * place + height))
+        for ((slope, height), _), place in zip(kept, places, strict=True)
+    ]
+    (slope, height), _ = kept[-1]
+    corners.append((Fraction(1), min(Fraction(1), slope + height)))
+    return corners
+
+
+def _lines(vertices: Sequence[Point], runs: RandomRunCount, negligible: Fraction) -> Iterator[Line]:
+    """Lines φ·x − c, two for each piece, such that f′(r(u))·x − f′(u) is below one of them.
+
+    On a piece f′(r(u)) is below its chord and f′(u) above its tangent, because f′ is convex.
+    """
+    with precision(_BITS):
+        floor = ball_of(negligible)
+        pieces = list(_pieces(vertices, runs))
+        first = 0
+        while first < len(pieces) and bool(runs.slope(ball_of(pieces[first][1][1])) <= floor):
+            first += 1
+        if first:
+            edge = runs.slope(ball_of(pieces[first - 1][1][1]))
+            yield _up(edge), Fraction(0)
+        for (start, low), (end, high) in pieces[first:]:
+            middle = ball_of((start + end) / 2)
+            height, rise = runs.slope(middle), runs.bend(middle) * ball_of((end - start) / 2)
+            yield _up(runs.slope(ball_of(low))), -_up(rise - height)
+            yield _up(runs.slope(ball_of(high))), -_up(-rise - height)
+
+
+def _up(ball: Any) -> Fraction:
+    return Fraction(upper_end(ball))
+
+
+def _pieces(vertices: Sequence[Point], runs: RandomRunCount) -> Iterator[tuple[Point, Point]]:
+    """The sides of the polygon, cut so that f′ changes by a small factor on each piece."""
+    for (start, low), (end, high) in pairwise(vertices):
+        if end <= start:
+            continue
+        cuts = [start, *_cuts(runs, start, end, low, high), end]
+        tilt = (high - low) / (end - start)
+        points = [(cut, low + tilt * (cut - start)) for cut in cuts]
+        yield from pairwise(points)
+
+
+def _cuts(
+    runs: RandomRunCount, start: Fraction, end: Fraction, low: Fraction, high: Fraction
+) -> list[Fraction]:
+    """Places between two corners, halved until neither f′(u) nor f′(r(u)) changes much."""
+    far = max(
+        _log_change(runs, start, end),
+        _log_change(runs, low, high),
+    )
+    if far <= _STEP:
+        return []
+    middle = Fraction(float_up((start + end) / 2))
+    if not start < middle < end:
+        return []
+    height = low + (high - low) * (middle - start) / (end - start)
+    return [
+        *_cuts(runs, start, middle, low, height),
+        middle,
+        *_cuts(runs, middle, end, height, high),
+    ]
+
+
+def _log_change(runs: RandomRunCount, low: Fraction, high: Fraction) -> float:
+    if high <= low:
+        return 0.0
+    change = (runs.slope(ball_of(high)) / runs.slope(ball_of(low))).log()
+    return float(change.mid()) if change.is_finite() else math.inf
+
+
+def _corners(lines: Sequence[Line]) -> Weights:
+    """The corners of the upper envelope of lines a·x − c and of zero, over x ≥ 0.
+
+    In fixed point, slopes rounded up and c down.
+    """
+    unit = 1 << _FIXED_POINT
+    scaled = sorted({(-(-slope * unit // 1), cut * unit // 1) for slope, cut in lines})
+    kept: list[tuple[int, int]] = [(0, 0)]
+    for slope, cut in scaled:
+        if slope == kept[-1][0]:
+            if cut >= kept[-1][1]:
+                continue
+            kept.pop()
+        while len(kept) > 1:
+            (a, c), (b, d) = kept[-2:]
+            # The middle line is nowhere on top if the new one meets the first before the middle one does.
+            if (cut - c) * (b - a) > (d - c) * (slope - a):
+                break
+            kept.pop()
+        kept.append((slope, cut))
+    corners, rises = [], []
+    with precision(_BITS):
+        for (a, c), (b, d) in pairwise(kept):
+            place = Fraction(d - c, b - a)
+            corners.append(
+                Fraction(-_LARGEST)
+                if place <= 0
+                else -Fraction(float_up(upper_end(-ball_of(place).log())))
+            )
+            rises.append(Fraction(b - a, unit))
+    return Weights(tuple(corners), tuple(rises))
+
+
+_LARGEST = 10_000
+"""Minus the logarithm that stands for a corner at zero: the profile is 1 there."""
