@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import click
+
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
@@ -28,7 +30,11 @@ def _listed(text: str | None, *, least: int = 1) -> Any:
 
 
 _WHAT = stack(
-    argument("DATA", "A CSV, Parquet or JSON lines file, or a glob in quotes."),
+    argument(
+        "DATA",
+        "A CSV, Parquet or JSON lines file, a glob in quotes, or the address of a database.",
+    ),
+    option("--table NAME", "With the address of a database: the table to ask."),
     option("--column COLUMN", "The column to ask about.", required=True),
     option("--epsilon NUMBER", "What the whole question costs.", required=True),
 )
@@ -87,6 +93,8 @@ _HOW = stack(
         "--with-people", "Also a noisy number of the people who counted, for a part of epsilon."
     ),
     option("--people-share NUMBER", "The part of epsilon that --with-people gets.", default="0.1"),
+    option("--ask-password", "Ask for the database's password, where no file or variable has it."),
+    option("--time-limit SECONDS", "So long may a database work; then nothing is released."),
     option("--engine NAME", "Who reads the file: duckdb, polars, pandas or spark."),
     option("--delimiter SIGN", "What separates the fields of a CSV file, e.g. ';'."),
     option("--encoding NAME", "How a CSV file is encoded, e.g. cp1252."),
@@ -227,15 +235,39 @@ def _require_candidates(asked: dict[str, Any]) -> None:
 
 
 def _ask(
-    question: Any, *, data: str, delimiter: str | None, encoding: str | None, **asked: Any
+    question: Any,
+    *,
+    data: str,
+    delimiter: str | None,
+    encoding: str | None,
+    ask_password: bool,
+    **asked: Any,
 ) -> None:
     if delimiter is None and encoding is None:
-        answer(question, data, **asked)
+        answer(question, _opening(data, ask_password=ask_password), **asked)
         return
     from discreet.tables import TextFile
 
     # What the file's name does not tell.
     answer(question, TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8"), **asked)
+
+
+def _opening(data: str, *, ask_password: bool) -> str:
+    """What names the table; a password among the arguments would stay in the shell's history."""
+    from discreet.tables.databases import is_address, with_password, without_password
+
+    if not is_address(data):
+        if ask_password:
+            raise ParameterError("--ask-password goes with the address of a database")
+        return data
+    if ":" in data.partition("://")[2].rpartition("@")[0] or "password" in data:
+        raise ParameterError(
+            f"leave the password out of the address ({without_password(data)}): say --ask-password, or keep "
+            "it in the environment (PGPASSWORD) or in the database's own file (~/.pgpass)"
+        )
+    if not ask_password:
+        return data
+    return with_password(data, click.prompt("Password", hide_input=True, err=True))
 
 
 def answer(

@@ -52,6 +52,8 @@ class TableTerms(_SelectionTerms, total=False):
     with_people: bool
     people_share: object
     engine: str | None
+    table: str | None
+    time_limit: object
 
 
 class Terms(TableTerms, total=False):
@@ -75,6 +77,9 @@ class Terms(TableTerms, total=False):
         people_share: the part of ε that this number gets, a tenth by default; the rest is what is shared
             out otherwise.
         engine: who reads a path: ``duckdb`` (default), ``polars``, ``pandas`` or ``spark``.
+        table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` where
+            it has a schema.
+        time_limit: a database may work for so many seconds; after that nothing is released.
         purpose: what the ledger writes down; by default the question in words.
 
     Example:
@@ -103,6 +108,8 @@ class Context(Asker):
     with_people: bool = False
     people_share: object = "0.1"
     engine: str | None = None
+    table: str | None = None
+    time_limit: object = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -120,13 +127,15 @@ class Context(Asker):
         if whole("groups_per_person", self.groups_per_person) > 1 and None in (self.by, self.user):
             raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
         share_of(self.with_people, self.people_share, name="people_share")
+        if self.time_limit is not None:
+            positive("time_limit", self.time_limit)
 
     @staticmethod
     def of(data: Any, terms: Terms | SelectionTerms) -> Context:
         """The context of a question: a table with its terms, or one in hand with those of the question."""
         if not isinstance(data, Context):
             return Context(data=data, **terms)
-        said = {"ledger", "dataset", "user", "one_row_per_user", "neighbours", "engine"}
+        said = {"ledger", "dataset", "user", "one_row_per_user", "neighbours", "engine", "table"}
         for name in sorted(said & terms.keys()):
             raise ParameterError(f"⟨{name}⟩ is said once, when the table is made: make another")
         merged: dict[str, Any] = dict(terms)
@@ -145,7 +154,8 @@ class Context(Asker):
         used = [column for column in (*columns, self.user, self.by) if isinstance(column, str)]
         if condition is not None:
             used += [comparison.column for comparison in comparisons(condition)]
-        table = open_table(self.data, needed=used, engine=self.engine)
+        table = open_table(self.data, needed=used, engine=self.engine, table=self.table)
+        table.require_time_limit(self.time_limit)
         for name, told_apart in (("user", self.user), ("by", self.by)):
             if told_apart is not None:
                 table.require_told_apart(told_apart, name=name)
@@ -311,8 +321,13 @@ class Asking:
         once = cache(read)
 
         def work() -> list[dict[str, Any]]:
-            counted = (people or once)().sum(axis=1).tolist() if self.epsilon_people else []
-            chosen = choose_each(once())
+            limit = self.context.time_limit
+            with self.table.reading(
+                None if limit is None else float(positive("time_limit", limit))
+            ):
+                counted = (people or once)().sum(axis=1).tolist() if self.epsilon_people else []
+                read_once = once()
+            chosen = choose_each(read_once)
             found = [answer(each) for each in WATCH.get()(chosen, self.rows.number_of_groups)]
             for each, number in zip(found, counted, strict=False):
                 each["people"] = noisy_count(number, self.epsilon_people)

@@ -61,6 +61,11 @@ def frame_of(release: TableRelease) -> Any:
 
         session = SparkSession.builder.getOrCreate()
         return session.createDataFrame(list(zip(*columns.values(), strict=True)), list(columns))
+    if release.engine == "ibis":
+        import ibis
+        import pyarrow as pa
+
+        return ibis.memtable(pa.table(columns))
     return _in_duckdb(columns)
 
 

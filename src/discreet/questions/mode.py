@@ -26,7 +26,7 @@ from discreet.tables.counts import Counts
 
 def mode(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     candidates: object = None,
     bounds: object = None,
@@ -45,8 +45,9 @@ def mode(
     ignored, candidates without rows have score zero, and an empty table gets an answer too.
 
     Args:
-        data: a path or glob (CSV, Parquet, JSON lines), a DuckDB relation, or a Polars, pandas or PySpark
-            frame.
+        data: a path or glob (CSV, Parquet, JSON lines), a DuckDB relation, a Polars, pandas or PySpark frame,
+            an Arrow table or data set, a table of Ibis, or the address of a database or a SQLAlchemy engine
+            with ``table``; an array or a list is one column, ``value``.
         column: the column to ask about.
         candidates: the public candidates: a list, a file (one on each line, or a CSV column), an ``Enum``,
             ``polars.Enum`` or ``pandas.CategoricalDtype``, or a ``Grid`` of numbers (a value then counts for

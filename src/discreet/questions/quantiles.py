@@ -46,7 +46,7 @@ FINEST = 6
 
 def quantiles(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     at: Sequence[object],
     bounds: object,
@@ -212,7 +212,7 @@ class _Stretches:
 
 def quantile(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     at: object,
     bounds: object,
@@ -257,7 +257,7 @@ def quantile(
 
 def median(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     bounds: object,
     epsilon: object,

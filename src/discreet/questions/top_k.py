@@ -45,7 +45,7 @@ Chooser = Callable[[Scores], list[int]]
 
 def top_k(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     k: int,
     candidates: object = None,

@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.sampling import SecureBits
-from discreet.tables.engines import KEY_BITS, indexed, quietly, with_order
+from discreet.tables.engines import (
+    KEY_BITS,
+    databases,
+    finite,
+    indexed,
+    quietly,
+    with_choice,
+    with_order,
+)
 from discreet.tables.grid import Grid
 from discreet.tables.table import Table
 from discreet.tables.where import Condition, comparisons
@@ -78,7 +86,6 @@ def people_per_grid_point(
 
         frame = _selected(table, rows, column, as_number=True)
         if outside == "clamp":
-            frame = frame.filter(nw.col("value").is_finite())
             frame = frame.with_columns(grid.clamped(nw.col("value")).alias("value"))
         frame = frame.filter(grid.contains(nw.col("value")))
         index = grid.index_above(nw.col("value")).cast(nw.Int64)
@@ -151,7 +158,11 @@ def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> lis
         ordered = counted.sort("people", "value", descending=[True, False]).head(most)
         native = ordered.to_native()
         # Python's own values: NumPy has no exact place for a wide integer, a decimal or a NUL.
-        found = native.fetchall() if hasattr(native, "fetchall") else ordered.collect().rows()
+        if table.engine == "ibis":
+            is_text = table.kinds[column] == "text"
+            found = databases().listed(native, decoding="value" if is_text else None)
+        else:
+            found = native.fetchall() if hasattr(native, "fetchall") else ordered.collect().rows()
         pairs = [(_plain(value), int(people)) for value, people in found]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
@@ -161,6 +172,9 @@ def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> lis
 def collected(frame: Any) -> dict[str, Any]:
     """A small result as NumPy columns."""
     native = frame.to_native()
+    if hasattr(native, "to_pyarrow_batches"):  # Ibis
+        found: dict[str, Any] = databases().fetched(native)
+        return found
     if hasattr(native, "fetchnumpy"):  # DuckDB, without going through Arrow
         columns: dict[str, Any] = native.fetchnumpy()
         return columns
@@ -173,6 +187,8 @@ def collected(frame: Any) -> dict[str, Any]:
 
 def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False) -> Any:
     """The rows that count, with the columns value, user and group; a group is its index."""
+    import narwhals as nw
+
     named = {"value": column, "user": rows.user, "group": rows.by}
     used = [name for name in named.values() if name is not None]
     compared = [] if rows.where is None else [part.column for part in comparisons(rows.where)]
@@ -193,9 +209,9 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
         frame = indexed(frame, "group", rows.groups, engine=table.engine)
         if rows.assigns:
             frame = _few_groups(frame, table.engine, rows)
-    if not as_number:
-        frame = frame.filter(ready.present(column, "value"))
-    return frame
+    if as_number:
+        return frame.filter(finite(nw.col("value"), engine=table.engine))
+    return frame.filter(ready.present(column, "value"))
 
 
 def _few_groups(frame: Any, engine: str, rows: Rows) -> Any:
@@ -205,7 +221,9 @@ def _few_groups(frame: Any, engine: str, rows: Rows) -> Any:
     order, most = nw.col("order"), rows.groups_per_person
     frame = with_order(frame, engine, key=rows.key, choice="group", size=len(rows.groups))
     if most == 1:
-        return frame.filter(order == order.min().over("user")).drop("order")
+        # Not in the condition itself: databases know no windows there.
+        least = frame.with_columns(order.min().over("user").alias("least"))
+        return least.filter(order == nw.col("least")).drop("order", "least")
     ranked = frame.with_columns(order.rank("dense").over("user").alias("rank"))
     return ranked.filter(nw.col("rank") <= most).drop("order", "rank")
 
@@ -218,7 +236,7 @@ def _one_each(frame: Any, engine: str, rows: Rows, per_person: str, size: int) -
     if per_person == "random":
         frame = with_order(frame, engine, key=rows.key, choice="value", size=size)
         least = frame.group_by(*kept).agg(nw.col("order").min().alias("order"))
-        return least.with_columns((nw.col("order") % size).alias("value"))
+        return with_choice(least, engine, name="value", size=size)
     if per_person == "mean":
         # Rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
         frame = frame.group_by(*kept).agg(value.sum().alias("sum"), nw.len().alias("rows"))

@@ -54,12 +54,31 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
     )
 
 
+def databases() -> Any:
+    """What databases do in their own way; imported when one is asked."""
+    from discreet.tables import databases as module
+
+    return module
+
+
+def finite(number: Any, *, engine: str) -> Any:
+    """Whether a float64 expression is a number, neither NaN nor infinite; false or null for a null."""
+    if (
+        engine == "ibis"
+    ):  # not every database has a word for it, and NaN is beyond or beside all numbers
+        return (number >= -_LARGEST) & (number <= _LARGEST)
+    return number.is_finite()
+
+
+_LARGEST = float(np.finfo(np.float64).max)
 _BITS = {f"{sign}Int{size}": size for sign in ("", "U") for size in (8, 16, 32, 64, 128)}
 _INDEX = "discreet_index"
 
 
 def as_text(text: str, *, engine: str) -> str | bytes:
     """A text as the column made by ``with_text`` holds it."""
+    if engine == "ibis":
+        return text.encode().hex().upper()
     return text.encode() if engine in ("duckdb", "pyspark") else text
 
 
@@ -67,8 +86,11 @@ def with_text(native: Any, column: str, *, name: str, engine: str) -> Any:
     """The native frame with a further column ``name``: the texts of ``column``, free of any collation.
 
     DuckDB and Spark know collations, so there a text becomes its bytes; categories become their texts.
-    In pandas whatever is no text, or is no Unicode (a lone surrogate), becomes null.
+    In pandas whatever is no text, or is no Unicode (a lone surrogate), becomes null. In a database it becomes
+    the digits of its bytes.
     """
+    if engine == "ibis":
+        return databases().hexed(native, column, name=name)
     if engine == "duckdb":
         return native.project(f"*, encode(CAST({quoted(column)} AS VARCHAR)) AS {quoted(name)}")
     if engine == "polars":
@@ -114,6 +136,8 @@ def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str) -> Any:
     if any(isinstance(key, str) for key, _ in held):
         held = [(as_text(key, engine=engine), place) for key, place in held]
     native = frame.to_native()
+    if engine == "ibis":
+        return nw.from_native(databases().joined(native, name, held)).lazy()
     if engine == "duckdb":
         return nw.from_native(_joined_in_duckdb(native, name, held)).lazy()
     columns = {name: [key for key, _ in held], _INDEX: [place for _, place in held]}
@@ -194,6 +218,8 @@ def with_numbers(native: Any, column: str, *, name: str, engine: str) -> Any:
     Only the engines that read text files spell numbers as text. In pandas ``column`` is numeric: its own
     conversion of a wide integer raises, this one rounds to the nearest, as the other engines do.
     """
+    if engine == "ibis":
+        return databases().numbered(native, column, name=name)
     if engine == "pandas":
         numbers = native[column].to_numpy(dtype="float64", na_value=float("nan"))
         return native.assign(**{name: numbers})
@@ -237,15 +263,26 @@ def with_order(frame: Any, engine: str, *, key: int, choice: str, size: int) -> 
     """The lazy frame with the column ``order``, a whole number from 0 up to below 2⁶³.
 
     ``choice`` is a column of whole numbers below ``size``. The order is a hash of key, user and choice,
-    times ``size``, plus the choice: so no two choices of a person are level, and ``order % size`` is the
-    choice.
+    times ``size``, plus the choice: so no two choices of a person are level, and ``with_choice`` gets the
+    choice back. In a database it is a text, the digits of both.
     """
     import narwhals as nw
 
+    if engine == "ibis":
+        return nw.from_native(databases().hash_ordered(frame.to_native(), key, choice)).lazy()
     bits = 62 - size.bit_length()
     hashed = _HASHED[engine](frame.to_native(), key, choice, bits)
     order = nw.col("order").cast(nw.Int64) * size + nw.col(choice)
     return nw.from_native(hashed).lazy().with_columns(order.alias("order"))
+
+
+def with_choice(frame: Any, engine: str, *, name: str, size: int) -> Any:
+    """The lazy frame with a further column: the choice that ``order`` was made of."""
+    import narwhals as nw
+
+    if engine == "ibis":
+        return nw.from_native(databases().choice_in(frame.to_native(), name=name)).lazy()
+    return frame.with_columns((nw.col("order") % size).alias(name))
 
 
 def _hashed_in_duckdb(relation: Any, key: int, choice: str, bits: int) -> Any:
