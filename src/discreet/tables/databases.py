@@ -114,6 +114,8 @@ def kinds_of(native: Any) -> dict[str, str]:
             kinds[name] = "float"  # that is how SQLite keeps them
         elif kind.is_decimal() and (kind.precision is None or kind.precision > _DIGITS):
             kinds[name] = "other"  # a number of any length would overflow, and the error tell of it
+        elif kind.is_uuid():
+            kinds[name] = "text"
         elif not (kind.is_numeric() or kind.is_string() or kind.is_boolean() or kind.is_temporal()):
             kinds[name] = "other"
     return kinds
