@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test lint types docs man pages proofs coverage package bench bench-large clean
+.PHONY: help demo demo-desk test lint types docs man pages proofs coverage package bench bench-large clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
+	@echo "make demo-desk    set up, then serve the invented clinic to two analysts, and open the page"
 	@echo "make test         set up, then run every test, lint and type check"
 	@echo "make lint types   only the linter and the spelling, only the type checker"
 	@echo "make docs         build the documentation site into docs/_build/html"
@@ -31,10 +32,17 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[test]"
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.desk
 
 demo: $(VENV)/.demo
 	@$(BIN)/discreet demo
+
+$(VENV)/.desk: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[desk]"
+	@touch $@ $(VENV)/.demo
+
+demo-desk: $(VENV)/.desk
+	@$(BIN)/discreet desk demo
 
 test: $(VENV)/.test lint types
 	$(BIN)/python -m pytest -n 2 --dist loadfile

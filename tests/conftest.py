@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.tools.engines", "tests.tools.histograms", "tests.tools.postgresql"]
+pytest_plugins = [
+    "tests.tools.engines",
+    "tests.tools.histograms",
+    "tests.tools.postgresql",
+    "tests.tools.desks",
+]
 
 settings.register_profile(
     "discreet",

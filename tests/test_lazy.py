@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from discreet import ZCDP, PermuteAndFlip, PureDP, Scores
-from discreet.analysis.lazy_variants import StartOver, answer_and_visits
 from discreet.audit import audit
 from discreet.errors import ParameterError, ScoresError
 from discreet.lazy import LazyPermuteAndFlip, _random_order
+from discreet.papers.ours.lazy_variants import StartOver, answer_and_visits
 from discreet.testing import scripted
 
 

@@ -146,10 +146,12 @@ def _visits(
     pages = draws.choice(np.tile(1.0 / np.arange(1, len(PAGES) + 1), (count, 1)))
     blank = draws.uniform(count) < 0.01
     order = np.argsort(days, kind="stable")
+    dates = [_FIRST_DAY + datetime.timedelta(days=day) for day in days[order].tolist()]
     return {
         "visit_id": list(range(1, count + 1)),
         "patient_id": [identities[i] for i in whose[order].tolist()],
-        "date": [str(_FIRST_DAY + datetime.timedelta(days=day)) for day in days[order].tolist()],
+        "date": [str(date) for date in dates],
+        "week": [date.strftime("%G-W%V") for date in dates],
         "clinic": [CLINICS[i] for i in clinics[order].tolist()],
         "diagnosis": [
             None if empty else DIAGNOSES[i]
@@ -196,7 +198,10 @@ def write_clinic(
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        changed = [name for name, body in drafted.items() if not _holds(target / name, body)]
+        there = {
+            name: (target / name).read_bytes() for name in drafted if (target / name).is_file()
+        }
+        changed = [name for name, body in drafted.items() if there.get(name) != body]
         others = [name for name in changed if (target / name).exists()]
         if others and not force:
             raise ParameterError(
@@ -210,10 +215,6 @@ def write_clinic(
             f"⟨folder⟩{str(folder)!r} is not a folder that can be written ({type(error).__name__})"
         ) from None
     return [target / name for name in drafted]
-
-
-def _holds(path: Path, body: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == body
 
 
 def _write(target: Path, tables: dict[str, Columns], form: str) -> list[Path]:
@@ -250,15 +251,14 @@ def _write_parquet(path: Path, columns: Columns) -> None:
         import duckdb
     except ImportError:
         raise missing_extra("writing Parquet needs DuckDB", extra="tables") from None
-    arrays = {name: np.array(values, dtype=_dtype(values)) for name, values in columns.items()}
+    arrays = {
+        name: np.array(values, dtype=object if any(isinstance(v, str) for v in values) else None)
+        for name, values in columns.items()
+    }
     connection = duckdb.connect()
     connection.register("columns_to_write", arrays)
     named = ", ".join(map(_parquet_column, columns))
     connection.sql(f"SELECT {named} FROM columns_to_write").write_parquet(str(path))  # noqa: S608 - our names
-
-
-def _dtype(values: list[Any]) -> Any:
-    return object if any(isinstance(value, str) for value in values) else None
 
 
 def _parquet_column(name: str) -> str:

@@ -37,11 +37,8 @@ def escape(text: str) -> str:
 
 def card(title: str, *parts: str, note: str = "") -> str:
     """A titled block; ``title`` and ``note`` are text, ``parts`` are HTML."""
-    footer = (
-        f'<div style="opacity:.75;font-size:90%;margin-top:6px">{escape(note)}</div>'
-        if note
-        else ""
-    )
+    style = "opacity:.75;font-size:90%;margin-top:6px"
+    footer = f'<div style="{style}">{escape(note)}</div>' if note else ""
     return (
         '<div style="border-left:3px solid #888;padding:4px 12px;margin:4px 0">'
         f"<strong>{escape(title)}</strong>{''.join(parts)}{footer}</div>"

@@ -80,14 +80,15 @@ class LazyPermuteAndFlip:
         optimize: str = "max",
     ) -> None:
         if not isinstance(monotonic, bool):
-            raise ParameterError(
-                f"⟨monotonic⟩{monotonic!r} is not allowed: it must be True or False"
-            )
+            raise refuse("monotonic", monotonic, "True or False")
         if optimize not in ("max", "min"):
             raise refuse("optimize", optimize, '"max" or "min"')
         self._epsilon = positive("epsilon", epsilon)
         self._sensitivity = positive_distance("sensitivity", sensitivity)
-        self._bound = _public_bound(bound)
+        try:
+            self._bound = _exact(bound)  # as a score: a float means its binary value
+        except ScoresError:
+            raise refuse("bound", bound, "a finite number") from None
         self._monotonic = monotonic
         self._optimize = optimize
         self._scale = self._sensitivity * (1 if monotonic else 2) / self._epsilon
@@ -149,9 +150,8 @@ class LazyPermuteAndFlip:
 
     def _gap(self, value: Fraction) -> Fraction:
         """How far a score lies from the bound; clamping to the bound keeps Δ and monotonicity."""
-        return max(
-            Fraction(0), self._bound - value if self._optimize == "max" else value - self._bound
-        )
+        behind = self._bound - value if self._optimize == "max" else value - self._bound
+        return max(Fraction(0), behind)
 
     # ---- study: reads scores without spending budget; the results are not private ----------------
 
@@ -183,14 +183,6 @@ class LazyPermuteAndFlip:
         return total
 
 
-def _public_bound(bound: object) -> Fraction:
-    """The bound exactly as given, by the rule for scores: a float means its binary value."""
-    try:
-        return _exact(bound)
-    except ScoresError:
-        raise refuse("bound", bound, "a finite number") from None
-
-
 def _exact(value: object) -> Fraction:
     return Fraction(Scores([value], sensitivity=1).values.tolist()[0])
 
@@ -199,7 +191,7 @@ def _checked(candidates: Sequence[Any]) -> Sequence[Any]:
     if (
         isinstance(candidates, str | bytes)
         or not isinstance(candidates, Sequence)
-        or not len(candidates)
+        or not candidates
     ):
         raise ParameterError("candidates must be a sequence of at least one label")
     if not isinstance(candidates, range):
@@ -236,11 +228,7 @@ def _random_order(count: int, bits: Bits) -> Iterator[int]:
 def _panels(rate: float) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
     """Gauss–Legendre nodes on [0, 1], dense near zero where e^(−rate·u) has its mass."""
     nodes, weights = np.polynomial.legendre.leggauss(24)
-    edges = [
-        0.0,
-        *(edge for edge in (2.0**power / rate for power in range(-1, 60)) if edge < 1),
-        1.0,
-    ]
-    for left, right in pairwise(edges):
+    inner = (edge for edge in (2.0**power / rate for power in range(-1, 60)) if edge < 1)
+    for left, right in pairwise([0.0, *inner, 1.0]):
         width = right - left
         yield left + width * (nodes + 1) / 2, weights * width / 2

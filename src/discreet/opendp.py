@@ -63,12 +63,8 @@ def make_permute_and_flip(
         >>> measurement([3, 1000, 5]), measurement.map(1)
         (1, 1.0)
     """
-    return _measurement(
-        PermuteAndFlip(scale=_binary(scale), optimize=optimize),
-        input_domain,
-        input_metric,
-        output_measure,
-    )
+    mechanism = PermuteAndFlip(scale=_binary(scale), optimize=optimize)
+    return _measurement(mechanism, input_domain, input_metric, output_measure)
 
 
 def make_exponential(
@@ -91,12 +87,8 @@ def make_exponential(
         >>> make_exponential(*space, dp.zero_concentrated_divergence(), scale=2.0).map(1) < 0.125
         True
     """
-    return _measurement(
-        Exponential(scale=_binary(scale), optimize=optimize),
-        input_domain,
-        input_metric,
-        output_measure,
-    )
+    mechanism = Exponential(scale=_binary(scale), optimize=optimize)
+    return _measurement(mechanism, input_domain, input_metric, output_measure)
 
 
 def make_noisy_max_laplace(
@@ -187,11 +179,10 @@ def _prelude() -> Any:
     except ImportError:
         raise missing_extra("this needs OpenDP", extra="opendp") from None
     if not set(_FEATURES) <= GLOBAL_FEATURES:
-        line = (
-            "opendp.prelude.enable_features(" + ", ".join(f'"{name}"' for name in _FEATURES) + ")"
-        )
+        wanted = ", ".join(f'"{name}"' for name in _FEATURES)
         raise DiscreetError(
-            f"OpenDP asks you to accept a measurement made from Python callbacks; add the line: {line}"
+            "OpenDP asks you to accept a measurement made from Python callbacks; add the line: "
+            f"opendp.prelude.enable_features({wanted})"
         )
     return dp
 

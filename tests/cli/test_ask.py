@@ -93,6 +93,25 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
     assert "- Values outside 0:120 are left out" in labelled.output
 
 
+def test_the_first_week_above_a_threshold(folder: Path) -> None:
+    """Some forty patients a week; the noise is below five."""
+    counted = ("--dataset", "clinic", "--ledger", folder / "budget.db")
+    asked = (
+        "first", folder / "visits.parquet", *counted, "--column", "week", "--user", "patient_id",
+        "--groups", "2024-W01:2024-W52", "--epsilon", 2,
+    )  # fmt: skip
+    found = _run(*asked, "--above", 15)
+    assert found.output.split("\n")[0] == "2024-W01"
+    assert "the first is named" in found.output
+    assert _run(*asked, "--above", 100_000).output.startswith("none of them\n")
+    several = _run(*asked, "--above", 15, "--crossings", 3, "--with-gap", "--json")
+    data = json.loads(several.output)
+    assert len(data["answer"]) == len(data["gap"]) == 3
+    with pytest.raises(ParameterError, match="--above 'many' is not allowed"):
+        _run(*asked, "--above", "many")
+    assert "first above 15 of week" in _run("budget", "history", "clinic", *counted[2:]).output
+
+
 def test_a_candidate_that_cannot_match_is_a_warning_on_stderr(folder: Path) -> None:
     pl.DataFrame({"v": [1, 2]}, schema={"v": pl.Int8}).write_parquet(folder / "small.parquet")
     (folder / "numbers.txt").write_text("1\n300\n", encoding="utf-8")
@@ -123,7 +142,7 @@ def test_a_candidate_that_cannot_match_is_a_warning_on_stderr(folder: Path) -> N
         (
             ["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--by", "x"],
             2,
-            "--by and --groups",
+            "--by needs --groups",
         ),
     ],
 )

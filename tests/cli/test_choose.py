@@ -94,6 +94,37 @@ def test_plan_with_data_and_without(run: Any, scores_file: str) -> None:
     assert "0.9176" in out  # 0.91753: what is needed is rounded up
 
 
+def test_thresholds_are_planned_and_compared(run: Any, scores_file: str, tmp_path: Path) -> None:
+    given = ("--n", "52", "--margin", "20", "--monotonic")
+    status, out, _ = run("plan", *given, "--with-probability", "0.99")
+    assert status == 0
+    assert "0.7858" in out.splitlines()[1] or "0.7857" in out.splitlines()[1]
+    status, out, _ = run("plan", *given, "--json")
+    assert [row["mechanism"] for row in json.loads(out)] == [
+        "above-threshold",
+        "above-threshold-laplace",
+    ]
+    chart = tmp_path / "split.svg"
+    status, out, told = run("recommend", *given, "--epsilon", "1", "--chart", str(chart))
+    assert status == 0
+    assert out.startswith("On a stream use above-threshold: wrong with probability 0.00118.")
+    assert "all values at once" in out
+    assert chart.is_file()
+    assert "chart written to" in told
+    status, out, _ = run("recommend", *given, "--epsilon", "1", "--json")
+    assert json.loads(out)["options"][0]["false_alarm"] == pytest.approx(0.001157, abs=1e-6)
+    for wrong in (
+        ("plan", *given, "--expected-error", "3"),
+        ("plan", scores_file, "--margin", "3", "--public"),
+        ("plan", *given, "--gap", "3"),
+        ("recommend", *given, "--rho", "1"),
+        ("recommend", "--n", "52", "--margin", "-1", "--epsilon", "1"),
+    ):
+        status, _, told = run(*wrong)
+        assert status == 2
+        assert "margin" in told
+
+
 def test_recommend(run: Any, scores_file: str) -> None:
     status, out, _ = run(
         "recommend", "--n", "100", "--epsilon", "1", "--delta", "1e-6", "--releases", "50"

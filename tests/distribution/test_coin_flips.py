@@ -100,8 +100,11 @@ def test_a_million_take_a_few_arrays() -> None:
     assert peak < 4 * gaps.nbytes
 
 
-def test_a_million_take_at_most_six_times_a_softmax() -> None:
-    """Measured: 2 to 3 times. The least of several runs, so that a busy machine does not decide."""
+def test_a_million_take_at_most_twenty_times_a_softmax() -> None:
+    """Measured: 2 to 7 times, by how fast the processor's exp is; every node for every coin takes 40.
+
+    Processor time, and the least of several runs, so that a busy machine does not decide.
+    """
     gaps = 10.0 * ((np.arange(10**6) * 0.6180339887498949) % 1.0)
 
     def softmax() -> None:
@@ -111,12 +114,12 @@ def test_a_million_take_at_most_six_times_a_softmax() -> None:
     def least(call: Callable[[], object]) -> float:
         times = []
         for _ in range(7):
-            start = time.perf_counter()
+            start = time.process_time()
             call()
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
         return min(times)
 
-    assert least(lambda: permute_and_flip(gaps)) < 6 * least(softmax)
+    assert least(lambda: permute_and_flip(gaps)) < 20 * least(softmax)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ FLOORS: list[set[str]] = [
     {"questions"},
     {"tuning"},
     {"sklearn", "demo"},
-    {"explore"},
+    {"explore", "desk"},
     {"cli"},
     {"__main__"},
 ]
@@ -64,6 +64,8 @@ HEAVY = [
     "sklearn",
     "rich",
     "click",
+    "pydantic",
+    "mcp",
 ]
 
 

@@ -16,6 +16,7 @@ OWN_TREES = {
 }
 NO_MODULE = {
     "explore/test_page.py": "the page in a browser is explore/static, not Python",
+    "desk/test_page.py": "the page in a browser is desk/static, not Python",
     "explore/test_page_views.py": "the same, a second file so that two workers share it",
 }
 FILES = sorted(TESTS.rglob("*.py"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -191,3 +193,18 @@ def test_what_was_spent_is_there_when_opened_again(address: str) -> None:
 def test_errors_have_one_root() -> None:
     assert issubclass(BudgetExceededError, LedgerError)
     assert issubclass(NoBudgetError, LedgerError)
+
+
+def test_kept_answers_are_read_again_and_change_nothing(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("visits", PureDP(3))
+        entry = ledger.spend("visits", PureDP(1), purpose="mode")
+        before = ledger.show("visits").total
+        ledger.keep(entry, {"answer": "flu"})
+        assert [(spend.sequence, kept) for spend, kept in ledger.answers("visits")] == [
+            (entry.sequence, {"answer": "flu"})
+        ]
+        assert ledger.show("visits").total == before
+        assert ledger.verify("visits").holds
+        with pytest.raises(ParameterError, match="not a spend of this ledger"):
+            ledger.keep(replace(entry, hash="0"), {})

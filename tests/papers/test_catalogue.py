@@ -126,6 +126,14 @@ EXPECTED: dict[str, dict[str, str]] = {
         "Proposition 2": PROVED,
         "Equations 15 and 16": PROVED,
     },
+    "sparse-vector": {
+        "Variant 1": CONSISTENT,
+        "Variant 2 (Dwork and Roth)": CONSISTENT,
+        "Variant 3 (Roth)": REFUTED,
+        "Variant 4 (Lee and Clifton)": REFUTED,
+        "Variant 5 (Stoddard and others)": REFUTED,
+        "Variant 6 (Chen and others)": REFUTED,
+    },
     "discreet": {
         "Laplace dominance": PROVED,
         "Exact range": PROVED,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from colorsys import rgb_to_hls
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from discreet.analysis.charts.style import look_of
+from discreet.mechanisms import MECHANISMS
 from discreet.papers.drawing.axes import Label, extent, log_ticks, share, spread, value_at
 from discreet.papers.drawing.chart import LOOKS
 from discreet.papers.figure import Axis
@@ -54,3 +57,24 @@ def test_looks_differ_without_colour() -> None:
     ):
         dashes = [LOOKS[look][1] for look in together]
         assert len(set(dashes)) == len(dashes)
+
+
+def test_a_mechanism_has_one_colour_in_charts_and_figures() -> None:
+    def hue(shade: str) -> float:
+        return rgb_to_hls(*(int(shade[place : place + 2], 16) / 255 for place in (1, 3, 5)))[0]
+
+    of = {
+        "permute-and-flip": ("pf", "pf matched", "pale pf"),
+        "exponential": ("em", "pale em"),
+        "noisy-max-laplace": ("laplace",),
+        "large-gap": ("gap",),
+        "exponential-randomized-response": ("err25", "err50", "err75", "err elsewhere"),
+    }
+    for name, looks in of.items():
+        own = look_of(name)[0]
+        assert own in {LOOKS[look][0] for look in looks}
+        # Paler, never another hue.
+        assert [hue(LOOKS[look][0]) for look in looks] == pytest.approx(
+            [hue(own)] * len(looks), abs=0.02
+        )
+    assert len({look_of(name)[0] for name in MECHANISMS}) == len(MECHANISMS)

@@ -155,7 +155,7 @@ def test_what_declared_types_rule_out_is_said_before_and_with_the_answer() -> No
         with pytest.warns(
             NeverMatchesWarning, match=f"Nobody can count for .*{impossible[0]}"
         ) as told:
-            release = top_k(frame, column=column, k=1, candidates=possible + impossible, **options)
+            release = mode(frame, column=column, candidates=possible + impossible, **options)
         assert release.rules[-1] == str(told[0].message)
     with pytest.warns(NeverMatchesWarning, match="2 of the 3 groups"):
         mode(frame, by="small", groups=[1, 500, 501], epsilon=1, **CODES)

@@ -72,7 +72,7 @@ def test_the_events_of_every_question() -> None:
         return ledger.spends[0][1]
 
     numeric = {"column": "age", "bounds": "0:100", "user": "person"}
-    peeled = event_of(top_k, k=2, epsilon=3, **OPTIONS)
+    peeled = event_of(top_k, k=2, epsilon=3, method="peeling", **OPTIONS)
     assert peeled.count == 2
     assert peeled.guarantee.to(PureDP) == PureDP("1.5")
     once = event_of(top_k, k=2, epsilon=3, method="one-shot", **OPTIONS)
@@ -116,8 +116,8 @@ def test_wrong_parameters_spend_nothing() -> None:
         (mode, {**OPTIONS, "mechanism": "guess"}, "guess"),
         (mode, {**OPTIONS, "mechanism": 3}, "mechanism=3"),
         (mode, {**OPTIONS, "mechanism": Exponential(epsilon=1, optimize="min")}, "optimize"),
-        (mode, {**OPTIONS, "by": "age"}, "go together"),
-        (mode, {**OPTIONS, "groups": ["a"]}, "go together"),
+        (mode, {**OPTIONS, "by": "age"}, "by= needs groups="),
+        (mode, {**OPTIONS, "groups": ["a"]}, "go with by="),
         (mode, {**OPTIONS, "by": "age", "groups": ["x"]}, "groups has 'x'"),
         (mode, {**OPTIONS, "groups_per_person": 2}, "goes with by"),
         (mode, {**OPTIONS, "where": "age >"}, "where="),

@@ -27,6 +27,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "median": {"column": "age", "bounds": (0, 90)},
     "quantile": {"column": "age", "at": 0.9, "bounds": (0, 90)},
     "quantiles": {"column": "age", "at": [0.1, 0.9], "bounds": (0, 90)},
+    "bound": {"column": "age", "covers": 0.9},
     "select_by": {
         "candidates": CODES,
         "score": lambda data, code: len(data.filter(code=code)),
@@ -158,7 +159,7 @@ def test_wrong_terms_are_refused_when_the_table_is_made(tmp_path: Path) -> None:
         ({"user": "nobody"}, "'nobody'"),
         ({"user": "person", "where": "height > 3"}, "height"),
         ({"user": "person", "neighbours": "twins"}, "twins"),
-        ({"user": "person", "by": "code"}, "go together"),
+        ({"user": "person", "groups": ["a"]}, "go with by="),
         ({"user": "person", "people_share": 1, "with_people": True}, "people_share=1"),
     ]
     for terms, words in wrong:

@@ -18,7 +18,9 @@ def test_an_answer_names_the_theorems_from_its_table_to_its_cost() -> None:
         (mode(table, **codes), "counts_add_remove"),
         (mode(table, **codes, neighbours="replace"), "counts_replace"),
         (mode(table, **codes, mechanism="large-gap"), "large_gap_approx_dp"),
-        (top_k(table, **codes, k=2), "adaptive_pure_composition"),
+        (top_k(table, **codes, k=2), "one_shot_pure_dp"),
+        (top_k(table, **codes, k=2, method="joint"), "joint_top_k_add_remove"),
+        (top_k(table, **codes, k=2, method="peeling"), "adaptive_pure_composition"),
         (median(table, **ages), "quantiles_add_remove"),
         (median(table, **ages, neighbours="replace"), "quantiles_replace"),
     ):

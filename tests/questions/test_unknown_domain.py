@@ -158,7 +158,6 @@ def test_the_question(table_in: TableMaker) -> None:
         ({"delta": "x"}, "delta='x'"),
         ({}, "unknown domains"),
         ({"delta": 0.1, "mechanism": "exponential"}, "permute-and-flip only"),
-        ({"delta": 0.1, "by": "page", "groups": ["a"]}, "public candidates"),
         ({"delta": 0.1, "with_gap": True}, "public candidates"),
         ({"delta": 0.1, "candidates": ["a"]}, "left out"),
         ({"delta": 0.1, "considered": 0}, "considered"),

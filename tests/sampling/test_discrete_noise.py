@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.sampling.bits import TapeBits, TapeExhausted
-from discreet.sampling.discrete_noise import discrete_laplace, geometric
-from discreet.sampling.halving import halved
+from discreet.sampling.discrete_noise import discrete_laplace, geometric, halved
 from discreet.testing import scripted
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, PureDP
@@ -59,7 +58,12 @@ class Event:
             object.__setattr__(
                 self, name, str(text(name, getattr(self, name), empty=name == "purpose"))
             )
-        object.__setattr__(self, "parameters", _parameters(self.parameters))
+        if not isinstance(self.parameters, Mapping):
+            raise refuse("parameters", self.parameters, "a mapping")
+        plain = {
+            text("parameter", name): _parameter(name, v) for name, v in self.parameters.items()
+        }
+        object.__setattr__(self, "parameters", plain)
 
     @staticmethod
     def of(thing: object) -> Event:
@@ -170,12 +174,6 @@ def text(name: str, value: object, *, empty: bool = False) -> str:
     if not value.isprintable():
         raise ParameterError(f"{name} must be printable, on one line")
     return value
-
-
-def _parameters(given: Any) -> dict[str, Parameter]:
-    if not isinstance(given, Mapping):
-        raise refuse("parameters", given, "a mapping")
-    return {text("parameter", name): _parameter(name, value) for name, value in given.items()}
 
 
 def _parameter(name: str, value: object) -> Parameter:

@@ -48,11 +48,12 @@ def loss_curve_of(guarantee: Guarantee, count: int) -> LossCurve | None:
         return LossCurve(bounded_range_curve(epsilon, Fraction(0), epsilon), epsilon, count)
     if isinstance(guarantee, LaplaceDominated):
         return LossCurve(lambda x, _: 1 - ball_of((x - epsilon) / 2).exp(), epsilon, count)
-    return LossCurve(_randomised_response(epsilon), epsilon, count)
-
-
-def _randomised_response(epsilon: Fraction) -> Curve:
-    return lambda x, _: (1 - ball_of(x - epsilon).exp()) / (1 + ball_of(-epsilon).exp())
+    # Randomised response.
+    return LossCurve(
+        lambda x, _: (1 - ball_of(x - epsilon).exp()) / (1 + ball_of(-epsilon).exp()),
+        epsilon,
+        count,
+    )
 
 
 def bounded_range_curve(epsilon: Fraction, lowest: Fraction, highest: Fraction) -> Curve:

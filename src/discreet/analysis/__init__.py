@@ -29,6 +29,13 @@ from discreet.analysis.optimality import (
 )
 from discreet.analysis.planning import budget_ratio, epsilon_for
 from discreet.analysis.recommendation import Recommendation, recommend
+from discreet.analysis.thresholds import (
+    ThresholdAdvice,
+    ThresholdErrors,
+    epsilon_for_threshold,
+    recommend_threshold,
+    threshold_errors,
+)
 from discreet.analysis.worst_case import (
     WorstCase,
     error_bound,
@@ -47,6 +54,8 @@ __all__ = [
     "DisclosureRisk",
     "OptimalMechanism",
     "Recommendation",
+    "ThresholdAdvice",
+    "ThresholdErrors",
     "WorstCase",
     "budget_ratio",
     "compare",
@@ -54,6 +63,7 @@ __all__ = [
     "disclosure_risk",
     "epsilon_for",
     "epsilon_for_risk",
+    "epsilon_for_threshold",
     "error_bound",
     "error_distribution",
     "error_quantile",
@@ -66,6 +76,8 @@ __all__ = [
     "permute_and_flip_dual",
     "permute_and_flip_threshold",
     "recommend",
+    "recommend_threshold",
+    "threshold_errors",
     "worst_case",
     "worst_case_error",
     "worst_case_lower_bound",

@@ -131,9 +131,7 @@ class Comparison(Sequence[ComparisonRow]):
 
 
 def compare(
-    scores: Scores,
-    mechanisms: Family | Iterable[Family] | None = None,
-    epsilons: object = None,
+    scores: Scores, mechanisms: Family | Iterable[Family] | None = None, epsilons: object = None
 ) -> Comparison:
     """The error of several mechanisms at several ε on the same scores. **Not private**.
 

@@ -33,6 +33,61 @@ _LARGEST_LOG = 600.0
 _ENDS = (Fraction(2) ** 1400, Fraction(1, 2**1400))
 
 
+class ErrorBasis:
+    """What errors are measured on: scores at hand, or the worst of any data with n candidates.
+
+    Exactly one of ``scores`` and ``n`` is given; the rest goes with ``n``.
+    """
+
+    def __init__(
+        self,
+        scores: Scores | None,
+        *,
+        n: int | None,
+        sensitivity: object,
+        monotonic: bool,
+        gap: object,
+    ) -> None:
+        if (scores is None) == (n is None):
+            raise ParameterError("give exactly one of scores and ⟨n⟩")
+        if scores is not None and not (gap is None and sensitivity is None and not monotonic):
+            raise ParameterError(
+                "⟨gap⟩, ⟨sensitivity⟩ and ⟨monotonic⟩ go with ⟨n⟩; scores carry their own"
+            )
+        self.scores = scores
+        self._public: dict[str, Any] = {
+            "n": n,
+            "sensitivity": 1 if sensitivity is None else sensitivity,
+            "monotonic": monotonic,
+            "gap": 0 if gap is None else gap,
+        }
+
+        @cache
+        def errors(optimize: str) -> CandidateErrors:
+            """They depend on the direction only, not on ε."""
+            assert scores is not None
+            return candidate_errors(PermuteAndFlip(epsilon=1, optimize=optimize), scores)
+
+        @cache
+        def above(optimize: str, limit: Fraction) -> Any:
+            return errors(optimize).at_least(limit, strictly=True)
+
+        self._errors, self._above = errors, above
+
+    def error(self, mechanism: Mechanism) -> float:
+        """The expected error."""
+        if self.scores is None:
+            return worst_case_error(mechanism, **self._public)
+        return self._errors(mechanism.optimize).mean(mechanism.probabilities(self.scores))
+
+    def tail(self, mechanism: Mechanism, limit: Fraction) -> float:
+        """The chance of an error above the limit; for any data, of that error at the least."""
+        if self.scores is None:
+            return worst_case_tail(mechanism, t=limit, **self._public)
+        above = self._above(mechanism.optimize, limit)
+        return float(mechanism.probabilities(self.scores)[above].sum())
+
+
 @dataclass(frozen=True, slots=True)
 class _Goal:
     """A figure of a mechanism that falls as ε grows, and the value it must not exceed."""
@@ -81,29 +136,19 @@ def epsilon_for(
         >>> round(epsilon_for(PermuteAndFlip, n=1000, error_at_most=20, with_probability="0.95"), 4)
         0.9175
     """
-    if (scores is None) == (n is None):
-        raise ParameterError("give exactly one of scores and ⟨n⟩")
+    basis = ErrorBasis(scores, n=n, sensitivity=sensitivity, monotonic=monotonic, gap=gap)
     if (expected_error is None) == (error_at_most is None):
         raise ParameterError("give exactly one of ⟨expected_error⟩ and ⟨error_at_most⟩")
     if (error_at_most is None) != (with_probability is None):
         raise ParameterError("⟨error_at_most⟩ and ⟨with_probability⟩ go together")
-    if scores is not None and not (gap is None and sensitivity is None and not monotonic):
-        raise ParameterError(
-            "⟨gap⟩, ⟨sensitivity⟩ and ⟨monotonic⟩ go with ⟨n⟩; scores carry their own"
-        )
-    if n is not None:
-        goal = _public_goal(
-            n,
-            expected_error,
-            error_at_most,
-            with_probability,
-            gap=0 if gap is None else gap,
-            sensitivity=1 if sensitivity is None else sensitivity,
-            monotonic=monotonic,
-        )
+    if expected_error is not None:
+        target = float(score_difference("expected_error", expected_error))
+        goal = _Goal(basis.error, target, f"⟨expected_error⟩{expected_error}")
     else:
-        assert scores is not None
-        goal = _goal_on(scores, expected_error, error_at_most, with_probability)
+        limit = score_difference("error_at_most", error_at_most)
+        target = float(1 - probability("with_probability", with_probability))
+        words = f"⟨error_at_most⟩{error_at_most} with probability {with_probability}"
+        goal = _Goal(lambda mechanism: basis.tail(mechanism, limit), target, words)
     return _least_epsilon(mechanism, goal)
 
 
@@ -133,60 +178,6 @@ def budget_ratio(
             "the reference's error vanishes on these scores: there is nothing to equal"
         )
     return epsilon_for(mechanism, scores, expected_error=error) / float(spent)
-
-
-def _goal_on(scores: Scores, mean: object, most: object, chance: object) -> _Goal:
-    @cache
-    def errors(optimize: str) -> CandidateErrors:
-        return candidate_errors(PermuteAndFlip(epsilon=1, optimize=optimize), scores)
-
-    if mean is not None:
-        target = score_difference("expected_error", mean)
-        return _Goal(
-            lambda mechanism: errors(mechanism.optimize).mean(mechanism.probabilities(scores)),
-            float(target),
-            f"⟨expected_error⟩{mean}",
-        )
-    limit = score_difference("error_at_most", most)
-    wanted = probability("with_probability", chance)
-
-    @cache
-    def exceeding(optimize: str) -> Any:
-        return errors(optimize).at_least(limit, strictly=True)
-
-    return _Goal(
-        lambda mechanism: float(
-            mechanism.probabilities(scores)[exceeding(mechanism.optimize)].sum()
-        ),
-        float(1 - wanted),
-        f"⟨error_at_most⟩{most} with probability {chance}",
-    )
-
-
-def _public_goal(
-    n: int,
-    mean: object,
-    most: object,
-    chance: object,
-    *,
-    gap: object,
-    sensitivity: object,
-    monotonic: bool,
-) -> _Goal:
-    if mean is not None:
-        target = score_difference("expected_error", mean)
-        return _Goal(
-            lambda mechanism: worst_case_error(mechanism, n, sensitivity, monotonic, gap=gap),
-            float(target),
-            f"⟨expected_error⟩{mean}",
-        )
-    limit = score_difference("error_at_most", most)
-    wanted = probability("with_probability", chance)
-    return _Goal(
-        lambda mechanism: worst_case_tail(mechanism, n, limit, sensitivity, monotonic, gap=gap),
-        float(1 - wanted),
-        f"⟨error_at_most⟩{most} with probability {chance}",
-    )
 
 
 def _least_epsilon(family: Family, goal: _Goal) -> float:

@@ -15,9 +15,8 @@ from typing import Any
 
 from discreet.accounting import Event, compose
 from discreet.accounting.events import core
-from discreet.analysis.error import expected_error
 from discreet.analysis.family import Family, family_list, member
-from discreet.analysis.worst_case import worst_case_error
+from discreet.analysis.planning import ErrorBasis
 from discreet.displays import card, paragraph, table
 from discreet.errors import NotPrivateError, ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
@@ -114,17 +113,7 @@ class _Setting:
 
     budget: Guarantee
     adaptive: bool | str
-    scores: Scores | None
-    n: int | None
-    sensitivity: object
-    monotonic: bool
-    gap: object
-
-    def error(self, mechanism: Mechanism) -> float:
-        if self.scores is not None:
-            return expected_error(mechanism, self.scores)
-        assert self.n is not None
-        return worst_case_error(mechanism, self.n, self.sensitivity, self.monotonic, gap=self.gap)
+    measured_on: ErrorBasis
 
     def composed(self, mechanism: Mechanism, releases: int) -> tuple[Guarantee, str | None]:
         """What all releases cost under the budget, by the accountant that charges least."""
@@ -200,22 +189,9 @@ def recommend(
         raise refuse("budget", budget, "PureDP, ZCDP or ApproxDP")
     if _limit(budget) in (0, math.inf):
         raise refuse("budget", budget, "above zero and finite")
-    if (scores is None) == (n is None):
-        raise ParameterError("give exactly one of scores and ⟨n⟩")
-    if scores is not None and not (gap is None and sensitivity is None and not monotonic):
-        raise ParameterError(
-            "⟨gap⟩, ⟨sensitivity⟩ and ⟨monotonic⟩ go with ⟨n⟩; scores carry their own"
-        )
+    measured_on = ErrorBasis(scores, n=n, sensitivity=sensitivity, monotonic=monotonic, gap=gap)
     count = whole("releases", releases)
-    setting = _Setting(
-        budget=budget,
-        adaptive=adaptive,
-        scores=scores,
-        n=n,
-        sensitivity=1 if sensitivity is None else sensitivity,
-        monotonic=monotonic,
-        gap=0 if gap is None else gap,
-    )
+    setting = _Setting(budget, adaptive, measured_on)
     ranked = []
     for family in family_list(mechanisms):
         best = largest_member(family, setting, count)
@@ -223,7 +199,7 @@ def recommend(
         option = Option(
             mechanism=best.name,
             epsilon=float(best.epsilon or 0),
-            error=setting.error(best),
+            error=setting.measured_on.error(best),
             composed=repr(composed),
             accountant=accountant,
         )
@@ -305,7 +281,7 @@ def _crossover(setting: _Setting) -> int | None:
 
     def exponential_wins(releases: int) -> bool:
         errors = [
-            setting.error(largest_member(family, setting, releases))
+            setting.measured_on.error(largest_member(family, setting, releases))
             for family in (Exponential, PermuteAndFlip)
         ]
         return errors[0] < errors[1]

@@ -6,6 +6,7 @@ Nothing here spends budget or touches a ledger.
 from discreet.audit.exact import audit
 from discreet.audit.fidelity import Fidelity, fidelity_test
 from discreet.audit.regularity import Regular
+from discreet.audit.sequences import StreamSubject, StreamWitness
 from discreet.audit.statistical import StatisticalVerdict, statistical_audit
 from discreet.audit.verdicts import Stage, Verdict, Witness
 
@@ -14,6 +15,8 @@ __all__ = [
     "Regular",
     "Stage",
     "StatisticalVerdict",
+    "StreamSubject",
+    "StreamWitness",
     "Verdict",
     "Witness",
     "audit",

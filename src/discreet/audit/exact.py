@@ -15,6 +15,7 @@ from discreet.audit.losses import Loss, loss_for
 from discreet.audit.regularity import Regular, audit_regularity
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
 from discreet.audit.search import Pair, Progress, Search
+from discreet.audit.sequences import StreamSubject, audit_stream
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Verdict, Witness, plain
 from discreet.errors import ParameterError
@@ -43,8 +44,9 @@ def audit(
 
     The subject is a mechanism, a class (built with the claim's ε), an object with
     ``probabilities(scores)`` or a function of scores that returns the probabilities; the scores it is
-    given are :class:`~discreet.Scores` that also behave as a NumPy array. What the three statuses mean
-    and how a witness is certified is in ``docs/proofs/auditing.md``.
+    given are :class:`~discreet.Scores` that also behave as a NumPy array. A watch or its rule, which
+    answers a stream, is audited by all lists of answers, with its own sensitivity and ``n`` values. What
+    the three statuses mean and how a witness is certified is in ``docs/proofs/auditing.md``.
 
     Args:
         subject: what to audit.
@@ -68,6 +70,11 @@ def audit(
         'not refuted'
     """
     began = time.perf_counter()
+    stream = getattr(subject, "rule", subject)
+    if isinstance(stream, StreamSubject):
+        if isinstance(claim, Regular) or neighbours is not None:
+            raise ParameterError("of a stream PureDP is audited, for all neighbours")
+        return audit_stream(stream, claim, monotonic=monotonic, lengths=n, progress=progress)
     bound = positive_distance("sensitivity", sensitivity)
     sizes = numbers_of_candidates(n)
     starts = whole("starts", starts, least=0)

@@ -105,6 +105,7 @@ class Verdict:
         evaluations: how many score vectors were evaluated.
         seconds: how long it took.
         seed: what makes the search reproducible.
+        covered: what was searched, where that is no search among candidates.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip
@@ -128,6 +129,7 @@ class Verdict:
     seconds: float = 0.0
     seed: int = 0
     notes: tuple[str, ...] = field(default=())
+    covered: str = ""
 
     @property
     def holds(self) -> bool:
@@ -142,6 +144,8 @@ class Verdict:
     @property
     def coverage(self) -> str:
         """What was searched, in one sentence."""
+        if self.covered:
+            return self.covered
         sizes = sorted({stage.size for stage in self.stages})
         kinds = list(dict.fromkeys(stage.name for stage in self.stages))
         relations = list(dict.fromkeys(stage.relation for stage in self.stages))

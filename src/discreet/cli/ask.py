@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet.cli import shared_options as shared
-from discreet.cli.commands import argument, command, option, stack
+from discreet.cli.commands import Command, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import DiscreetError, ParameterError
+
+if TYPE_CHECKING:
+    from click import Context
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
@@ -32,7 +36,7 @@ def _listed(text: str | None, *, least: int = 1) -> Any:
 _WHAT = stack(
     argument(
         "DATA",
-        "A CSV, Parquet or JSON lines file, a glob in quotes, or the address of a database.",
+        "A CSV, Parquet or JSON lines file, a glob in quotes, a database's address, or desk:TABLE.",
     ),
     option("--table NAME", "With the address of a database: the table to ask."),
     option("--column COLUMN", "The column to ask about.", required=True),
@@ -41,6 +45,10 @@ _WHAT = stack(
 _WHO = stack(
     option("--user COLUMN", "The column that tells people apart."),
     option("--one-row-per-user", "In place of --user: nobody has two rows."),
+    option(
+        "--counted COLUMN",
+        "In place of --user, for a table that is counted already: how many people a row stands for.",
+    ),
     shared.COUNTED,
     shared.NEIGHBOURS,
     shared.MECHANISM,
@@ -51,7 +59,9 @@ _CANDIDATES = option(
     callback=lambda _context, _option, text: _listed(text, least=2),
 )
 _UNKNOWN = stack(
-    option("--delta NUMBER", "Without --candidates: how likely the guarantee may fail."),
+    option(
+        "--delta NUMBER", "Without --candidates or --groups: how likely the guarantee may fail."
+    ),
     option(
         "--considered COUNT", "Without --candidates: how many values compete at most.", default=100
     ),
@@ -60,8 +70,28 @@ _COUNTS = stack(
     option("--with-count", "Also a noisy count, for a part of epsilon."),
     option("--count-share NUMBER", "The part of epsilon that counts get.", default="0.25"),
 )
+_OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
+_FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
 _STEP = option("--step NUMBER", "The distance between grid points.", default="1")
-_GRID = stack(option("--bounds LOWER:UPPER", "Public bounds, such as 0:120.", required=True), _STEP)
+_NO_BOUNDS = stack(
+    option(
+        "--unit NUMBER", "Without --bounds: how far apart grid points are near zero.", default="1"
+    ),
+    option("--largest NUMBER", "Without --bounds: the largest magnitude; 10^12 units by default."),
+)
+_GRID = stack(
+    option(
+        "--bounds LOWER:UPPER",
+        "Public bounds, such as 0:120 or 2020-01-01:2024-12-31. Without them a growing grid is used; with "
+        "bounds the answer is better.",
+    ),
+    option(
+        "--step NUMBER",
+        "The distance between grid points; for dates and times 1d or 15min.",
+        default="1",
+    ),
+    _NO_BOUNDS,
+)
 _VALUES = stack(
     option(
         "--per-person NAME",
@@ -76,16 +106,23 @@ _VALUES = stack(
 )
 _ROWS = stack(
     option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".'),
-    option("--by COLUMN", "One answer for each of the --groups of this column."),
+    option("--by COLUMN", "One answer for each group of this column: see --groups."),
     option(
         "--groups LIST",
-        "With --by: the public groups, with commas, or a file of them.",
+        "With --by: the public groups, with commas, or a file; without it, with --delta, those of the data "
+        "that have people enough to be named.",
         callback=lambda _context, _option, text: _listed(text),
     ),
     option(
-        "--groups-per-person COUNT",
-        "A person counts in so many groups at most, drawn from theirs; ε is shared.",
-        default=1,
+        "--groups-per-person NUMBER",
+        "A person counts in so many groups at most, drawn from theirs; ε is shared. 'choose': a bound that "
+        "is found privately.",
+        default="1",
+        callback=lambda _context, _option, text: int(text) if text.isdecimal() else text,
+    ),
+    option(
+        "--groups-share NUMBER",
+        "The part of epsilon for finding groups (0.5 by default) or choosing that bound (0.1).",
     ),
 )
 _HOW = stack(
@@ -102,11 +139,24 @@ _HOW = stack(
 )
 
 
-@command("mode")
+class Question(Command):
+    """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
+
+    def run(self, ctx: Context) -> Any:
+        """Ask here, or there."""
+        if not ctx.params["data"].startswith("desk:"):
+            return super().run(ctx)
+        from discreet.cli.desk import ask_desk
+
+        return ask_desk(ctx)
+
+
+@command("mode", Question)
 @_WHAT
 @_CANDIDATES
 @option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
 @_STEP
+@_OTHER
 @_WHO
 @_UNKNOWN
 @_ROWS
@@ -122,26 +172,27 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     Example: discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id
     --candidates icd10.txt --epsilon 1
     """
-    from discreet import questions
-
     if bounds is None:
         _require_candidates(asked)
     elif asked["candidates"] is not None:
         raise ParameterError("give --candidates or --bounds, not both")
     else:
-        asked["candidates"] = questions.Grid.between(bounds, step=step)
-    _ask(questions.mode, **asked)
+        from discreet.questions import Grid
+
+        asked["candidates"] = Grid.between(bounds, step=step)
+    _ask("mode", **asked)
 
 
-@command("median")
+@command("median", Question)
 @_WHAT
 @_GRID
 @_WHO
 @_VALUES
 @_ROWS
+@_FOUND
 @_HOW
 def median(**asked: Any) -> None:
-    """The median of a column, on a public grid.
+    """The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.
 
     Where no row matches, the answer is a random grid point: --with-people tells, for a part of epsilon,
     how many people counted.
@@ -149,21 +200,20 @@ def median(**asked: Any) -> None:
     Example: discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120
     --epsilon 0.5
     """
-    from discreet import questions
-
-    _ask(questions.median, **asked)
+    _ask("median", **asked)
 
 
-@command("quantiles")
+@command("quantiles", Question)
 @_WHAT
 @option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
 @_GRID
 @_WHO
 @_VALUES
 @_ROWS
+@_FOUND
 @_HOW
 def quantiles(*, at: str, **asked: Any) -> None:
-    """Several quantiles of a column at once, on a public grid.
+    """Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans.
 
     Where no row matches, the answers are random grid points: --with-people tells, for a part of epsilon,
     how many people counted.
@@ -171,15 +221,35 @@ def quantiles(*, at: str, **asked: Any) -> None:
     Example: discreet quantiles pay.parquet --dataset staff --column salary --user person_id
     --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
     """
-    from discreet import questions
-
-    _ask(questions.quantiles, at=[level.strip() for level in at.split(",")], **asked)
+    _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
 
 
-@command("top")
+@command("bound")
+@_WHAT
+@option(
+    "--covers NUMBER", "The part of the people who are to stay within the bound.", default="0.999"
+)
+@_NO_BOUNDS
+@_WHO
+@_ROWS
+@_FOUND
+@_HOW
+def bound(**asked: Any) -> None:
+    """A bound on the magnitude of a column, for later questions.
+
+    With the answer b a later question may say --bounds -b:b, or 0:b where nothing is negative.
+
+    Example: discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999
+    --epsilon 0.2
+    """
+    _ask("bound", **asked)
+
+
+@command("top", Question)
 @_WHAT
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
+@_OTHER
 @_WHO
 @option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
 @option("--unordered", "Do not release the order.")
@@ -196,10 +266,34 @@ def top(*, unordered: bool, **asked: Any) -> None:
     Example: discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10
     --candidates pages.csv --epsilon 2
     """
-    from discreet import questions
-
     _require_candidates(asked)
-    _ask(questions.top_k, ordered=not unordered, **asked)
+    _ask("top_k", ordered=not unordered, **asked)
+
+
+@command("first")
+@_WHAT
+@option(
+    "--groups LIST",
+    "The public groups in their order: a range such as 2026-W01:2026-W52, with commas, or a file.",
+    required=True,
+    callback=lambda _context, _option, text: text if ":" in text else _listed(text),
+)
+@option("--above NUMBER", "How many people a group must reach.", required=True)
+@option("--crossings COUNT", "Name up to so many groups, not only the first.", default=None)
+@option("--with-gap", "Also by how many people, with noise, at no cost.")
+@_WHO
+@option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".')
+@_HOW
+def first(**asked: Any) -> None:
+    """The first of ordered groups with many people, or none of them.
+
+    A person counts once in each group in which they have rows. The cost is the same for any number of
+    groups.
+
+    Example: discreet first visits.parquet --dataset clinic --column week --user patient_id
+    --groups 2026-W01:2026-W52 --where "diagnosis = 'flu'" --above 500 --epsilon 0.5
+    """
+    _ask("first_above", **asked)
 
 
 @command("select")
@@ -235,21 +329,22 @@ def _require_candidates(asked: dict[str, Any]) -> None:
 
 
 def _ask(
-    question: Any,
+    name: str,
     *,
-    data: str,
+    data: Any,
     delimiter: str | None,
     encoding: str | None,
     ask_password: bool,
     **asked: Any,
 ) -> None:
-    if delimiter is None and encoding is None:
-        answer(question, _opening(data, ask_password=ask_password), **asked)
-        return
-    from discreet.tables import TextFile
+    """Ask a question of ``discreet.questions``."""
+    question = getattr(importlib.import_module("discreet.questions"), name)
+    data = _opening(data, ask_password=ask_password)
+    if delimiter is not None or encoding is not None:  # what the file's name does not tell
+        from discreet.tables import TextFile
 
-    # What the file's name does not tell.
-    answer(question, TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8"), **asked)
+        data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8")
+    answer(question, data, **asked)
 
 
 def _opening(data: str, *, ask_password: bool) -> str:
@@ -278,23 +373,30 @@ def answer(
     dataset: str | None,
     ledger: str | None,
     no_ledger: bool,
+    keep_answer: bool,
     **options: Any,
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
     from discreet.questions import NeverMatchesWarning
     from discreet.questions.frames import FILES, write_frame
 
+    if keep_answer and no_ledger:
+        raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
     as_frame = out is not None and Path(out).suffix.lower() in FILES
     with _counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
         try:
             with _progress(), warnings.catch_warnings():
                 warnings.simplefilter("always", NeverMatchesWarning)
-                warnings.showwarning = _warn
+                warnings.showwarning = lambda message, *_, **__: say(
+                    f"warning: {visible(message)}", err=True
+                )
                 release = question(*subjects, **counting, **options)
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
+        if keep_answer:
+            counting["ledger"].keep(release.entry, release.as_data())
     if not as_frame or file is None:
         deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
         return
@@ -307,11 +409,6 @@ def answer(
     deliver(as_json(release.as_data(), indent=None) if json else str(release), None)
     if lost is not None:
         raise lost
-
-
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning in one line on stderr."""
-    say(f"warning: {visible(message)}", err=True)
 
 
 @contextmanager

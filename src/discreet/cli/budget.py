@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import Group, argument, command, option, stack
-from discreet.cli.output import print_table, say_either, say_json
+from discreet.cli.output import print_table, say, say_either, say_json
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -110,7 +110,27 @@ def history(dataset: str, *, ledger: str | None, json: bool) -> None:
     if json:
         say_json([entry.as_data() for entry in entries])
         return
-    print_history(entries)
+    columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
+    print_table(columns, [_entry_row(entry) for entry in entries])
+
+
+@command("answers")
+@_DATASET
+@_LEDGER
+def answers(dataset: str, *, ledger: str | None, json: bool) -> None:
+    """The released answers that were kept (--keep-answer), oldest first. Costs nothing.
+
+    Example: discreet budget answers visits
+    """
+    from discreet.questions.answer import release_from
+
+    with _opened(ledger) as opened:
+        kept = opened.answers(dataset)
+    if json:
+        say_json([{"entry": str(entry), "time": entry.time, **release} for entry, release in kept])
+        return
+    for entry, release in kept:
+        say(f"{entry.time}  {entry.details['purpose']}\n{release_from(release)}\n")
 
 
 @command("plan")
@@ -250,7 +270,7 @@ def _opened(address: str | None, *, create: bool = False) -> AbstractContextMana
 
 
 budget = Group("budget", help="A budget that survives the process and cannot be overspent.")
-for _each in (create, show, history, plan, allot, revoke, verify, head, accept_clock):
+for _each in (create, show, history, answers, plan, allot, revoke, verify, head, accept_clock):
     budget.add_command(_each)
 
 
@@ -278,12 +298,6 @@ def _budget_row(found: Budget) -> list[str]:
         found.neighbours,
         str(found.head.sequence),
     ]
-
-
-def print_history(entries: Sequence[Entry]) -> None:
-    """Entries, as a table."""
-    columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
-    print_table(columns, [_entry_row(entry) for entry in entries])
 
 
 def _entry_row(entry: Entry) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import argument, command, option, stack
 from discreet.cli.output import print_table, say, say_either, say_json
+from discreet.cli.thresholds import plan_threshold, recommend_threshold
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -149,10 +150,16 @@ SCORES_OR_COUNT = stack(
 )
 
 
+_MARGIN = option(
+    "--margin NUMBER", "About a threshold: how far above or below it values are at least."
+)
+
+
 @command("plan")
 @option("--expected-error NUMBER", "The mean error wanted.")
 @option("--error-at-most NUMBER", "The largest error wanted ...")
 @option("--with-probability NUMBER", "... with this probability.")
+@_MARGIN
 @SCORES_OR_COUNT
 @shared.JSON
 def plan(
@@ -160,6 +167,7 @@ def plan(
     expected_error: str | None,
     error_at_most: str | None,
     with_probability: str | None,
+    margin: str | None,
     json: bool,
     **given: Any,
 ) -> None:
@@ -168,8 +176,16 @@ def plan(
     With a file the answer is for these scores, and not private. With --n it holds for any data, or for any
     data whose best candidate leads by --gap, and nothing is read.
 
+    With --margin it is about a threshold: the least ε at which the first of --n values above it is named
+    with this probability, if all values keep the margin.
+
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
+    if margin is not None:
+        if expected_error is not None or error_at_most is not None:
+            raise ParameterError("--margin goes with --with-probability alone")
+        plan_threshold(margin, with_probability or "0.95", json=json, **scores_or_count(**given))
+        return
     from discreet.analysis import epsilon_for
     from discreet.numbers.printing import rounded
 
@@ -213,6 +229,7 @@ def plan(
 @shared.GUARANTEE
 @option("--releases COUNT", "How many releases share the budget.", default=1)
 @option("--fixed-in-advance", "No question depends on an earlier answer.")
+@_MARGIN
 @SCORES_OR_COUNT
 @shared.CHART
 @shared.JSON
@@ -220,6 +237,7 @@ def recommend(
     *,
     releases: int,
     fixed_in_advance: bool,
+    margin: str | None,
     chart: str | None,
     json: bool,
     **given: Any,
@@ -229,10 +247,20 @@ def recommend(
     With a file the errors are those on these scores, and not private. With --n they are the worst for any
     data, and nothing is read; --chart then draws them against the number of releases.
 
+    With --margin it is about a threshold: who names the first of --n values above it, how often wrongly,
+    and who would do better if all values were known at once; --chart draws the split of ε.
+
     Example: discreet recommend --n 100 --epsilon 1 --delta 1e-6 --releases 50
     """
     from discreet.analysis import recommend as recommended
 
+    if margin is not None:
+        check_chart(chart)
+        if given["rho"] is not None or given["delta"] is not None or given["epsilon"] is None:
+            raise ParameterError("--margin goes with --epsilon alone")
+        epsilon = given["epsilon"]
+        recommend_threshold(margin, epsilon, chart=chart, json=json, **scores_or_count(**given))
+        return
     budget = shared.guarantee_of(**{name: given.pop(name) for name in ("epsilon", "rho", "delta")})
     families = families_of(**given)
     check_chart(chart)

@@ -78,12 +78,16 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run; an error names the options of this command."""
         try:
-            return super().invoke(ctx)
+            return self.run(ctx)
         except ParameterError as error:
             error.args = (error.worded(_names(self)),)
             raise
         except KeyboardInterrupt:
             raise SystemExit(130) from None  # as a shell reports an interrupted command
+
+    def run(self, ctx: click.Context) -> Any:
+        """What is run."""
+        return super().invoke(ctx)
 
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  # whole, however long
         """The first sentence."""
@@ -110,9 +114,9 @@ class Command(click.Command):
         super().format_options(ctx, formatter)
 
 
-def command(name: str) -> Callable[[Callable[..., None]], Command]:
+def command(name: str, cls: type[Command] = Command) -> Callable[[Callable[..., None]], Command]:
     """Make a command of a function; its docstring is the help."""
-    return click.command(name, cls=Command)
+    return click.command(name, cls=cls)
 
 
 def _names(command: click.Command) -> dict[str, str]:

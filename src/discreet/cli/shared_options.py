@@ -46,6 +46,7 @@ DELIVERED = stack(
         "--out FILE",
         "Write the answer to this file too, and first; as a table if it is .csv or .parquet.",
     ),
+    option("--keep-answer", "Keep the answer in the ledger, for `budget answers`."),
 )
 
 SENSITIVITY = option("--sensitivity NUMBER", "The most one person changes a score; 1 unless told.")

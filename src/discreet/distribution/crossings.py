@@ -166,40 +166,54 @@ class Panels:
         turns = {0.0, *offsets}
         if not scales.two_sided:
             turns = {x for x in turns if x >= 0.0}
-        crowd = self._second * math.log1p(longest)
-        far = crowd + _REACH * self._first
+        # So far from a turn many equal answers move the bulk: by b₂ ln n, and where b₁ is small by n b₁.
+        self._crowd = min(
+            self._second * math.log1p(longest), self._first * (longest + 10 * math.sqrt(longest))
+        )
+        far = self._crowd + _REACH * self._first
         ordered = sorted(turns)
         edges = [*ordered, ordered[-1] + far]
         if scales.two_sided:
             edges = [ordered[0] - far, *edges]
         cuts = [edges[0]]
         for start, end in pairwise(edges):
-            outward = scales.two_sided and start == edges[0]
-            cuts += self._cut(start, end, crowd, steepest, outward=outward)
+            cuts += self._cut(start, end, steepest)
         bounds = np.array(cuts)
         half = np.diff(bounds)[:, None] / 2
         self.points: Floats = (bounds[:-1, None] + half * (1 + _NODES)).ravel()
         weights = (half * _WEIGHTS).ravel() / (self._first * (2 if scales.two_sided else 1))
-        self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
+        with np.errstate(
+            divide="ignore"
+        ):  # a panel between turns that floats hardly tell apart is empty
+            self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
-    def _cut(
-        self, start: float, end: float, crowd: float, steepest: int, *, outward: bool
-    ) -> list[float]:
-        """Where a stretch is cut: evenly, in growing steps where only decay is left, finely at its ends."""
-        unit = min(self._first, self._second)
-        reached, step, inner = 0.0, unit, [0.0]
-        while reached + step < end - start:
-            reached += step
-            inner.append(reached)
-            step = unit if reached < crowd + 6 * unit else min(2 * step, 4 * unit)
-        cuts = np.array([*inner, end - start])
-        fine = unit * 2.0 ** -np.arange(1, 1 + steepest.bit_length())
+    def _cut(self, start: float, end: float, steepest: int) -> list[float]:
+        """Where a stretch is cut: from its end nearer the bulk, or for two-sided noise from both."""
+        length = end - start
+        cuts = self._ladder(length / 2 if self._two_sided else length)
+        fine = min(self._first, self._second) * 2.0 ** -np.arange(1, 1 + steepest.bit_length())
         if steepest > 1:
-            fine = fine[fine < (end - start) / 2]
-            cuts = np.unique(np.concatenate([cuts, fine, end - start - fine]))
-        ends = np.sort(end - cuts) if outward else start + cuts
+            cuts = np.concatenate([cuts, fine[fine < length / 2]])
+        mirrored = self._two_sided or steepest > 1
+        cuts = np.unique(np.concatenate([cuts, length - cuts if mirrored else cuts[:0], [length]]))
+        ends = start + cuts[cuts > 0]
         ends[-1] = end
-        return [float(x) for x in ends[1:]]
+        return [float(x) for x in ends]
+
+    def _ladder(self, length: float) -> Floats:
+        """Distances from a turn: small steps through the bulk, then ever larger ones."""
+        first, second = self._first, self._second
+        reached, step, rungs = 0.0, min(first, second), [0.0]
+        while reached + step < length:
+            reached += step
+            rungs.append(reached)
+            if reached < self._crowd + 6 * min(first, second):
+                step = min(4 * first, second)
+            else:
+                step = (
+                    2 * step if reached > self._crowd + _REACH * first else min(2 * step, 4 * first)
+                )
+        return np.array(rungs)
 
     def log_chances(self, offsets: Floats, *, above: bool) -> Floats:
         """The logarithm of the chance of an answer at every point (last axis) for values at these offsets."""

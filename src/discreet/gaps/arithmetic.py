@@ -112,9 +112,8 @@ def _times_inverse(high: Floats, low: Floats, scale: Fraction, power: int) -> tu
     lead_wide = lead * split
     lead_top = lead_wide - (lead_wide - lead)
     lead_bottom = lead - lead_top
-    error = ((top * lead_top - product) + top * lead_bottom + bottom * lead_top) + (
-        bottom * lead_bottom
-    )
+    error = (top * lead_top - product) + top * lead_bottom + bottom * lead_top
+    error += bottom * lead_bottom
     error += high * rest + low * lead
     total = product + error
     error -= total - product
@@ -153,11 +152,9 @@ class FloatArithmetic:
         self._factor = math.ldexp(inverse, -min(max(power, -1100), 1120) - shift)
         self._unit = 1.0 / self._factor
         self._limit = FARTHEST_GAP / self._factor
-        self._reach = (
-            float(_LN2_ABOVE) * (scale.numerator / scale.denominator) * _WIDEN
-            if -900 <= power <= 900
-            else None
-        )
+        self._reach: float | None = None
+        if -900 <= power <= 900:
+            self._reach = float(_LN2_ABOVE) * (scale.numerator / scale.denominator) * _WIDEN
 
     def gammas(self, values: Values, best: float) -> Floats:
         """γ as float64, in a new array."""
@@ -247,21 +244,14 @@ class FloatArithmetic:
         """A float of the scores' type such that every worse score has exp(−γ) < 2^−level."""
         direction = -self._direction
         if self._reach is not None:
-            bound = math.nextafter(best + direction * (level * self._reach), direction * math.inf)
+            bound = best + direction * (level * self._reach)
         else:
-            bound = self._outward(
-                Fraction(best) + int(direction) * level * _LN2_ABOVE * self._scale
-            )
-        return self._in_type(bound)
-
-    def _outward(self, exact: Fraction) -> float:
-        """A float64 at least as bad as ``exact``."""
-        worst = math.copysign(math.inf, -self._direction)
-        try:
-            nearest = float(exact)
-        except OverflowError:
-            nearest = math.inf if exact > 0 else -math.inf
-        return math.nextafter(nearest, worst)
+            exact = Fraction(best) + int(direction) * level * _LN2_ABOVE * self._scale
+            try:
+                bound = float(exact)
+            except OverflowError:
+                bound = math.inf if exact > 0 else -math.inf
+        return self._in_type(math.nextafter(bound, direction * math.inf))
 
     def _in_type(self, bound: float) -> float:
         """``bound`` rounded outward to the scores' type; finite, which leaves nobody beyond it."""

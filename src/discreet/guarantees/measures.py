@@ -45,6 +45,9 @@ class Guarantee(ABC):
     __slots__ = ("_proof",)
     symbol: ClassVar[str]
 
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen")
+
     @property
     def proof(self) -> Proof | None:
         """The pages and the theorems that it rests on; None for a promise that nobody has proved.
@@ -127,9 +130,6 @@ class _OneNumber(Guarantee):
     def __init__(self, value: object) -> None:
         object.__setattr__(self, "_exact", cost(self._parameter, value))
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen")
-
     def __reduce__(self) -> tuple[type[Self], tuple[Exact]]:
         return type(self), (self._exact,)
 
@@ -137,9 +137,6 @@ class _OneNumber(Guarantee):
     def exact(self) -> Exact:
         """The cost as an exact rational, or infinity."""
         return self._exact
-
-    def _reported(self) -> float:
-        return float_up(self._exact)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -168,7 +165,7 @@ class Epsilon(_OneNumber):
     @property
     def epsilon(self) -> float:
         """ε, rounded up to a float64."""
-        return self._reported()
+        return float_up(self._exact)
 
     def for_people(self, count: int) -> Epsilon:
         """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
@@ -184,16 +181,11 @@ class Epsilon(_OneNumber):
 
     def _epsilon_at(self, delta: Fraction) -> Exact:
         """The least ε' such that (ε', δ)-DP follows."""
-        if self._pure() == math.inf:
-            return Fraction(0) if delta == 1 else math.inf
-        if delta == 0:
-            return self._pure()
         if delta == 1:
             return Fraction(0)
-        return max(Fraction(0), min(self._pure(), self._smaller_epsilon(delta)))
-
-    def _pure(self) -> Exact:
-        return self._exact
+        if self._exact == math.inf or delta == 0:
+            return self._exact
+        return max(Fraction(0), min(self._exact, self._smaller_epsilon(delta)))
 
     @abstractmethod
     def _smaller_epsilon(self, delta: Fraction) -> Exact: ...
@@ -274,7 +266,7 @@ class ZCDP(_OneNumber):
     @property
     def rho(self) -> float:
         """ρ, rounded up to a float64."""
-        return self._reported()
+        return float_up(self._exact)
 
     def _to(self, measure: type[G], delta: object) -> G:
         # (ε, δ)-DP for a δ above zero; no finite ε otherwise.
@@ -317,9 +309,6 @@ class ApproxDP(Guarantee):
     def __init__(self, epsilon: object, delta: object) -> None:
         object.__setattr__(self, "_epsilon", cost("epsilon", epsilon))
         object.__setattr__(self, "_delta", probability("delta", delta))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("ApproxDP is frozen")
 
     def __reduce__(self) -> tuple[type[ApproxDP], tuple[Exact, Fraction]]:
         return ApproxDP, self.exact

@@ -109,11 +109,9 @@ def delta_in_decimal(units: int) -> str:
     with localcontext() as context:
         context.prec = 60
         value = Decimal(units).scaleb(-DELTA_DIGITS).normalize()
-    return (
-        f"{value:E}".replace("E-0", "e-").replace("E", "e")
-        if value < Decimal("0.001")
-        else f"{value:f}"
-    )
+    if value >= Decimal("0.001"):
+        return f"{value:f}"
+    return f"{value:E}".replace("E-0", "e-").replace("E", "e")
 
 
 def exact_cost(units: int) -> Fraction:
@@ -245,11 +243,9 @@ def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
         raise ParameterError(
             "an (ε, δ) cap on a sum of ρ needs a δ above 0; for δ = 0 give ε alone"
         )
-    kept = (
-        delta / 2
-        if delta_for_releases is None
-        else probability("delta_for_releases", delta_for_releases)
-    )
+    kept = delta / 2
+    if delta_for_releases is not None:
+        kept = probability("delta_for_releases", delta_for_releases)
     if kept >= delta:
         raise refuse(
             "delta_for_releases", delta_for_releases, f"below the cap's δ ({shown(delta)})"

@@ -53,7 +53,7 @@ class Entry:
         sequence: its number in the data set's history, from 1.
         dataset: the data set.
         budget: the budget it belongs to: the data set, or a part of it such as ``visits/alice``.
-        kind: ``create``, ``spend``, ``failed``, ``allot``, ``revoke``, ``renew`` or ``clock``.
+        kind: ``create``, ``spend``, ``failed``, ``answer``, ``allot``, ``revoke``, ``renew`` or ``clock``.
         time: when, in UTC; never before the entry above.
         version: the version of discreet that wrote it.
         details: what belongs to the kind: purpose, mechanism, parameters, guarantee, count, cost, ...

@@ -197,20 +197,17 @@ class Ledger:
         def decide(_connection: Connection, state: State) -> _Change:
             account = state.account(dataset)
             amount = account.accountant.amount(happening.under(account.neighbours))
-            return (
-                dataset,
-                "spend",
-                {
-                    "purpose": why,
-                    "mechanism": happening.mechanism,
-                    "parameters": dict(happening.parameters),
-                    "guarantee": cap_in_words(happening.guarantee),
-                    "count": happening.count,
-                    "neighbours": happening.neighbours,
-                    "group": group,
-                    "spent": amount_as_data(amount),
-                },
-            )
+            details = {
+                "purpose": why,
+                "mechanism": happening.mechanism,
+                "parameters": dict(happening.parameters),
+                "guarantee": cap_in_words(happening.guarantee),
+                "count": happening.count,
+                "neighbours": happening.neighbours,
+                "group": group,
+                "spent": amount_as_data(amount),
+            }
+            return dataset, "spend", details
 
         return self._change(dataset, decide)
 
@@ -224,13 +221,35 @@ class Ledger:
         if not _OUTCOME.fullmatch(kind):
             raise refuse("kind", kind, "a word of lower-case letters, digits and hyphens")
 
+        return self._say_of(entry, "failed", {"outcome": kind})
+
+    def keep(self, entry: Entry, answer: Mapping[str, Any]) -> Entry:
+        """Keep a released answer in the history, to be read again at no cost; this is a later entry.
+
+        Args:
+            entry: what ``spend`` returned, which a release carries.
+            answer: the release as plain data, ``release.as_data()``: only what left the building.
+        """
+        return self._say_of(entry, "answer", {"release": dict(answer)})
+
+    def _say_of(self, entry: Entry, kind: str, details: dict[str, Any]) -> Entry:
         def decide(connection: Connection, state: State) -> _Change:
             known = rows.entry_at(connection, state, entry.sequence)
             if known != entry or entry.kind != "spend":
                 raise ParameterError(f"{entry} is not a spend of this ledger")
-            return entry.budget, "failed", {"about": entry.sequence, "outcome": kind}
+            return entry.budget, kind, {"about": entry.sequence, **details}
 
         return self._change(entry.dataset, decide)
+
+    def answers(self, dataset: str) -> list[tuple[Entry, Mapping[str, Any]]]:
+        """The answers that were kept, each with the spend that paid for it, oldest first."""
+        history = self.history(dataset)
+        spends = {entry.sequence: entry for entry in history}
+        return [
+            (spends[entry.details["about"]], entry.details["release"])
+            for entry in history
+            if entry.kind == "answer"
+        ]
 
     @contextmanager
     def spending(
@@ -326,10 +345,10 @@ class Ledger:
 
         def work(connection: Connection) -> Entry:
             state = rows.load(connection, name, lock=True)
-            _require_untouched(connection, state)
+            rows.require_untouched(connection, state)
             change = decide(connection, state)
             now = self._store.now(connection)
-            if change[1] == "failed":  # can always be recorded, whatever the clock says
+            if change[1] in ("failed", "answer"):  # can always be recorded, whatever the clock says
                 now = max(now, state.last_time)
             elif change[1] != "clock":
                 now = checked_time(now, state.last_time)
@@ -339,18 +358,6 @@ class Ledger:
             return _append(connection, state, now, change)
 
         return self._store.write(work)
-
-
-def _require_untouched(connection: Connection, state: State) -> None:
-    """Refuse tables that are not what the last entry left, in time that no history makes longer."""
-    last = rows.entry_at(connection, state, state.count)
-    if last is not None and last.state is None:
-        # Written by discreet 0.1.0: the history is run again, once; the next entry carries its state.
-        untouched = verify_history(state, rows.lines_of(connection, state), None).holds
-    else:
-        untouched = state.follows(last)
-    if not untouched:
-        raise rows.changed_from_outside(state.name)
 
 
 def _append(connection: Connection, state: State, now: int, change: _Change) -> Entry:

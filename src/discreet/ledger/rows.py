@@ -14,6 +14,7 @@ from discreet.ledger.accountants import ACCOUNTANTS, Amount
 from discreet.ledger.entries import GENESIS, Entry, read, write
 from discreet.ledger.schema import budgets, entries, groups
 from discreet.ledger.states import PERIODS, Account, State
+from discreet.ledger.verification import verify_history
 
 _BUDGETS_AND_GROUPS = (
     select(
@@ -54,6 +55,18 @@ def changed_from_outside(name: str) -> LedgerError:
         f"{name}: what the ledger's tables hold is not what its history left: they were changed by "
         f"something else than discreet. Nothing was spent; `discreet budget verify` says more"
     )
+
+
+def require_untouched(connection: Connection, state: State) -> None:
+    """Refuse tables that are not what the last entry left, in time that no history makes longer."""
+    last = entry_at(connection, state, state.count)
+    if last is not None and last.state is None:
+        # Written by discreet 0.1.0: the history is run again, once; the next entry carries its state.
+        untouched = verify_history(state, lines_of(connection, state), None).holds
+    else:
+        untouched = state.follows(last)
+    if not untouched:
+        raise changed_from_outside(state.name)
 
 
 def _state(root: str, found: list[RowMapping]) -> State:

@@ -59,11 +59,9 @@ versions = Table("discreet_schema", _metadata, Column("version", Integer, primar
 
 def _version_1(connection: Connection) -> None:
     sqlite = connection.dialect.name == "sqlite"
-    identity = (
-        "INTEGER PRIMARY KEY AUTOINCREMENT"
-        if sqlite
-        else "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-    )
+    identity = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+    if sqlite:
+        identity = "INTEGER PRIMARY KEY AUTOINCREMENT"
     for statement in (
         "CREATE TABLE discreet_schema (version INTEGER PRIMARY KEY)",
         f"""CREATE TABLE discreet_budgets (

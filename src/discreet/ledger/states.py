@@ -270,7 +270,7 @@ class State:
                 raise LedgerError("a period begins that is not due")
             renew(self.accounts)
             self.period_number = number
-        elif entry.kind not in ("failed", "clock"):
+        elif entry.kind not in ("failed", "answer", "clock"):
             raise LedgerError("an entry of an unknown kind")
         self.last_time = moment_of(entry.time)
         self.count, self.hash = entry.sequence, entry.hash

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeVar, overload
@@ -13,11 +14,12 @@ from discreet.distribution.crossings import Block, Panels, first_crossing, seque
 from discreet.errors import ParameterError, ScoresError
 from discreet.guarantees import Guarantee, Proof, PureDP
 from discreet.mechanisms.facts import Floats
-from discreet.mechanisms.mechanism import Indices, source_of_bits
+from discreet.mechanisms.mechanism import Indices
 from discreet.numbers.exact import finite, positive, positive_distance, probability, refuse, whole
 from discreet.numbers.noise_scales import NoiseScales
 from discreet.sampling import Bits
 from discreet.sampling.above_threshold import NoisyThreshold
+from discreet.sampling.bits import source_of_bits
 from discreet.scores import Scores
 
 G = TypeVar("G", bound=Guarantee)
@@ -86,6 +88,8 @@ class CrossingRule:
     scales: NoiseScales
     private = True
     proof = PAGE
+    exchangeable = True
+    """The threshold's noise is drawn once, so the order of values and answers does not matter."""
 
     def __init__(
         self,
@@ -156,6 +160,12 @@ class CrossingRule:
         """What values with noise are compared with, but for its noise: T, corrected by b₂ − b₁."""
         return self.threshold + self.scales.correction
 
+    @property
+    def deviation(self) -> Fraction:
+        """The standard deviation of the noise of one comparison, rounded up to twenty binary places."""
+        square = math.ceil(self.scales.variance * (1 << 40))
+        return Fraction(math.isqrt(square - 1) + 1, 1 << 20)
+
     @overload
     def guarantee(self) -> PureDP: ...
 
@@ -168,6 +178,11 @@ class CrossingRule:
         # A subclass may do something else under the same promise: nothing is known to prove that.
         proof = NOISES[self.noise] if type(self) is CrossingRule else None
         return promise.resting_on(proof).to(measure, delta=delta)
+
+    def with_gaps(self) -> PureDP:
+        """What the stream costs if the gaps of its crossings are told as well: the same, by another proof."""
+        stated = self.guarantee()
+        return stated if stated.proof is None else stated.resting_on(Proof(PAGE))
 
     def draw(self, bits: Bits) -> NoisyThreshold:
         """The threshold with its noise, drawn now: one stream."""

@@ -16,11 +16,12 @@ from discreet.gaps import Gaps, require_finite
 from discreet.guarantees import Guarantee, PureDP
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.facts import Facts, Floats
-from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
+from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.numbers.balls import ball_of
 from discreet.numbers.exact import Exact, probability, refuse, whole
 from discreet.release import Release
 from discreet.sampling import Bits
+from discreet.sampling.bits import source_of_bits
 from discreet.scores import Scores
 
 _REFUSAL = (

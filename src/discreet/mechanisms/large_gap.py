@@ -14,10 +14,11 @@ from discreet.errors import ParameterError
 from discreet.gaps import Gaps, RowGaps
 from discreet.guarantees import ApproxDP, Guarantee
 from discreet.mechanisms.facts import Facts, Floats
-from discreet.mechanisms.mechanism import Indices, Mechanism, source_of_bits
+from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.numbers.balls import ball_of, precision
 from discreet.numbers.exact import Exact, probability
 from discreet.sampling import Bits
+from discreet.sampling.bits import source_of_bits
 from discreet.sampling.coins import Ball, Uniform
 from discreet.score_rows import ScoreRows
 from discreet.scores import Scores

@@ -25,11 +25,12 @@ from discreet.numbers.exact import (
     non_negative_distance,
     positive,
     refuse,
-    shown,
     whole,
 )
+from discreet.numbers.printing import written
 from discreet.release import Release
 from discreet.sampling import Bits, SecureBits, best_indices, best_of_each, uniform_best
+from discreet.sampling.bits import source_of_bits
 from discreet.score_rows import BLOCK, ScoreRows
 from discreet.scores import Scores
 
@@ -132,7 +133,7 @@ class Mechanism(ABC):
 
     def __repr__(self) -> str:
         shown = ", ".join(
-            f"{name}={_written(value)}"
+            f"{name}={written(value)}"
             for name, value in self.parameters().items()
             if (name, value) not in (("optimize", "max"), ("steady", False))
         )
@@ -214,8 +215,7 @@ class Mechanism(ABC):
         """
         size = whole("size", size, least=0)
         bits = source_of_bits(randomness)
-        scale = self._scale_for(scores)
-        if scale == 0:
+        if self._scale_for(scores) == 0:
             return uniform_best(scores.values, size, bits, largest_is_best=self._optimize == "max")
         return self._draw_many(self.gaps(scores), size, bits)
 
@@ -252,7 +252,8 @@ class Mechanism(ABC):
             best = max(values) if self._optimize == "max" else min(values)
             return [ball_of(Fraction(value == best, values.count(best))) for value in values]
         gaps = self.gaps(scores)
-        return self._ball_distribution([gaps.exact(place) for place in range(len(scores))], bits)
+        assert self.facts.ball_law is not None
+        return self.facts.ball_law([gaps.exact(place) for place in range(len(scores))], bits)
 
     # ---- guarantees ----------------------------------------------------------------------------
 
@@ -326,9 +327,8 @@ class Mechanism(ABC):
     def _choose(self, scores: Scores, bits: Bits) -> int:
         scale = self._scale_for(scores)
         if not scale:
-            return int(
-                uniform_best(scores.values, 1, bits, largest_is_best=self._optimize == "max")[0]
-            )
+            best = uniform_best(scores.values, 1, bits, largest_is_best=self._optimize == "max")
+            return int(best[0])
         return self._draw(self._gaps_at(scale, scores), bits)
 
     def _choose_each(self, rows: ScoreRows, bits: Bits) -> Indices:
@@ -349,8 +349,7 @@ class Mechanism(ABC):
         return [self._draw(rows.row(number), bits) for number in range(len(rows.starts))]
 
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
-        scale = self._scale_for(scores)
-        if scale == 0:
+        if self._scale_for(scores) == 0:
             best = best_indices(scores.values, largest_is_best=self._optimize == "max")
             mass = np.zeros(len(scores))
             mass[best] = 1 / len(best)
@@ -377,11 +376,6 @@ class Mechanism(ABC):
         assert self.facts.law is not None
         return self.facts.law(gammas, correction, log=log)
 
-    def _ball_distribution(self, gammas: list[Fraction], bits: int) -> list[Any]:
-        """The same in balls."""
-        assert self.facts.ball_law is not None
-        return self.facts.ball_law(gammas, bits)
-
     @abstractmethod
     def _promise(self, epsilon: Exact) -> Guarantee:
         """The strongest guarantee proved when the noise scale is d/ε."""
@@ -403,21 +397,3 @@ def _scores(scores: Scores) -> Scores:
             "Scores(values, sensitivity=...), so that the cost is known"
         )
     return scores
-
-
-def _written(value: object) -> str:
-    if not isinstance(value, Fraction):
-        return repr(value)
-    try:
-        return str(value)
-    except ValueError:  # Python writes no integer of more than 4300 digits
-        return shown(value)
-
-
-def source_of_bits(randomness: Bits | None) -> Bits:
-    """The bits of a study: fresh and secure unless scripted ones are given."""
-    if randomness is None:
-        return SecureBits()
-    if not (hasattr(randomness, "words") and hasattr(randomness, "integer")):
-        raise refuse("randomness", randomness, "None or discreet.testing.scripted(seed)")
-    return randomness

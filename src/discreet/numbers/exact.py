@@ -55,11 +55,6 @@ def _fraction_of_text(text: str) -> Fraction | None:
         return None
 
 
-def _shortest_decimal(value: float) -> Fraction | None:
-    # Not repr(): a subclass may print itself as something else.
-    return Fraction(float.__repr__(value)) if math.isfinite(value) else None
-
-
 def _exact(value: object) -> Fraction | None:
     """The rational meant by ``value``, or None if it is not one."""
     if isinstance(value, bool | np.bool_):
@@ -69,7 +64,8 @@ def _exact(value: object) -> Fraction | None:
             return None
         value = float(value)
     if isinstance(value, float):
-        return _shortest_decimal(value)
+        # The shortest decimal. Not repr(): a subclass may print itself as something else.
+        return Fraction(float.__repr__(value)) if math.isfinite(value) else None
     if isinstance(value, str):
         return _fraction_of_text(value)
     if isinstance(value, Decimal):
@@ -81,10 +77,6 @@ def _exact(value: object) -> Fraction | None:
         longest = max(exact.numerator.bit_length(), exact.denominator.bit_length())
         return exact if longest <= _MOST_BITS else None
     return None
-
-
-def _is_infinite(value: object) -> bool:
-    return isinstance(value, float | np.floating) and float(value) == math.inf
 
 
 def refuse(name: str, value: object, allowed: str) -> ParameterError:
@@ -163,7 +155,7 @@ def non_negative_distance(name: str, value: object) -> Fraction:
 
 def cost(name: str, value: object) -> Exact:
     """A privacy cost: zero or above, infinity allowed."""
-    if _is_infinite(value):
+    if isinstance(value, float | np.floating) and float(value) == math.inf:
         return math.inf
     # A conversion of our own may be a longer rational than a user may write.
     exact = value if type(value) is Fraction else _exact(value)

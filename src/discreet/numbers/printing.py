@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import DiscreetError
 from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import Exact, float_up, whole
+from discreet.numbers.exact import Exact, float_up, shown, whole
 
 
 def rounded(value: float, *, up: bool, digits: int = 4) -> float:
@@ -61,6 +61,16 @@ def measured(value: float, *, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def written(value: object) -> str:
+    """A parameter as it is written to be read again: a rational exactly, where Python can."""
+    if not isinstance(value, Fraction):
+        return repr(value)
+    try:
+        return str(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return shown(value)
+
+
 def percent(value: float, *, up: bool | None = None) -> str:
     """A probability in per cent, an upper bound rounded up; never 0% or 100% unless it is.
 
@@ -96,19 +106,14 @@ def jsonable(value: Any) -> Any:
 
 # ---- what a cost means for people ----
 
-_PEOPLE = {1: "one person", 2: "two people", 3: "three people", 4: "four people", 5: "five people"}
-
-
-def people_in_words(count: int) -> str:
-    """How many people, small numbers as words."""
-    return _PEOPLE.get(count, f"{count} people")
+_PEOPLE = {2: "Two people", 3: "Three people", 4: "Four people", 5: "Five people"}
 
 
 def subject(people: int) -> str:
     """Who changes something, with the verb: one person's data, or a household together."""
     if whole("people", people) == 1:
         return "One person's data changes"
-    return f"{people_in_words(people).capitalize()} together change"
+    return f"{_PEOPLE.get(people, f'{people} people')} together change"
 
 
 def times(factor: int, symbol: str) -> str:

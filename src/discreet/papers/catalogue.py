@@ -1,9 +1,9 @@
 """The catalogue: the papers, what they state, and the figures that show it.
 
-A claim is a small function from :class:`Scope` to :class:`Finding`, entered under its number by the decorator
-that :func:`claims_of` makes for its paper. A figure is a function that fills a :class:`Drawing`, entered by
-:func:`figure`. What a paper says of a figure is compared there and nowhere else; a claim about figures takes
-its verdict from them by :func:`judged`.
+A claim is a small function from :class:`Scope` to :class:`Finding` whose docstring is the paper's statement,
+entered under its number by the decorator that :func:`claims_of` makes for the paper. A figure is a function
+that fills a :class:`Drawing`, entered by :func:`figure`. What a paper says of a figure is compared there and
+nowhere else; a claim about figures takes its verdict from them by :func:`judged`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _MODULES = (
     "randomized_response.candidates",
     "randomized_response.worst_case",
     "randomized_response.data",
+    "sparse_vector.privacy",
     "ours.statements",
     "ours.mechanisms",
     "ours.larger_algorithm",
@@ -79,9 +80,7 @@ PAPERS: dict[str, Paper] = {
             "PF: the permute-and-flip paper (McKenna and Sheldon, 2020)",
         ),
         Paper(
-            "permute-and-flip-supplement",
-            "Supplement to Permute-and-Flip",
-            "McKenna and Sheldon",
+            "permute-and-flip-supplement", "Supplement to Permute-and-Flip", "McKenna and Sheldon"
         ),
         Paper(
             "noisy-max",
@@ -97,6 +96,11 @@ PAPERS: dict[str, Paper] = {
             "ERR: the exponential randomized response paper (Munilla Garrido and Matthes, 2022)",
         ),
         Paper(
+            "sparse-vector",
+            "Understanding the Sparse Vector Technique for Differential Privacy",
+            "Lyu, Su and Li",
+        ),
+        Paper(
             "discreet",
             "What discreet claims instead",
             "the discreet developers",
@@ -105,7 +109,7 @@ PAPERS: dict[str, Paper] = {
         ),
     )
 }
-"""The five papers, and our own statements held to the same standard."""
+"""The papers, and our own statements held to the same standard."""
 
 _BY_PREFIX = {paper.prefix: paper for paper in PAPERS.values() if paper.prefix}
 
@@ -184,13 +188,13 @@ _CLAIMS: dict[str, Claim] = {}
 _FIGURES: dict[str, Figure] = {}
 
 
-def claims_of(paper: str) -> Callable[[str, str], Callable[[Check], Check]]:
-    """The decorator that enters a paper's checks into the catalogue, by number and statement."""
+def claims_of(paper: str) -> Callable[[str], Callable[[Check], Check]]:
+    """The decorator that enters a paper's checks into the catalogue; a check's docstring is the statement."""
     assert paper in PAPERS, paper
 
-    def claim(number: str, statement: str) -> Callable[[Check], Check]:
+    def claim(number: str) -> Callable[[Check], Check]:
         def enter(check: Check) -> Check:
-            entry = Claim(paper, number, " ".join(statement.split()), check)
+            entry = Claim(paper, number, " ".join((check.__doc__ or "").split()), check)
             assert entry.id not in _CLAIMS, entry.id
             _CLAIMS[entry.id] = entry
             return check

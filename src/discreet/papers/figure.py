@@ -263,8 +263,8 @@ BOTH: dict[str, tuple[type[Mechanism], str]] = {
 }
 """The two mechanisms of the permute-and-flip paper, with the look of each."""
 
-PF_AND_EM = "PF: permute-and-flip. EM: exponential mechanism."
-KEY = f"{PF_AND_EM} ERR: exponential randomized response, coin ¼, ½, ¾."
+PF_AND_EM = " ".join(f"{name}: {family.facts.title}." for name, (family, _) in BOTH.items())
+KEY = f"{PF_AND_EM} ERR: {ExponentialRandomizedResponse(epsilon=1).facts.title}, coin ¼, ½, ¾."
 """What the labels at the curves stand for."""
 
 

@@ -122,11 +122,9 @@ ALGORITHMS = (
 )
 
 
-@claim(
-    "Primitive 1",
-    "Fisher–Yates with uniform integers visits the candidates in a uniformly random order.",
-)
+@claim("Primitive 1")
 def _primitive_1(scope: Scope) -> Finding:
+    """Fisher–Yates with uniform integers visits the candidates in a uniformly random order."""
     most = scope.size(full=7, quick=5)
     broken = None
     for count in range(1, most + 1):
@@ -140,12 +138,10 @@ def _primitive_1(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Primitive 2",
-    """Bernoulli(exp(−γ)) can be drawn exactly from Bernoulli(γ/k) coins only, without computing any digit
-    of exp(−γ).""",
-)
+@claim("Primitive 2")
 def _primitive_2(scope: Scope) -> Finding:
+    """Bernoulli(exp(−γ)) can be drawn exactly from Bernoulli(γ/k) coins only, without computing any digit
+    of exp(−γ)."""
     rounds = scope.size(full=24, quick=16)
     broken, widest = None, Fraction(0)
     with balls():
@@ -167,12 +163,10 @@ def _primitive_2(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Pseudocode, lines 29 to 32",
-    """The loop visits candidates in shuffled order, flips Bern((best − score)/scale), and returns the
-    first success.""",
-)
+@claim("Pseudocode, lines 29 to 32")
 def _pseudocode(_scope: Scope) -> Finding:
+    """The loop visits candidates in shuffled order, flips Bern((best − score)/scale), and returns the
+    first success."""
     # As printed the coin's chance is γ itself: 0 for a best candidate, above 1 for one far behind.
     ends_empty = {}
     for scores, scale in (((5, 5), 2), ((1, 0), 4), ((3, 2, 2), 3)):
@@ -191,12 +185,10 @@ def _pseudocode(_scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 2.2",
-    """Permute-and-flip (the first listing) and noisy max with exponential noise (the second) choose each
-    index with the same probability.""",
-)
+@claim("Lemma 2.2")
 def _lemma_2_2(scope: Scope) -> Finding:
+    """Permute-and-flip (the first listing) and noisy max with exponential noise (the second) choose each
+    index with the same probability."""
     most = scope.size(full=6, quick=5)
     with_ties = (Problem(scores, unit_coin=rational("3/4")) for scores in lattice(4, 3))
     problems = (*affine_families(most), *with_ties)
@@ -207,12 +199,10 @@ def _lemma_2_2(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 2.3",
-    """For independent exponential X₁, X₂ of rate λ and Δ ≥ 0, Pr[X₁ − X₂ ≥ Δ] is exp(−λΔ) times
-    Pr[X₁ ≥ X₂].""",
-)
+@claim("Lemma 2.3")
 def _lemma_2_3(scope: Scope) -> Finding:
+    """For independent exponential X₁, X₂ of rate λ and Δ ≥ 0, Pr[X₁ − X₂ ≥ Δ] is exp(−λΔ) times
+    Pr[X₁ ≥ X₂]."""
     from flint import acb, arb
 
     broken = None
@@ -238,12 +228,10 @@ def _lemma_2_3(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Theorem 2.4",
-    """With noise scale d/ε, d the range distance, permute-and-flip is (ε, 0)-differentially
-    private.""",
-)
+@claim("Theorem 2.4")
 def _theorem_2_4(scope: Scope) -> Finding:
+    """With noise scale d/ε, d the range distance, permute-and-flip is (ε, 0)-differentially
+    private."""
     # One step of the grid is d, so x stands for exp(−ε): a factor of x for moves of 0 or 1 step.
     most = scope.size(full=4, quick=3)
     broken, pairs = not_private(range(2, most + 1), 3, moves=(0, 1), steps=1, both_ways=True)
@@ -259,13 +247,11 @@ def _theorem_2_4(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Postcondition",
+@claim("Postcondition")
+def _postcondition(scope: Scope) -> Finding:
     """If inputs are d_in-close and privacy_map(d_in) ≤ d_out, outputs are d_out-close: the map d/scale,
     rounded up, never understates; it doubles d_in unless scores are monotonic, gives 0 at 0 and refuses
-    negative distances.""",
-)
-def _postcondition(scope: Scope) -> Finding:
+    negative distances."""
     broken, cases = None, 0
     distances = [Fraction(k, 7) for k in range(scope.size(full=60, quick=20))]
     scales = [Fraction(1, 3), Fraction("0.1"), Fraction(2), Fraction(10**9, 7), Fraction(1, 10**12)]

@@ -10,6 +10,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import astuple, fields
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -286,11 +287,9 @@ def numbers(results: Sequence[DrawnFigure]) -> str:
     """All comparisons as CSV."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["figure", "quantity", "paper", "ours", "difference", "verdict", "remark"])
+    writer.writerow(["figure", *(part.name for part in fields(PaperValue))])
     for result in results:
-        for row in result.comparisons:
-            words = (row.quantity, row.paper, row.ours, row.difference, row.verdict, row.remark)
-            writer.writerow([result.id, *words])
+        writer.writerows([result.id, *astuple(row)] for row in result.comparisons)
     return buffer.getvalue()
 
 

@@ -21,27 +21,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import DiscreetError, missing_extra
-from discreet.papers.catalogue import (
-    Claim,
-    Figure,
-    all_figures,
-)
+from discreet.analysis.charts.style import altair, require_converter
+from discreet.errors import DiscreetError
+from discreet.papers.catalogue import Claim, Figure, all_figures
 from discreet.papers.figure import Drawing, PaperValue
 from discreet.papers.findings import FAILED, Finding, Scope
 from discreet.papers.histograms import path_of
 
 _PACKAGE = Path(__file__).parents[1]
 # Rooms that no figure enters: a change there leaves finished figures as they are.
-_ELSEWHERE = {
-    "cli",
-    "explore",
-    "ledger",
-    "questions",
-    "tables",
-    "sklearn",
-    "opendp.py",
-}
+_ELSEWHERE = {"cli", "explore", "ledger", "questions", "tables", "sklearn", "opendp.py"}
 SUFFIXES = ("svg", "png", "csv")
 """What each figure is written as."""
 
@@ -163,9 +152,10 @@ def draw(
         >>> done.comparisons[1].quantity, done.comparisons[1].verdict
         ('PF below EM', 'agrees')
     """
-    _require_charts()
+    altair()
+    require_converter()
     folder = prepared(out / "figures")
-    tell = report or _silent
+    tell = report or (lambda _identifier, _result: None)
     results: dict[str, DrawnFigure] = {}
     waiting = []
     for figure in figures:
@@ -185,10 +175,6 @@ def draw(
     )
     results |= {result.id: result for result in done}
     return [results[figure.id] for figure in figures]
-
-
-def _silent(_identifier: str, _result: DrawnFigure | None) -> None:
-    """Nobody wants to know."""
 
 
 def prepared(folder: Path) -> Path:
@@ -244,15 +230,17 @@ def _side_by_side(
 
 def make(identifier: str, scope: Scope, folder: Path) -> DrawnFigure:
     """Compute, draw and write one figure; an error becomes part of the result."""
+    import vl_convert
+
     from discreet.papers.drawing.chart import vega_lite
 
     figure = all_figures()[identifier]
     began = time.perf_counter()
     try:
         drawing = figure.compute(scope)
-        svg = _svg(vega_lite(figure, drawing))
+        svg = vl_convert.vegalite_to_svg(vega_lite(figure, drawing))
         write_file(folder / f"{identifier}.svg", svg.encode())
-        write_file(folder / f"{identifier}.png", _png(svg))
+        write_file(folder / f"{identifier}.png", vl_convert.svg_to_png(svg, scale=2.0))
         write_file(folder / f"{identifier}.csv", table(drawing).encode())
         result = DrawnFigure(
             identifier,
@@ -283,20 +271,6 @@ def table(drawing: Drawing) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return buffer.getvalue()
-
-
-def _svg(spec: dict[str, Any]) -> str:
-    import vl_convert
-
-    svg: str = vl_convert.vegalite_to_svg(spec)
-    return svg
-
-
-def _png(svg: str) -> bytes:
-    import vl_convert
-
-    pixels: bytes = vl_convert.svg_to_png(svg, scale=2.0)
-    return pixels
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -357,13 +331,3 @@ def _finished(figure: Figure, scope: Scope, folder: Path) -> DrawnFigure | None:
         return None
     whole = all((folder / f"{figure.id}.{suffix}").is_file() for suffix in SUFFIXES)
     return result if fits and whole else None
-
-
-def _require_charts() -> None:
-    try:
-        import altair
-        import vl_convert
-    except ImportError as error:
-        raise missing_extra("drawing needs Altair and vl-convert", extra="charts") from error
-    assert altair, "only asked whether it is there"
-    assert vl_convert, "as above"

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from discreet.questions.answer import NeverMatchesWarning, TableRelease
 from discreet.questions.context import Terms
+from discreet.questions.first_above import first_above
 from discreet.questions.mode import mode
+from discreet.questions.periods import periods
 from discreet.questions.private_table import PrivateTable, table
-from discreet.questions.quantiles import median, quantile, quantiles
+from discreet.questions.quantiles import bound, median, quantile, quantiles
 from discreet.questions.select_by import select_by, select_from_file
 from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
 from discreet.questions.top_k import top_k
@@ -30,9 +32,12 @@ __all__ = [
     "TableRelease",
     "Terms",
     "WatchTerms",
+    "bound",
     "check_sensitivity",
+    "first_above",
     "median",
     "mode",
+    "periods",
     "quantile",
     "quantiles",
     "select_by",

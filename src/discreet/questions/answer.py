@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from discreet import guarantees
 from discreet.displays import visible
 from discreet.neighbours import Neighbours
 from discreet.numbers.exact import refuse
@@ -20,10 +21,13 @@ from discreet.release import Release
 from discreet.tables import Grid, Rows, Table
 
 if TYPE_CHECKING:
+    from discreet.mechanisms.above_threshold import CrossingRule
     from discreet.questions.candidates import Candidates
 
 NOTHING = "nothing is safe to say"
 """How the answer None of an unknown domain is printed."""
+NONE_OF_THEM = "none of them"
+"""How the answer None about a threshold is printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +45,7 @@ class TableRelease(Release):
         assigned: whether people were drawn into groups, so that counts are of those assigned to each.
         ordered: for several answers, whether their order was released.
         labels: what each of several answers is, such as the level of a quantile.
+        threshold: for groups that reach a number of people, that number; a gap is then above it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
         by: the column of the groups, where there is an answer for each.
         engine: who read the table, and whose kind of frame ``frame`` gives.
@@ -61,6 +66,7 @@ class TableRelease(Release):
     assigned: bool | None = None
     ordered: bool | None = None
     labels: tuple[str, ...] | None = None
+    threshold: Fraction | None = None
     rules: tuple[str, ...] = ()
     by: str | None = None
     engine: str | None = None
@@ -100,9 +106,12 @@ class TableRelease(Release):
 
     def _answers(self) -> str:
         if isinstance(self.answer, Mapping):
-            return "\n".join(
-                f"{visible(group)}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
-                for group, answer in self.answer.items()
+            return (
+                "\n".join(
+                    f"{visible(group)}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
+                    for group, answer in self.answer.items()
+                )
+                or NOTHING
             )
         return self._one(self.answer, self.count, self.gap)
 
@@ -126,17 +135,22 @@ class TableRelease(Release):
 
     def _one(self, answer: Any, count: Any, gap: Any) -> str:
         if answer is None or answer == ():
-            return NOTHING
+            return NOTHING if self.threshold is None else NONE_OF_THEM
         if isinstance(answer, tuple):
-            counts = count if isinstance(count, tuple) else (None,) * len(answer)
-            lines = (self._one(*pair, None) for pair in zip(answer, counts, strict=True))
+            counts, gaps = (
+                given if isinstance(given, tuple) else (None,) * len(answer)
+                for given in (count, gap)
+            )
+            lines = (self._one(*parts) for parts in zip(answer, counts, gaps, strict=True))
             if self.labels is not None:
                 lines = (f"{label}: {line}" for label, line in zip(self.labels, lines, strict=True))
             return "\n".join(lines)
         words = visible(answer)
         if count is not None:
             words += f": {count} {self._people}, {_give_or_take(self.count_within)}"
-        if gap is not None:
+        if gap is not None and self.threshold is not None:
+            words += f" (with noise, {gap} or more above {self.threshold})"
+        elif gap is not None:
             words += f" (noisy lead over the runner-up: {gap} or more)"
         return words
 
@@ -218,11 +232,15 @@ def about_rows(
     rows: Rows, *, where: str | None, epsilon: Fraction, epsilon_each: Fraction
 ) -> Sentences:
     """Whose rows count, which, and in which groups."""
-    said: Sentences = (
-        "Every row counts as another person's, as was stated (one_row_per_user)."
-        if rows.user is None
-        else f"The column {rows.user} tells people apart; rows without it are left out.",
-    )
+    whose = "Every row counts as another person's, as was stated (one_row_per_user)."
+    if rows.counted is not None:
+        whose = (
+            f"A row stands for as many people as {rows.counted} says, rounded down and a trillion at most, "
+            "each of them in this row only, as was stated; rows for less than one are left out."
+        )
+    elif rows.user is not None:
+        whose = f"The column {rows.user} tells people apart; rows without it are left out."
+    said: Sentences = (whose,)
     if where is not None:
         said += (f"Only rows with {where} count; a comparison with a missing value is false.",)
     if rows.by is not None:
@@ -246,8 +264,14 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
     )
 
 
-def about_candidates(grid: Grid | None = None) -> Sentences:
+def about_candidates(grid: Grid | None = None, *, other: str | None = None) -> Sentences:
     """Which values count for which candidate."""
+    if other is not None:
+        return (
+            f"A person counts once for each candidate that they have, and once for {other} if they have a "
+            "value that is none; missing values are left out, and a candidate that nobody has competes with "
+            "zero people.",
+        )
     if grid is None:
         return (
             "A person counts once for each candidate that they have; missing values and values that are no "
@@ -278,10 +302,10 @@ def about_types(table: Table, column: str, public: Candidates, *, name: str) -> 
     return said
 
 
-def about_values(grid: Grid, *, per_person: str, outside: str, several: bool) -> Sentences:
+def about_values(bounds: str, *, per_person: str, outside: str, several: bool) -> Sentences:
     """Which number a person counts with; ``several`` if a person may have more than one."""
     said = (
-        f"Values outside {grid.shown_bounds} {OUTSIDE[outside]} (outside={outside!r}).",
+        f"Values outside {bounds} {OUTSIDE[outside]} (outside={outside!r}).",
         MISSING_NUMBERS,
     )
     if not several:
@@ -303,10 +327,48 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
     )
 
 
+def about_kept(asked: int, named: int) -> Sentences:
+    """Values that come from the data, where each person has one."""
+    said = (
+        "The candidates are the values that have so many people that naming them is safe at this ε and δ; "
+        "missing values are left out.",
+    )
+    return said if named == asked else (*said, f"{named} of {asked}: no further value has.")
+
+
+def about_found_groups(by: str, *, one: bool) -> Sentences:
+    """Groups that nobody listed."""
+    drawn = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
+    return (
+        f"The groups are those of {by} in the data that have so many people that naming them is safe at this "
+        f"ε and δ; smaller ones are left out, and blank or misencoded texts.{drawn}",
+    )
+
+
+def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sentences:
+    """A bound on the groups of a person that was itself a private choice."""
+    return (
+        f"A person counts in at most {most} groups: chosen privately, for ε = {figure(epsilon)} of the "
+        f"total, so that about {figure(covered)} of the people count in all of theirs.",
+    )
+
+
 def about_method(method: str) -> Sentences:
     """How several were chosen, where nobody said."""
     return (
         f"The method ({method}) follows from k, the relation and what the budget adds up, not from the data.",
+    )
+
+
+def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
+    """Which groups are asked what, how often, and how far the noise may be off."""
+    named = "the first is" if rule.crossings == 1 else f"the first {rule.crossings} are"
+    return (
+        f"The {groups} groups are asked in their order whether they reach {rule.threshold} people, with "
+        f"noise on that number and on each count; {named} named.",
+        "A person counts once in each group in which they have rows; missing values and values that are no "
+        "group are left out, and a group in which nobody is has zero people.",
+        f"The noise of one comparison has a standard deviation of {figure(rule.deviation)} people.",
     )
 
 
@@ -316,3 +378,34 @@ def about_scores(range_distance: Fraction, *, checked: bool = False) -> Sentence
     return (
         f"One person changes the difference of two scores by at most {range_distance}: as was stated{tried}.",
     )
+
+
+def release_from(data: Mapping[str, Any]) -> TableRelease:
+    """A release from the plain data of ``TableRelease.as_data``.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> release = TableRelease(answer="flu", guarantee=PureDP("0.5"), mechanism="permute-and-flip",
+        ...                        neighbours="add-remove", entry="clinic #2", rules=("One rule.",))
+        >>> release_from(release.as_data()) == release
+        True
+    """
+    fields = dict(data)
+    promised = fields.pop("guarantee")
+    measure = getattr(guarantees, promised["measure"])
+    # A figure was rounded up when it was printed, so it is taken as it stands.
+    figures = [promised[name] for name in ("epsilon", "rho", "delta") if name in promised]
+    for name, value in fields.items():
+        if isinstance(value, list):
+            fields[name] = tuple(value)
+        elif isinstance(value, dict):
+            fields[name] = {
+                key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
+            }
+    guarantee = measure(*figures)
+    if promised.get("proof") is not None:
+        pages, _, how = promised["proof"].rpartition(": ")
+        named, checked, _ = how.rpartition(", checked by Coq")
+        names = named.split(", ") if checked else []
+        guarantee = guarantee.resting_on(guarantees.Proof(tuple(pages.split(", ")), *names))
+    return TableRelease(guarantee=guarantee, **fields)

@@ -202,7 +202,13 @@ class Contest:
 
 
 def contest_of(
-    asking: Asking, candidates: object, *, bounds: object, step: object, delta: object
+    asking: Asking,
+    candidates: object,
+    *,
+    bounds: object,
+    step: object,
+    delta: object,
+    other: str | None = None,
 ) -> Contest:
     """The contest between public candidates, or between the points of a public grid."""
     table, rows, column = asking.table, asking.rows, asking.column
@@ -213,6 +219,8 @@ def contest_of(
             raise ParameterError("give ⟨candidates⟩ or ⟨bounds⟩, not both")
         candidates = Grid.between(bounds, step=step)
     if isinstance(candidates, Grid):
+        if other is not None:
+            raise ParameterError("⟨other⟩ goes with ⟨candidates⟩, not with a grid")
         table.require_number(column)
         grid = candidates
         return Contest(
@@ -223,10 +231,23 @@ def contest_of(
             about_candidates(grid),
         )
     public = public_candidates(candidates, column=column, kind=table.kind(column))
+    labels = public.labels if other is None else (*public.labels, _other(other, public))
     return Contest(
-        len(public),
-        public.labels.__getitem__,
-        lambda: people_per_candidate(table, rows, column=column, keys=public.keys),
-        lambda: people_with_any(table, rows, column=column, keys=public.keys),
-        about_candidates() + about_types(table, column, public, name="candidates"),
+        len(labels),
+        labels.__getitem__,
+        lambda: people_per_candidate(
+            table, rows, column=column, keys=public.keys, other=other is not None
+        ),
+        lambda: people_with_any(
+            table, rows, column=column, keys=public.keys if other is None else None
+        ),
+        about_candidates(other=other) + about_types(table, column, public, name="candidates"),
     )
+
+
+def _other(label: object, public: Candidates) -> str:
+    if not isinstance(label, str) or not label.strip():
+        raise refuse("other", label, "a label, such as 'other'")
+    if label in {str(known) for known in (*public.labels, *public.keys)}:
+        raise refuse("other", label, "a label that is no candidate")
+    return label

@@ -45,10 +45,12 @@ class TableTerms(_SelectionTerms, total=False):
 
     user: str | None
     one_row_per_user: bool
+    counted: str | None
     where: str | None
     by: str | None
     groups: object
-    groups_per_person: int
+    groups_per_person: int | str
+    groups_share: object
     with_people: bool
     people_share: object
     engine: str | None
@@ -62,6 +64,8 @@ class Terms(TableTerms, total=False):
     Attributes:
         user: the column that tells people apart.
         one_row_per_user: in place of ``user``: nobody has two rows.
+        counted: in place of ``user``, for a table that is counted already: the column that says how many
+            people a row stands for. Each person counts in one row only, which you state.
         neighbours: ``"add-remove"`` one person (by default), or ``"replace"`` one.
         mechanism: a registered name or a mechanism; permute-and-flip by default.
         ledger: who counts the budget of ``dataset``: a ledger, or the address of one; by default nobody
@@ -69,9 +73,13 @@ class Terms(TableTerms, total=False):
         dataset: the data set's name in the ledger.
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
         by: one answer for each of the public ``groups`` of this column.
-        groups: the public groups: whatever ``candidates`` may be, but for a grid.
+        groups: the public groups: whatever ``candidates`` may be, but for a grid. None, with ``delta``: those
+            of the data that have people enough to be named (``docs/proofs/groups-from-the-data.md``).
         groups_per_person: a person counts in so many groups at most (one by default), drawn at random from
-            those of their rows, and the budget is shared out accordingly.
+            those of their rows, and the budget is shared out accordingly; ``"choose"`` finds a bound
+            privately within which about nine of ten people count in all of their groups.
+        groups_share: the part of ε that finding groups (a half by default) or choosing the bound (a tenth)
+            gets.
         with_people: release a noisy number of the people who counted as well, for ``people_share`` of ε:
             near zero it says that the answer is noise, because no row matched.
         people_share: the part of ε that this number gets, a tenth by default; the rest is what is shared
@@ -101,10 +109,12 @@ class Context(Asker):
     data: Any
     user: str | None = None
     one_row_per_user: bool = False
+    counted: str | None = None
     where: str | None = None
     by: str | None = None
     groups: object = None
-    groups_per_person: int = 1
+    groups_per_person: int | str = 1
+    groups_share: object = None
     with_people: bool = False
     people_share: object = "0.1"
     engine: str | None = None
@@ -115,15 +125,16 @@ class Context(Asker):
         super().__post_init__()
         if not isinstance(self.one_row_per_user, bool):
             raise refuse("one_row_per_user", self.one_row_per_user, "True or False")
-        if (self.user is None) == (not self.one_row_per_user):
+        if [self.user is not None, self.one_row_per_user, self.counted is not None].count(
+            True
+        ) != 1:
             raise ParameterError(
                 "say whose a row is: either ⟨user⟩ names the column that tells people apart, or "
-                "⟨one_row_per_user=True⟩ says that no person has two rows"
+                "⟨one_row_per_user=True⟩ says that no person has two rows, or ⟨counted⟩ names the column "
+                "that says how many people a row stands for"
             )
-        if (self.by is None) != (self.groups is None):
-            raise ParameterError(
-                "⟨by⟩ and ⟨groups⟩ go together: the groups that get an answer are a public list"
-            )
+        if self.by is None and self.groups is not None:
+            raise ParameterError("⟨groups⟩ go with ⟨by⟩, the column that they are of")
         if whole("groups_per_person", self.groups_per_person) > 1 and None in (self.by, self.user):
             raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
         share_of(self.with_people, self.people_share, name="people_share")
@@ -135,7 +146,8 @@ class Context(Asker):
         """The context of a question: a table with its terms, or one in hand with those of the question."""
         if not isinstance(data, Context):
             return Context(data=data, **terms)
-        said = {"ledger", "dataset", "user", "one_row_per_user", "neighbours", "engine", "table"}
+        said = {"ledger", "dataset", "user", "one_row_per_user", "counted", "neighbours", "engine"}
+        said.add("table")
         for name in sorted(said & terms.keys()):
             raise ParameterError(f"⟨{name}⟩ is said once, when the table is made: make another")
         merged: dict[str, Any] = dict(terms)
@@ -151,7 +163,11 @@ class Context(Asker):
     def opened(self, *columns: object) -> Table:
         """The table with the columns that a question needs; no row is read."""
         condition = self.condition
-        used = [column for column in (*columns, self.user, self.by) if isinstance(column, str)]
+        used = [
+            column
+            for column in (*columns, self.user, self.counted, self.by)
+            if isinstance(column, str)
+        ]
         if condition is not None:
             used += [comparison.column for comparison in comparisons(condition)]
         table = open_table(self.data, needed=used, engine=self.engine, table=self.table)
@@ -159,6 +175,8 @@ class Context(Asker):
         for name, told_apart in (("user", self.user), ("by", self.by)):
             if told_apart is not None:
                 table.require_told_apart(told_apart, name=name)
+        if self.counted is not None:
+            table.require_number(self.counted)
         if condition is not None:
             table.require_condition(condition)
         return table
@@ -166,6 +184,10 @@ class Context(Asker):
     def asking(self, column: str, epsilon: object) -> Asking:
         """One question about a column; no row has been read when this returns."""
         total = positive("epsilon", epsilon)
+        if self.by is not None and self.groups is None:
+            raise ParameterError("⟨by⟩ needs ⟨groups⟩ here: a public list")
+        if self.groups_share is not None:
+            raise ParameterError("⟨groups_share⟩ goes with groups that nobody listed")
         table = self.opened(column)
         labels, keys, doubts = (), (), ()  # type: tuple[Any, ...], tuple[Any, ...], Sentences
         if self.by is not None:
@@ -173,13 +195,14 @@ class Context(Asker):
             found = public_candidates(self.groups, column=self.by, kind=kind, name="groups")
             labels, keys = found.labels, found.keys
             doubts = about_types(table, self.by, found, name="groups")
-        most = min(self.groups_per_person, max(len(keys), 1))
+        most = min(whole("groups_per_person", self.groups_per_person), max(len(keys), 1))
         part = share_of(self.with_people, self.people_share, name="people_share")
         # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
         split = self.by is not None and self.neighbours == REPLACE
         times = most * (2 if split else 1)
         rows = Rows(
             user=self.user,
+            counted=self.counted,
             where=self.condition,
             by=self.by,
             groups=keys,

@@ -11,6 +11,7 @@ from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
 from discreet.questions.candidates import contest_of
 from discreet.questions.context import Context, Terms
+from discreet.questions.found_groups import in_groups
 from discreet.questions.scoring import (
     choices,
     count_scores,
@@ -24,6 +25,7 @@ from discreet.questions.unknown_domain import CONSIDERED, unknown_top
 from discreet.tables.counts import Counts
 
 
+@in_groups
 def mode(
     data: Any,
     column: str = "value",
@@ -31,6 +33,7 @@ def mode(
     candidates: object = None,
     bounds: object = None,
     step: object = 1,
+    other: str | None = None,
     epsilon: object,
     delta: object = None,
     considered: int = CONSIDERED,
@@ -55,6 +58,7 @@ def mode(
             however many there are. None, with ``delta``: see ``docs/proofs/unknown-domain.md``.
         bounds: in place of ``candidates``: the public bounds of a grid, ``(lower, upper)``.
         step: with ``bounds``: the distance between grid points.
+        other: with ``candidates``: a label for one more candidate, whatever is none of them.
         epsilon: what the whole question costs, whatever else is asked with it.
         delta: only without candidates: the probability with which the guarantee may fail.
         considered: only without candidates: how many values compete at most.
@@ -75,6 +79,8 @@ def mode(
     asking = Context.of(data, terms).asking(column, epsilon)
     share = share_of(with_count, count_share)
     if candidates is None and bounds is None and delta is not None:
+        if other is not None:
+            raise ParameterError("⟨other⟩ needs public candidates")
         if with_gap:
             raise ParameterError("⟨with_gap⟩ needs public candidates")
         return unknown_top(asking, "mode", delta=delta, considered=considered, share=share)
@@ -82,8 +88,10 @@ def mode(
         # Not at the top: most questions are asked without a cluster.
         from discreet.questions.cluster_mode import cluster_mode
 
+        if other is not None:
+            raise ParameterError("⟨other⟩ needs candidates that are listed")
         return cluster_mode(asking, candidates, besides=with_count or with_gap)
-    contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta)
+    contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta, other=other)
     for_choice = asking.epsilon_each * (1 - share)
     besides = "with_gap" if with_gap else "with_count" if with_count else None
     chooser = asking.context.chooser(for_choice, besides=besides)

@@ -10,8 +10,9 @@ from discreet.displays import card, visible
 from discreet.displays import table as html_table
 from discreet.neighbours import Neighbours
 from discreet.questions.context import Context, TableTerms
+from discreet.questions.first_above import first_above
 from discreet.questions.mode import mode
-from discreet.questions.quantiles import median, quantile, quantiles
+from discreet.questions.quantiles import bound, median, quantile, quantiles
 from discreet.questions.select_by import select_by
 from discreet.questions.spending import AnyLedger
 from discreet.questions.top_k import top_k
@@ -36,10 +37,12 @@ class PrivateTable(Context):
     """
 
     mode = mode
+    bound = bound
     median = median
     quantile = quantile
     quantiles = quantiles
     top_k = top_k
+    first_above = first_above
     select_by = select_by
 
     @property
@@ -50,7 +53,11 @@ class PrivateTable(Context):
     def _facts(self) -> dict[str, str]:
         facts = {
             "columns": ", ".join(f"{name} ({kind})" for name, kind in self.columns.items()),
-            "people": "one row each" if self.user is None else f"told apart by {self.user}",
+            "people": f"counted in {self.counted}"
+            if self.counted is not None
+            else "one row each"
+            if self.user is None
+            else f"told apart by {self.user}",
             "where": self.where,
             "by": self.by,
             "neighbours": f"{self.neighbours} ({Neighbours(self.neighbours).in_words})",

@@ -19,8 +19,11 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
+from discreet.numbers.exact import refuse
 from discreet.questions.answer import OUTSIDE, PER_PERSON, TableRelease, about_values, rule_named
 from discreet.questions.context import Asking, Context, Terms
+from discreet.questions.found_groups import in_groups, require_no_delta
+from discreet.questions.ordered import ColumnGrid, axis_of
 from discreet.questions.scoring import (
     LARGEST_DENOMINATOR,
     choices,
@@ -33,9 +36,10 @@ from discreet.questions.scoring import (
 )
 from discreet.questions.spending import mixed
 from discreet.sampling import Bits, SecureBits
-from discreet.sampling.halving import halved
-from discreet.tables import Grid, people_per_grid_point
+from discreet.sampling.discrete_noise import halved
+from discreet.tables import people_per_grid_point
 from discreet.tables.counts import Counts
+from discreet.tables.growing_grid import GrowingGrid
 
 LARGEST_LINE = 1 << 22
 """Places on the line at most, unless the grid itself has more."""
@@ -44,16 +48,20 @@ FINEST = 6
 """People who share a value are spread over at most 2⁶ places."""
 
 
+@in_groups
 def quantiles(
     data: Any,
     column: str = "value",
     *,
     at: Sequence[object],
-    bounds: object,
+    bounds: object = None,
     epsilon: object,
     step: object = 1,
+    unit: object = 1,
+    largest: object = None,
     per_person: str = "least",
     outside: str = "clamp",
+    delta: object = None,
     **terms: Unpack[Terms],
 ) -> TableRelease:
     """Several quantiles of a numeric column on a public grid, never decreasing, chosen privately.
@@ -70,6 +78,7 @@ def quantiles(
         >>> 20 < low < 28 < 35 < middle < 45 < 52 < high < 60
         True
     """
+    require_no_delta(delta)
     asking = Context.of(data, terms).asking(column, epsilon)
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise ParameterError(
@@ -83,27 +92,26 @@ def quantiles(
             f"⟨at⟩{at!r} is not allowed: their common denominator is above a million"
         )
     what = "quantiles " + ", ".join(map(str, levels))
-    return of_levels(
-        asking, what, levels, bounds, step=step, per_person=per_person, outside=outside
-    )
+    axis = axis_of(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
+    return of_levels(asking, what, levels, axis, per_person=per_person, outside=outside)
 
 
 def of_levels(
     asking: Asking,
     what: str,
     levels: Sequence[Fraction],
-    bounds: object,
+    axis: ColumnGrid,
     *,
-    step: object,
     per_person: str,
     outside: str,
     one: bool = False,
 ) -> TableRelease:
     """Release the quantiles at these levels, or the ``one`` without its label."""
-    grid = Grid.between(bounds, step=step)
+    grid = axis.grid
     chosen = rule_named("per_person", per_person, PER_PERSON)
+    if chosen == "mean" and isinstance(grid, GrowingGrid):
+        raise ParameterError('⟨per_person⟩"mean" needs ⟨bounds⟩: a growing grid has no even steps')
     moved = rule_named("outside", outside, OUTSIDE)
-    asking.table.require_number(asking.column)
     depths = len(levels).bit_length()
     # Within a depth a replaced person may leave one part and enter another, which is two steps of the
     # other relation; a single quantile has one part only, and its own sensitivity.
@@ -128,7 +136,7 @@ def of_levels(
         )
 
     def answer(places: list[int]) -> dict[str, Any]:
-        found = tuple(map(grid.label, places))
+        found = tuple(map(axis.label, places))
         return {"answer": found[0] if one else found}
 
     return asking.release(
@@ -146,8 +154,12 @@ def of_levels(
         answer=answer,
         choose_each=choose_each,
         rules=about_values(
-            grid, per_person=chosen, outside=moved, several=asking.rows.user is not None
-        ),
+            f"{axis.label(0)}:{axis.label(len(grid) - 1)}",
+            per_person=chosen,
+            outside=moved,
+            several=asking.rows.user is not None,
+        )
+        + axis.rules,
         labels=None if one else tuple(map(label_of, levels)),
     )
 
@@ -210,16 +222,20 @@ class _Stretches:
         return [*below, offset + place, *above]
 
 
+@in_groups
 def quantile(
     data: Any,
     column: str = "value",
     *,
     at: object,
-    bounds: object,
+    bounds: object = None,
     epsilon: object,
     step: object = 1,
+    unit: object = 1,
+    largest: object = None,
     per_person: str = "least",
     outside: str = "clamp",
+    delta: object = None,
     **terms: Unpack[Terms],
 ) -> TableRelease:
     """The grid point below which about a part ``at`` of the people lie, chosen privately.
@@ -230,14 +246,20 @@ def quantile(
 
     Args:
         data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
-        column: a numeric column (or any column of a text file).
+        column: a column of numbers, decimals, dates, times or time spans (or any column of a text file).
         at: the level, strictly between 0 and 1; 0.5 is the median.
-        bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``, or a ``Grid``.
+        bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``, such as ``"0:120"`` or
+            ``"2020-01-01:2024-12-31"``, or a ``Grid``. None: a grid that needs none, see ``unit``; with
+            bounds the answer is better.
         epsilon: what the whole question costs.
-        step: the distance between grid points.
+        step: the distance between grid points; ``"1d"`` or ``"15min"`` for dates, times and spans.
+        unit: without ``bounds``: the distance between grid points near zero; beyond 2048 units they lie a
+            thousandth apart.
+        largest: without ``bounds``: the largest magnitude, 10¹² units by default.
         per_person: what a person with several values counts with: the ``"least"``, the ``"largest"``, one at
             ``"random"`` (each different grid point alike), or the ``"mean"``, rounded to the grid.
         outside: values outside the bounds count as the nearer bound (``"clamp"``) or not at all (``"drop"``).
+        delta: only for groups that nobody listed, see ``Terms``.
         **terms: what every question is told, see ``Terms``.
 
     Example:
@@ -247,23 +269,26 @@ def quantile(
         >>> 50 < answer < 61
         True
     """
+    require_no_delta(delta)
     asking = Context.of(data, terms).asking(column, epsilon)
     level = level_of(at)
     what = "median" if level == Fraction(1, 2) else f"quantile {level}"
-    return of_levels(
-        asking, what, [level], bounds, step=step, per_person=per_person, outside=outside, one=True
-    )
+    axis = axis_of(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
+    return of_levels(asking, what, [level], axis, per_person=per_person, outside=outside, one=True)
 
 
 def median(
     data: Any,
     column: str = "value",
     *,
-    bounds: object,
+    bounds: object = None,
     epsilon: object,
     step: object = 1,
+    unit: object = 1,
+    largest: object = None,
     per_person: str = "least",
     outside: str = "clamp",
+    delta: object = None,
     **terms: Unpack[Terms],
 ) -> TableRelease:
     """The median of a numeric column on a public grid: ``quantile`` at one half, with its options.
@@ -281,7 +306,45 @@ def median(
         bounds=bounds,
         epsilon=epsilon,
         step=step,
+        unit=unit,
+        largest=largest,
         per_person=per_person,
         outside=outside,
+        delta=delta,
         **terms,
     )
+
+
+@in_groups
+def bound(
+    data: Any,
+    column: str,
+    *,
+    covers: object = "0.999",
+    epsilon: object,
+    unit: object = 1,
+    largest: object = None,
+    delta: object = None,
+    **terms: Unpack[Terms],
+) -> TableRelease:
+    """A magnitude within which about a part ``covers`` of the people stay: a bound for later questions.
+
+    For a column of numbers or time spans whose bounds nobody knows. A person counts with the largest of
+    their magnitudes, and the answer is a point of a growing grid, as for ``quantile`` without bounds. With
+    the answer b a later question may say ``bounds=(-b, b)``, or ``(0, b)`` where nothing is negative; the
+    little that lies outside is clamped then.
+
+    Example:
+        >>> import polars as pl
+        >>> staff = pl.DataFrame({"person": range(5000), "pay": [30_000 + 7 * i for i in range(5000)]})
+        >>> 60_000 < bound(staff, column="pay", covers=0.99, epsilon=2, user="person").answer < 70_000
+        True
+    """
+    require_no_delta(delta)
+    asking = Context.of(data, terms).asking(column, epsilon)
+    level = level_of(covers)
+    if asking.table.kind(column) in ("date", "moment"):
+        raise refuse("column", column, "a column of numbers or time spans: a date has no magnitude")
+    axis = axis_of(asking.table, column, bounds=None, unit=unit, largest=largest, magnitudes=True)
+    what = f"bound that covers {label_of(level)}"
+    return of_levels(asking, what, [level], axis, per_person="largest", outside="clamp", one=True)

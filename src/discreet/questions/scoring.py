@@ -67,12 +67,9 @@ def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
 
 def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
     """A mechanism's promise for scores that one person moves so far, with what proves the two."""
-    proof = promise.proof
-    return (
-        promise
-        if proof is None
-        else promise.resting_on(proof.then(Proof(PAGE, sensitivity.theorem)))
-    )
+    if promise.proof is None:
+        return promise
+    return promise.resting_on(promise.proof.then(Proof(PAGE, sensitivity.theorem)))
 
 
 def level_of(at: object) -> Fraction:

@@ -223,11 +223,9 @@ def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event
         Event(promise, mechanism=mechanism, count=count, neighbours=neighbours)
         for promise, count in parts
     ]
-    return (
-        events[0]
-        if len(events) == 1
-        else Event(_sum(events), mechanism=mechanism, neighbours=neighbours)
-    )
+    if len(events) == 1:
+        return events[0]
+    return Event(_sum(events), mechanism=mechanism, neighbours=neighbours)
 
 
 def guarantee_of(event: Event) -> Guarantee:
@@ -258,12 +256,9 @@ def _proof(events: Sequence[Event], measure: type[Guarantee]) -> Proof:
     """What every release's promise rests on, their sum, and what one person moves."""
     proof: Proof | None = None
     for event in events:
-        promise = event.guarantee
-        own = (
-            promise
-            if isinstance(promise, ApproxDP)
-            else promise.to(measure if measure is ZCDP else PureDP)
-        )
+        own = event.guarantee
+        if not isinstance(own, ApproxDP):
+            own = own.to(measure if measure is ZCDP else PureDP)
         part = own.proof or Proof(_QUESTIONS)
         proof = part if proof is None else proof.then(part)
     assert proof is not None

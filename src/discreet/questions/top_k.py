@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -10,14 +11,15 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
-from discreet.guarantees import PureDP
+from discreet.guarantees import ApproxDP, PureDP
 from discreet.guarantees.conversions import Proof
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.neighbours import ADD_REMOVE
-from discreet.numbers.exact import refuse, whole
-from discreet.questions.answer import TableRelease, about_method
+from discreet.numbers.exact import probability, refuse, whole
+from discreet.questions.answer import TableRelease, about_kept, about_method
 from discreet.questions.candidates import contest_of
 from discreet.questions.context import Asking, Context, Terms
+from discreet.questions.found_groups import in_groups
 from discreet.questions.scoring import (
     PAGE,
     Sensitivity,
@@ -28,21 +30,30 @@ from discreet.questions.scoring import (
     share_of,
 )
 from discreet.questions.spending import Part, mechanism_at
-from discreet.questions.unknown_domain import CONSIDERED, unknown_top
+from discreet.questions.unknown_domain import (
+    CONSIDERED,
+    limits_for,
+    require_values,
+    step_limits,
+    unknown_top,
+)
 from discreet.sampling import Bits, SecureBits
 from discreet.sampling.joint_top_k import joint_first
+from discreet.sampling.keeping import Keeping, kept
 from discreet.sampling.noisy_order import noisy_first
 from discreet.scores import Scores
-from discreet.tables.counts import Counts
+from discreet.tables.counts import Counts, people_per_group, people_with_any
 
 PEELING = "peeling"
 ONE_SHOT = "one-shot"
 JOINT = "joint"
 _PAGE = "docs/proofs/top-k.md"
+_KEPT = "docs/proofs/groups-from-the-data.md"
 
 Chooser = Callable[[Scores], list[int]]
 
 
+@in_groups
 def top_k(
     data: Any,
     column: str = "value",
@@ -51,6 +62,7 @@ def top_k(
     candidates: object = None,
     bounds: object = None,
     step: object = 1,
+    other: str | None = None,
     epsilon: object,
     method: str | None = None,
     ordered: bool = True,
@@ -78,6 +90,7 @@ def top_k(
             fewer than k may come back.
         bounds: in place of ``candidates``, as for ``mode``.
         step: with ``bounds``: the distance between grid points.
+        other: with ``candidates``: a label for one more candidate, whatever is none of them.
         epsilon: what the whole question costs.
         delta: only without candidates: the probability with which the guarantee may fail.
         considered: only without candidates: how many values compete at most.
@@ -100,11 +113,16 @@ def top_k(
     what = f"top {number}"
     share = share_of(with_count, count_share)
     if candidates is None and bounds is None and delta is not None:
+        if other is not None:
+            raise ParameterError("⟨other⟩ needs public candidates")
         if method not in (None, PEELING) or not ordered:
             raise ParameterError("an unknown domain is peeled, and the order is part of the answer")
         most = max(whole("considered", considered), number)
+        keeping = keeping_for(asking, delta, most, number, share)
+        if keeping is not None:
+            return top_of_kept(asking, what, keeping, delta=delta, share=share, k=number)
         return unknown_top(asking, what, delta=delta, considered=most, share=share, k=number)
-    contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta)
+    contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta, other=other)
     if number > len(contest):
         raise refuse("k", k, f"at most the number of candidates, {len(contest)}")
     moved = count_sensitivity(asking.inner)
@@ -155,6 +173,70 @@ def top_k(
         k=number,
         ordered=ordered,
     )
+
+
+def keeping_for(
+    asking: Asking, delta: object, considered: int, k: int, share: Fraction
+) -> Keeping | None:
+    """The rule that keeps values, where it names smaller ones than the margin does; it looks at no data.
+
+    Where each person has one value, half of ε pays for keeping and half for choosing among those kept.
+    """
+    if k == 1 or asking.rows.user is not None or asking.rows.by is not None:
+        return None
+    epsilon, neighbours = asking.epsilon_each * (1 - share), asking.context.neighbours
+    limits, failing = limits_for(
+        epsilon=epsilon,
+        delta=delta,
+        rounds=k,
+        considered=considered,
+        one_row_each=True,
+        neighbours=neighbours,
+    )
+    keeping = Keeping(*step_limits(epsilon / 2, failing, neighbours))
+    return keeping if keeping.turn < limits.margin else None
+
+
+def top_of_kept(
+    asking: Asking, what: str, keeping: Keeping, *, delta: object, share: Fraction, k: int
+) -> TableRelease:
+    """The k commonest of the values that may be named, fewer if there are fewer."""
+    column, rows = asking.column, asking.rows
+    epsilon = asking.epsilon_each * (1 - share)
+    asking.table.require_told_apart(column, name="column")
+    require_values(asking.table, column)
+    if asking.context.mechanism is not None:
+        raise ParameterError(
+            "values from the data are chosen by a way of their own: leave ⟨mechanism⟩ out"
+        )
+
+    def choose(counted: list[tuple[Any, int]]) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
+        people = np.array([number for _, number in counted], dtype=np.int64)
+        named = kept(people, keeping=keeping, bits=SecureBits()).nonzero()[0]
+        if not len(named):
+            return [], {}
+        places = min(k, len(named))
+        scores = count_scores(people[named], neighbours=asking.inner)
+        distance = count_sensitivity(asking.inner).range_distance
+        if best_method(places, distance, asking, concentrated=False) == JOINT:
+            indices = jointly(asking, None, epsilon / 2, places)[0](scores)
+        else:
+            indices = one_shot(scores, epsilon / 2, places)
+        return [counted[named[index]] for index in indices], {}
+
+    release = asking.named(
+        what,
+        part=(ApproxDP(epsilon, probability("delta", delta)).resting_on(Proof(_KEPT)), 1),
+        mechanism="values kept by the best rule, then chosen among those",
+        read=lambda: [people_per_group(asking.table, replace(rows, by=column))],
+        choose=choose,
+        people=lambda: people_with_any(asking.table, rows, column=column),
+        rules=(),
+        share=share,
+        k=k,
+        ordered=True,
+    )
+    return replace(release, rules=release.rules + about_kept(k, len(release.answer)))
 
 
 def joint_distance(k: int, neighbours: str, *, one_value: bool) -> tuple[int, Proof]:
@@ -231,7 +313,7 @@ def way_to_choose(
             )
         return (
             (lambda scores: one_shot(scores, epsilon, k)),
-            (PureDP(epsilon), 1),
+            (PureDP(epsilon).resting_on(Proof(_PAGE, "one_shot_pure_dp")), 1),
             "one-shot exponential noise",
         )
     raise refuse("method", method, f'"{JOINT}" (of counts), "{ONE_SHOT}" or "{PEELING}"')

@@ -23,7 +23,8 @@ from discreet.numbers.exact import probability, refuse, whole
 from discreet.questions.answer import TableRelease, about_unknown
 from discreet.questions.context import Asking
 from discreet.scores import Scores
-from discreet.tables.counts import commonest_values, people_with_any
+from discreet.tables import Table
+from discreet.tables.counts import commonest_in_groups, people_with_any
 
 CONSIDERED = 100
 """So many values are considered, unless told otherwise."""
@@ -59,6 +60,23 @@ class Limits:
         return 1 + math.ceil(needed)
 
 
+def step_limits(epsilon: Fraction, delta: Fraction, neighbours: str) -> tuple[Fraction, Fraction]:
+    """ε and δ for adding or removing a person that give these for the relation asked for.
+
+    Replacing a person is two steps: (2ε', δ'(1 + e^ε')) with ε' = ε/2.
+
+    Example:
+        >>> step_limits(Fraction(1), Fraction(1, 10), "add-remove")
+        (Fraction(1, 1), Fraction(1, 10))
+    """
+    if neighbours != REPLACE:
+        return epsilon, delta
+    factor = upper_bound(lambda e: 1 + e.exp(), epsilon / 2)
+    if factor == math.inf:
+        raise ParameterError("epsilon is too large for a δ under replacement")
+    return epsilon / 2, delta / Fraction(factor)
+
+
 def limits_for(
     *,
     epsilon: Fraction,
@@ -74,14 +92,7 @@ def limits_for(
         raise ParameterError(
             f"⟨delta⟩{delta!r} is not allowed: it must lie strictly between 0 and 1"
         )
-    per_round, failing = epsilon / rounds, total / rounds
-    if neighbours == REPLACE:
-        # Two steps of the other relation: (2ε', δ'(1 + e^ε')) with ε' = ε/2.
-        per_round = per_round / 2
-        factor = upper_bound(lambda e: 1 + e.exp(), per_round)
-        if factor == math.inf:
-            raise ParameterError("epsilon is too large for an unknown domain under replacement")
-        failing = failing / Fraction(factor)
+    per_round, failing = step_limits(epsilon / rounds, total / rounds, neighbours)
     return Limits(per_round, failing, considered, 1 if one_row_each else considered), total
 
 
@@ -103,6 +114,17 @@ def choose(values: list[tuple[Any, int]], limits: Limits, rounds: int) -> list[t
     return chosen
 
 
+def require_values(table: Table, column: str) -> None:
+    """An error unless the values of a column can be named."""
+    if table.kind(column) == "moment":
+        # An engine's times need not be Python's: some come back as texts, others raise.
+        raise refuse(
+            "column",
+            column,
+            "a column of texts, numbers or dates; of times, cast it to a date first",
+        )
+
+
 def unknown_top(
     asking: Asking,
     what: str,
@@ -119,33 +141,30 @@ def unknown_top(
         raise ParameterError(
             "an unknown domain is proved for permute-and-flip only: leave ⟨mechanism⟩ out"
         )
-    if rows.by is not None:
-        raise ParameterError("⟨by⟩ needs public candidates")
     if most < rounds:
         raise ParameterError(f"⟨considered⟩{most} is not allowed: at least k = {rounds} are needed")
     table.require_told_apart(column, name="column")
-    if table.kind(column) == "moment":
-        # An engine's times need not be Python's: some come back as texts, others raise.
-        raise refuse(
-            "column",
-            column,
-            "a column of texts, numbers or dates; of times, cast it to a date first",
-        )
+    require_values(table, column)
     epsilon = asking.epsilon_each * (1 - share)
+    total = probability("delta", delta)
+    if rows.by is not None:
+        # What a person can touch adds up: so many groups, and under replacement two of each kind.
+        each, relation = total / rows.groups_per_person, asking.context.neighbours
+        total = step_limits(2 * epsilon / rounds, each, relation)[1]
     limits, failing = limits_for(
         epsilon=epsilon,
-        delta=delta,
+        delta=total,
         rounds=rounds,
         considered=most,
         one_row_each=rows.user is None,
-        neighbours=asking.context.neighbours,
+        neighbours=asking.inner,
     )
     limits.margin  # noqa: B018 - refuses impossible figures before anything is spent
     release = asking.named(
         what,
         part=(ApproxDP(epsilon / rounds, failing / rounds), rounds),
         mechanism="permute-and-flip on a limited domain",
-        read=lambda: [commonest_values(table, rows, column=column, most=most + 1)],
+        read=lambda: commonest_in_groups(table, rows, column=column, most=most + 1),
         choose=lambda values: (choose(values, limits, rounds), {}),
         people=lambda: people_with_any(table, rows, column=column),
         rules=(),
@@ -153,5 +172,8 @@ def unknown_top(
         k=k,
         ordered=None if k is None else True,
     )
-    found = len(release.answer) if k is not None else int(release.answer is not None)
+    if rows.by is not None:  # how many were named is in each group's answer
+        found = rounds
+    else:
+        found = len(release.answer) if k is not None else int(release.answer is not None)
     return replace(release, rules=release.rules + about_unknown(most, asked=rounds, named=found))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NoReturn, TypedDict, TypeVar, Unpack, overload
 
@@ -20,7 +19,6 @@ from discreet.sampling.above_threshold import NoisyThreshold
 from discreet.sampling.bits import process
 
 G = TypeVar("G", bound=Guarantee)
-T = TypeVar("T")
 _MACHINE_INTEGER = 2**63
 
 
@@ -129,9 +127,17 @@ class SparseVector:
             >>> AboveThreshold(epsilon=1, threshold=500, sensitivity=1).ask(10**6)
             True
         """
-        plain = type(value) is int and -_MACHINE_INTEGER <= value < _MACHINE_INTEGER
-        exact = value if plain else self._exact(value)
-        return self._asked(lambda drawn, _: drawn.crosses(exact), int)
+        kind = type(value)
+        if not (
+            (kind is int and -_MACHINE_INTEGER <= value < _MACHINE_INTEGER)
+            or (kind is float and value - value == 0.0)
+        ):
+            value = self._exact(value)
+        with self._here():
+            left = self._taken()
+            crossed = self._drawn.crosses(value)
+            self._left = left - crossed
+        return crossed
 
     def ask_gap(self, value: Any) -> Fraction | None:
         """None unless this value crosses; then how far it does, with noise, rounded down to the unit.
@@ -149,9 +155,10 @@ class SparseVector:
                 "⟨steady=True⟩ is not allowed with gaps, whose time depends on the values"
             )
         exact = Fraction(self._exact(value))
-        steps = self._asked(
-            lambda drawn, _: drawn.gap(exact, self._unit), lambda gap: gap is not None
-        )
+        with self._here():
+            left = self._taken()
+            steps = self._drawn.gap(exact, self._unit)
+            self._left = left - (steps is not None)
         return None if steps is None else steps * self._unit
 
     def ask_all(self, values: Any) -> list[int]:
@@ -167,31 +174,32 @@ class SparseVector:
         array = vector_of(values)
         if self._rule.steady and array.dtype.kind == "O":
             raise ParameterError("⟨steady=True⟩ takes machine numbers only")
-        return self._asked(lambda drawn, left: drawn.crossings(array, left), len)
+        with self._here():
+            left = self._taken()
+            crossed = self._drawn.crossings(array, left)
+            self._left = left - len(crossed)
+        return crossed
 
-    def _asked(
-        self, question: Callable[[NoisyThreshold, int], T], crossed: Callable[[T], Any]
-    ) -> T:
-        """An answer, and the crossings in it counted; whatever interrupts it ends the watch."""
-        with self._lock:
-            if self._process != process():
-                raise WatchEndedError(
-                    "this watch lives in the process that made it, which must not share its noise: make "
-                    "a new one here, which must be paid for"
-                )
-            left, self._left = self._left, 0
-            if not left:
-                raise WatchEndedError(
-                    "this watch has reported all the crossings that it may, or was interrupted: a new one "
-                    "must be paid for"
-                )
-            answer = question(self._drawn, left)
-            self._left = left - int(crossed(answer))
-            return answer
+    def _here(self) -> threading.Lock:
+        """The lock under which questions take turns, in the process that made this watch."""
+        if self._process != process():
+            raise WatchEndedError(
+                "this watch lives in the process that made it, which must not share its noise: make a new "
+                "one here, which must be paid for"
+            )
+        return self._lock
+
+    def _taken(self) -> int:
+        """The crossings left, put back when the answer is known: whatever interrupts it ends the watch."""
+        left, self._left = self._left, 0
+        if not left:
+            raise WatchEndedError(
+                "this watch has reported all the crossings that it may, or was interrupted: a new one must "
+                "be paid for"
+            )
+        return left
 
     def _exact(self, value: Any) -> int | float | Fraction:
-        if type(value) is float and value - value == 0.0:
-            return value
         number: int | float | Fraction = vector_of([value]).tolist()[0]
         if self._rule.steady and not (
             isinstance(number, float)

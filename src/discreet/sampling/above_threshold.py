@@ -108,11 +108,15 @@ class NoisyThreshold:
         if self._steady:
             return bool(self._steady_flips(np.array([value]))[0])
         word = self._word()
-        # Lemma 1 of the proof page: z is within ``doubt`` of the true one.
+        decided = self._by_floats(value, word)
+        return self._settle(Fraction(value), self._known(word)) if decided is None else decided
+
+    def _by_floats(self, value: Value, word: int) -> bool | None:
+        """Whether a value crosses, if floats can tell: z is within ``doubt`` of the true one (lemma 1)."""
         try:
             near = float(value)
         except OverflowError:
-            return self._settle(Fraction(value), self._known(word))
+            return None
         z = (self._offset - near) * self._inverse + self._shift
         doubt = (
             (abs(near) + abs(self._offset)) * self._inverse + 1.0
@@ -129,13 +133,16 @@ class NoisyThreshold:
                 return False
             if word < chance - band:
                 return True
-        return self._settle(Fraction(value), self._known(word))
+        return None
 
     def gap(self, value: Value, unit: Fraction) -> int | None:
         """⌊(q + Y − T − X)/unit⌋ for a value that crosses with fresh noise, else None."""
-        uniform = self._known(self._word())
-        exact = Fraction(value)
-        if not self._settle(exact, uniform):
+        word = self._word()
+        decided = self._by_floats(value, word)
+        if decided is False:
+            return None
+        exact, uniform = Fraction(value), self._known(word)
+        if decided is None and not self._settle(exact, uniform):
             return None
         behind = self._threshold - exact
         scales = self._noise.threshold, self._noise.query

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, ParameterError
 from discreet.gaps import Indices
+from discreet.numbers.exact import refuse
 
 Words: TypeAlias = NDArray[np.uint64]
 """Unsigned words; a source may give 8 and 32 bits in a type of just that size."""
@@ -250,6 +251,15 @@ class TapeBits:
     def integer(self, width: int) -> int:
         """One integer of ``width`` bits, the first bit on the tape the highest."""
         return int("0" + "".join(map(str, self._take(width))), 2)
+
+
+def source_of_bits(randomness: Bits | None) -> Bits:
+    """The bits of a study: fresh and secure unless scripted ones are given."""
+    if randomness is None:
+        return SecureBits()
+    if not (hasattr(randomness, "words") and hasattr(randomness, "integer")):
+        raise refuse("randomness", randomness, "None or discreet.testing.scripted(seed)")
+    return randomness
 
 
 def uniform_below(bits: Bits, bound: int) -> int:

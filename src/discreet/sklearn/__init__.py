@@ -1,6 +1,7 @@
-"""Feature selection for scikit-learn that says nothing of any one row: ``PrivateSelectKBest``."""
+"""Choices for scikit-learn that say nothing of any one row: ``PrivateSelectKBest``, ``PrivateSearchCV``."""
 
 from discreet.sklearn.rows import rows_told_right
+from discreet.sklearn.search_cv import PrivateSearchCV
 from discreet.sklearn.select_k_best import PrivateSelectKBest
 
-__all__ = ["PrivateSelectKBest", "rows_told_right"]
+__all__ = ["PrivateSearchCV", "PrivateSelectKBest", "rows_told_right"]

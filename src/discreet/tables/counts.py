@@ -7,7 +7,7 @@ candidate. Nothing else leaves the engine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,14 @@ from discreet.tables.engines import (
     with_order,
 )
 from discreet.tables.grid import Grid
+from discreet.tables.growing_grid import GrowingGrid
 from discreet.tables.table import Table
 from discreet.tables.where import Condition, comparisons
 
 Counts = NDArray[np.int64]
+_DIGESTS = 1 << 30
+MOST_COUNTED = 1 << 40
+"""A row of a counted table stands for at most so many people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,7 @@ class Rows:
 
     Attributes:
         user: the column that tells whose a row is, or None where every row is another person's.
+        counted: the column that tells how many people a row stands for, where that is not one.
         where: a condition on single rows.
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
@@ -44,6 +49,7 @@ class Rows:
     """
 
     user: str | None = None
+    counted: str | None = None
     where: Condition | None = None
     by: str | None = None
     groups: tuple[Any, ...] = ()
@@ -61,19 +67,31 @@ class Rows:
         return self.user is not None and self.groups_per_person < len(self.groups)
 
 
-def people_per_candidate(table: Table, rows: Rows, *, column: str, keys: Sequence[Any]) -> Counts:
-    """How many people have a row with each value; a person counts once for each."""
+def people_per_candidate(
+    table: Table, rows: Rows, *, column: str, keys: Sequence[Any], other: bool = False
+) -> Counts:
+    """How many people have a row with each value; a person counts once for each.
+
+    With ``other`` one more column: how many have a value that is none of these.
+    """
 
     def query() -> dict[str, Any]:
-        frame = indexed(_selected(table, rows, column), "value", keys, engine=table.engine)
+        frame = _selected(table, rows, column)
+        frame = indexed(frame, "value", keys, engine=table.engine, other=other)
         return collected(_people_in(frame, rows, *_groups_of(rows), "value"))
 
     found = quietly(query, doing="counting people per candidate")
-    return _filled(found, rows, len(keys))
+    return _filled(found, rows, len(keys) + other)
 
 
 def people_per_grid_point(
-    table: Table, rows: Rows, *, column: str, grid: Grid, per_person: str, outside: str = "drop"
+    table: Table,
+    rows: Rows,
+    *,
+    column: str,
+    grid: Grid | GrowingGrid,
+    per_person: str,
+    outside: str = "drop",
 ) -> Counts:
     """How many people fall to each grid point: the least that is at or above their value.
 
@@ -92,7 +110,7 @@ def people_per_grid_point(
         frame = frame.select(*_people_of(rows), *_groups_of(rows), index.alias("value"))
         if rows.user is not None:
             frame = _one_each(frame, table.engine, rows, per_person, len(grid))
-        return collected(frame.group_by(*_groups_of(rows), "value").agg(nw.len().alias("people")))
+        return collected(_people_in(frame, replace(rows, user=None), *_groups_of(rows), "value"))
 
     found = quietly(query, doing="counting people per grid point")
     return _filled(found, rows, len(grid))
@@ -141,6 +159,52 @@ def people_with_any(
     return _filled(quietly(query, doing="counting people"), rows, 1)
 
 
+def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
+    """Every group that has people, with how many: a person counts in one of theirs, drawn at random.
+
+    **The groups come from the data**: they are for a mechanism that says which of them may be named. The draw
+    is a hash of person and group, so that it looks at nobody else.
+    """
+
+    def query() -> list[tuple[Any, int]]:
+        import narwhals as nw
+
+        alone = replace(rows, by=None)
+        frame = _selected(table, alone, str(rows.by))
+        if rows.user is not None:
+            frame = frame.group_by("user", "value").agg(nw.len().alias("rows"))
+            digest = nw.col("order") % _DIGESTS
+            names = {"person": nw.col("user"), "user": nw.col("value"), "nothing": nw.lit(0)}
+            frame = frame.select(*(column.alias(name) for name, column in names.items()))
+            frame = with_order(frame, table.engine, key=rows.key, choice="nothing", size=1)
+            names = {"user": nw.col("person"), "value": nw.col("user"), "digest": digest}
+            frame = frame.select(*(column.alias(name) for name, column in names.items()))
+            frame = with_order(frame, table.engine, key=rows.key, choice="digest", size=_DIGESTS)
+            for name in ("order", "value"):  # the second, should two groups have one digest
+                frame = frame.filter(nw.col(name) == nw.col(name).min().over("user"))
+        people = _people_in(frame, replace(alone, user=None), "value")
+        return _pairs(people, is_text=table.kinds[str(rows.by)] == "text")
+
+    return quietly(query, doing="counting people per group")
+
+
+def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
+    """How many people have rows in one of the groups, in two of them, and so on."""
+
+    def query() -> dict[str, Any]:
+        import narwhals as nw
+
+        every = replace(rows, groups_per_person=len(rows.groups))
+        frame = _selected(table, every, str(rows.by))
+        frame = frame.group_by("user", "group").agg(nw.len().alias("rows"))
+        frame = frame.group_by("user").agg((nw.len() - 1).alias("value"))
+        return collected(frame.group_by("value").agg(nw.len().alias("people")))
+
+    found = quietly(query, doing="counting people by their groups")
+    counts: Counts = _filled(found, replace(rows, by=None), len(rows.groups))[0]
+    return counts
+
+
 def counted_values(table: Table, rows: Rows, *, column: str) -> Any:
     """Every value with its number of people, as a lazy frame (``value``, ``people``) of the engine.
 
@@ -154,19 +218,50 @@ def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> lis
     """The ``most`` values with the most people, ties by the value's own order: for unknown domains."""
 
     def query() -> list[tuple[Any, int]]:
-        counted = counted_values(table, rows, column=column).select("value", "people")
+        counted = counted_values(table, rows, column=column)
         ordered = counted.sort("people", "value", descending=[True, False]).head(most)
-        native = ordered.to_native()
-        # Python's own values: NumPy has no exact place for a wide integer, a decimal or a NUL.
-        if table.engine == "ibis":
-            is_text = table.kinds[column] == "text"
-            found = databases().listed(native, decoding="value" if is_text else None)
-        else:
-            found = native.fetchall() if hasattr(native, "fetchall") else ordered.collect().rows()
-        pairs = [(_plain(value), int(people)) for value, people in found]
-        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+        return _pairs(ordered, is_text=table.kinds[column] == "text")
 
     return quietly(query, doing="counting people per value")
+
+
+def commonest_in_groups(
+    table: Table, rows: Rows, *, column: str, most: int
+) -> list[list[tuple[Any, int]]]:
+    """The commonest values of each group, or of all rows where there are no groups."""
+    if rows.by is None:
+        return [commonest_values(table, rows, column=column, most=most)]
+
+    def query() -> list[list[tuple[Any, int]]]:
+        import narwhals as nw
+
+        counted = _people_in(_selected(table, rows, column), rows, "group", "value")
+        above = nw.col("people").rank("min", descending=True).over("group")
+        counted = counted.with_columns(above.alias("above")).filter(nw.col("above") <= most)
+        found: list[list[tuple[Any, int]]] = [[] for _ in rows.groups]
+        for (value, group), people in _pairs(
+            counted, "group", is_text=table.kinds[column] == "text"
+        ):
+            found[group].append((value, people))
+        return [pairs[:most] for pairs in found]
+
+    return quietly(query, doing="counting people per value and group")
+
+
+def _pairs(counted: Any, *beside: str, is_text: bool) -> list[tuple[Any, int]]:
+    """Values (with what stands ``beside`` them) and their people as Python has them, the commonest first."""
+    counted = counted.select("value", *beside, "people")
+    native = counted.to_native()
+    # Python's own values: NumPy has no exact place for a wide integer, a decimal or a NUL.
+    if hasattr(native, "to_pyarrow_batches"):  # Ibis
+        found = databases().listed(native, decoding="value" if is_text else None)
+    else:
+        found = native.fetchall() if hasattr(native, "fetchall") else counted.collect().rows()
+    pairs = [
+        ((_plain(value), *map(int, others)) if beside else _plain(value), int(people))
+        for value, *others, people in found
+    ]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
 def collected(frame: Any) -> dict[str, Any]:
@@ -191,17 +286,26 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
 
     named = {"value": column, "user": rows.user, "group": rows.by}
     used = [name for name in named.values() if name is not None]
+    counted = [] if rows.counted is None else [rows.counted]
     compared = [] if rows.where is None else [part.column for part in comparisons(rows.where)]
     # A column of a text file is parsed as numbers only where it is compared or counted as such.
     numbers = used if not table.is_text else [column] if as_number else []
-    ready = table.prepared(texts=(*used, *compared), numbers=(*numbers, *compared))
+    ready = table.prepared(
+        texts=(*used, *compared),
+        numbers=(*numbers, *compared, *counted),
+        ordered=column if as_number else None,
+    )
     frame = ready.frame()
     if rows.where is not None:
         frame = frame.filter(ready.condition(rows.where))
     columns = {name: ready.identity(given) for name, given in named.items() if given is not None}
     if as_number:
         columns["value"] = ready.number(column)
+    if rows.counted is not None:
+        columns["counted"] = ready.number(rows.counted)
     frame = frame.select(*(expression.alias(name) for name, expression in columns.items()))
+    if rows.counted is not None:
+        frame = _whole_counts(frame, table.engine)
     for name, given in (("user", rows.user), ("group", rows.by)):
         if given is not None:
             frame = frame.filter(ready.present(given, name))
@@ -212,6 +316,18 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
     if as_number:
         return frame.filter(finite(nw.col("value"), engine=table.engine))
     return frame.filter(ready.present(column, "value"))
+
+
+def _whole_counts(frame: Any, engine: str) -> Any:
+    """Rows that stand for one person at least, each for a whole number of them."""
+    import narwhals as nw
+
+    number = nw.col("counted")
+    frame = frame.filter(finite(number, engine=engine) & (number >= 1.0))
+    # So that no sum leaves 64 bits, whatever the rows hold.
+    return frame.with_columns(
+        number.clip(1.0, float(MOST_COUNTED)).floor().cast(nw.Int64).alias("counted")
+    )
 
 
 def _few_groups(frame: Any, engine: str, rows: Rows) -> Any:
@@ -248,7 +364,7 @@ def _one_each(frame: Any, engine: str, rows: Rows, per_person: str, size: int) -
 
 
 def _people_of(rows: Rows) -> list[str]:
-    return [] if rows.user is None else ["user"]
+    return [name for name in ("user", "counted") if getattr(rows, name) is not None]
 
 
 def _groups_of(rows: Rows) -> list[str]:
@@ -265,11 +381,12 @@ def _people_in(frame: Any, rows: Rows, *kept: str) -> Any:
 
     if rows.user is not None:
         frame = frame.group_by(*kept, "user").agg(nw.len().alias("rows"))
-    return frame.group_by(*kept).agg(nw.len().alias("people"))
+    people = nw.len() if rows.counted is None else nw.col("counted").sum()
+    return frame.group_by(*kept).agg(people.alias("people"))
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, bytes | bytearray):  # a text, see identities
+    if isinstance(value, bytes | bytearray):  # a text, see `with_text`
         return value.decode(errors="replace")
     return value.item() if isinstance(value, np.generic) else value
 

@@ -242,8 +242,13 @@ def choice_in(native: Any, *, name: str) -> Any:
     return native.mutate(**{name: native["order"].substr(32).cast("int64") - _FAR})
 
 
-def joined(native: Any, name: str, held: Sequence[tuple[Any, int]]) -> Any:
-    """The rows whose column holds one of the keys, with the key's index in its place."""
+def joined(
+    native: Any, name: str, held: Sequence[tuple[Any, int]], *, rest: int | None = None
+) -> Any:
+    """The rows whose column holds one of the keys, with the key's index in its place.
+
+    With ``rest`` all rows, and that in place of whatever is none of them.
+    """
     import ibis
     import ibis.expr.operations as ops
     import sqlglot as sg
@@ -278,8 +283,9 @@ def joined(native: Any, name: str, held: Sequence[tuple[Any, int]]) -> Any:
     others = [each for each in native.columns if each != name]
     left = native.mutate(discreet_joined=column)
     right = keys.select(discreet_joined=key, discreet_index=keys[_PLACE])
-    both = left.inner_join(right, "discreet_joined")
-    return both.select(*others, **{name: both["discreet_index"]})
+    both = left.join(right, "discreet_joined", how="inner" if rest is None else "left")
+    index = both["discreet_index"]
+    return both.select(*others, **{name: index if rest is None else index.fill_null(rest)})
 
 
 def _literal(key: Any) -> str:

@@ -110,12 +110,11 @@ def _pandas_text(series: Any) -> Any:
 
     if isinstance(series.dtype, pd.StringDtype) and series.dtype.storage == "pyarrow":
         return series
-    texts = [value if _is_unicode(value) else None for value in series.array]
+    texts = [
+        value if isinstance(value, str) and (value.isascii() or is_encodable(value)) else None
+        for value in series.array
+    ]
     return pd.Series(texts, index=series.index, dtype=pd.StringDtype())
-
-
-def _is_unicode(value: Any) -> bool:
-    return isinstance(value, str) and (value.isascii() or is_encodable(value))
 
 
 def is_encodable(text: str) -> bool:
@@ -127,8 +126,11 @@ def is_encodable(text: str) -> bool:
     return True
 
 
-def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str) -> Any:
-    """The rows whose column ``name`` holds one of the different keys, with the key's index in its place."""
+def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str, other: bool = False) -> Any:
+    """The rows whose column ``name`` holds one of the different keys, with the key's index in its place.
+
+    With ``other`` all rows, and the number of keys in place of whatever is none of them.
+    """
     import narwhals as nw
 
     dtype = frame.collect_schema()[name]
@@ -137,9 +139,11 @@ def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str) -> Any:
         held = [(as_text(key, engine=engine), place) for key, place in held]
     native = frame.to_native()
     if engine == "ibis":
-        return nw.from_native(databases().joined(native, name, held)).lazy()
+        rest = len(keys) if other else None
+        return nw.from_native(databases().joined(native, name, held, rest=rest)).lazy()
     if engine == "duckdb":
-        return nw.from_native(_joined_in_duckdb(native, name, held)).lazy()
+        rest = len(keys) if other else None
+        return nw.from_native(_joined_in_duckdb(native, name, held, rest)).lazy()
     columns = {name: [key for key, _ in held], _INDEX: [place for _, place in held]}
     if engine == "polars":
         import polars as pl
@@ -161,12 +165,15 @@ def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str) -> Any:
 
         shape = StructType([native.schema[name], StructField(_INDEX, LongType())])
         beside = f.broadcast(native.sparkSession.createDataFrame(held, shape))
-    joined = frame.join(nw.from_native(beside).lazy(), on=name, how="inner")
+    joined = frame.join(nw.from_native(beside).lazy(), on=name, how="left" if other else "inner")
     others = [column for column in frame.collect_schema().names() if column != name]
-    return joined.select(*others, nw.col(_INDEX).alias(name))
+    index = nw.col(_INDEX).fill_null(len(keys)).cast(nw.Int64) if other else nw.col(_INDEX)
+    return joined.select(*others, index.alias(name))
 
 
-def _joined_in_duckdb(relation: Any, name: str, held: list[tuple[Any, int]]) -> Any:
+def _joined_in_duckdb(
+    relation: Any, name: str, held: list[tuple[Any, int]], rest: int | None
+) -> Any:
     # A relation's connection is its own: the list travels inside a query on that very relation.
     kind = str(relation.types[relation.columns.index(name)])
     places = ", ".join(str(place) for _, place in held)
@@ -178,9 +185,10 @@ def _joined_in_duckdb(relation: Any, name: str, held: list[tuple[Any, int]]) -> 
         key = f"unnest([{listed}]::{kind}[])"
     # A name for each step: two views of one name, one made of the other, are a circle to DuckDB 1.5.
     rows = f"discreet_rows_{name}"
+    join, index = ("JOIN", _INDEX) if rest is None else ("LEFT JOIN", f"coalesce({_INDEX}, {rest})")
     return relation.query(
         rows,
-        f"SELECT {rows}.* REPLACE ({_INDEX} AS {quoted(name)}) FROM {rows} JOIN "  # noqa: S608
+        f"SELECT {rows}.* REPLACE ({index} AS {quoted(name)}) FROM {rows} {join} "  # noqa: S608
         f"(SELECT {key} AS discreet_key, unnest([{places}]::BIGINT[]) AS {_INDEX}) "
         f"ON {quoted(name)} = discreet_key",
     )
@@ -223,30 +231,18 @@ def with_numbers(native: Any, column: str, *, name: str, engine: str) -> Any:
     if engine == "pandas":
         numbers = native[column].to_numpy(dtype="float64", na_value=float("nan"))
         return native.assign(**{name: numbers})
-    return (
-        _numbers_in_pyspark(native, column, name)
-        if engine == "pyspark"
-        else _numbers_in_duckdb(native, column, name)
-    )
-
-
-def _numbers_in_duckdb(relation: Any, column: str, name: str) -> Any:
-    trimmed = f"trim({quoted(column)}, ' \t')"
-    return relation.project(
-        f"*, CASE WHEN regexp_matches({trimmed}, '{NUMBER}') "
-        f"THEN TRY_CAST({trimmed} AS DOUBLE) END AS {quoted(name)}"
-    )
-
-
-def _numbers_in_pyspark(frame: Any, column: str, name: str) -> Any:
+    if engine == "duckdb":
+        trimmed = f"trim({quoted(column)}, ' \t')"
+        return native.project(
+            f"*, CASE WHEN regexp_matches({trimmed}, '{NUMBER}') "
+            f"THEN TRY_CAST({trimmed} AS DOUBLE) END AS {quoted(name)}"
+        )
     from pyspark.sql import functions as f
 
     escaped = column.replace("`", "``")
     trimmed = f"trim(BOTH ' \t' FROM `{escaped}`)"
-    return frame.withColumn(
-        name,
-        f.expr(f"CASE WHEN {trimmed} RLIKE r'{NUMBER}' THEN try_cast({trimmed} AS DOUBLE) END"),
-    )
+    number = f"CASE WHEN {trimmed} RLIKE r'{NUMBER}' THEN try_cast({trimmed} AS DOUBLE) END"
+    return native.withColumn(name, f.expr(number))
 
 
 # ---- a random order of each person's own choices, by a keyed hash of person and choice ----

@@ -50,11 +50,6 @@ class TextFile:
         if self.encoding not in ENCODINGS:
             raise refuse("encoding", self.encoding, "one of " + ", ".join(ENCODINGS))
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether there is nothing that the name does not tell."""
-        return self.delimiter is None and self.encoding == "utf-8"
-
 
 def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
     """Copies in UTF-8. They hold rows: the folder is nobody else's, and does not stay."""
@@ -117,7 +112,7 @@ def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: s
     suffix = _suffix(paths[0])
     if any(_suffix(path) != suffix for path in paths):
         raise ParameterError(f"{str(pattern)!r} matches files of different formats")
-    if not file.is_plain and suffix not in _DELIMITERS:
+    if (file.delimiter, file.encoding) != (None, "utf-8") and suffix not in _DELIMITERS:
         raise ParameterError("⟨delimiter⟩ and ⟨encoding⟩ go with a CSV or TSV file")
     delimiter = file.delimiter or _DELIMITERS.get(suffix, "")
     columns: Sequence[str] = sorted(set(needed))

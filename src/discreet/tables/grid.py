@@ -101,8 +101,12 @@ class Grid:
 
     def label(self, index: int) -> int | float:
         """The grid point: a whole number, or the nearest float64."""
-        point = self.lower + index * self.step
+        point = self.point(index)
         return int(point) if point.denominator == 1 else float(point)
+
+    def point(self, index: int) -> Fraction:
+        """The grid point, exactly."""
+        return self.lower + index * self.step
 
     def contains(self, number: Any) -> Any:
         """Whether a finite float64 expression lies within the bounds."""
@@ -158,12 +162,8 @@ def _signed(name: str, value: object) -> Fraction:
     try:
         negative = value < 0  # type: ignore[operator]  # anything that cannot be compared is refused
         return -non_negative(name, -value) if negative else non_negative(name, value)  # type: ignore[operator]  # as above
-    except (
-        TypeError,
-        ArithmeticError,
-    ):  # a decimal NaN does not compare, and says so in its own way
-        pass
-    raise refuse(name, value, "a finite number")
+    except (TypeError, ArithmeticError):  # the second is a decimal NaN's way to refuse to compare
+        raise refuse(name, value, "a finite number") from None
 
 
 def _shown(number: Fraction) -> str:

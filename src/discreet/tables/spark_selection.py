@@ -130,7 +130,7 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
 
     counted = counted_values(table, rows, column=column).to_native()
     candidate = candidates["candidate"]
-    if counted.schema["value"].dataType.typeName() == "binary":  # a text, see identities
+    if counted.schema["value"].dataType.typeName() == "binary":  # a text, see `with_text`
         candidate = candidate.cast("binary")
     joined = candidates.join(counted, candidate == counted["value"], "left")
     return joined.select(

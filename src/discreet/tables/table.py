@@ -30,6 +30,7 @@ from discreet.tables.engines import (
     with_text,
 )
 from discreet.tables.files import TextFile, open_files
+from discreet.tables.moments import DATED, with_time
 
 _NUMBER_SUFFIX = " (discreet: as a number)"
 _TEXT_SUFFIX = " (discreet: as a text)"
@@ -86,8 +87,16 @@ class Table:
                 "⟨time_limit⟩ goes with PostgreSQL, SQLite and DuckDB, through Ibis"
             )
 
-    def prepared(self, *, texts: Iterable[str] = (), numbers: Iterable[str] = ()) -> Table:
+    def prepared(
+        self,
+        *,
+        texts: Iterable[str] = (),
+        numbers: Iterable[str] = (),
+        ordered: str | None = None,
+    ) -> Table:
         """The table with further columns: what ``text`` and ``number`` of these columns stand for.
+
+        An ``ordered`` column may also be one of dates, times or time spans.
 
         This is the first thing that may read rows.
         """
@@ -101,6 +110,8 @@ class Table:
                 kind in _NUMBERS and self.engine in ("pandas", "ibis")
             ):
                 table = table._with(column, _NUMBER_SUFFIX, with_numbers, kind="float")
+        if ordered is not None and self.kind(ordered) in DATED:
+            table = table._with(ordered, _NUMBER_SUFFIX, with_time, kind="float")
         return table
 
     def _with(self, column: str, suffix: str, make: Any, *, kind: str) -> Table:
@@ -168,6 +179,12 @@ class Table:
             return []
         dtype = self.frame().select(column).collect_schema()[column]
         return [key for key in keys if not fits(key, dtype)]
+
+    def time_zone(self, column: str) -> str | None:
+        """The declared time zone of a column of times, if it has one."""
+        dtype = self.frame().select(column).collect_schema()[column]
+        zone: str | None = getattr(dtype, "time_zone", None)
+        return zone
 
     def require_number(self, column: object) -> None:
         """An error unless the column is declared numeric, or comes from a text file."""
@@ -370,4 +387,5 @@ def _kind(dtype: Any) -> str:
     if dtype.is_float():
         return "float"
     kinds = {nw.Decimal: "decimal", nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "moment"}
+    kinds[nw.Duration] = "span"
     return next((kind for known, kind in kinds.items() if dtype == known), "other")

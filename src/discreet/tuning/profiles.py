@@ -19,12 +19,13 @@ from discreet.accounting.events import core, events_of
 from discreet.accounting.loss_grids import Losses, grid_step, loss_curve_of
 from discreet.errors import DiscreetError, ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.guarantees.conversions import zcdp_of_pure
 from discreet.numbers.balls import ball_of, precision, upper_bound, upper_end
 from discreet.numbers.exact import Exact, refuse
 from discreet.numbers.searches import peak
 
 _BITS = 128
-_POINTS = 160
+_POINTS = 320
 _GRID = 4_096
 _LARGEST = 64.0
 
@@ -75,6 +76,8 @@ def profile_of(cost: object) -> Profile:
         >>> round(float(profile_of(PureDP(1)).at(Fraction(0))), 6)
         0.462117
     """
+    if isinstance(cost, Profile):
+        return cost
     if isinstance(cost, Event | Guarantee):
         return _of_list([Event.of(cost)])
     if type(cost).__module__.partition(".")[0] == "dp_accounting":
@@ -89,6 +92,21 @@ def profile_of(cost: object) -> Profile:
             "dp-accounting",
         )
     return _of_list(events_of(cost))
+
+
+def in_parallel(first: Profile, second: Profile) -> Profile:
+    """What two releases cost together if each person is in the data of only one: the larger, everywhere."""
+    renyi: Renyi | None = None
+    if first.renyi is not None and isinstance(second.pure, Fraction):
+        one, rho = first.renyi, zcdp_of_pure(second.pure)
+        renyi = lambda order: max(one(order), order * Fraction(rho))  # noqa: E731 - as short as it is
+    return Profile(
+        lambda epsilon: max(first.divergence(epsilon), second.divergence(epsilon)),
+        pure=max(first.pure, second.pure),
+        lost=max(first.lost, second.lost),
+        renyi=renyi,
+        orders=first.orders,
+    )
 
 
 def _of_list(events: Sequence[Event]) -> Profile:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,13 @@ def _by_orders(orders: dict[Fraction, Fraction]) -> Callable[[Fraction], Fractio
 
 
 def _by_losses(losses: Any) -> Callable[[Fraction], Fraction]:
-    reach = 1.0
-    while reach < _LARGEST and losses.get_delta_for_epsilon(reach) > _TAIL:
-        reach *= 2
+    steps = [_LARGEST * 2.0 ** (-place / 4) for place in range(40)]
+    reach = next(
+        (
+            larger
+            for larger, smaller in pairwise(steps)
+            if losses.get_delta_for_epsilon(smaller) > _TAIL
+        ),
+        steps[-1],
+    )
     return chords(sampled(losses.get_delta_for_epsilon, reach))

@@ -8,15 +8,18 @@ without a browser or a network. Charts of scores are **not private**, and say so
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from discreet.analysis.charts.style import (
+    NEUTRAL,
     NOT_PRIVATE,
-    SHADES,
     altair,
     line_chart,
+    look_scale,
+    ranked,
     save_chart,
     styled,
     to_html,
@@ -34,7 +37,7 @@ from discreet.analysis.worst_case import (
 )
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
-from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.mechanisms import CrossingRule, Exponential, PermuteAndFlip
 from discreet.numbers.exact import positive, shown, whole
 from discreet.scores import Scores
 
@@ -46,6 +49,7 @@ __all__ = [
     "probabilities_chart",
     "save_chart",
     "scores_chart",
+    "split_chart",
     "tail_chart",
     "to_html",
     "worst_case_chart",
@@ -68,7 +72,6 @@ def comparison_chart(comparison: Comparison) -> Any:
         records,
         x=("epsilon", "ε of one release"),
         y=("expected_error", "expected error (in scores)"),
-        series="mechanism",
         log_x=True,
         log_y=True,
     )
@@ -98,7 +101,6 @@ def tail_chart(
         records,
         x=("t", "t (in scores)"),
         y=("tail", "Pr[error ≥ t]"),
-        series="mechanism",
         log_y=True,
         step=True,
         points=len(records) <= 120,
@@ -173,12 +175,7 @@ def optimality_chart(
         for family in family_list(mechanisms)
         for epsilon in epsilon_list(epsilons)
     ]
-    chart = line_chart(
-        records,
-        x=("epsilon", "ε"),
-        y=("ratio", "error ÷ least possible error"),
-        series="mechanism",
-    )
+    chart = line_chart(records, x=("epsilon", "ε"), y=("ratio", "error ÷ least possible error"))
     values = [{"at": SHARP_THRESHOLD}, {"at": THRESHOLD}]
     rules = alt.Chart(alt.Data(values=values)).mark_rule(strokeDash=[3, 3], color="#666666")
     marked = chart + rules.encode(x=alt.X("at:Q"))
@@ -190,6 +187,45 @@ def optimality_chart(
             f"Compared with {program}. Data-free",
             "Dashed: permute-and-flip is proved best from ln 2 on; the paper proves it from ln((3+√5)/2) on",
         ],
+    )
+
+
+def split_chart(
+    epsilon: object = 1, *, crossings: Sequence[int] = (1, 10, 100), monotonic: bool = False
+) -> Any:
+    """The deviation of a comparison with a threshold, against the threshold's share of ε. Data-free."""
+    alt = altair()
+    shares = [Fraction(step, 100) for step in range(1, 100)]
+
+    def record(count: int, share: Fraction | None) -> dict[str, Any]:
+        rule = CrossingRule(
+            epsilon,
+            threshold=0,
+            sensitivity=1,
+            crossings=count,
+            monotonic=monotonic,
+            threshold_share=share,
+        )
+        taken = rule.sensitivity / rule.scales.threshold / rule.epsilon
+        name = f"{count} crossing{'' if count == 1 else 's'}"
+        return {"crossings": name, "share": float(taken), "deviation": float(rule.deviation)}
+
+    records = [record(count, share) for count in crossings for share in shares]
+    chart = line_chart(
+        records,
+        x=("share", "share of ε for the threshold"),
+        y=("deviation", "standard deviation of a comparison (in Δ)"),
+        series="crossings",
+        log_y=True,
+        points=False,
+    )
+    best = [record(count, None) for count in crossings]
+    marks = alt.Chart(alt.Data(values=best)).mark_point(filled=True, size=90, color="#222222")
+    amount = positive("epsilon", epsilon)
+    return styled(
+        chart + marks.encode(x="share:Q", y="deviation:Q"),
+        title=f"How to split ε between threshold and values (ε = {shown(amount)})",
+        subtitle=["Points: the least, at b₂/b₁ = (c·d/Δ)^(1/3). Data-free"],
     )
 
 
@@ -222,7 +258,6 @@ def crossover_chart(
         records,
         x=("releases", "releases that share the budget"),
         y=("error", "worst expected error of each (in scores)"),
-        series="mechanism",
         log_x=True,
         log_y=True,
     )
@@ -237,27 +272,26 @@ _LONGEST_LABEL = 40
 
 def scores_chart(scores: Scores, *, most: int = 20) -> Any:
     """The largest scores, one bar each. **Not private**."""
-    alt = altair()
     chosen = _largest(scores, most)
     records = [
         {"candidate": _label(scores, index), "score": float(scores.values[index])}
         for index in chosen
     ]
-    bars = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar(color=SHADES[2])
-        .encode(
-            y=alt.Y("candidate:N", sort=[record["candidate"] for record in records], title=None),
-            x=alt.X("score:Q", title="score"),
-        )
-    )
     return styled(
-        bars,
+        _bars(records, x=altair().X("score:Q", title="score")),
         title=f"Scores of {_counted(len(chosen), len(scores))}",
         subtitle=["Not private: these are the data"],
         height=max(80, 20 * len(records)),
         width=420,
     )
+
+
+def _bars(records: list[dict[str, Any]], *, x: Any) -> Any:
+    """One bar for each record, named by its first field, in the order given."""
+    alt = altair()
+    name = next(iter(records[0]))
+    y = alt.Y(f"{name}:N", sort=[record[name] for record in records], title=None)
+    return alt.Chart(alt.Data(values=records)).mark_bar(color=NEUTRAL).encode(y=y, x=x)
 
 
 def probabilities_chart(
@@ -282,7 +316,7 @@ def probabilities_chart(
         for mass in (mechanism.probabilities(scores),)
         for index in chosen
     ]
-    names = list(dict.fromkeys(record["mechanism"] for record in records))
+    names = ranked(str(record["mechanism"]) for record in records)
     bars = (
         alt.Chart(alt.Data(values=records))
         .mark_bar(stroke="#222222", strokeWidth=0.5)
@@ -292,9 +326,7 @@ def probabilities_chart(
             x=alt.X(
                 "probability:Q", title="probability of being chosen", axis=alt.Axis(format="~%")
             ),
-            color=alt.Color(
-                "mechanism:N", sort=names, scale=alt.Scale(domain=names, range=_shades(len(names)))
-            ),
+            color=alt.Color("mechanism:N", sort=names, scale=look_scale(alt, names, 0)),
             tooltip=["candidate:N", "mechanism:N", alt.Tooltip("probability:Q", format=".4g")],
         )
     )
@@ -315,14 +347,7 @@ def posterior_chart(risk: DisclosureRisk) -> Any:
         {"world": f"world {place + 1}", "belief": float(belief)}
         for place, belief in enumerate(risk.posterior[:, column])
     ]
-    bars = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar(color=SHADES[2])
-        .encode(
-            y=alt.Y("world:N", sort=[record["world"] for record in records], title=None),
-            x=alt.X("belief:Q", title="belief after the answer", scale=alt.Scale(domain=[0, 1])),
-        )
-    )
+    x = alt.X("belief:Q", title="belief after the answer", scale=alt.Scale(domain=[0, 1]))
     bound = (
         alt.Chart(alt.Data(values=[{"at": risk.bound}]))
         .mark_rule(strokeDash=[4, 3], strokeWidth=2, color="#222222")
@@ -334,7 +359,7 @@ def posterior_chart(risk: DisclosureRisk) -> Any:
         else "Dashed rule: the guarantee's bound"
     )
     return styled(
-        bars + bound,
+        _bars(records, x=x) + bound,
         title=f"The most telling answer: {str(risk.answer)[:_LONGEST_LABEL]}",
         subtitle=[told],
         height=max(80, 24 * len(records)),
@@ -357,9 +382,3 @@ def _counted(shown_count: int, total: int) -> str:
     if shown_count == total:
         return f"{total} candidates"
     return f"the {shown_count} best of {total} candidates"
-
-
-def _shades(count: int) -> list[str]:
-    """Bars are told apart by lightness alone: spread from dark to light."""
-    steps = np.linspace(0x22, 0xD8, max(count, 2)).astype(int)[:count].tolist()
-    return [f"#{step:02x}{min(255, step + 12):02x}{min(255, step + 28):02x}" for step in steps]

@@ -1,48 +1,39 @@
-"""One look for all charts: dark to light, solid to dotted, so that a photocopy can be read."""
+"""One look for all charts and figures, by shade, dash and marker, so that a photocopy can be read."""
 
 from __future__ import annotations
 
 import io
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.mechanisms import MECHANISMS
 
+Look: TypeAlias = tuple[str, tuple[int, ...], str]
+"""Shade, dash and marker."""
+
 # One for each mechanism, here, on the page and in the papers' figures; neighbours differ in lightness, so
 # that they stay apart in greyscale.
-SHADES = (
-    "#12263f",
-    "#b3430f",
-    "#3d7f9c",
-    "#a8700c",
-    "#6b7680",
-    "#4a7d2c",
-    "#5b2a86",
-    "#a8201a",
+_OF_MECHANISMS: tuple[Look, ...] = (
+    ("#12263f", (1, 0), "circle"),
+    ("#b3430f", (7, 3), "square"),
+    ("#3d7f9c", (2, 2), "triangle-up"),
+    ("#a8700c", (10, 3, 2, 3), "diamond"),
+    ("#6b7680", (5, 5), "cross"),
+    ("#4a7d2c", (1, 3), "triangle-down"),
+    ("#5b2a86", (12, 4), "triangle-right"),
+    ("#a8201a", (8, 2, 2, 2, 2, 2), "triangle-left"),
 )
-DASHES: tuple[tuple[int, ...], ...] = (
-    (1, 0),
-    (7, 3),
-    (2, 2),
-    (10, 3, 2, 3),
-    (5, 5),
-    (1, 3),
-    (12, 4),
-    (8, 2, 2, 2, 2, 2),
-)
-SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-right",
-    "triangle-left",
-)
+SHADES = tuple(shade for shade, _, _ in _OF_MECHANISMS)
+DASHES = tuple(dash for _, dash, _ in _OF_MECHANISMS)
+SHAPES = tuple(shape for _, _, shape in _OF_MECHANISMS)
+NEUTRAL = "#7d8791"
+"""For bars and lines that stand for no mechanism."""
+
+_OF_OTHERS: tuple[Look, ...] = ((NEUTRAL, (3, 6), "wedge"), ("#a9a9a9", (4, 2, 1, 2), "arrow"))
 FONT = "Helvetica, Arial, sans-serif"
 
 
@@ -121,7 +112,7 @@ def line_chart(
     *,
     x: tuple[str, str],
     y: tuple[str, str],
-    series: str,
+    series: str = "mechanism",
     log_x: bool = False,
     log_y: bool = False,
     step: bool = False,
@@ -129,14 +120,12 @@ def line_chart(
 ) -> Any:
     """Lines told apart by dash, marker and shade; ``x`` and ``y`` are (field, title)."""
     alt = altair()
-    names = sorted(dict.fromkeys(record[series] for record in records), key=_rank)
+    names = ranked(record[series] for record in records)
     # With markers the legend shows these; without, it has to show the dashes as strokes.
     legend = alt.Legend(symbolStrokeWidth=0 if points else 2)
-    color = alt.Color(f"{series}:N", scale=_marks(alt, names, SHADES), sort=names, legend=legend)
-    dash = alt.StrokeDash(
-        f"{series}:N", scale=_marks(alt, names, DASHES), sort=names, legend=legend
-    )
-    shape = alt.Shape(f"{series}:N", scale=_marks(alt, names, SHAPES), sort=names, legend=legend)
+    color = alt.Color(f"{series}:N", scale=look_scale(alt, names, 0), sort=names, legend=legend)
+    dash = alt.StrokeDash(f"{series}:N", scale=look_scale(alt, names, 1), sort=names, legend=legend)
+    shape = alt.Shape(f"{series}:N", scale=look_scale(alt, names, 2), sort=names, legend=legend)
     base = alt.Chart(alt.Data(values=records)).encode(
         x=alt.X(f"{x[0]}:Q", title=x[1], scale=_scale(alt, log_x), axis=_axis(alt, log_x)),
         y=alt.Y(f"{y[0]}:Q", title=y[1], scale=_scale(alt, log_y), axis=_axis(alt, log_y)),
@@ -158,18 +147,46 @@ def line_chart(
     return line + marks
 
 
-def _rank(name: str) -> int:
-    """The same mechanism has the same look in every chart; whatever else there is comes after."""
+def look_of(mechanism: str) -> Look:
+    """The look of a registered mechanism, the same in every chart and figure.
+
+    Example:
+        >>> look_of("permute-and-flip")
+        ('#12263f', (1, 0), 'circle')
+    """
+    return _OF_MECHANISMS[LOOKS[mechanism] % len(SHADES)]
+
+
+def paled(shade: str, share: float) -> str:
+    """The shade with so much white in it.
+
+    Example:
+        >>> paled("#000000", 0.5)
+        '#808080'
+    """
+    parts = (int(shade[place : place + 2], 16) for place in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (255 - part) * share):02x}" for part in parts)
+
+
+def ranked(names: Iterable[str]) -> list[str]:
+    """The names of series, each once, mechanisms first and in the order of their looks."""
+    return sorted(dict.fromkeys(names), key=_place)
+
+
+def _place(name: str) -> int:
+    """A mechanism's own, by name or title; whatever else there is comes after."""
     plain = name.removesuffix(" (not private)")
     return LOOKS.get(plain, LOOKS.get(plain.partition(" ")[0], len(LOOKS)))
 
 
-def _marks(alt: Any, names: Sequence[str], looks: Sequence[Any]) -> Any:
-    places = [_rank(name) for name in names]
-    free = iter(place for place in range(len(looks)) if place not in places)
+def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
+    """The scale from names of series to shades (0), dashes (1) or markers (2); bounds get greys."""
+    places = [_place(name) for name in names]
+    unused = (look for place, look in enumerate(_OF_MECHANISMS) if place not in places)
+    free = itertools.cycle([*_OF_OTHERS, *unused])
     chosen = [
-        looks[(place if place < len(SHADES) else next(free, position)) % len(looks)]
-        for position, place in enumerate(places)
+        (_OF_MECHANISMS[place % len(SHADES)] if place < len(LOOKS) else next(free))[part]
+        for place in places
     ]
     return alt.Scale(
         domain=list(names), range=[list(c) if isinstance(c, tuple) else c for c in chosen]
@@ -199,7 +216,7 @@ def save_chart(chart: Any, path: str | os.PathLike[str]) -> Path:
         elif target.suffix.lower() == ".json":
             target.write_text(chart.to_json(), encoding="utf-8")
         else:
-            _require_converter()
+            require_converter()
             chart.save(str(target), format=target.suffix.lower()[1:], scale_factor=2)
     except OSError as error:
         raise DiscreetError(f"cannot write {target}: {error.strerror}") from None
@@ -220,7 +237,7 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 def to_html(chart: Any) -> str:
     """A whole page with the chart and every script it needs."""
-    _require_converter()
+    require_converter()
     buffer = io.StringIO()
     chart.save(
         buffer, format="html", inline=True, embed_options={"renderer": "svg", "actions": False}
@@ -228,8 +245,9 @@ def to_html(chart: Any) -> str:
     return buffer.getvalue()
 
 
-def _require_converter() -> None:
+def require_converter() -> None:
+    """An error that names the extra where vl-convert is not installed."""
     try:
         import vl_convert  # noqa: F401 - only asked whether it is there
     except ImportError as error:
-        raise missing_extra("saving charts needs vl-convert", extra="charts") from error
+        raise missing_extra("drawing to files needs vl-convert", extra="charts") from error

@@ -7,11 +7,11 @@ otherwise copy and check every point at every step, which takes ten times as lon
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.analysis.charts.style import DASHES, FONT, SHADES, SHAPES, altair
+from discreet.analysis.charts.style import DASHES, FONT, SHADES, SHAPES, altair, look_of, paled
 from discreet.papers.catalogue import Figure
 from discreet.papers.drawing.axes import Label, axis_of, extent, scale, share, spread, value_at
 from discreet.papers.figure import Bars, Drawing, Floats, Line, Lines
@@ -121,25 +121,40 @@ class Canvas:
         return self.alt.Chart(self.alt.NamedData(name=name)).encode(*encodings)
 
 
-LOOKS: dict[str, tuple[str, tuple[int, ...], str, float]] = {
-    "pf": (SHADES[0], DASHES[0], SHAPES[0], 2.2),
-    "em": (SHADES[1], DASHES[1], SHAPES[1], 2.2),
-    "laplace": (SHADES[2], DASHES[2], SHAPES[2], 2.2),
-    "err25": ("#8d6cab", DASHES[3], SHAPES[3], 1.8),
-    "err50": ("#6f3f9c", DASHES[4], SHAPES[4], 1.8),
-    "err75": ("#4a1a75", DASHES[5], SHAPES[5], 2.2),
-    "truth": ("#0b6e4f", DASHES[6], SHAPES[6], 2.6),
-    "gap": ("#0b6e4f", DASHES[6], SHAPES[6], 2.2),
+Look: TypeAlias = tuple[str, tuple[int, ...], str, float]
+"""Shade, dash, marker, width."""
+
+
+def _drawn(
+    mechanism: str, width: float = 2.2, *, pale: float = 0.0, dash: int | None = None
+) -> Look:
+    """A mechanism's own look, paled and with another dash where a panel has several of its lines."""
+    shade, own, shape = look_of(mechanism)
+    if dash is not None:
+        own, shape = DASHES[dash], SHAPES[dash]
+    return paled(shade, pale), own, shape, width
+
+
+_ERR = "exponential-randomized-response"
+LOOKS: dict[str, Look] = {
+    "pf": _drawn("permute-and-flip"),
+    "em": _drawn("exponential"),
+    "laplace": _drawn("noisy-max-laplace"),
+    "gap": _drawn("large-gap"),
+    "err25": _drawn(_ERR, 1.8, pale=0.4, dash=5),
+    "err50": _drawn(_ERR, 1.8, pale=0.2, dash=4),
+    "err75": _drawn(_ERR),
+    "err elsewhere": _drawn(_ERR, dash=6),
+    "pf matched": _drawn("permute-and-flip", 2.6, dash=6),
+    "pale pf": (*_drawn("permute-and-flip", pale=0.5)[:2], "", 1.4),
+    "pale em": (*_drawn("exponential", pale=0.5)[:2], "", 1.4),
     "bound": ("#8a8a8a", (4, 3), "", 1.4),
-    "pale pf": ("#8c9bb0", DASHES[0], "", 1.4),
-    "pale em": ("#e0a98f", DASHES[1], "", 1.4),
-    "1": (SHADES[0], DASHES[0], SHAPES[0], 2.0),
-    "2": (SHADES[1], DASHES[1], SHAPES[1], 2.0),
-    "3": (SHADES[2], DASHES[2], SHAPES[2], 2.0),
-    "4": (SHADES[3], DASHES[3], SHAPES[3], 2.0),
-    "5": ("#5b2a86", DASHES[4], SHAPES[4], 2.0),
+    **{
+        str(place + 1): (SHADES[shade], DASHES[place], SHAPES[place], 2.0)
+        for place, shade in enumerate((0, 1, 2, 3, 6))
+    },
 }
-"""By name: shade, dash, marker, width. A mechanism looks the same in every figure."""
+"""By name: a mechanism looks the same in every figure and chart. Numbers are for other series."""
 
 
 def line_layers(canvas: Canvas, panel: Lines, width: int, height: int) -> list[Any]:
@@ -264,18 +279,6 @@ def _error_bars(line: Line, look: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-BAR_SHADES = {
-    "em": "#d9b8a6",
-    "pf": "#12263f",
-    "err25": "#cbb9dc",
-    "err50": "#9a77bd",
-    "err75": "#5b2a86",
-    "truth": "#0b6e4f",
-    "bound": "#c9c9c9",
-}
-"""Fills for bars, told apart by lightness."""
-
-
 def bar_layers(canvas: Canvas, panel: Bars, height: int) -> list[Any]:
     """The bars and the numbers above them."""
     alt = canvas.alt
@@ -309,7 +312,7 @@ def bar_layers(canvas: Canvas, panel: Bars, height: int) -> list[Any]:
     offset = alt.XOffset("series:N", sort=names)
     y = alt.Y("top:Q", title=panel.y.title, scale=scale(alt, panel.y, (low, high)))
     y.axis = axis_of(alt, panel.y, (low, high), height)
-    fills = [BAR_SHADES[look] for look in panel.looks]
+    fills = [LOOKS[name][0] for name in panel.looks]
     color = alt.Color("series:N", sort=names, scale=alt.Scale(domain=names, range=fills))
     base = canvas.layer(values)
     bars = base.mark_bar(stroke=DARK, strokeWidth=0.6).encode(

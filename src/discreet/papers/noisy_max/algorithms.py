@@ -166,47 +166,37 @@ def _same_law(first: Law, second: Law, scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 2",
-    """Flipping every coin and returning a uniform one of the heads (Algorithm 3) is permute-and-flip
-    (Algorithm 2).""",
-)
+@claim("Lemma 2")
 def _lemma_2(scope: Scope) -> Finding:
+    """Flipping every coin and returning a uniform one of the heads (Algorithm 3) is permute-and-flip
+    (Algorithm 2)."""
     return _same_law(distribution_uniform_above, distribution_by_permutation, scope)
 
 
-@claim(
-    "Lemma 3",
-    """Choosing among the heads by fresh exponential noise (Algorithm 4) is the same as choosing
-    uniformly (Algorithm 3).""",
-)
+@claim("Lemma 3")
 def _lemma_3(scope: Scope) -> Finding:
+    """Choosing among the heads by fresh exponential noise (Algorithm 4) is the same as choosing
+    uniformly (Algorithm 3)."""
     return _same_law(distribution_capped, distribution_uniform_above, scope)
 
 
-@claim(
-    "Lemma 4",
-    """Capping noisy scores at the best and adding fresh noise to those at the cap (Algorithm 4) is noisy
-    max with exponential noise (Algorithm 1), because the noise forgets what it has passed.""",
-)
+@claim("Lemma 4")
 def _lemma_4(scope: Scope) -> Finding:
+    """Capping noisy scores at the best and adding fresh noise to those at the cap (Algorithm 4) is noisy
+    max with exponential noise (Algorithm 1), because the noise forgets what it has passed."""
     return _same_law(distribution_noisy_max, distribution_capped, scope)
 
 
-@claim(
-    "Theorem 5",
-    "Permute-and-flip and noisy max with exponential noise have the same output distribution.",
-)
+@claim("Theorem 5")
 def _theorem_5(scope: Scope) -> Finding:
+    """Permute-and-flip and noisy max with exponential noise have the same output distribution."""
     return _same_law(distribution_noisy_max, distribution_by_permutation, scope)
 
 
-@claim(
-    "Equation 3",
-    """Noisy max with Gumbel noise of scale 2Δ/ε is the exponential mechanism: its probabilities are
-    exp(εq/(2Δ)), normalised.""",
-)
+@claim("Equation 3")
 def _equation_3(scope: Scope) -> Finding:
+    """Noisy max with Gumbel noise of scale 2Δ/ε is the exponential mechanism: its probabilities are
+    exp(εq/(2Δ)), normalised."""
     # Rigorous integration of f(y − γ) Π F over a bounded range; the density is at most exp(γ − y) above
     # it, and below −L at most exp(L + γ)·exp(−exp(L)), decreasing downwards.
     vectors = (
@@ -249,11 +239,9 @@ def _gumbel_wins(gammas: list[Fraction], outcome: int) -> Any:
     return inside + arb(0, float(outside.upper()))
 
 
-@claim(
-    "Footnote 1",
-    "Noisy max with exponential noise is not the exponential mechanism, as some sources once said.",
-)
+@claim("Footnote 1")
 def _footnote_1(scope: Scope) -> Finding:
+    """Noisy max with exponential noise is not the exponential mechanism, as some sources once said."""
     broken, vectors = None, 0
     for scores in lattice(3, scope.size(full=6, quick=3)):
         problem = Problem(scores, unit_coin=rational("1/2"))

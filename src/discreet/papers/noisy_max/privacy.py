@@ -32,10 +32,9 @@ from discreet.papers.problems import Number, Problem, balls, lattices, rational
 claim = claims_of("noisy-max")
 
 
-@claim(
-    "Proposition 6", "Noisy max with exponential noise of scale 2Δ/ε is ε-differentially private."
-)
+@claim("Proposition 6")
 def _proposition_6(scope: Scope) -> Finding:
+    """Noisy max with exponential noise of scale 2Δ/ε is ε-differentially private."""
     most = scope.size(full=4, quick=3)
     broken, pairs = not_private(range(2, most + 1), scope.size(full=3, quick=2))
     return unless(
@@ -47,12 +46,10 @@ def _proposition_6(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Definition 7, remark",
-    """ε-bounded range implies ε-differential privacy, while ε-differential privacy only implies 2ε-bounded
-    range.""",
-)
+@claim("Definition 7, remark")
 def _definition_7(scope: Scope) -> Finding:
+    """ε-bounded range implies ε-differential privacy, while ε-differential privacy only implies 2ε-bounded
+    range."""
     # Both distributions sum to one, so the log-ratios straddle zero and an interval of length ε around
     # them lies in [−ε, ε]. Exact search over distributions in multiples of 1/m.
     parts = scope.size(full=9, quick=6)
@@ -82,12 +79,10 @@ def _swap(epsilon: Fraction) -> tuple[list[Number], list[Number]]:
     )
 
 
-@claim(
-    "Proposition 8",
-    """Noisy max with exponential noise is ε-bounded range, also with Δ replaced by the Δ̂ of
-    equation (4).""",
-)
+@claim("Proposition 8")
 def _proposition_8(scope: Scope) -> Finding:
+    """Noisy max with exponential noise is ε-bounded range, also with Δ replaced by the Δ̂ of
+    equation (4)."""
     ranges = {}
     with balls():
         for epsilon in map(Fraction, ("0.01", "0.1", "1", "5", "20")):
@@ -122,12 +117,10 @@ def _proposition_8(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Equation 4",
-    """For pure differential privacy the noise may be calibrated to Δ̂, half the most by which two
-    candidates' scores move apart, instead of Δ.""",
-)
+@claim("Equation 4")
 def _equation_4(scope: Scope) -> Finding:
+    """For pure differential privacy the noise may be calibrated to Δ̂, half the most by which two
+    candidates' scores move apart, instead of Δ."""
     # Moves within a range of 2Δ̂ (here two steps) and any common shift, which changes nothing.
     depth = scope.size(full=3, quick=2)
     broken, pairs = not_private((3,), depth, moves=(100, 101, 102))
@@ -140,12 +133,10 @@ def _equation_4(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Section 4, conversions",
-    """ε-differential privacy implies ε²/2-concentrated differential privacy, and ε-bounded range implies
-    ε²/8 (both cited).""",
-)
+@claim("Section 4, conversions")
 def _conversions(scope: Scope) -> Finding:
+    """ε-differential privacy implies ε²/2-concentrated differential privacy, and ε-bounded range implies
+    ε²/8 (both cited)."""
     # The extreme pairs have two outcomes: randomized response, and ratios e^t, e^(t−ε) for bounded range.
     broken, tightest = None, {}
     orders = [Fraction(k, 4) for k in range(5, scope.size(full=60, quick=24))]
@@ -188,10 +179,9 @@ def renyi_divergence(first: Sequence[Number], second: Sequence[Number], order: F
     return total.log() / (alpha - 1)
 
 
-@claim(
-    "Corollary 10", "Noisy max with exponential noise is ε²/8-concentrated differentially private."
-)
+@claim("Corollary 10")
 def _corollary_10(_scope: Scope) -> Finding:
+    """Noisy max with exponential noise is ε²/8-concentrated differentially private."""
     values: dict[str, Any] = {}
     with balls():
         for epsilon in map(Fraction, ("0.1", "1", "4")):
@@ -212,12 +202,10 @@ def _corollary_10(_scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Proposition 11",
-    """The chosen score is on average at most (2Δ/ε) ln k below the best, and with probability at least
-    1 − β at most (2Δ/ε) ln(k/β) below.""",
-)
+@claim("Proposition 11")
 def _proposition_11(scope: Scope) -> Finding:
+    """The chosen score is on average at most (2Δ/ε) ln k below the best, and with probability at least
+    1 − β at most (2Δ/ε) ln(k/β) below."""
     found = utility(scope, exponential=False)  # the same two bounds with β = exp(−t)
     x, broken = unknown(), None
     most, depth = scope.size(full=5, quick=3), 4

@@ -14,13 +14,7 @@ from discreet.papers.findings import Finding, Scope, unless, unless_found
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max
 from discreet.papers.noisy_max.privacy import renyi_divergence
 from discreet.papers.problems import Number, Problem, balls, lattice, moved, neighbours, rational
-from discreet.papers.randomized_response.algorithms import (
-    Reading,
-    chain,
-    interval,
-    lemma_1,
-    naive,
-)
+from discreet.papers.randomized_response.algorithms import Reading, chain, interval, lemma_1, naive
 
 claim = claims_of("discreet")
 
@@ -69,13 +63,11 @@ def _least_by_laplace(chance: Number, factor: Number) -> Number:
     return 1 - (1 - chance) / factor
 
 
-@claim(
-    "Laplace dominance",
+@claim("Laplace dominance")
+def _laplace_dominance(scope: Scope) -> Finding:
     """Any two neighbours' outputs under permute-and-flip are no easier to tell apart than Laplace noise of
     scale 1/ε from itself shifted by one: for every event, whatever its probability x, the neighbour gives
-    it at least the Laplace trade-off at x.""",
-)
-def _laplace_dominance(scope: Scope) -> Finding:
+    it at least the Laplace trade-off at x."""
     broken, events, least = None, 0, None
     for before, after, root in _pairs(scope):
         factor = root**2
@@ -106,12 +98,10 @@ def _laplace_dominance(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Exact range",
-    """Permute-and-flip is η-bounded range with η = 2 ln(2e^(ε/2) − 1), between ε and 2ε, and no smaller
-    figure is true, however many candidates there are.""",
-)
+@claim("Exact range")
 def _exact_range(scope: Scope) -> Finding:
+    """Permute-and-flip is η-bounded range with η = 2 ln(2e^(ε/2) − 1), between ε and 2ε, and no smaller
+    figure is true, however many candidates there are."""
     broken: dict[str, Any] | None = None
     pairs = 0
     attained, tried = set(), set()
@@ -135,11 +125,9 @@ def _exact_range(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Concentrated privacy",
-    "Permute-and-flip is (ε + e^−ε − 1)-concentrated differentially private, as the Laplace mechanism is.",
-)
+@claim("Concentrated privacy")
 def _concentrated(scope: Scope) -> Finding:
+    """Permute-and-flip is (ε + e^−ε − 1)-concentrated differentially private, as the Laplace mechanism is."""
     orders = [Fraction(k, 2) for k in (3, 4, 6, 10, 40)]
     depth = scope.size(full=6, quick=2)
     broken = None
@@ -195,13 +183,11 @@ def _good(name: str, monotonic: bool, size: int, gap: Fraction, spread: Fraction
     return (size == 1 and gap > alone) or (spread <= (1 if monotonic else 0) and gap > several)
 
 
-@claim(
-    "Where randomized response holds",
+@claim("Where randomized response holds")
+def _where_it_holds(scope: Scope) -> Finding:
     """The loss of exponential randomized response at a score vector is at most ε if no neighbour changes
     T: for the chain exactly when T = {best} and the next is more than 3Δ behind (monotonic scores: T all
-    tied, the next more than 2Δ behind); naive: a unique best leading by more than 2Δ (Δ).""",
-)
-def _where_it_holds(scope: Scope) -> Finding:
+    tied, the next more than 2Δ behind); naive: a unique best leading by more than 2Δ (Δ)."""
     readings: dict[str, Reading] = {"naive": naive, "chain": chain, "interval": interval}
     depth = scope.size(full=12, quick=8)
     broken, vectors, good = None, 0, dict.fromkeys(readings, 0)

@@ -115,12 +115,10 @@ def softmax(problem: Problem) -> list[Number]:
     return [coin / total for coin in coins]
 
 
-@claim(
-    "Algorithm 2",
-    """Trying uniformly random candidates, with replacement, until one's coin falls heads samples the
-    exponential mechanism.""",
-)
+@claim("Algorithm 2")
 def _algorithm_2(scope: Scope) -> Finding:
+    """Trying uniformly random candidates, with replacement, until one's coin falls heads samples the
+    exponential mechanism."""
     depth = scope.size(full=4, quick=2)
     problems = [Problem(scores, unit_coin=rational("1/3")) for scores in lattices(5, depth)]
     vectors = len(problems)
@@ -132,12 +130,10 @@ def _algorithm_2(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Algorithm 3",
-    """Drawing without replacement and returning the first candidate whose coin falls heads is the
-    same as Algorithm 1.""",
-)
+@claim("Algorithm 3")
 def _algorithm_3(scope: Scope) -> Finding:
+    """Drawing without replacement and returning the first candidate whose coin falls heads is the
+    same as Algorithm 1."""
     most = scope.size(full=7, quick=5)
     one, other = distribution_without_replacement, distribution_by_permutation
     return unless(

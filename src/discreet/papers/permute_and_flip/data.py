@@ -27,13 +27,7 @@ from discreet.papers.figure import (
     useful_epsilons,
 )
 from discreet.papers.findings import PROVED, Finding, Scope
-from discreet.papers.histograms import (
-    NAMES,
-    Histogram,
-    median_scores,
-    mode_as_printed,
-    mode_as_run,
-)
+from discreet.papers.histograms import NAMES, Histogram, median_scores, mode_as_printed, mode_as_run
 from discreet.scores import Scores
 
 claim = claims_of("permute-and-flip")
@@ -147,34 +141,28 @@ def _figure_3b(drawing: Drawing) -> None:
         )
 
 
-@claim(
-    "Section 6, mode",
-    """Mode of HEPTH at ε = 0.04: permute-and-flip errs by about 5.4, the exponential mechanism by 1.84
-    times that, and it needs about 1.27 times the budget for the same error.""",
-)
+@claim("Section 6, mode")
 def _section_6_mode(scope: Scope) -> Finding:
+    """Mode of HEPTH at ε = 0.04: permute-and-flip errs by about 5.4, the exponential mechanism by 1.84
+    times that, and it needs about 1.27 times the budget for the same error."""
     evidence = (
         "expected errors computed from probabilities, with the definitions of the authors' notebook"
     )
     return judged(scope, "pf-fig3a", about="ε = 0.04", evidence=evidence, holds=PROVED)
 
 
-@claim(
-    "Section 6, median",
-    """Median of HEPTH at ε = 0.01: permute-and-flip errs by about 13.7, the exponential mechanism by
-    1.93 times that, and it needs about 1.19 times the budget for the same error.""",
-)
+@claim("Section 6, median")
 def _section_6_median(scope: Scope) -> Finding:
+    """Median of HEPTH at ε = 0.01: permute-and-flip errs by about 13.7, the exponential mechanism by
+    1.93 times that, and it needs about 1.19 times the budget for the same error."""
     evidence = "ratio and budget agree within two percent; the error is reached at a larger ε"
     return judged(scope, "pf-fig3b", about="ε = 0.01", evidence=evidence, holds=PROVED)
 
 
-@claim(
-    "Figure 3(a, b)",
-    """On HEPTH the ratio of the two errors runs from one at small ε to two at large ε, for mode and median,
-    so that on a logarithmic scale the two curves become parallel lines.""",
-)
+@claim("Figure 3(a, b)")
 def _figure_3ab(scope: Scope) -> Finding:
+    """On HEPTH the ratio of the two errors runs from one at small ε to two at large ε, for mode and median,
+    so that on a logarithmic scale the two curves become parallel lines."""
     evidence = (
         "the ratio runs from 1 to 2, and the curves straighten. Their slope is not one but the gap of the "
         "second best in noise scales per ε: the error falls like exp(−εg/(2Δ)), not like exp(−ε)"
@@ -192,8 +180,8 @@ def _equal_error_bars(
         epsilon = epsilon_for(Exponential, scores, expected_error=target)
         flips[each.name] = expected_error(PermuteAndFlip(epsilon=epsilon), scores)
     bars = {
-        "exponential mechanism": [target] * len(flips),
-        "permute-and-flip": list(flips.values()),
+        Exponential.facts.title: [target] * len(flips),
+        PermuteAndFlip.facts.title: list(flips.values()),
     }
     y, names = Axis("expected error"), list(flips)
     looks = ("em", "pf")
@@ -272,21 +260,17 @@ def _figure_7b(drawing: Drawing) -> None:
     drawing.remark("The same bars as Figure 3c.")
 
 
-@claim(
-    "Figure 3(c)",
-    """Where the exponential mechanism errs by 50, permute-and-flip is better by close to a factor of two
-    on all five data sets.""",
-)
+@claim("Figure 3(c)")
 def _figure_3c_claim(scope: Scope) -> Finding:
+    """Where the exponential mechanism errs by 50, permute-and-flip is better by close to a factor of two
+    on all five data sets."""
     evidence = "mode and median; better everywhere, and close to twofold (above 1.8) where it does not differ"
     return judged(scope, "pf-fig3c", "pf-fig7a", evidence=evidence)
 
 
-@supplement_claim(
-    "Figures 5 to 7",
-    """On all five data sets, for mode and median alike, the improvement over the exponential mechanism
-    grows with ε, and is close to twofold where the error is reasonable.""",
-)
+@supplement_claim("Figures 5 to 7")
 def _figures_5_to_7(scope: Scope) -> Finding:
+    """On all five data sets, for mode and median alike, the improvement over the exponential mechanism
+    grows with ε, and is close to twofold where the error is reasonable."""
     evidence = "the ratio grows with ε on every curve, and passes 1.7 before the error falls to 1"
     return judged(scope, "pf-fig5", "pf-fig6", evidence=evidence)

@@ -104,29 +104,23 @@ def utility(scope: Scope, *, exponential: bool) -> Finding:
     )
 
 
-@claim(
-    "Proposition 1",
-    """The exponential mechanism's expected error is at most (2Δ/ε) ln n, and the chance of an error of
-    (2Δ/ε)(ln n + t) or more is at most exp(−t).""",
-)
+@claim("Proposition 1")
 def _proposition_1(scope: Scope) -> Finding:
+    """The exponential mechanism's expected error is at most (2Δ/ε) ln n, and the chance of an error of
+    (2Δ/ε)(ln n + t) or more is at most exp(−t)."""
     return utility(scope, exponential=True)
 
 
-@claim(
-    "Corollary 1",
-    "Permute-and-flip satisfies the same two bounds on its error as the exponential mechanism.",
-)
+@claim("Corollary 1")
 def _corollary_1(scope: Scope) -> Finding:
+    """Permute-and-flip satisfies the same two bounds on its error as the exponential mechanism."""
     return utility(scope, exponential=False)
 
 
-@claim(
-    "Theorem 2",
-    """Permute-and-flip is never worse than the exponential mechanism at the same ε: not in expected
-    error, and not in the chance of an error of t or more, for any t.""",
-)
+@claim("Theorem 2")
 def _theorem_2(scope: Scope) -> Finding:
+    """Permute-and-flip is never worse than the exponential mechanism at the same ε: not in expected
+    error, and not in the chance of an error of t or more, for any t."""
     most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=3)
     x, tails, broken = unknown(), 0, None
     for scores in lattices(most, depth):
@@ -148,12 +142,10 @@ def _theorem_2(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Open question (section 4.1)",
-    """The exponential mechanism's expected error was never seen above twice permute-and-flip's, for
-    any scores; whether it can be is left open.""",
-)
+@claim("Open question (section 4.1)")
 def _open_question(scope: Scope) -> Finding:
+    """The exponential mechanism's expected error was never seen above twice permute-and-flip's, for
+    any scores; whether it can be is left open."""
     # It cannot. Pr_PF[r] = p_r E[1/(1 + N)], N the number of other heads, of which a best one is always
     # one; so by Jensen Pr_PF[r] ≥ p_r/(2 + Σ_{t≠r,*} p_t) = p_r/(1 + Σp − p_r) ≥ p_r/(2Σp), as Σp ≥ 1.
     # So no candidate behind the best is more than twice as likely under the exponential mechanism.

@@ -121,12 +121,10 @@ def _growth(beta: Number) -> Number:
     return max(rational(1), beta / (1 - beta) ** 2)
 
 
-@claim(
-    "Proposition 6",
-    """Permute-and-flip is Pareto optimal on the 2Δ-lattice: a regular mechanism with a smaller expected
-    error on one score vector has a larger one on another.""",
-)
+@claim("Proposition 6")
 def _proposition_6(scope: Scope) -> Finding:
+    """Permute-and-flip is Pareto optimal on the 2Δ-lattice: a regular mechanism with a smaller expected
+    error on one score vector has a larger one on another."""
     # Any positive weights under which permute-and-flip has the least weighted error prove it. Weights
     # that grow with the number of best candidates by max(1, Σ tβ^t) do, for every ε.
     broken, vectors = _not_optimal(scope, _SMALL_AND_LARGE, _growth)
@@ -139,12 +137,10 @@ def _proposition_6(scope: Scope) -> Finding:
     )
 
 
-@supplement_claim(
-    "Lemma 6",
-    """If a regular ε-DP mechanism gives some candidate behind the best less probability than
-    permute-and-flip does, its expected error is larger on some score vector.""",
-)
+@supplement_claim("Lemma 6")
 def _lemma_6(scope: Scope) -> Finding:
+    """If a regular ε-DP mechanism gives some candidate behind the best less probability than
+    permute-and-flip does, its expected error is larger on some score vector."""
     # Suppose its error were nowhere larger. Under the weights of Proposition 6 it would be optimal too,
     # so by complementary slackness every constraint with a positive price would be tight; if all are,
     # the recurrence has one solution, permute-and-flip, and no probability is smaller.
@@ -163,12 +159,10 @@ _THRESHOLD_BELOW = Fraction(381966011, 10**9)
 """Just below (3 − √5)/2 = exp(−ε) at the threshold ε = ln((3 + √5)/2)."""
 
 
-@claim(
-    "Theorem 3",
-    """For ε ≥ ln((3 + √5)/2) ≈ 0.96 no regular mechanism has a smaller sum of expected errors over the
-    score vectors on the 2Δ-lattice at most 2Δk behind the best.""",
-)
+@claim("Theorem 3")
 def _theorem_3(scope: Scope) -> Finding:
+    """For ε ≥ ln((3 + √5)/2) ≈ 0.96 no regular mechanism has a smaller sum of expected errors over the
+    score vectors on the 2Δ-lattice at most 2Δk behind the best."""
     betas = (_THRESHOLD_BELOW, "3/10", "1/50")
     broken, vectors = _not_optimal(scope, betas, lambda _: rational(1))
     # Below the threshold the same prices fail on a large enough lattice.
@@ -183,12 +177,10 @@ def _theorem_3(scope: Scope) -> Finding:
     )
 
 
-@supplement_claim(
-    "Equations 10 and 11",
-    """Above the threshold the dual solution obeys, by induction, −2Δ/n* ≤ y_r ≤ 0 for a best candidate
-    and 0 ≤ y_r ≤ −q_r for the others.""",
-)
+@supplement_claim("Equations 10 and 11")
 def _equations_10_and_11(scope: Scope) -> Finding:
+    """Above the threshold the dual solution obeys, by induction, −2Δ/n* ≤ y_r ≤ 0 for a best candidate
+    and 0 ≤ y_r ≤ −q_r for the others."""
     broken, lowest = None, rational(0)
     for count, depth in _shapes(scope):
         found = certificate(count, depth, rational(_THRESHOLD_BELOW), growth=rational(1))
@@ -204,11 +196,9 @@ def _equations_10_and_11(scope: Scope) -> Finding:
     )
 
 
-@supplement_claim(
-    "Lemma 7",
-    "Σ k·exp(−kε) ≤ 1 for every ε ≥ ln((3 + √5)/2).",
-)
+@supplement_claim("Lemma 7")
 def _lemma_7(scope: Scope) -> Finding:
+    """Σ k·exp(−kε) ≤ 1 for every ε ≥ ln((3 + √5)/2)."""
     from flint import fmpq_poly
 
     x = fmpq_poly([0, 1])
@@ -331,12 +321,10 @@ def _figure_2b(drawing: Drawing) -> None:
     drawing.remark(_PROGRAM)
 
 
-@claim(
-    "Figure 2(a, b)",
-    """Permute-and-flip's sum of errors is optimal above the threshold and barely above it below: the
-    largest ratio measured is about 1.01, growing slowly with k and hardly depending on n.""",
-)
+@claim("Figure 2(a, b)")
 def _figure_2ab(scope: Scope) -> Finding:
+    """Permute-and-flip's sum of errors is optimal above the threshold and barely above it below: the
+    largest ratio measured is about 1.01, growing slowly with k and hardly depending on n."""
     evidence = "by linear programming in floats: one above the threshold, and nearly one as ε falls"
     return judged(scope, "pf-fig2a", "pf-fig2b", evidence=evidence)
 
@@ -358,11 +346,9 @@ def _figure_2c(drawing: Drawing) -> None:
     drawing.remark(_PROGRAM)
 
 
-@claim(
-    "Figure 2(c)",
-    """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
-    two for larger k and ε, and tends to one as ε falls to 0.""",
-)
+@claim("Figure 2(c)")
 def _figure_2c_claim(scope: Scope) -> Finding:
+    """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
+    two for larger k and ε, and tends to one as ε falls to 0."""
     evidence = "by linear programming in floats: from nearly 1 towards 2, which it never passes"
     return judged(scope, "pf-fig2c", evidence=evidence)

@@ -79,12 +79,10 @@ def not_private(
     return None, pairs
 
 
-@claim(
-    "Theorem 1",
-    """Permute-and-flip is regular (symmetric, shift-invariant, monotonic) and ε-differentially
-    private with noise scale 2Δ/ε.""",
-)
+@claim("Theorem 1")
 def _theorem_1(scope: Scope) -> Finding:
+    """Permute-and-flip is regular (symmetric, shift-invariant, monotonic) and ε-differentially
+    private with noise scale 2Δ/ε."""
     # The log-probability of r rises with its own score at rate exactly ε/(2Δ) while r is behind, and at
     # most that once it leads, because Pr[r] + Σ_S (−1)^|S| |S|/(|S|+1) Π_S p = Π (1 − p) ≥ 0. Both
     # sides have degree one in each coin, so agreement on coins ½ and ¼ is agreement everywhere.
@@ -124,12 +122,10 @@ def _laplace(scores: tuple[int, ...]) -> list[Number]:
     return noisy_max_laplace_ball([Fraction(best - score, 2) for score in scores], bits=96)
 
 
-@claim(
-    "Proposition 2",
-    """For a regular mechanism it is enough to check one neighbour per outcome r: the one in which
-    r's score rises by 2Δ and nothing else moves.""",
-)
+@claim("Proposition 2")
 def _proposition_2(scope: Scope) -> Finding:
+    """For a regular mechanism it is enough to check one neighbour per outcome r: the one in which
+    r's score rises by 2Δ and nothing else moves."""
     one = Fraction(1)
     mechanisms: dict[str, Callable[[tuple[int, ...]], list[Number]]] = {
         "permute-and-flip": lambda q: distribution_without_replacement(Problem(q, epsilon=one)),
@@ -189,12 +185,10 @@ def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[
     return solve(scores)
 
 
-@claim(
-    "Equation 5",
-    """The recurrence with tight privacy constraints (one step of 2Δ at a time, the best sharing what
-    is left) fixes exactly one mechanism on the 2Δ-lattice.""",
-)
+@claim("Equation 5")
 def _equation_5(scope: Scope) -> Finding:
+    """The recurrence with tight privacy constraints (one step of 2Δ at a time, the best sharing what
+    is left) fixes exactly one mechanism on the 2Δ-lattice."""
     most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
     broken, vectors = None, 0
     for scores in lattices(most, depth):
@@ -211,12 +205,10 @@ def _equation_5(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Proposition 3",
-    """Permute-and-flip solves recurrence (6): a candidate behind the best has its coin times the
-    probability it would have as a best one, and the best share the rest equally.""",
-)
+@claim("Proposition 3")
 def _proposition_3(scope: Scope) -> Finding:
+    """Permute-and-flip solves recurrence (6): a candidate behind the best has its coin times the
+    probability it would have as a best one, and the best share the rest equally."""
     most = scope.size(full=6, quick=5)
     broken: Witness = None
     for problem in affine_families(most):

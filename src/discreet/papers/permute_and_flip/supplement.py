@@ -23,11 +23,7 @@ from discreet.papers.permute_and_flip.algorithms import (
     distribution_without_replacement,
 )
 from discreet.papers.permute_and_flip.privacy import falling_when_others_rise, not_private
-from discreet.papers.polynomials import (
-    negative_point,
-    polynomial,
-    unknown,
-)
+from discreet.papers.polynomials import negative_point, polynomial, unknown
 from discreet.papers.problems import (
     Law,
     Number,
@@ -163,12 +159,10 @@ def _disagreement(formula: Formula, law: Law, most: int) -> Witness:
     return where_laws_differ(lambda problem: formula(problem.coins()), law, affine_families(most))
 
 
-@claim(
-    "Lemma 1",
-    """Permute-and-flip chooses r with probability p_r times the average, over all orders, of the chance
-    that everyone before r shows tails.""",
-)
+@claim("Lemma 1")
 def _lemma_1(scope: Scope) -> Finding:
+    """Permute-and-flip chooses r with probability p_r times the average, over all orders, of the chance
+    that everyone before r shows tails."""
     most = scope.size(full=7, quick=5)
     return unless(
         _disagreement(sum_over_permutations, distribution_without_replacement, most),
@@ -178,12 +172,10 @@ def _lemma_1(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 2",
-    """The same probability is p_r Σ (−1)^|S|/(|S|+1) Π_{s in S} p_s over all sets S of other
-    candidates.""",
-)
+@claim("Lemma 2")
 def _lemma_2(scope: Scope) -> Finding:
+    """The same probability is p_r Σ (−1)^|S|/(|S|+1) Π_{s in S} p_s over all sets S of other
+    candidates."""
     most = scope.size(full=7, quick=5)
     return unless(
         _disagreement(sum_over_subsets, distribution_by_permutation, most),
@@ -192,12 +184,10 @@ def _lemma_2(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 3",
-    """Permute-and-flip is regular: symmetric, shift-invariant, and monotonic (raising r or lowering
-    another never makes r less likely).""",
-)
+@claim("Lemma 3")
 def _lemma_3(scope: Scope) -> Finding:
+    """Permute-and-flip is regular: symmetric, shift-invariant, and monotonic (raising r or lowering
+    another never makes r less likely)."""
     most = scope.size(full=8, quick=6)
     broken = falling_when_others_rise(most)
     x = unknown()
@@ -225,12 +215,10 @@ def _integral(coins: list[Number]) -> Number:
     return polynomial(integral_of_products(coins))
 
 
-@claim(
-    "Remark 1",
-    """If one person can only raise scores (or only lower them), the same noise gives ε/2-differential
-    privacy.""",
-)
+@claim("Remark 1")
 def _remark_1(scope: Scope) -> Finding:
+    """If one person can only raise scores (or only lower them), the same noise gives ε/2-differential
+    privacy."""
     most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
     # A factor exp(−ε/2) = x, where general neighbours need x².
     broken, pairs = not_private(range(2, most + 1), depth, moves=(0, 1), steps=1, both_ways=True)
@@ -242,12 +230,10 @@ def _remark_1(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 4",
-    """The factor g_r in Pr[r] = p_r·g_r does not decrease with the score: q_r ≤ q_s gives
-    g_r ≤ g_s.""",
-)
+@claim("Lemma 4")
 def _lemma_4(scope: Scope) -> Finding:
+    """The factor g_r in Pr[r] = p_r·g_r does not decrease with the score: q_r ≤ q_s gives
+    g_r ≤ g_s."""
     # g_s − g_r = (p_s − p_r)·∫ u Π_{t≠r,s} (1 − u·p_t) du: degree one in each coin on both sides, and the
     # integral is least at a corner of the cube.
     most = scope.size(full=7, quick=5)
@@ -289,11 +275,9 @@ def positive_partial_sum(most: int) -> Witness:
     return None
 
 
-@claim(
-    "Lemma 5",
-    "The partial sums of a non-decreasing sequence whose total is zero are never positive.",
-)
+@claim("Lemma 5")
 def _lemma_5(scope: Scope) -> Finding:
+    """The partial sums of a non-decreasing sequence whose total is zero are never positive."""
     most = scope.size(full=60, quick=20)
     return unless(
         positive_partial_sum(most),
@@ -302,11 +286,9 @@ def _lemma_5(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Appendix E",
-    "A dynamic program over subset sizes computes all probabilities in O(n²) operations.",
-)
+@claim("Appendix E")
 def _appendix_e(scope: Scope) -> Finding:
+    """A dynamic program over subset sizes computes all probabilities in O(n²) operations."""
     most = scope.size(full=7, quick=5)
     broken = _disagreement(dynamic_program, distribution_by_permutation, most)
     sums = {}
@@ -324,13 +306,11 @@ def _appendix_e(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Appendix F",
+@claim("Appendix F")
+def _appendix_f(scope: Scope) -> Finding:
     """Noisy max with Laplace noise, given by a one-dimensional integral, beats the exponential mechanism
     on (c, c, 0) when c is near 0 and loses to it when c is far below; permute-and-flip beats both for
-    all c (ε = Δ = 1).""",
-)
-def _appendix_f(scope: Scope) -> Finding:
+    all c (ε = Δ = 1)."""
     steps = scope.size(full=120, quick=24)
     turns: list[Fraction] = []
     broken: dict[str, Any] | None = None

@@ -34,22 +34,17 @@ from discreet.papers.figure import BOTH, PF_AND_EM, Axis, Drawing, Floats, Line,
 from discreet.papers.findings import Finding, Scope, unless
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max
 from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
-from discreet.papers.permute_and_flip.error import (
-    wrong_exponential,
-    wrong_permute_and_flip,
-)
+from discreet.papers.permute_and_flip.error import wrong_exponential, wrong_permute_and_flip
 from discreet.papers.polynomials import negative_point, polynomial, unknown
 from discreet.papers.problems import Law, Number, balls, integral_of_products, rational
 
 claim = claims_of("permute-and-flip")
 
 
-@claim(
-    "Proposition 4",
-    """Both mechanisms' expected error is largest when all but one candidate have the same score;
-    there it is given by equations (7) and (8).""",
-)
+@claim("Proposition 4")
 def _proposition_4(scope: Scope) -> Finding:
+    """Both mechanisms' expected error is largest when all but one candidate have the same score;
+    there it is given by equations (7) and (8)."""
     most, parts = scope.size(full=5, quick=3), scope.size(full=10, quick=8)
     coin = unknown()
     broken: dict[str, Any] | None = None
@@ -102,12 +97,10 @@ class _GivenCoins:
         return self._coins
 
 
-@claim(
-    "Proposition 5",
-    """With n − 1 candidates (2Δ/ε) ln n behind the best, permute-and-flip errs by at least
-    (Δ/(2ε)) ln n on average; so the upper bounds are tight up to a factor of four.""",
-)
+@claim("Proposition 5")
 def _proposition_5(scope: Scope) -> Finding:
+    """With n − 1 candidates (2Δ/ε) ln n behind the best, permute-and-flip errs by at least
+    (Δ/(2ε)) ln n on average; so the upper bounds are tight up to a factor of four."""
     most = scope.size(full=400, quick=100)
     broken, previous = None, rational(0)
     for count in range(2, most + 1):
@@ -189,12 +182,10 @@ def _figure_1a(drawing: Drawing) -> None:
     )
 
 
-@claim(
-    "Figure 1(a)",
-    """With three candidates both mechanisms' errors vanish at p = 0 and p = 1, permute-and-flip's is
-    lower in between, and the largest lies typically near p = 1/n.""",
-)
+@claim("Figure 1(a)")
 def _figure_1a_claim(scope: Scope) -> Finding:
+    """With three candidates both mechanisms' errors vanish at p = 0 and p = 1, permute-and-flip's is
+    lower in between, and the largest lies typically near p = 1/n."""
     evidence = (
         "both curves are as described; n·p at the peak grows slowly with n (about ln n), so “near 1/n” "
         "is right for few candidates and within a factor of seven at n = 1000"
@@ -242,12 +233,10 @@ def _ratio_at(n: int, p: float) -> float:
     return exponential_missed(n, gamma) / permute_and_flip_missed(n, gamma)
 
 
-@claim(
-    "Figure 1(b)",
-    """In the worst-case family the ratio of the two errors lies between one and two, tends to two as
-    p falls to 0, and to one as n grows with p fixed.""",
-)
+@claim("Figure 1(b)")
 def _figure_1b_claim(scope: Scope) -> Finding:
+    """In the worst-case family the ratio of the two errors lies between one and two, tends to two as
+    p falls to 0, and to one as n grows with p fixed."""
     most = scope.size(full=24, quick=10)
     p, broken = unknown(), None
     for count in range(2, most + 1):
@@ -308,12 +297,10 @@ def _figure_1c(drawing: Drawing) -> None:
     )
 
 
-@claim(
-    "Figure 1(c)",
-    """The ratio of the two worst-case expected errors is largest at n = 2 and falls towards one as n
-    grows.""",
-)
+@claim("Figure 1(c)")
 def _figure_1c_claim(scope: Scope) -> Finding:
+    """The ratio of the two worst-case expected errors is largest at n = 2 and falls towards one as n
+    grows."""
     evidence = (
         "maximised numerically: the ratio falls from its value at n = 2, slowly; all maxima lie within the "
         "analytic bounds"

@@ -181,12 +181,10 @@ ALGORITHMS = (
 )
 
 
-@claim(
-    "Algorithm 1",
-    """Rejection sampling with coins exp(ε(q − q*)/(2Δ)) draws from the exponential mechanism; removing
-    each candidate once tried turns it into permute-and-flip.""",
-)
+@claim("Algorithm 1")
 def _algorithm_1(scope: Scope) -> Finding:
+    """Rejection sampling with coins exp(ε(q − q*)/(2Δ)) draws from the exponential mechanism; removing
+    each candidate once tried turns it into permute-and-flip."""
     most = scope.size(full=6, quick=5)
     one, other = distribution_without_replacement, distribution_by_permutation
     return unless(
@@ -197,12 +195,10 @@ def _algorithm_1(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Algorithm 2",
-    """The naive mechanism answers with a best candidate with probability π and otherwise with the
-    exponential mechanism.""",
-)
+@claim("Algorithm 2")
 def _algorithm_2(scope: Scope) -> Finding:
+    """The naive mechanism answers with a best candidate with probability π and otherwise with the
+    exponential mechanism."""
     # The loop's coins carry a factor 1 − π, which must cancel: one round ends with r with chance
     # (1 − π)p_r/n.
     broken, vectors = None, 0
@@ -226,12 +222,10 @@ def _algorithm_2(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 1",
-    """The complete mechanism chooses r with probability π/|T| + (1 − π)·EM_r if r is in T, and
-    (1 − π)·EM_r otherwise.""",
-)
+@claim("Lemma 1")
 def _lemma_1(scope: Scope) -> Finding:
+    """The complete mechanism chooses r with probability π/|T| + (1 − π)·EM_r if r is in T, and
+    (1 − π)·EM_r otherwise."""
     differ, same, vectors = [], True, 0
     for scores in lattice(4, scope.size(full=4, quick=2)):
         vectors += 1
@@ -261,12 +255,10 @@ def _lemma_1(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Algorithm 3",
-    """The loop over sorted scores finds the set T of the text: the scores in an interval
-    [q* − cΔ, q* + Δ] that one more Δ would not enlarge.""",
-)
+@claim("Algorithm 3")
 def _algorithm_3(scope: Scope) -> Finding:
+    """The loop over sorted scores finds the set T of the text: the scores in an interval
+    [q* − cΔ, q* + Δ] that one more Δ would not enlarge."""
     counts = {"chain = interval": 0, "chain = prose": 0}
     vectors = 0
     for scores in lattice(4, scope.size(full=6, quick=3)):

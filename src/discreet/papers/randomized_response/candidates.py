@@ -70,7 +70,9 @@ class _AlongN:
             Line("EM", n, self.errors["EM"], "em"),
             Line("PF", n, self.errors["PF"], "pf"),
             *response_lines(n, mixed),
-            Line("PF at the real ε of ERR ¾", n, self.matched, "truth", at=float(n[len(n) // 2])),
+            Line(
+                "PF at the real ε of ERR ¾", n, self.matched, "pf matched", at=float(n[len(n) // 2])
+            ),
         ]
         claimed = Line("claimed: 0.1", n, np.full(len(n), 0.1), "bound")
         really = [*response_lines(n, self.losses), claimed]
@@ -136,12 +138,10 @@ def _figure_6a(drawing: Drawing) -> None:
     along.cost(drawing)
 
 
-@claim(
-    "Figure 6(a)",
-    """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
-    exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25.""",
-)
+@claim("Figure 6(a)")
 def _figure_6a_claim(scope: Scope) -> Finding:
+    """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
+    exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25."""
     evidence = (
         "as described (the sentence as printed says “EM is lower”; randomized response is meant)"
     )
@@ -179,13 +179,11 @@ def _figure_6b(drawing: Drawing) -> None:
     )
 
 
-@claim(
-    "Figure 6(b)",
+@claim("Figure 6(b)")
+def _figure_6b_claim(scope: Scope) -> Finding:
     """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
     π ≥ 0.25, by less than in (a); permute-and-flip performs like randomized response at π = 0.25 and is
-    behind it above.""",
-)
-def _figure_6b_claim(scope: Scope) -> Finding:
+    behind it above."""
     evidence = (
         "randomized response is below both others on every vector, but permute-and-flip is not like it at π "
         "= 0.25: it stays close to the exponential mechanism at this ε. And the improvement is not smaller "
@@ -215,11 +213,9 @@ def _figure_6c(drawing: Drawing) -> None:
     along.cost(drawing)
 
 
-@claim(
-    "Figure 6(c)",
-    """On a staircase with steps of Δ, where T is everyone, the error of randomized response keeps growing
-    with n, above those of the exponential mechanism and permute-and-flip.""",
-)
+@claim("Figure 6(c)")
 def _figure_6c_claim(scope: Scope) -> Finding:
+    """On a staircase with steps of Δ, where T is everyone, the error of randomized response keeps growing
+    with n, above those of the exponential mechanism and permute-and-flip."""
     evidence = "it grows like πnΔ/2, while the other two level off near one noise scale"
     return judged(scope, "err-fig6c", evidence=evidence)

@@ -186,12 +186,10 @@ for _what, _curves, _equal, _scores_of in (
     )
 
 
-@claim(
-    "Section VI",
-    """On the five data sets randomized response improves on the exponential mechanism by up to 1/(1 − π),
-    and on permute-and-flip by at least 1/(2(1 − π)) for 0.5 ≤ π < 1, for mode and median.""",
-)
+@claim("Section VI")
 def _section_6(scope: Scope) -> Finding:
+    """On the five data sets randomized response improves on the exponential mechanism by up to 1/(1 − π),
+    and on permute-and-flip by at least 1/(2(1 − π)) for 0.5 ≤ π < 1, for mode and median."""
     evidence = (
         "all ten score vectors have |T| = 1, so the first ratio is exactly 1/(1 − π), and the second follows "
         "from the factor of at most two between the other two mechanisms. What it costs: no privacy "

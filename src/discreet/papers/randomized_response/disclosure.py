@@ -28,12 +28,10 @@ def _bound(worlds: int, epsilon: Fraction, *, steps: int = 1) -> Number:
     return 1 / (1 + (worlds - 1) * ball_of(-steps * epsilon).exp())
 
 
-@claim(
-    "Theorem 2",
-    """The attacker's largest posterior belief about which of the worlds Ω is the true one lies between
-    1/|Ω| and 1/(1 + (|Ω| − 1)e^−ε).""",
-)
+@claim("Theorem 2")
 def _theorem_2(scope: Scope) -> Finding:
+    """The attacker's largest posterior belief about which of the worlds Ω is the true one lies between
+    1/|Ω| and 1/(1 + (|Ω| − 1)e^−ε)."""
     one = Fraction(1)
     with balls():
         # A monotonic exponential mechanism at ε = 1 uses exp(εq/Δ): the problem with ε doubled.
@@ -87,12 +85,10 @@ def _holds_for_neighbouring_worlds(scope: Scope) -> bool:
     return True
 
 
-@claim(
-    "Lemma 3",
-    """Exponential randomized response never discloses more than the exponential mechanism: both obey the
-    same bounds.""",
-)
+@claim("Lemma 3")
 def _lemma_3(_scope: Scope) -> Finding:
+    """Exponential randomized response never discloses more than the exponential mechanism: both obey the
+    same bounds."""
     epsilon, worlds = Fraction(1, 10), ((5, 3, 1), (5, 4, 1))
     risks: dict[str, Any] = {}
     with balls():
@@ -126,12 +122,10 @@ def _lemma_3(_scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Section IV-B",
-    """Solved for ε, the bound allows up to ln((|Ω| − 1)ϱ/(1 − ϱ)); with 100 candidates, |Ω| = 201 worlds
-    and a tolerated risk of 20% that is about 4.""",
-)
+@claim("Section IV-B")
 def _section_4b(scope: Scope) -> Finding:
+    """Solved for ε, the bound allows up to ln((|Ω| − 1)ϱ/(1 − ϱ)); with 100 candidates, |Ω| = 201 worlds
+    and a tolerated risk of 20% that is about 4."""
     broken, step = None, scope.size(full=1, quick=7)
     with balls():
         for worlds in (2, 3, 21, 201, 2001):

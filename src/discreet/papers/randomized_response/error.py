@@ -36,12 +36,10 @@ def _alone(scores: tuple[int, ...]) -> bool:
     return len(chain(Problem(scores, epsilon=Fraction(1)))) == 1
 
 
-@claim(
-    "Proposition 1",
-    """The expected error is least for score vectors with a single candidate in T, and largest for those
-    with all candidates in T.""",
-)
+@claim("Proposition 1")
 def _proposition_1(_scope: Scope) -> Finding:
+    """The expected error is least for score vectors with a single candidate in T, and largest for those
+    with all candidates in T."""
     epsilon, truth = Fraction(1, 10), Fraction(1, 2)
     with balls():
         errors = {
@@ -62,11 +60,9 @@ def _proposition_1(_scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 4",
-    "The partial sums of a non-decreasing sequence whose total is zero are never positive.",
-)
+@claim("Lemma 4")
 def _lemma_4(scope: Scope) -> Finding:
+    """The partial sums of a non-decreasing sequence whose total is zero are never positive."""
     most = scope.size(full=60, quick=20)
     return unless(
         positive_partial_sum(most),
@@ -76,12 +72,10 @@ def _lemma_4(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Theorem 3",
-    """When T has one member, exponential randomized response is never worse than the exponential
-    mechanism, in expectation or in any tail beyond the best.""",
-)
+@claim("Theorem 3")
 def _theorem_3(scope: Scope) -> Finding:
+    """When T has one member, exponential randomized response is never worse than the exponential
+    mechanism, in expectation or in any tail beyond the best."""
     broken, vectors = None, 0
     for scores in filter(_alone, lattices(4, scope.size(full=6, quick=4))):
         problem = Problem(scores, unit_coin=rational("1/2"))
@@ -101,12 +95,10 @@ def _theorem_3(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 5",
-    """When T has one member there is always a range of π in which exponential randomized response is
-    never worse than permute-and-flip.""",
-)
+@claim("Lemma 5")
 def _lemma_5(scope: Scope) -> Finding:
+    """When T has one member there is always a range of π in which exponential randomized response is
+    never worse than permute-and-flip."""
     # Its error is (1 − π) times the exponential mechanism's, which is at most twice permute-and-flip's.
     broken, vectors, x = None, 0, unknown()
     for scores in filter(_alone, lattices(4, scope.size(full=5, quick=3))):
@@ -126,12 +118,10 @@ def _lemma_5(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 6",
-    """When T has several members, exponential randomized response can be worse than the exponential
-    mechanism.""",
-)
+@claim("Lemma 6")
 def _lemma_6(_scope: Scope) -> Finding:
+    """When T has several members, exponential randomized response can be worse than the exponential
+    mechanism."""
     worse: dict[str, Any] = {}
     with balls():
         for scores in ((0, -1), (0, -1, -2, -3), tuple(range(0, -20, -1))):
@@ -148,12 +138,10 @@ def _lemma_6(_scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Equations 12 and 13",
-    """On (v, …, v, 0) the exponential mechanism and permute-and-flip err by the closed forms of the
-    permute-and-flip paper.""",
-)
+@claim("Equations 12 and 13")
 def _equations_12_and_13(scope: Scope) -> Finding:
+    """On (v, …, v, 0) the exponential mechanism and permute-and-flip err by the closed forms of the
+    permute-and-flip paper."""
     broken, most = None, scope.size(full=11, quick=6)
     for count in range(2, most + 1):
         for behind in (1, 2, 3):
@@ -172,12 +160,10 @@ def _equations_12_and_13(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Proposition 2",
-    """On (v, …, v, 0) the expected error is (1 − π) times the exponential mechanism's plus
-    (π/m)(m − 1)|v|, m the size of T: equation (14).""",
-)
+@claim("Proposition 2")
 def _proposition_2(scope: Scope) -> Finding:
+    """On (v, …, v, 0) the expected error is (1 − π) times the exponential mechanism's plus
+    (π/m)(m − 1)|v|, m the size of T: equation (14)."""
     broken, cases, most = None, 0, scope.size(full=11, quick=6)
     for count in range(2, most + 1):
         for behind in (0, 1, 2, 5):
@@ -200,12 +186,10 @@ def _proposition_2(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Equations 15 and 16",
-    """Equation (14) becomes (15) when T = {best} and (16), (n − 1)(np' + π − πp')/(n(np' − p' + 1)) times
-    |v|, when T is everyone.""",
-)
+@claim("Equations 15 and 16")
 def _equations_15_and_16(scope: Scope) -> Finding:
+    """Equation (14) becomes (15) when T = {best} and (16), (n − 1)(np' + π − πp')/(n(np' − p' + 1)) times
+    |v|, when T is everyone."""
     # Both sides of (16) are quotients of polynomials of degree one in π and two in p': nine points decide.
     broken, most = None, scope.size(full=60, quick=20)
     for count in range(2, most + 1):

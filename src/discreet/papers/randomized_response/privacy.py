@@ -71,12 +71,10 @@ def witness_of(
     }
 
 
-@claim(
-    "Section III-A",
-    """The naive mechanism is differentially private on data whose best score leads by more than Δ, and is
-    not in general.""",
-)
+@claim("Section III-A")
 def _section_3a(_scope: Scope) -> Finding:
+    """The naive mechanism is differentially private on data whose best score leads by more than Δ, and is
+    not in general."""
     law = partial(distribution_naive, truth=_TRUTH)
     general = witness_of(law, (5, 4, 1), (5, 5, 1), 1, _EPSILON)
     # Medians: counts (2, 2, 1) and (2, 2, 2) have scores −|N − 2A| as below; the best leads by 2Δ.
@@ -94,12 +92,10 @@ def _section_3a(_scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Section III-B",
-    """T is the same for all neighbouring data sets; for (5, 4, 1) it is candidates 1 and 2, and stays so
-    for (4, 4, 1), (5, 5, 1) and (6, 4, 1).""",
-)
+@claim("Section III-B")
 def _section_3b(_scope: Scope) -> Finding:
+    """T is the same for all neighbouring data sets; for (5, 4, 1) it is candidates 1 and 2, and stays so
+    for (4, 4, 1), (5, 5, 1) and (6, 4, 1)."""
     sets = {
         str(scores): list(chain(Problem(scores, epsilon=Fraction(1))))
         for scores in ((5, 4, 1), (4, 4, 1), (5, 5, 1), (6, 4, 1))
@@ -114,11 +110,9 @@ def _section_3b(_scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Lemma 2",
-    "Exponential randomized response is regular: symmetric, shift-invariant and monotonic.",
-)
+@claim("Lemma 2")
 def _lemma_2(_scope: Scope) -> Finding:
+    """Exponential randomized response is regular: symmetric, shift-invariant and monotonic."""
     falls: dict[str, Any] = {}
     for name, before, after in (
         ("chain", (5, 4, 3), (5, 3, 3)),
@@ -179,8 +173,9 @@ def _refute(name: str, reading: Reading) -> tuple[dict[str, Any] | None, list[fl
     return witness_of(law, *small, _EPSILON), losses
 
 
-@claim("Theorem 1", "Complete exponential randomized response is ε-differentially private.")
+@claim("Theorem 1")
 def _theorem_1(scope: Scope) -> Finding:
+    """Complete exponential randomized response is ε-differentially private."""
     found, growth = {}, {}
     for name, reading in READINGS.items():
         found[name], growth[name] = _refute(name, reading)
@@ -212,12 +207,10 @@ def _theorem_1(scope: Scope) -> Finding:
     )
 
 
-@claim(
-    "Section III-C",
-    """For monotonic scores exp(εq/Δ) may be used in place of exp(εq/(2Δ)), and exponential randomized
-    response is still ε-differentially private.""",
-)
+@claim("Section III-C")
 def _section_3c(_scope: Scope) -> Finding:
+    """For monotonic scores exp(εq/Δ) may be used in place of exp(εq/(2Δ)), and exponential randomized
+    response is still ε-differentially private."""
     # The same law with ε doubled: what one person adds moves scores one way only.
     law = partial(lemma_1, truth=_TRUTH, reading=chain)
 

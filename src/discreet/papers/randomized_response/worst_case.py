@@ -73,7 +73,7 @@ def _figure_7(drawing: Drawing) -> None:
     v, error = Axis("v", domain=(-200.0, 0.0)), Axis("expected error")
     other = Line("EM", -gaps, plain, "em", at=-75.0, shift=(-26.0, -6.0))
     own = Line("PF", -gaps, flip, "pf", at=-20.0, shift=(6.0, -6.0))
-    equal = Line(f"PF at ε = {spent:.2f}", -gaps, matched, "truth", at=-110.0)
+    equal = Line(f"PF at ε = {spent:.2f}", -gaps, matched, "pf matched", at=-110.0)
     drawing.row(
         Lines("against EM, n = 10", v, error, [other, *labelled]),
         Lines("against PF, n = 10", v, error, [own, *labelled, equal]),
@@ -166,18 +166,23 @@ def _spent_panel(scope: Scope, spent: float) -> Lines:
     lines = [
         *response_lines(-gaps, losses, at=-1.9, shift=(-54.0, 0.0)),
         Line("claimed: 0.1", flat, np.full(2, 0.1), "bound", at=-6.0),
-        Line("ERR ¾ on other scores", flat, np.full(2, spent), "truth", at=-6.0, shift=(4.0, 12.0)),
+        Line(
+            "ERR ¾ on other scores",
+            flat,
+            np.full(2, spent),
+            "err elsewhere",
+            at=-6.0,
+            shift=(4.0, 12.0),
+        ),
     ]
     axis = Axis("v", domain=(-6.0, 0.0))
     return Lines("ε really spent at these scores, n = 10", axis, Axis("ε", log=True), lines)
 
 
-@claim(
-    "Figure 7",
-    """On (v, …, v, 0) randomized response is always better than the exponential mechanism for π ≥ 0.25 and
-    than permute-and-flip for π ≥ 0.5, by up to 1/(1 − π); for −Δ ≤ v ≤ 0 the ratios hover around 1.""",
-)
+@claim("Figure 7")
 def _figure_7_claim(scope: Scope) -> Finding:
+    """On (v, …, v, 0) randomized response is always better than the exponential mechanism for π ≥ 0.25 and
+    than permute-and-flip for π ≥ 0.5, by up to 1/(1 − π); for −Δ ≤ v ≤ 0 the ratios hover around 1."""
     evidence = (
         "beyond Δ all of it holds, with exactly the factor 1/(1 − π). “Always” fails for −Δ ≤ v < 0, where T "
         "is everyone and randomized response is slightly worse (by far more on staircases)"
@@ -227,8 +232,8 @@ def _figure_8(drawing: Drawing) -> None:
     really = [
         Line("PF", n, flip, "pf", at=3.0),
         Line("ERR ¾, on (v, …, v, 0)", n, own, "err75", at=150.0, shift=(-30.0, 14.0)),
-        Line("ERR ¾, on a staircase", n, stairs, "err50", at=100.0, shift=(-120.0, -10.0)),
-        Line("PF at the real ε of ERR ¾", n, matched, "truth", at=12.0, shift=(-20.0, -20.0)),
+        Line("ERR ¾, on a staircase", n, stairs, "err elsewhere", at=100.0, shift=(-120.0, -10.0)),
+        Line("PF at the real ε of ERR ¾", n, matched, "pf matched", at=12.0, shift=(-20.0, -20.0)),
     ]
     x, title = Axis("number of candidates n", log=True), "worst-case expected error"
     drawing.row(
@@ -267,12 +272,10 @@ def _stairs_error(n: int) -> float:
     return expected_error(responses()["0.75"], Scores(list(range(n, 0, -1)), sensitivity=1))
 
 
-@claim(
-    "Figure 8",
-    """The worst-case expected error of randomized response, as a function of n, lies below the lower bound
-    for the other two mechanisms for some π, and its advantage does not decay with n.""",
-)
+@claim("Figure 8")
 def _figure_8_claim(scope: Scope) -> Finding:
+    """The worst-case expected error of randomized response, as a function of n, lies below the lower bound
+    for the other two mechanisms for some π, and its advantage does not decay with n."""
     evidence = (
         "on the family (v, …, v, 0) the curve is as described, but that family is the worst case of the "
         "other mechanisms, not of this one: on a staircase its error grows linearly with n and passes the "

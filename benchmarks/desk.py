@@ -1,0 +1,191 @@
+"""A desk under load: what it adds to a query, two hundred analysts at once, a soak, and being killed.
+
+The slot hides how long a question takes, so the first table measures a worker itself, beside the same query
+in DuckDB. The second counts replies: an answer that was paid and never came, or came unpaid, is an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import multiprocessing
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from benchmarks.timing import record
+from discreet import PureDP
+from discreet.desk.owner_file import OwnerFile, read_owner_file
+from discreet.desk.serving import DeskServer
+from discreet.desk.workers import Job, Worker
+from discreet.ledger import Ledger
+
+ANALYSTS = 200
+QUESTION = {"kind": "mode", "table": "visits", "column": "code", "epsilon": "0.01"}
+
+
+def folder_with(rows: int, folder: Path, *, slot: str, workers: int) -> OwnerFile:
+    """A table of invented visits, its budget, and two hundred analysts."""
+    path = folder / "visits.parquet"
+    people = max(rows // 4, 1)
+    visits = (
+        f"SELECT hash(i) % {people} AS person, hash(i + 1) % 50 AS code FROM range({rows}) t(i)"  # noqa: S608  # numbers
+    )
+    duckdb.execute(f"COPY ({visits}) TO '{path}'")
+    analysts = "".join(
+        f'[analyst.a{each}]\ntables = ["visits"]\nepsilon = 100\nleast_per_question = 0.01\n'
+        for each in range(ANALYSTS)
+    )
+    (folder / "desk.toml").write_text(
+        f'[ledger]\nplace = "budget.db"\n[desk]\nlisten = "127.0.0.1:0"\nworkers = {workers}\n'
+        f'queue = 400\npatience = "10m"\nrequests_per_minute = 100000\n[table.visits]\n'
+        f'source = "visits.parquet"\nuser = "person"\ndataset = "d"\nslot = {{mode = "{slot}"}}\n'
+        f"[table.visits.column.code]\ncandidates = {list(range(50))}\n{analysts}"
+    )
+    with Ledger.open(folder / "budget.db") as ledger:
+        ledger.create("d", PureDP(100 * ANALYSTS + 1000))
+    return read_owner_file(folder / "desk.toml")
+
+
+def overhead(rows: int, turns: int) -> str:
+    """A worker's question against the same distinct count in DuckDB, in turns."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        owner = folder_with(rows, folder, slot="60s", workers=1)
+        path = owner.table["visits"].source
+        query = f"SELECT code, count(DISTINCT person) FROM '{path}' GROUP BY code"  # noqa: S608  # our own names
+        job = Job(
+            ledger=owner.ledger.place,
+            source=path,
+            question="mode",
+            terms={
+                "user": "person",
+                "dataset": "d",
+                "column": "code",
+                "epsilon": "0.01",
+                "candidates": list(range(50)),
+                "purpose": "benchmark",
+            },
+        )
+
+        async def take_turns() -> tuple[list[float], list[float]]:
+            worker = Worker()
+            await worker.ready()
+            ours, theirs = [], []
+            for _ in range(turns + 1):
+                began = time.perf_counter()
+                until = asyncio.get_running_loop().time() + 600
+                outcome = await worker.run(job, until=until, paid=lambda _entry: None)
+                ours.append(time.perf_counter() - began)
+                assert outcome.answer is not None
+                began = time.perf_counter()
+                duckdb.execute(query).fetchall()
+                theirs.append(time.perf_counter() - began)
+            worker.end()
+            return ours[1:], theirs[1:]  # the first of each finds nothing prepared
+
+        ours, theirs = map(statistics.median, asyncio.run(take_turns()))
+    return (
+        f"| {rows:,} rows | {1000 * theirs:.0f} ms | {1000 * ours:.0f} ms | {ours / theirs:.2f} × | "
+        f"{1000 * (ours - 1.3 * theirs):+.0f} ms |"
+    )
+
+
+def crowd(seconds: float) -> str:
+    """Two hundred analysts ask for so long; each keeps asking, and all replies are counted."""
+    with tempfile.TemporaryDirectory() as name:
+        owner = folder_with(20_000, Path(name), slot="1s", workers=2)
+        with DeskServer(owner).in_background() as server:
+            host, port = server.owner.desk.address
+            tokens = [server.desk.store.new_token(f"a{i}", days=1) for i in range(ANALYSTS)]
+            began = time.monotonic()
+            context = multiprocessing.get_context(
+                "spawn"
+            )  # the crowd does not share the desk's process
+            with context.Pool(4) as pool:
+                shares = [(host, port, tokens[start::4], seconds) for start in range(4)]
+                statuses = sum(pool.starmap(_analysts, shares), Counter[int]())
+            taken = time.monotonic() - began
+            paid = sum(entry.kind == "spend" for entry in server.desk.ledger.history("d"))
+            verified = server.desk.ledger.verify("d").holds
+    assert paid == statuses[200] + statuses[410]
+    return (
+        f"| {taken:.0f} s | {statuses[200]} | {statuses[410]} | {statuses[400] / taken:.0f} | "
+        f"{paid == statuses[200] + statuses[410]} | {verified} |"
+    )
+
+
+def _analysts(host: str, port: int, tokens: Sequence[str], seconds: float) -> Counter[int]:
+    """Some of the analysts; beside each paid question ten that are refused: they must do no harm."""
+    statuses: Counter[int] = Counter()
+    end = time.monotonic() + seconds
+
+    def analyst(token: str) -> None:
+        line = http.client.HTTPConnection(host, port, timeout=900)
+        while time.monotonic() < end:
+            statuses[_status(line, token, QUESTION)] += 1
+            for _ in range(10):
+                statuses[_status(line, token, {**QUESTION, "epsilon": 1000})] += 1
+        line.close()
+
+    threads = [threading.Thread(target=analyst, args=(token,)) for token in tokens]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return statuses
+
+
+def _status(line: http.client.HTTPConnection, token: str, question: dict[str, Any]) -> int:
+    headers = {"authorization": f"Bearer {token}"}
+    line.request("POST", "/api/ask", json.dumps(question), headers)
+    reply = line.getresponse()
+    reply.read()
+    return reply.status
+
+
+def killed(times: int) -> str:
+    """The crash test of the suite, more often."""
+    chosen = ["tests/desk/test_admission.py", "-k", "killed_at_any_point"]
+    environment = {**os.environ, "DISCREET_KILLS": str(times)}
+    done = subprocess.run(  # noqa: S603  # our own test
+        [sys.executable, "-m", "pytest", "-q", *chosen], env=environment, check=False
+    )
+    outcome = "nothing lost" if done.returncode == 0 else "FAILED"
+    return f"Killed {times} times while questions were under way: {outcome}."
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    large = "--large" in arguments
+    lines = [
+        "| table | DuckDB's query | the desk's worker | ratio | beyond 1.3 × |",
+        "|---|---|---|---|---|",
+        *(overhead(rows, 9) for rows in ((100_000, 5_000_000) if large else (100_000,))),
+        "",
+        f"{ANALYSTS} analysts at once, two workers, slots of a second:",
+        "",
+        "| for | answered | failed | refused a second | paid = answered + failed | ledger verified |",
+        "|---|---|---|---|---|---|",
+        crowd(600 if large else 20),
+        "",
+        killed(200 if large else 5),
+    ]
+    table = "\n".join(lines)
+    print(table)
+    if "--record" in arguments:
+        record("desk", "A desk under load", table)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

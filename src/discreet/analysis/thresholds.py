@@ -1,0 +1,208 @@
+"""Thresholds before anything is spent: false alarms, misses, the ε that they take, and what else there is.
+
+The data that is hardest among those whose values keep a margin: all values at T − margin and then one at
+T + margin. Lower values before it, or a higher one, only make the right answer likelier.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.analysis.family import Family, member
+from discreet.distribution.crossings import Panels
+from discreet.errors import ParameterError
+from discreet.mechanisms import STREAMS, CrossingRule, Exponential, Mechanism, PermuteAndFlip
+from discreet.numbers.exact import float_up, positive, probability, refuse, whole
+from discreet.numbers.printing import rounded
+from discreet.numbers.searches import least_root
+from discreet.scores import Scores
+
+_FARTHEST = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdErrors:
+    """How likely the answer about a threshold is wrong.
+
+    Attributes:
+        mechanism: who answers.
+        false_alarm: the chance that a value below is named.
+        miss: the chance that none is named.
+        at_once: whether all values must be known before the first answer.
+
+    Example:
+        >>> ThresholdErrors("above-threshold", false_alarm=0.25, miss=0.125, at_once=False).wrong
+        0.375
+    """
+
+    mechanism: str
+    false_alarm: float
+    miss: float
+    at_once: bool
+
+    @property
+    def wrong(self) -> float:
+        """Either of the two."""
+        return self.false_alarm + self.miss
+
+
+def threshold_errors(
+    mechanism: CrossingRule | Mechanism,
+    *,
+    n: int,
+    margin: object,
+    sensitivity: object = 1,
+    monotonic: bool = False,
+) -> ThresholdErrors:
+    """The chances of a false alarm and of a miss among ``n`` values that keep ``margin`` from the threshold.
+
+    A mechanism that chooses the largest value takes part with one more candidate, "none of them", whose
+    score is the threshold; it must know all values at once. A rule brings its own sensitivity.
+
+    Example:
+        >>> rule = CrossingRule(epsilon=1, threshold=500, sensitivity=1, monotonic=True)
+        >>> found = threshold_errors(rule, n=52, margin=15)
+        >>> round(found.false_alarm, 4), round(found.miss, 4)
+        (0.014, 0.0003)
+    """
+    count, away = whole("n", n), float(positive("margin", margin))
+    if isinstance(mechanism, CrossingRule):
+        return _of_rule(mechanism, count, away)
+    values = [-away] * (count - 1) + [away, 0.0]
+    chances = mechanism.probabilities(Scores(values, sensitivity=sensitivity, monotonic=monotonic))
+    return ThresholdErrors(
+        mechanism.name, float(chances[: count - 1].sum()), float(chances[-1]), at_once=True
+    )
+
+
+def _of_rule(rule: CrossingRule, n: int, away: float) -> ThresholdErrors:
+    correction = float(rule.scales.correction)
+    low, high = -away - correction, away - correction
+    panels = Panels(rule.scales, [low, high], longest=n, steepest=n)
+    quiet = (n - 1) * panels.log_chances(np.array([low]), above=False)[0] + panels.log_weights
+    missed = np.exp(quiet + panels.log_chances(np.array([high]), above=False)[0]).sum()
+    calm = np.exp(quiet).sum()
+    return ThresholdErrors(rule.name, max(0.0, float(1 - calm)), float(missed), at_once=False)
+
+
+def epsilon_for_threshold(
+    mechanism: str | Family = "above-threshold",
+    *,
+    n: int,
+    margin: object,
+    with_probability: object = "0.95",
+    sensitivity: object = 1,
+    monotonic: bool = False,
+) -> float:
+    """The least ε at which the answer is right with this probability, if values keep ``margin``. Data-free.
+
+    Example:
+        >>> round(epsilon_for_threshold(n=52, margin=20, monotonic=True), 3)
+        0.622
+    """
+    level = probability("with_probability", with_probability)
+    if not 0 < level < 1:
+        raise refuse("with_probability", with_probability, "strictly between 0 and 1")
+    allowed = float(1 - level)
+
+    def excess(log_epsilon: float) -> float:
+        made = _made(mechanism, Fraction(math.exp(log_epsilon)), sensitivity, monotonic)
+        found = threshold_errors(
+            made, n=n, margin=margin, sensitivity=sensitivity, monotonic=monotonic
+        )
+        return found.wrong - allowed
+
+    found = least_root(excess, farthest=_FARTHEST)
+    if found is None:
+        raise ParameterError(
+            "no ε is enough: give a larger ⟨margin⟩ or a smaller ⟨with_probability⟩"
+        )
+    return float_up(Fraction(math.exp(found)))
+
+
+def _made(
+    mechanism: str | Family, epsilon: Fraction, sensitivity: object, monotonic: bool
+) -> CrossingRule | Mechanism:
+    if isinstance(mechanism, str) and mechanism in STREAMS:
+        return STREAMS[mechanism](
+            epsilon, threshold=0, sensitivity=sensitivity, monotonic=monotonic
+        )
+    if isinstance(mechanism, str):
+        raise refuse("mechanism", mechanism, "one of " + ", ".join(STREAMS))
+    return member(mechanism, epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdAdvice:
+    """Who answers best about a threshold at one ε, with the figures.
+
+    Example:
+        >>> print(recommend_threshold(1, n=52, margin=20, monotonic=True).advice[:46])
+        On a stream use above-threshold: wrong with pr
+    """
+
+    epsilon: Fraction
+    options: tuple[ThresholdErrors, ...]
+
+    @property
+    def best(self) -> ThresholdErrors:
+        """The least often wrong of those that need not know all values at once."""
+        return min((o for o in self.options if not o.at_once), key=lambda option: option.wrong)
+
+    @property
+    def advice(self) -> str:
+        """What to use, and why, in sentences."""
+        overall = min(self.options, key=lambda option: option.wrong)
+        said = (
+            f"On a stream use {self.best.mechanism}: wrong with probability "
+            f"{rounded(self.best.wrong, up=True)}."
+        )
+        if overall.at_once:
+            said += (
+                f" If all values are known at once and the largest is wanted, {overall.mechanism} with one "
+                f"more candidate for none of them is wrong with {rounded(overall.wrong, up=True)}."
+            )
+        return said
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row for each, as plain values."""
+        return [{**asdict(option), "wrong": option.wrong} for option in self.options]
+
+
+def recommend_threshold(
+    epsilon: object,
+    *,
+    n: int,
+    margin: object,
+    sensitivity: object = 1,
+    monotonic: bool = False,
+    others: Iterable[Family] = (PermuteAndFlip, Exponential),
+) -> ThresholdAdvice:
+    """Compare rules for a stream with choosing the largest of all values, on the same budget. Data-free.
+
+    Example:
+        >>> advice = recommend_threshold(1, n=52, margin=10, monotonic=True)
+        >>> advice.best.mechanism
+        'above-threshold'
+    """
+    amount = positive("epsilon", epsilon)
+    families: list[str | Family] = [*STREAMS, *others]
+    return ThresholdAdvice(
+        amount,
+        tuple(
+            threshold_errors(
+                _made(family, amount, sensitivity, monotonic),
+                n=n,
+                margin=margin,
+                sensitivity=sensitivity,
+                monotonic=monotonic,
+            )
+            for family in families
+        ),
+    )

@@ -1,0 +1,8 @@
+"""A desk in front of the data: analysts ask, the owner's rows stay, the ledger counts.
+
+``connect`` is the analyst's side. The owner's side is on the command line: ``discreet desk``.
+"""
+
+from discreet.desk.client import RemoteDesk, RemoteTable, connect
+
+__all__ = ["RemoteDesk", "RemoteTable", "connect"]

@@ -1,0 +1,281 @@
+"""The desk itself: who is admitted, that it is paid before a row is read, and when an answer leaves.
+
+Admission, queue and every refusal come before the spend, and follow from the owner's file, the ledger and
+other people's questions, never from data. A question that is admitted has a worker of its own until its slot
+ends; its answer, or the one text for a question that failed, leaves then and not earlier
+(``docs/desk-threats.md``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from discreet.desk.owner_file import OwnerFile, part_of
+from discreet.desk.shapes import digest, permitted
+from discreet.desk.store import (
+    ANSWERED,
+    FAILED,
+    LOST,
+    PAID,
+    REFUSED,
+    AskedQuestion,
+    DeskStore,
+)
+from discreet.desk.workers import Job, Worker
+from discreet.errors import DiscreetError, LedgerError
+from discreet.ledger import Ledger
+
+T = TypeVar("T")
+
+NOT_DONE = "the question was not done in its slot; nothing is released, and it stays paid"
+GONE = "the desk ended while it worked on this question; nothing is released, and it stays paid"
+
+
+class DeskError(DiscreetError):
+    """A refusal of the desk, with its HTTP status; nothing was spent unless it says so."""
+
+    def __init__(self, status: int, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+
+
+class Desk:
+    """One desk: an owner's file, a ledger, a store, and workers."""
+
+    def __init__(self, owner: OwnerFile) -> None:
+        self.owner = owner
+        self.store = DeskStore(str(owner.desk.store))
+        try:
+            self.ledger = Ledger.open(owner.ledger.place, create=False)
+        except BaseException:
+            self.store.close()
+            raise
+        self._idle: asyncio.Queue[Worker] = asyncio.Queue()
+        self._workers: set[Worker] = set()
+        self._spare: Worker | None = None
+        self._waiting = 0
+        self._asking: set[str] = set()
+        self._running: set[asyncio.Task[Any]] = set()
+        self._requests: dict[str, deque[float]] = defaultdict(deque)
+
+    # ---- life ------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Settle what a crash left open, and start the workers."""
+        await asyncio.to_thread(self._settle)
+        # One more than work at once: who is ended is replaced at once, so that a question which failed
+        # takes nothing from those who wait.
+        hired = await asyncio.gather(*(self._hire() for _ in range(self.owner.desk.workers + 1)))
+        self._spare, *idle = hired
+        for worker in idle:
+            self._idle.put_nowait(worker)
+
+    async def close(self) -> None:
+        """End: questions under way stay paid, and are lost."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        for worker in self._workers:
+            worker.end()
+        self.ledger.close()
+        self.store.close()
+
+    def _settle(self) -> None:
+        for question in self.store.unfinished():
+            entry = question.entry or self._entry_for(question)
+            if entry is None:
+                self.store.record(question.id, REFUSED)
+            else:
+                self.store.record(question.id, LOST, entry=entry)
+
+    def _entry_for(self, question: AskedQuestion) -> int | None:
+        """The ledger's entry that paid for a question, if one did."""
+        part = part_of(self.owner.table[question.asked["table"]].dataset, question.analyst)
+        for entry in self.ledger.history(part):
+            if entry.kind == "spend" and question.id in str(entry.details.get("purpose")):
+                return entry.sequence
+        return None
+
+    async def _hire(self) -> Worker:
+        worker = await asyncio.to_thread(Worker)
+        self._workers.add(worker)
+        await worker.ready()
+        return worker
+
+    def _give_back(self, worker: Worker) -> None:
+        if worker.alive:
+            self._idle.put_nowait(worker)
+            return
+        self._workers.discard(worker)
+        self._background(self._replaced())
+
+    async def _replaced(self) -> None:
+        spare, self._spare = self._spare, None
+        if spare is None or not spare.alive:
+            spare = await self._hire()
+        self._idle.put_nowait(spare)
+        if self._spare is None:
+            self._spare = await self._hire()
+
+    def _background(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    # ---- limits ----------------------------------------------------------------------------------
+
+    def require_calm(self, who: str) -> None:
+        """Refuse more requests in a minute than the owner allows one analyst."""
+        now = time.monotonic()
+        times = self._requests[who]
+        while times and times[0] <= now - 60:
+            times.popleft()
+        if len(times) >= self.owner.desk.requests_per_minute:
+            raise DeskError(429, "too many requests in a minute", retry_after=60 - (now - times[0]))
+        times.append(now)
+
+    def require_trusted(self, analyst: str) -> None:
+        """Refuse an analyst of whose questions too many were not done in their slots."""
+        allowed = self.owner.desk.failures_allowed
+        if self.store.failures(analyst) >= allowed:
+            raise DeskError(
+                403,
+                f"{allowed} of your paid questions were not done in their slots; each such failure tells "
+                "something of the data, so the owner of the desk must act before you can ask again",
+            )
+
+    # ---- asking ----------------------------------------------------------------------------------
+
+    async def ask(self, analyst: str, question: Any, *, key: str | None = None) -> AskedQuestion:
+        """Admit, pay, answer at the end of the slot; or give the stored answer for the same key."""
+        table, facts = permitted(self.owner, analyst, question)
+        if key is not None:
+            known = self.store.find(analyst, key=key)
+            if known is not None:
+                return self._again(known, digest(question))
+        self.require_trusted(analyst)
+        if analyst in self._asking:
+            raise DeskError(429, "one question at a time: your last one is still being worked on")
+        self._asking.add(analyst)
+        try:
+            worker = await self._admitted()
+        except BaseException:
+            self._asking.discard(analyst)
+            raise
+        part = part_of(table.dataset, analyst)
+        job = Job(
+            ledger=self.owner.ledger.place,
+            source=table.source,
+            question=question.question,
+            terms={
+                "neighbours": table.neighbours,
+                "dataset": part,
+                **question.terms(table, facts),
+            },
+        )
+        # Whoever asked may hang up: what is paid is finished and kept all the same.
+        task = self._background(
+            self._work(
+                worker,
+                job,
+                analyst=analyst,
+                question=question,
+                key=key,
+                seconds=table.seconds(question.kind),
+            )
+        )
+        return await asyncio.shield(task)
+
+    def _again(self, known: AskedQuestion, asked: str) -> AskedQuestion:
+        if known.digest != asked:
+            raise DeskError(409, "this key was given with another question: take a new one")
+        if known.state == ANSWERED:
+            return known
+        if known.state in (FAILED, LOST):
+            said = NOT_DONE if known.state == FAILED else GONE
+            raise DeskError(410, f"{said}: entry {known.entry}")
+        raise DeskError(409, "this question is being worked on", retry_after=1)
+
+    async def _admitted(self) -> Worker:
+        """A worker, at once or after a wait in line; unpaid as long as it lasts."""
+        if self._idle.empty() and self._waiting >= self.owner.desk.queue:
+            raise DeskError(503, "the desk is full; nothing was spent", retry_after=5)
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(self.owner.desk.patience):
+                while not (worker := await self._idle.get()).alive:
+                    self._give_back(worker)  # the system ended it while it was idle
+                return worker
+        except TimeoutError:
+            raise DeskError(
+                503, "the desk stayed full for too long; nothing was spent", retry_after=5
+            ) from None
+        finally:
+            self._waiting -= 1
+
+    async def _work(
+        self,
+        worker: Worker,
+        job: Job,
+        *,
+        analyst: str,
+        question: Any,
+        key: str | None,
+        seconds: float,
+    ) -> AskedQuestion:
+        paid: int | None = None
+        try:
+            name = self.store.admit(analyst, key, digest(question), question.model_dump())
+            words = f"desk {name}: {question.kind} of {question.about}"
+            job.terms["purpose"] = (
+                words if question.where is None else f"{words}, where {question.where}"
+            )
+            until = asyncio.get_running_loop().time() + seconds
+
+            def note(entry: int) -> None:
+                nonlocal paid
+                paid = entry
+                self.store.record(name, PAID, entry=entry)
+
+            outcome = await worker.run(job, until=until, paid=note)
+            if outcome.refusal is not None:
+                self.store.record(name, REFUSED)
+                raise DeskError(400, outcome.refusal)
+            await asyncio.sleep(until - asyncio.get_running_loop().time())
+            if outcome.answer is None:
+                raise await asyncio.to_thread(self._failed, name, job.terms["dataset"], paid)
+            self.store.record(name, ANSWERED, answer=outcome.answer)
+        finally:
+            self._asking.discard(analyst)
+            self._give_back(worker)
+        return self.store.one(name)
+
+    def _failed(self, name: str, part: str, paid: int | None) -> DeskError:
+        """The one error for a question that was paid and has no answer."""
+        if paid is None:  # ended before the ledger had answered, or while it did
+            paid = self._entry_for(self.store.one(name))
+        if paid is None:
+            self.store.record(name, REFUSED)
+            return DeskError(
+                503,
+                f"the ledger did not answer in time; the history of {part!r} shows if it was spent",
+            )
+        self.store.record(name, FAILED, entry=paid)
+        with suppress(LedgerError):
+            entries = {entry.sequence: entry for entry in self.ledger.history(part)}
+            if not any(entry.details.get("about") == paid for entry in entries.values()):
+                self.ledger.fail(entries[paid])
+        return DeskError(410, f"{NOT_DONE}: entry {paid}")
+
+    # ---- what is public --------------------------------------------------------------------------
+
+    async def look(self, read: Callable[[], T]) -> T:
+        """Something from the ledger, away from the loop."""
+        return await asyncio.to_thread(read)

@@ -1,0 +1,298 @@
+"""The desk over HTTP: who is asking, the four requests there are, and the page.
+
+A program shows its token in a header, a browser in a cookie that no script can read. Every request must name
+a host of the owner's list; one that comes with a cookie must come from the desk's own page. Replies carry
+public facts, released answers, or one of a few texts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import math
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from discreet.desk.admission import Desk, DeskError
+from discreet.desk.description import described, openapi, planned
+from discreet.desk.shapes import question_from
+from discreet.desk.store import AskedQuestion
+from discreet.errors import DiscreetError, ParameterError
+
+MOST_BYTES = 64 * 1024
+COOKIE = "discreet_desk"
+_KEY = re.compile(r"[!-~]{1,200}")
+_MEDIA = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+_HEADERS = {
+    "content-security-policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self' data:",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cache-control": "no-store",
+}
+
+
+class DoorKeeper:
+    """An ASGI application in front of the desk: known hosts, own origin, small bodies, safe headers."""
+
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], secure: bool) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._headers = dict(_HEADERS)
+        if secure:
+            self._headers["strict-transport-security"] = "max-age=31536000"
+        self._origins = {f"http{'s' if secure else ''}://{host}" for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or pass on."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self._headers)
+            await send(message)
+
+        seen = 0
+
+        async def limited() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            return {"type": "http.disconnect"} if seen > MOST_BYTES else message
+
+        refusal = self._refusal(Headers(scope=scope))
+        await (refusal or self._app)(scope, limited, send_guarded)
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            return _problem(421, "the desk is not known by that host name")
+        origins = headers.getlist("origin")
+        own = not origins or (len(origins) == 1 and origins[0].lower() in self._origins)
+        if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return _problem(403, "other sites' pages may not use this desk")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or len(length) > 18 or int(length) > MOST_BYTES:
+            return _problem(413, f"the request is larger than {MOST_BYTES // 1024} KB")
+        return None
+
+
+class DeskApplication:
+    """The routes of one desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+
+    # ---- who -------------------------------------------------------------------------------------
+
+    def _analyst(self, request: Request) -> str:
+        """Whose request this is; one that a browser's cookie vouches for must come from the page itself."""
+        given = request.headers.get("authorization", "")
+        scheme, _, token = given.partition(" ")
+        if given and not hmac.compare_digest(scheme.lower().encode(), b"bearer"):
+            raise DeskError(401, "the token is shown as: Authorization: Bearer TOKEN")
+        if not given:
+            token = request.cookies.get(COOKIE, "")
+            if request.method != "GET" and request.headers.get("x-discreet-desk") != "page":
+                token = ""
+        analyst = self.desk.store.holder(token.strip())
+        if analyst is None or analyst not in self.desk.owner.analyst:
+            self.desk.require_calm(f"?{request.client.host if request.client else ''}")
+            raise DeskError(401, "no valid token: ask the owner of the desk for one")
+        self.desk.require_calm(analyst)
+        return analyst
+
+    async def enter(self, request: Request) -> Response:
+        """Exchange a token for the page's cookie."""
+        given = _json(await request.body())
+        token = given.get("token") if isinstance(given, dict) else None
+        self.desk.require_calm(f"?{request.client.host if request.client else ''}")
+        analyst = self.desk.store.holder(str(token).strip())
+        if analyst is None or analyst not in self.desk.owner.analyst:
+            raise DeskError(401, "this token is not valid (any more)")
+        response = JSONResponse({"analyst": analyst})
+        response.set_cookie(
+            COOKIE,
+            str(token).strip(),
+            max_age=12 * 3600,
+            secure=self.desk.owner.desk.secure,
+            httponly=True,
+            samesite="strict",
+        )
+        return response
+
+    async def leave(self, _request: Request) -> Response:
+        """Forget the cookie."""
+        response = JSONResponse({"left": True})
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        return response
+
+    # ---- what ------------------------------------------------------------------------------------
+
+    async def about(self, request: Request) -> Response:
+        """What this analyst may ask, and what is left."""
+        analyst = self._analyst(request)
+        return JSONResponse(await self.desk.look(lambda: described(self.desk, analyst)))
+
+    async def plan(self, request: Request) -> Response:
+        """What a question would cost."""
+        analyst = self._analyst(request)
+        question = question_from(await request.body())
+        return JSONResponse(await self.desk.look(lambda: planned(self.desk, analyst, question)))
+
+    async def ask(self, request: Request) -> Response:
+        """Ask, and pay."""
+        analyst = self._analyst(request)
+        key = request.headers.get("idempotency-key")
+        if key is not None and not _KEY.fullmatch(key):
+            raise ParameterError("Idempotency-Key must be 1 to 200 printable ASCII characters")
+        answered = await self.desk.ask(analyst, question_from(await request.body()), key=key)
+        return JSONResponse(as_reply(answered))
+
+    async def answers(self, request: Request) -> Response:
+        """One's own questions, the newest first, with the answers that were released."""
+        analyst = self._analyst(request)
+        asked = await self.desk.look(lambda: self.desk.store.asked(analyst))
+        return JSONResponse([as_reply(each) for each in asked])
+
+    async def interface(self, _request: Request) -> Response:
+        """The OpenAPI description: the same for every desk."""
+        return JSONResponse(openapi())
+
+    async def page(self, request: Request) -> Response:
+        """A file of the page."""
+        found = _static(request.path_params.get("name") or "index.html")
+        if found is None:
+            raise DeskError(404, "there is nothing here")
+        return Response(found[0], media_type=found[1])
+
+    def application(self) -> ASGIApp:
+        """All of it, behind the door keeper."""
+
+        @contextlib.asynccontextmanager
+        async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+            await self.desk.open()
+            yield
+            await self.desk.close()
+
+        def post(path: str, endpoint: Callable[[Request], Awaitable[Response]]) -> Route:
+            return Route(path, endpoint, methods=["POST"])
+
+        routes = [
+            Route("/", self.page),
+            post("/api/session", self.enter),
+            Route("/api/session", self.leave, methods=["DELETE"]),
+            Route("/api/desk", self.about),
+            post("/api/plan", self.plan),
+            post("/api/ask", self.ask),
+            Route("/api/answers", self.answers),
+            Route("/api/openapi.json", self.interface),
+            Route("/{name}", self.page),
+        ]
+        handlers: dict[Any, Any] = {
+            DiscreetError: _refused,
+            ClientDisconnect: _cut_off,
+            404: _nothing,
+            405: _nothing,
+            Exception: _broken,
+        }
+        listening = self.desk.owner.desk
+        host, port = listening.address
+        shown = f"[{host}]" if ":" in host else host
+        hosts = {f"{shown}:{port}", f"localhost:{port}"} | {
+            each.lower() for each in listening.hosts
+        }
+        return DoorKeeper(
+            Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan),
+            hosts=frozenset(hosts),
+            secure=listening.secure,
+        )
+
+
+def as_reply(question: AskedQuestion) -> dict[str, Any]:
+    """A question and what became of it, as its own analyst is told."""
+    return {
+        "id": question.id,
+        "state": question.state,
+        "asked": question.asked,
+        "began": question.began,
+        "entry": question.entry,
+        "release": question.answer,
+    }
+
+
+@cache
+def _static(name: str) -> tuple[bytes, str] | None:
+    ending = "." + name.rpartition(".")[2]
+    if ending not in _MEDIA or not re.fullmatch(r"[a-z][a-z_]{0,40}\.[a-z]+", name):
+        return None
+    for room in ("desk", "explore"):  # one style and one icon for both pages
+        file = resources.files(f"discreet.{room}").joinpath("static", name)
+        if file.is_file() and (room == "desk" or name in ("page.css", "icon.svg")):
+            return file.read_bytes(), _MEDIA[ending]
+    return None
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise ParameterError("the request is not valid JSON") from None
+
+
+def _problem(status: int, words: str, *, retry_after: float | None = None) -> Response:
+    headers = {} if retry_after is None else {"retry-after": str(max(1, math.ceil(retry_after)))}
+    return JSONResponse({"error": words}, status_code=status, headers=headers)
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    if isinstance(error, DeskError):
+        return _problem(error.status, str(error), retry_after=error.retry_after)
+    return _problem(400 if isinstance(error, ParameterError) else 503, str(error))
+
+
+async def _cut_off(_request: Request, _error: Exception) -> Response:
+    return _problem(413, "the request is too large, or was cut off")
+
+
+async def _nothing(_request: Request, _error: Exception) -> Response:
+    return _problem(404, "there is nothing here")
+
+
+async def _broken(_request: Request, _error: Exception) -> Response:
+    # Whatever an unexpected error says may quote what it should not.
+    return _problem(500, "something failed in the desk")

@@ -1,0 +1,75 @@
+"""A desk for assistants: the Model Context Protocol over standard input and output.
+
+The assistant is an analyst like any other, with the token of its environment. Describing and planning are
+free; asking spends, so a question must name its ε, and the reply says what was spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+
+from discreet import __version__
+from discreet.desk.client import RemoteDesk
+from discreet.desk.shapes import Question
+from discreet.errors import DiscreetError
+from discreet.questions.answer import release_from
+from discreet.sampling import SecureBits
+
+T = TypeVar("T")
+
+_FREE = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_PAID = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
+_INSTRUCTIONS = """Private answers about tables that nobody sees. Call describe_tables first: it lists
+tables, columns, what may be asked and what is left of the budget. plan_question says what a question costs
+and how accurate it will be, and spends nothing. ask_question spends the ε that it names for good: ask the
+person you work for before you spend. Cite the guarantee and the rules that come with an answer."""
+
+
+def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:
+    """The tools, for one analyst's desk."""
+    server: MCPServer[Any] = MCPServer(
+        "discreet-desk", instructions=_INSTRUCTIONS, version=__version__, log_level="ERROR"
+    )
+
+    @server.tool(annotations=_FREE)
+    def describe_tables() -> dict[str, Any]:
+        """Which tables, columns, listed values and bounds there are, and what is left of the budget."""
+        return _told(desk.about)
+
+    @server.tool(annotations=_FREE)
+    def plan_question(question: Question) -> dict[str, Any]:
+        """What a question would cost, whether that is left, how accurate it will be. Spends nothing."""
+        plan: dict[str, Any] = _told(lambda: desk.call("/api/plan", _sent(question)))
+        return plan
+
+    @server.tool(annotations=_PAID)
+    def ask_question(question: Question, key: str | None = None) -> dict[str, Any]:
+        """Ask, and pay the question's ε for good. The same question with the same key is paid once."""
+        used = key or f"{SecureBits().integer(128):032x}"
+        reply = _told(lambda: desk.call("/api/ask", _sent(question), key=used))
+        return {"in_words": str(release_from(reply["release"])), **reply}
+
+    @server.tool(annotations=_FREE)
+    def earlier_answers() -> dict[str, Any]:
+        """Your own earlier questions and their answers, at no cost."""
+        return {"answers": _told(desk.answers)}
+
+    return server
+
+
+def _sent(question: Any) -> dict[str, Any]:
+    sent: dict[str, Any] = question.model_dump(exclude_none=True)
+    return sent
+
+
+def _told(call: Callable[[], T]) -> T:
+    try:
+        return call()
+    except DiscreetError as error:
+        problem = ToolError(str(error))
+    raise problem

@@ -1,0 +1,248 @@
+"""An analyst's side of a desk: tables to ask as if they were in hand, without a row of them.
+
+Needs nothing but Python's own library. A question that was sent and whose reply was lost on the way is asked
+again under its key, at no further cost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from discreet.displays import card, visible
+from discreet.displays import table as html_table
+from discreet.errors import DiscreetError, ParameterError
+from discreet.numbers.exact import refuse
+from discreet.questions.answer import TableRelease, release_from
+from discreet.sampling import SecureBits
+
+_TRIES = 4
+_PATIENCE = 3700  # the longest slot, and some
+
+
+def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
+    """A desk, to ask its tables.
+
+    Args:
+        url: its address, such as ``"https://desk.example.org:8443"``; by default $DISCREET_DESK.
+        token: what the desk's owner gave you; by default $DISCREET_DESK_TOKEN.
+    """
+    address = url or os.environ.get("DISCREET_DESK")
+    shown = token or os.environ.get("DISCREET_DESK_TOKEN")
+    if address is None or shown is None:
+        raise ParameterError(
+            "⟨url⟩ and ⟨token⟩ must be given, or $DISCREET_DESK and $DISCREET_DESK_TOKEN set"
+        )
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise refuse("url", address, "an address such as https://desk.example.org:8443")
+    if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
+        raise refuse("url", address, "https, unless the desk is on this machine")
+    desk = RemoteDesk(address.rstrip("/"), shown.strip())
+    desk.about()
+    return desk
+
+
+class RemoteDesk:
+    """A desk that was reached; ``connect`` makes it."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url = url
+        self._token = token
+
+    def about(self) -> dict[str, Any]:
+        """What may be asked, and what is left: public facts."""
+        found: dict[str, Any] = self.call("/api/desk")
+        return found
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that may be asked."""
+        return tuple(self.about()["tables"])
+
+    def table(self, name: str) -> RemoteTable:
+        """A table, to ask."""
+        known = self.about()["tables"]
+        if name not in known:
+            raise refuse("name", name, f"one of {', '.join(known)}")
+        return RemoteTable(self, name)
+
+    def answers(self) -> list[dict[str, Any]]:
+        """One's own questions with their released answers, the newest first; at no cost."""
+        found: list[dict[str, Any]] = self.call("/api/answers")
+        return found
+
+    def __repr__(self) -> str:
+        return f"RemoteDesk({visible(self._url)!r})"
+
+    def call(
+        self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> Any:
+        """One request and its reply; what the desk refuses is raised in its own words."""
+        headers = {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
+        if key is not None:
+            headers["idempotency-key"] = key
+        request = urllib.request.Request(  # noqa: S310  # http or https, as checked
+            self._url + path,
+            data=None if body is None else json.dumps(body).encode(),
+            headers=headers,
+        )
+        context = ssl.create_default_context() if self._url.startswith("https") else None
+        try:
+            with urllib.request.urlopen(request, timeout=_PATIENCE, context=context) as reply:  # noqa: S310
+                return json.load(reply)
+        except urllib.error.HTTPError as error:
+            problem = _problem(error)
+        except (OSError, ValueError):  # not reached, cut off, or no desk
+            problem = DeskUnreachableError(f"no desk answers at {visible(self._url)}")
+        raise problem
+
+    def ask(self, question: Mapping[str, Any]) -> TableRelease:
+        """Ask, and pay; asked again under the same key where the reply was lost on the way."""
+        key = f"{SecureBits().integer(128):032x}"
+        for attempt in range(_TRIES):
+            try:
+                return release_from(self.call("/api/ask", question, key=key)["release"])
+            except DeskUnreachableError:
+                if attempt == _TRIES - 1:
+                    raise
+            except DeskRefusalError as refusal:
+                if refusal.status != 409 or not attempt:  # else: the first try is still worked on
+                    raise
+            time.sleep(2**attempt)
+        raise DeskUnreachableError("the reply was lost; the answer will stand in answers()")
+
+
+class DeskUnreachableError(DiscreetError):
+    """No reply came; if the question had arrived, its answer will stand in ``answers()``."""
+
+
+class DeskRefusalError(ParameterError):
+    """The desk refused, in its own words; ``status`` is the one of HTTP."""
+
+    status = 400
+
+
+def _problem(error: urllib.error.HTTPError) -> DiscreetError:
+    try:
+        said = str(json.load(error)["error"])
+    except (OSError, ValueError, KeyError, TypeError):
+        said = f"the desk answered with status {error.code}"
+    refusal = DeskRefusalError(visible(said).replace("⟨", "<"))
+    refusal.status = error.code
+    return refusal
+
+
+class RemoteTable:
+    """A table of a desk; its questions have the names and answers of ``discreet.table``.
+
+    Candidates, bounds and groups are the owner's, so they are not given. What is said for every method:
+    ``epsilon`` is what the whole question costs; ``where`` a condition on the columns that the owner allows;
+    ``by`` gives one answer for each listed value of that column; ``with_people`` also a noisy number of the
+    people who counted.
+    """
+
+    def __init__(self, desk: RemoteDesk, name: str) -> None:
+        self._desk = desk
+        self.name = name
+
+    def mode(self, column: str, *, epsilon: object, **terms: Any) -> TableRelease:
+        """The most common value of a column; ``with_count`` and ``with_gap`` may be asked for."""
+        return self._desk.ask(self.question("mode", column, epsilon, terms))
+
+    def top_k(self, column: str, *, k: int, epsilon: object, **terms: Any) -> TableRelease:
+        """The ``k`` most common values of a column; ``with_count`` may be asked for."""
+        return self._desk.ask(self.question("top_k", column, epsilon, {"k": k, **terms}))
+
+    def median(self, column: str, *, epsilon: object, **terms: Any) -> TableRelease:
+        """The median of a column, on the owner's grid."""
+        return self._desk.ask(self.question("median", column, epsilon, terms))
+
+    def quantiles(
+        self, column: str, *, at: Iterable[object], epsilon: object, **terms: Any
+    ) -> TableRelease:
+        """Several quantiles of a column at once, on the owner's grid."""
+        levels = [_number(level) for level in at]
+        return self._desk.ask(self.question("quantiles", column, epsilon, {"at": levels, **terms}))
+
+    def first_above(
+        self, column: str, *, above: object, epsilon: object, **terms: Any
+    ) -> TableRelease:
+        """The first listed value of a column that more than ``above`` people have; ``crossings`` of them."""
+        asked = {"above": _number(above), **terms}
+        return self._desk.ask(self.question("first_above", column, epsilon, asked))
+
+    def score(self, name: str, *, epsilon: object) -> TableRelease:
+        """The candidate with the best score, by a score that the owner registered."""
+        return self._desk.ask(self.question("score", name, epsilon, {}))
+
+    def plan(self, kind: str, column: str, *, epsilon: object, **terms: Any) -> dict[str, Any]:
+        """What a question would cost, whether that is left, and how accurate it will be; spends nothing.
+
+        Args:
+            kind: ``"mode"``, ``"top_k"``, ``"median"``, ``"quantiles"``, ``"first_above"`` or
+                ``"score"``.
+            column: the column to ask about, or the name of a score.
+            epsilon: what the whole question would cost.
+            **terms: what else the question would be told.
+        """
+        found: dict[str, Any] = self._desk.call(
+            "/api/plan", self.question(kind, column, epsilon, terms)
+        )
+        return found
+
+    def question(
+        self, kind: str, column: str, epsilon: object, terms: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """A question as it is sent."""
+        given = {name: value for name, value in terms.items() if value is not None}
+        return {
+            "kind": kind,
+            "table": self.name,
+            "score" if kind == "score" else "column": column,
+            "epsilon": _number(epsilon),
+            **given,
+        }
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that may be asked about, with what is public of them."""
+        columns: dict[str, Any] = self._facts()["columns"]
+        return columns
+
+    @property
+    def left(self) -> str:
+        """What is left of your part of the budget, such as ``"ε = 2"``."""
+        return str(self._facts()["left"])
+
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = self._desk.about()["tables"][self.name]
+        return facts
+
+    def _shown(self) -> dict[str, str]:
+        facts = self._facts()
+        return {
+            "columns": ", ".join(map(visible, facts["columns"])),
+            "people": visible(facts["people"]),
+            "neighbours": visible(facts["neighbours"]),
+            "left": f"{visible(facts['left'])} of {visible(facts['budget'])}",
+        }
+
+    def __repr__(self) -> str:
+        lines = (f"{name}: {fact}" for name, fact in self._shown().items())
+        return "\n  ".join((f"Table of a desk: {visible(self.name)}", *lines))
+
+    def _repr_html_(self) -> str:
+        return card(f"Table of a desk: {self.name}", html_table(("", ""), self._shown().items()))
+
+
+def _number(value: object) -> object:
+    """A number as JSON carries it whole: whole numbers as such, all others as text."""
+    return value if isinstance(value, int | float | str) else str(value)

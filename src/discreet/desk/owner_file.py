@@ -1,0 +1,385 @@
+"""The owner's file: which tables a desk answers for, what is public of them, and who may ask how much."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import tomllib
+from datetime import date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from discreet.errors import ParameterError
+from discreet.numbers.exact import echo, positive
+from discreet.questions.candidates import read_candidates
+
+Kind = Literal["mode", "top_k", "median", "quantiles", "first_above", "score"]
+"""What a desk can be asked; the owner gives each kind its slot."""
+
+_SLOT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m)?")
+_UNITS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60)}
+_LONGEST_SLOT = 3600
+
+
+def _seconds(value: Any) -> Any:
+    found = _SLOT.fullmatch(str(value).strip())
+    seconds = Fraction(found[1]) * _UNITS[found[2] or "s"] if found else Fraction(0)
+    if not 0 < seconds <= _LONGEST_SLOT:
+        raise ParameterError('it must be a duration such as "2s" or "500ms", an hour at most')
+    return float(seconds)
+
+
+def _amount(value: Any) -> Any:
+    try:
+        return positive("epsilon", value)
+    except ParameterError:
+        raise ParameterError("it must be a finite number above 0") from None
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds)]
+Amount = Annotated[Fraction, BeforeValidator(_amount)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+Value = str | bool | int | Decimal | datetime | date | time
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, arbitrary_types_allowed=True, strict=True
+    )
+
+
+class Column(_Section):
+    """What is public of a column: its candidates, or its bounds, or both.
+
+    Attributes:
+        candidates: the possible answers in the owner's order, or the file that lists them; also the groups
+            that ``by`` may name.
+        bounds: the least and the largest value, for medians and quantiles.
+        step: the distance between grid points.
+    """
+
+    candidates: str | list[Value] | None = None
+    bounds: list[Value] | None = Field(default=None, min_length=2, max_length=2)
+    step: Value = 1
+
+    @model_validator(mode="after")
+    def _something_public(self) -> Self:
+        if self.candidates is None and self.bounds is None:
+            raise ParameterError("it must have candidates or bounds: what is public of the column")
+        return self
+
+    def listed(self) -> list[Value]:
+        """The candidates; a file has been read already."""
+        assert not isinstance(self.candidates, str)
+        return self.candidates or []
+
+
+class RegisteredScore(_Section):
+    """A score of the owner's own: analysts may ask which candidate has the best, not bring one.
+
+    Attributes:
+        file: the Python file that has the function; a relative path starts at the owner's file.
+        function: its name; it is called with the table's source and a candidate.
+        candidates: the possible answers, or the file that lists them.
+        sensitivity: the most by which one person changes any one score.
+        monotonic: whether one person moves all scores the same way.
+        optimize: ``"max"``, or ``"min"`` where small scores are good.
+    """
+
+    file: str
+    function: str
+    candidates: str | list[Value]
+    sensitivity: Amount
+    monotonic: bool = False
+    optimize: Literal["max", "min"] = "max"
+
+    def listed(self) -> list[Value]:
+        """The candidates; a file has been read already."""
+        assert not isinstance(self.candidates, str)
+        return self.candidates
+
+
+class SharedTable(_Section):
+    """A table that analysts may ask.
+
+    Attributes:
+        source: a file, a glob, or a database address; a relative path starts at the owner's file.
+        table: the table's name in a database.
+        user: the column that tells people apart.
+        one_row_per_user: in place of ``user``: nobody has two rows.
+        dataset: the budget's name in the ledger.
+        neighbours: the relation that the budget protects.
+        slot: for each kind of question, after how many seconds its answer leaves; five unless told.
+        where: the columns that a condition may use.
+        column: the columns that may be asked about.
+        score: the owner's own scores that may be asked about.
+        engine: who reads files.
+    """
+
+    source: str
+    table: str | None = None
+    user: str | None = None
+    one_row_per_user: bool = False
+    dataset: str
+    neighbours: Literal["add-remove", "replace"] = "add-remove"
+    slot: dict[Kind, Seconds] = {}
+    where: list[str] = []
+    column: dict[str, Column] = {}
+    score: dict[str, RegisteredScore] = {}
+    engine: str | None = None
+
+    @model_validator(mode="after")
+    def _whose(self) -> Self:
+        if (self.user is None) == (not self.one_row_per_user):
+            raise ParameterError(
+                "either user names the column that tells people apart, or one_row_per_user = true says that "
+                "no person has two rows"
+            )
+        return self
+
+    def seconds(self, kind: Kind) -> float:
+        """The slot of a kind of question."""
+        return self.slot.get(kind, 5.0)
+
+
+class Analyst(_Section):
+    """Who may ask which tables, and how much.
+
+    Attributes:
+        tables: the tables that they may ask.
+        epsilon: their part of each data set's budget.
+        least_per_question: the least ε of one question, a hundredth of their part unless told: it bounds how
+            many there can be.
+        most_per_question: the largest ε of one question, all of their part unless told.
+    """
+
+    tables: list[str] = Field(min_length=1)
+    epsilon: Amount
+    least_per_question: Amount | None = None
+    most_per_question: Amount | None = None
+
+    @property
+    def least(self) -> Fraction:
+        """The least ε of one question."""
+        return self.least_per_question or self.epsilon / 100
+
+    @property
+    def most(self) -> Fraction:
+        """The largest ε of one question."""
+        return self.most_per_question or self.epsilon
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not self.least <= self.most <= self.epsilon:
+            raise ParameterError("least_per_question ≤ most_per_question ≤ epsilon must hold")
+        return self
+
+
+class TlsFiles(_Section):
+    """The files of a TLS certificate and its key."""
+
+    certificate: str
+    key: str
+
+
+class _Ledger(_Section):
+    place: str
+
+
+class Listening(_Section):
+    """Where the desk listens, and its limits.
+
+    Attributes:
+        listen: an address and a port.
+        tls: the certificate with which it speaks TLS itself.
+        behind_proxy: whether somebody in front of it speaks TLS.
+        hosts: the names under which it is reached, besides the address that it listens on.
+        store: the desk's own file: hashes of tokens, questions asked, released answers.
+        workers: how many questions are worked on at once.
+        queue: how many may wait for a worker, unpaid.
+        patience: for how many seconds they may wait.
+        failures_allowed: after so many questions that were not done in their slot an analyst is stopped.
+        requests_per_minute: how many requests of one analyst are read in a minute.
+        token_days: for how many days a token is valid.
+    """
+
+    listen: str = "127.0.0.1:8443"
+    tls: TlsFiles | None = None
+    behind_proxy: bool = False
+    hosts: list[str] = []
+    store: str | None = None
+    workers: int = Field(default=2, ge=1, le=64)
+    queue: int = Field(default=32, ge=0, le=10_000)
+    patience: Seconds = 20.0
+    failures_allowed: int = Field(default=3, ge=1, le=1000)
+    requests_per_minute: int = Field(default=120, ge=1, le=100_000)
+    token_days: int = Field(default=90, ge=1, le=3650)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """The host and the port to listen on."""
+        host, _, port = self.listen.rpartition(":")
+        return host.strip("[]"), int(port)
+
+    @model_validator(mode="after")
+    def _in_the_clear(self) -> Self:
+        host, _, port = self.listen.rpartition(":")
+        if not host or not port.isdecimal() or int(port) > 65535:
+            raise ParameterError('listen must be an address and a port, such as "127.0.0.1:8443"')
+        if _is_loopback(host.strip("[]")):
+            return self
+        if self.tls is None and not self.behind_proxy:
+            raise ParameterError(
+                f"listen = {self.listen!r} is not on the loopback interface: tokens and answers would cross "
+                "the network in the clear. Add tls = {certificate = ..., key = ...}, or behind_proxy = true "
+                "where a proxy in front speaks TLS"
+            )
+        if not self.hosts:
+            raise ParameterError(
+                'beyond the loopback interface hosts must list the names, such as ["desk.example.org"], '
+                "under which the desk is reached"
+            )
+        return self
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers reach the desk by https."""
+        return self.tls is not None or self.behind_proxy
+
+
+class OwnerFile(_Section):
+    """Everything that the owner of the data decided, checked.
+
+    Attributes:
+        ledger: the ledger's place.
+        desk: where the desk listens, and its limits.
+        table: the tables.
+        analyst: the analysts.
+    """
+
+    ledger: _Ledger
+    desk: Listening = Field(default_factory=Listening)
+    table: dict[Name, SharedTable] = {}
+    analyst: dict[Name, Analyst] = {}
+
+    @model_validator(mode="after")
+    def _tables_known(self) -> Self:
+        for name, analyst in self.analyst.items():
+            for table in analyst.tables:
+                if table not in self.table:
+                    raise ParameterError(
+                        f"analyst.{name}.tables names {table!r}, which is no table of this file"
+                    )
+        return self
+
+    def parts(self) -> dict[str, Fraction]:
+        """The parts of budgets from which questions are paid, and how large each is."""
+        return {
+            part_of(self.table[table].dataset, name): analyst.epsilon
+            for name, analyst in self.analyst.items()
+            for table in analyst.tables
+        }
+
+
+Listed = TypeVar("Listed", Column, RegisteredScore)
+
+
+def part_of(dataset: str, analyst: str) -> str:
+    """The name of an analyst's part of a budget."""
+    return f"{dataset}/{analyst}"
+
+
+def read_owner_file(path: str | Path) -> OwnerFile:
+    """Read and check an owner's file; an error names the entry and what is allowed.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "clinic.toml"
+        >>> _ = file.write_text('''
+        ... [ledger]
+        ... place = "budget.db"
+        ... [table.visits]
+        ... source = "visits.parquet"
+        ... user = "patient_id"
+        ... dataset = "clinic"
+        ... slot = {mode = "2s"}
+        ... [table.visits.column.age]
+        ... bounds = [0, 120]
+        ... [analyst.epidemiology]
+        ... tables = ["visits"]
+        ... epsilon = 0.1
+        ... ''')
+        >>> owner = read_owner_file(file)
+        >>> owner.table["visits"].column["age"].bounds, owner.table["visits"].seconds("mode")
+        ([0, 120], 2.0)
+        >>> owner.parts()
+        {'clinic/epidemiology': Fraction(1, 10)}
+    """
+    place = Path(path).absolute()
+    try:
+        # Numbers as they are written: 0.1 is one tenth.
+        given = tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal)
+        return _placed(OwnerFile.model_validate(given), place)
+    except (OSError, UnicodeDecodeError):
+        raise ParameterError(f"{str(path)!r}: no such file of UTF-8 text can be read") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(f"{str(path)!r} is not valid TOML: {error}") from None
+    except ValidationError as error:
+        raise ParameterError(f"{str(path)!r}: " + "; ".join(map(_said, error.errors()))) from None
+
+
+def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
+    """The same with every relative path made absolute, and the candidates read from their files."""
+
+    def place(text: str) -> str:
+        return text if "://" in text else str(file.parent / text)
+
+    def listed(label: str, facts: Listed) -> Listed:
+        if not isinstance(facts.candidates, str):
+            return facts
+        found = read_candidates(Path(place(facts.candidates)), column=label)
+        return facts.model_copy(update={"candidates": found})
+
+    tables = {}
+    for name, table in owner.table.items():
+        columns = {label: listed(label, column) for label, column in table.column.items()}
+        scores = {
+            label: listed(label, score.model_copy(update={"file": place(score.file)}))
+            for label, score in table.score.items()
+        }
+        placed = {"source": place(table.source), "column": columns, "score": scores}
+        tables[name] = table.model_copy(update=placed)
+    desk = {"store": place(owner.desk.store or f"{file.stem}.desk.db")}
+    if owner.desk.tls is not None:
+        files = {name: place(text) for name, text in owner.desk.tls.model_dump().items()}
+        desk["tls"] = owner.desk.tls.model_copy(update=files)  # type: ignore[assignment]  # one of several kinds
+    return owner.model_copy(
+        update={
+            "ledger": _Ledger(place=place(owner.ledger.place)),
+            "desk": owner.desk.model_copy(update=desk),
+            "table": tables,
+        }
+    )
+
+
+def _said(error: Any) -> str:
+    """One problem: where, what was given, what is allowed."""
+    where = ".".join(map(str, error["loc"]))
+    what = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        return f"{where} is not an entry that is known here"
+    if error["type"] == "missing":
+        return f"{where} is missing"
+    simple = not isinstance(error["input"], dict | list | BaseModel)
+    return f"{where} = {echo(error['input'])}: {what}" if simple else f"{where}: {what}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,173 @@
+"""Run a desk: settle who gets which part of the budgets, listen, serve until told to end."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import uvicorn
+
+from discreet.desk.admission import Desk
+from discreet.desk.application import DeskApplication
+from discreet.desk.description import checked
+from discreet.desk.owner_file import OwnerFile, SharedTable
+from discreet.errors import DiscreetError, NoBudgetError, ParameterError
+from discreet.guarantees import PureDP
+from discreet.ledger import Ledger
+from discreet.ledger.accountants import ACCOUNTANTS
+from discreet.numbers.printing import figure
+
+
+def problems(owner: OwnerFile) -> list[str]:
+    """What could go wrong: missing files and columns, budgets that are not there or too small.
+
+    Declared columns are public; no row is read.
+    """
+    found: list[str] = []
+    for name, table in owner.table.items():
+        found += [f"table.{name}: {problem}" for problem in _table_problems(table)]
+    if not owner.analyst:
+        found.append("no analyst is declared: nobody could ask")
+    try:
+        with Ledger.open(owner.ledger.place, create=False) as ledger:
+            for dataset in sorted({table.dataset for table in owner.table.values()}):
+                found += _budget_problems(owner, ledger, dataset)
+    except DiscreetError as error:
+        found.append(f"ledger: {error}")
+    return found
+
+
+def _table_problems(table: SharedTable) -> list[str]:
+    from discreet import table as open_table
+
+    if "://" not in table.source and not glob.glob(table.source):
+        return [f"there is no file {table.source}"]
+    try:
+        context = open_table(
+            table.source, ledger=None, user=table.user, one_row_per_user=table.one_row_per_user
+        )
+        columns = context.columns
+    except DiscreetError as error:
+        return [str(error)]
+    named = dict.fromkeys([*table.column, *table.where])
+    missing = [f"there is no column {name!r}" for name in named if name not in columns]
+    files = [score.file for score in table.score.values()]
+    return missing + [f"there is no file {file}" for file in files if not Path(file).is_file()]
+
+
+def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str]:
+    try:
+        budget = ledger.show(dataset)
+    except NoBudgetError as error:
+        return [f"{error}: discreet budget create {dataset} --epsilon NUMBER"]
+    problem = checked(ledger, dataset)
+    if problem is not None:
+        return [problem]
+    found = []
+    missing = {
+        part: epsilon
+        for part, epsilon in owner.parts().items()
+        if part.startswith(f"{dataset}/") and part not in budget.parts
+    }
+    for part, epsilon in owner.parts().items():
+        if part in budget.parts:
+            given = ledger.show(part)
+            if given.revoked:
+                found.append(f"the part {part!r} was revoked: use another name for the analyst")
+            elif given.limit != ACCOUNTANTS[given.accountant].limits(PureDP(epsilon)):
+                found.append(
+                    f"the part {part!r} has another size in the ledger than ε = {figure(epsilon)}: "
+                    "a part never changes; revoke it and name the analyst otherwise"
+                )
+    if missing and not ledger.plan(dataset, PureDP(sum(missing.values()))).fits:
+        total = figure(sum(missing.values()))
+        found.append(
+            f"the analysts' parts of {dataset!r} need ε = {total}, and only {budget.left} is left"
+        )
+    return found
+
+
+def allot_parts(owner: OwnerFile) -> list[str]:
+    """Set aside the parts that are not yet in the ledger; their names."""
+    made = []
+    with Ledger.open(owner.ledger.place, create=False) as ledger:
+        for part, epsilon in owner.parts().items():
+            if part not in ledger.show(part.partition("/")[0]).parts:
+                ledger.allot(part, PureDP(epsilon))
+                made.append(part)
+    return made
+
+
+class DeskServer:
+    """One desk and its address."""
+
+    def __init__(self, owner: OwnerFile) -> None:
+        wrong = problems(owner)
+        if wrong:
+            raise ParameterError("; ".join(wrong))
+        self.allotted = allot_parts(owner)
+        listening = owner.desk
+        host, port = listening.address
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.bind((host, port))
+            self._socket.listen(1024)
+        except OSError:
+            self._socket.close()
+            raise DiscreetError(f"{listening.listen} cannot be listened on: is it taken?") from None
+        bound = self._socket.getsockname()[1]
+        self.owner = owner.model_copy(
+            update={"desk": listening.model_copy(update={"listen": f"{host}:{bound}"})}
+        )
+        self.desk = Desk(self.owner)
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                DeskApplication(self.desk).application(),
+                log_level="error",
+                access_log=False,  # what is logged is in the store
+                server_header=False,
+                date_header=False,
+                lifespan="on",
+                ssl_certfile=listening.tls.certificate if listening.tls else None,
+                ssl_keyfile=listening.tls.key if listening.tls else None,
+                timeout_graceful_shutdown=2,
+                timeout_keep_alive=30,
+                limit_concurrency=1000,
+                h11_max_incomplete_event_size=32 * 1024,
+            )
+        )
+
+    @property
+    def url(self) -> str:
+        """Where the desk is."""
+        host, port = self.owner.desk.address
+        shown = f"[{host}]" if ":" in host else host
+        return f"http{'s' if self.owner.desk.tls else ''}://{shown}:{port}"
+
+    def run(self) -> None:
+        """Serve until interrupted."""
+        with self._socket:
+            self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """Ask the server to end."""
+        self._server.should_exit = True
+
+    @contextlib.contextmanager
+    def in_background(self) -> Iterator[DeskServer]:
+        """Serve in a thread for as long as the block lasts."""
+        thread = threading.Thread(target=self.run)
+        thread.start()
+        try:
+            while not self._server.started and thread.is_alive():
+                thread.join(0.02)
+            yield self
+        finally:
+            self.stop()
+            thread.join()

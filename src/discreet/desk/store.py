@@ -1,0 +1,245 @@
+"""The desk's own file: hashes of tokens, which questions were admitted, and the answers that were released.
+
+Released answers are public; nothing else of the data is ever written here. Every change is committed to the
+disk before the desk acts on it, so that a crash at any point loses no answer that was sent and admits no
+question twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import DiscreetError
+from discreet.sampling import SecureBits
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS tokens (
+    hash BLOB PRIMARY KEY, analyst TEXT NOT NULL, made REAL NOT NULL, expires REAL NOT NULL, revoked REAL);
+CREATE TABLE IF NOT EXISTS questions (
+    id TEXT PRIMARY KEY, analyst TEXT NOT NULL, key TEXT, digest TEXT NOT NULL, asked TEXT NOT NULL,
+    state TEXT NOT NULL, began REAL NOT NULL, ended REAL, entry INTEGER, answer TEXT,
+    UNIQUE (analyst, key));
+CREATE INDEX IF NOT EXISTS by_analyst ON questions (analyst, began);
+CREATE TABLE IF NOT EXISTS forgiven (analyst TEXT NOT NULL, time REAL NOT NULL);
+"""
+ADMITTED, PAID, ANSWERED, FAILED, REFUSED, LOST = (
+    "admitted",
+    "paid",
+    "answered",
+    "failed",
+    "refused",
+    "lost",
+)
+_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question that was admitted, and what became of it.
+
+    Attributes:
+        id: its name in the store and in the ledger's purpose.
+        analyst: who asked.
+        key: the key that the analyst gave with it.
+        digest: the hash of the request.
+        asked: the request.
+        state: admitted, paid, answered, failed, refused (nothing was spent) or lost (in a crash).
+        began: when, in seconds since 1970.
+        ended: likewise.
+        entry: the ledger's entry, once it is paid.
+        answer: the release as plain data, once it is answered.
+    """
+
+    id: str
+    analyst: str
+    key: str | None
+    digest: str
+    asked: dict[str, Any]
+    state: str
+    began: float
+    ended: float | None
+    entry: int | None
+    answer: dict[str, Any] | None
+
+
+_COLUMNS = ", ".join(AskedQuestion.__slots__)
+
+
+class DeskStore:
+    """The store, open."""
+
+    def __init__(self, path: str | Path) -> None:
+        place = Path(path)
+        try:
+            place.touch(mode=0o600)  # answers are public by then; who asked what need not be
+            self._connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000"):
+                self._connection.execute(f"PRAGMA {pragma}")
+            self._connection.executescript(_SCHEMA)
+        except (OSError, sqlite3.Error):
+            raise DiscreetError(f"the desk's store {str(path)!r} cannot be opened") from None
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Close it."""
+        self._connection.close()
+
+    def __enter__(self) -> DeskStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        with self._lock:
+            return self._connection.execute(query, values).fetchall()
+
+    # ---- tokens ----------------------------------------------------------------------------------
+
+    def new_token(self, analyst: str, *, days: int) -> str:
+        """A token of 256 bits for an analyst: told once, kept as a hash."""
+        token = f"discreet_{SecureBits().integer(256):064x}"
+        now = time.time()
+        with self._changing() as connection:
+            connection.execute(
+                "INSERT INTO tokens VALUES (?, ?, ?, ?, NULL)",
+                (_hashed(token), analyst, now, now + days * _DAY),
+            )
+        return token
+
+    def holder(self, token: str) -> str | None:
+        """Whose token this is, if it is valid now.
+
+        The look-up is by the token's hash: what its time tells is about hashes, which lead to no token.
+        """
+        found = self._rows(
+            "SELECT analyst FROM tokens WHERE hash = ? AND revoked IS NULL AND expires > ?",
+            _hashed(token),
+            time.time(),
+        )
+        return found[0][0] if found else None
+
+    def revoke(self, analyst: str) -> int:
+        """End all tokens of an analyst; how many there were."""
+        with self._changing() as connection:
+            return connection.execute(
+                "UPDATE tokens SET revoked = ? WHERE analyst = ? AND revoked IS NULL AND expires > ?",
+                (time.time(), analyst, time.time()),
+            ).rowcount
+
+    def tokens(self) -> list[tuple[str, float, float]]:
+        """The valid tokens: whose, since when, until when."""
+        return self._rows(
+            "SELECT analyst, made, expires FROM tokens WHERE revoked IS NULL AND expires > ? ORDER BY made",
+            time.time(),
+        )
+
+    # ---- questions -------------------------------------------------------------------------------
+
+    def admit(self, analyst: str, key: str | None, digest: str, asked: dict[str, Any]) -> str:
+        """Write down that a question is about to be paid."""
+        name = f"{SecureBits().integer(96):024x}"
+        with self._changing() as connection:
+            if key is not None:  # a question that cost nothing keeps no key
+                connection.execute(
+                    "DELETE FROM questions WHERE analyst = ? AND key = ? AND state = ?",
+                    (analyst, key, REFUSED),
+                )
+            connection.execute(
+                f"INSERT INTO questions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL)",  # noqa: S608  # our own names
+                (name, analyst, key, digest, json.dumps(asked), ADMITTED, time.time()),
+            )
+        return name
+
+    def record(
+        self,
+        name: str,
+        state: str,
+        *,
+        entry: int | None = None,
+        answer: dict[str, Any] | None = None,
+    ) -> None:
+        """Write down what became of a question; its answer is on the disk when this returns."""
+        ended = None if state == PAID else time.time()
+        with self._changing() as connection:
+            connection.execute(
+                "UPDATE questions SET state = ?, ended = ?, entry = coalesce(?, entry), answer = ? "
+                "WHERE id = ?",
+                (state, ended, entry, None if answer is None else json.dumps(answer), name),
+            )
+
+    def find(self, analyst: str, *, key: str) -> AskedQuestion | None:
+        """The question that an analyst asked with this key, unless it was refused."""
+        found = self._questions("analyst = ? AND key = ? AND state != ?", analyst, key, REFUSED)
+        return found[0] if found else None
+
+    def one(self, name: str) -> AskedQuestion:
+        """The question of this name."""
+        return self._questions("id = ?", name)[0]
+
+    def asked(self, analyst: str | None = None, *, most: int = 1000) -> list[AskedQuestion]:
+        """Questions, the newest first: of one analyst, or of all."""
+        if analyst is None:
+            return self._questions("1", most=most)
+        return self._questions("analyst = ?", analyst, most=most)
+
+    def unfinished(self) -> list[AskedQuestion]:
+        """Questions that a crash left open."""
+        return self._questions("state IN (?, ?)", ADMITTED, PAID)
+
+    def _questions(self, condition: str, *values: Any, most: int = -1) -> list[AskedQuestion]:
+        rows = self._rows(
+            f"SELECT {_COLUMNS} FROM questions WHERE {condition} ORDER BY began DESC LIMIT ?",  # noqa: S608  # our own words
+            *values,
+            most,
+        )
+        return [
+            AskedQuestion(
+                **dict(zip(AskedQuestion.__slots__, row, strict=True))
+                | {"asked": json.loads(row[4]), "answer": json.loads(row[9] or "null")}
+            )
+            for row in rows
+        ]
+
+    # ---- failures --------------------------------------------------------------------------------
+
+    def failures(self, analyst: str) -> int:
+        """How many paid questions were not done in their slot since the owner last forgave that."""
+        found = self._rows(
+            "SELECT count(*) FROM questions WHERE analyst = ? AND state = ? AND began > "
+            "(SELECT coalesce(max(time), 0) FROM forgiven WHERE analyst = ?)",
+            analyst,
+            FAILED,
+            analyst,
+        )
+        return int(found[0][0])
+
+    def forgive(self, analyst: str) -> None:
+        """Let an analyst who was stopped ask again."""
+        with self._changing() as connection:
+            connection.execute("INSERT INTO forgiven VALUES (?, ?)", (analyst, time.time()))
+
+
+def _hashed(token: str) -> bytes:
+    # 256 random bits need no salt and no slow hash.
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

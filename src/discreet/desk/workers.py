@@ -1,0 +1,182 @@
+"""The processes that read the data: each works on one question, and is ended when its slot is over.
+
+A worker pays before it reads, through the ledger, and says so at once; then it reads, chooses, and hands
+over the release. What it reads stays with it: all that it ever sends are an entry's number, a release, or
+that it failed. Errors before the spend are public, so their text is passed on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import multiprocessing
+import signal
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import DiscreetError
+
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
+
+# A clean process imports what questions need, once, and every worker is a copy of it.
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(
+    ["discreet.ledger.ledger", "discreet.questions", "duckdb", "narwhals", "flint", "psycopg"]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One question, as a worker needs it.
+
+    Attributes:
+        ledger: the ledger's address.
+        source: the table: a path, a glob, or a database address.
+        question: the name of the question.
+        terms: its arguments, among them whose the rows are and whose budget it is.
+    """
+
+    ledger: str
+    source: Any
+    question: str
+    terms: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job: a release as plain data, or why nothing was spent; neither, if it failed."""
+
+    answer: dict[str, Any] | None = None
+    refusal: str | None = None
+
+
+class _Counting:
+    """The ledger in a worker: says on the line that it was paid, before anything is read."""
+
+    def __init__(self, address: str, line: Connection) -> None:
+        self._address = address
+        self._line = line
+        self.paid = False
+
+    def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
+        entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
+        self.paid = True
+        self._line.send(("paid", entry.sequence))
+        return entry
+
+    def fail(self, entry: Any) -> Any:
+        return _ledger(self._address).fail(entry)
+
+    def show(self, budget: str) -> Any:
+        return _ledger(self._address).show(budget)
+
+
+@cache
+def _ledger(address: str) -> Ledger:
+    """A worker's own connection, from its first question on."""
+    from discreet.ledger import Ledger
+
+    return Ledger.open(address, create=False)
+
+
+def _run(job: Job, line: Connection) -> None:
+    from discreet import questions
+
+    counting = _Counting(job.ledger, line)
+    try:
+        terms = dict(job.terms)
+        if "score" in terms:
+            terms["score"] = _function(*terms["score"])
+        release = getattr(questions, job.question)(job.source, ledger=counting, **terms)
+        line.send(("answered", release.as_data()))
+    except Exception as error:  # whatever a stranger's error says may quote the data
+        said = (
+            str(error) if isinstance(error, DiscreetError) else "the desk could not ask its table"
+        )
+        line.send(("failed", None) if counting.paid else ("refused", said))
+        _ledger.cache_clear()  # it may have been the ledger's connection
+
+
+@cache
+def _function(file: str, name: str) -> Any:
+    """A score of the owner's own."""
+    specification = importlib.util.spec_from_file_location("discreet_owner_scores", file)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return getattr(module, name)
+
+
+def _work(line: Connection) -> None:
+    """A worker's life: jobs from the line until it closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk ends its workers itself
+    warnings.simplefilter("ignore")  # candidates that can never match are the owner's to know of
+    line.send(("ready", None))
+    while True:
+        try:
+            _run(line.recv(), line)
+        except (EOFError, OSError):  # the desk has ended
+            return
+
+
+class Worker:
+    """One process; used by one question at a time."""
+
+    def __init__(self) -> None:
+        self._line, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=_work, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    async def ready(self) -> None:
+        """Return when it has imported what it needs."""
+        await self._next(None)
+
+    async def run(self, job: Job, *, until: float, paid: Callable[[int], None]) -> Outcome:
+        """Work on a job until the loop's clock says ``until``; ``paid`` is told the ledger's entry at once.
+
+        A job that is not done by then has failed, and the worker is of no further use.
+        """
+        try:
+            self._line.send(job)
+            while True:
+                kind, content = await self._next(until)
+                if kind == "paid":
+                    paid(content)
+                elif kind == "answered":
+                    return Outcome(answer=content)
+                elif kind == "refused":
+                    return Outcome(refusal=content)
+                else:
+                    return Outcome()
+        except (TimeoutError, EOFError, OSError):
+            self.end()
+            return Outcome()
+
+    async def _next(self, until: float | None) -> Any:
+        loop = asyncio.get_running_loop()
+        arrived = asyncio.Event()
+        loop.add_reader(self._line.fileno(), arrived.set)
+        try:
+            async with asyncio.timeout_at(until):
+                await arrived.wait()
+        finally:
+            loop.remove_reader(self._line.fileno())
+        return self._line.recv()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can work."""
+        return self._process.is_alive() and not self._line.closed
+
+    def end(self) -> None:
+        """End the process now."""
+        self._process.kill()
+        self._process.join()
+        self._line.close()

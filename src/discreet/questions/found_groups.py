@@ -1,0 +1,267 @@
+"""Groups that nobody listed, and a bound on them that nobody knows: found privately, then asked as usual.
+
+A question about found groups is two releases that are paid for as one. First, for a part of ε and a δ, which
+groups may be named; or, for a part of ε, in how many groups a person should count. Then the question itself,
+with these as if they were public. ``docs/proofs/groups-from-the-data.md`` proves both.
+"""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from discreet.accounting import Event
+from discreet.errors import ParameterError
+from discreet.guarantees import ApproxDP, Guarantee, PureDP
+from discreet.guarantees.conversions import Proof
+from discreet.mechanisms import PermuteAndFlip
+from discreet.numbers.exact import positive, probability, refuse
+from discreet.questions.answer import (
+    NeverMatchesWarning,
+    Sentences,
+    TableRelease,
+    about_chosen_bound,
+    about_found_groups,
+)
+from discreet.questions.context import Context, Terms
+from discreet.questions.scoring import quantile_scores, share_of
+from discreet.questions.spending import event_of, guarantee_of
+from discreet.questions.unknown_domain import step_limits
+from discreet.sampling import SecureBits
+from discreet.sampling.keeping import Keeping, kept
+from discreet.tables import Rows
+from discreet.tables.counts import people_per_group, people_per_number_of_groups
+
+Question = TypeVar("Question", bound=Callable[..., TableRelease])
+
+CHOOSE = "choose"
+FINDING_SHARE, CHOOSING_SHARE = "0.5", "0.1"
+COVERED = Fraction(9, 10)
+"""The part of the people who are to count in all of their groups, where the bound is chosen."""
+
+_PAGE = "docs/proofs/groups-from-the-data.md"
+_TERMS = frozenset(Terms.__annotations__)
+_EXAMPLES: dict[str, Any] = {
+    "text": "x",
+    "object": "x",
+    "integer": 0,
+    "decimal": 0,
+    "boolean": True,
+    "date": datetime.date(2000, 1, 1),
+}
+"""A group of each kind of column whose values can be named, for trying a question before it is paid for."""
+
+
+def in_groups(question: Question) -> Question:
+    """The question, which may also be asked ``by`` a column without ``groups``, with a ``delta``."""
+
+    @wraps(question)
+    def asked(data: Any, column: str = "value", **options: Any) -> TableRelease:
+        told = data if isinstance(data, Context) else None
+        by, groups = (options.get(name, getattr(told, name, None)) for name in ("by", "groups"))
+        most = options.get("groups_per_person", 1)
+        finding = by is not None and groups is None
+        if finding and most == CHOOSE:
+            raise ParameterError(f'⟨groups_per_person⟩"{CHOOSE}" needs public ⟨groups⟩')
+        if not finding and most != CHOOSE:
+            if options.pop("groups_share", None) is not None:
+                raise ParameterError(
+                    f'⟨groups_share⟩ goes with ⟨by⟩ without ⟨groups⟩, or groups_per_person="{CHOOSE}"'
+                )
+            return question(data, column, **options)
+        share = options.pop("groups_share", None) or (FINDING_SHARE if finding else CHOOSING_SHARE)
+        part = share_of(True, share, name="groups_share")
+        terms = {name: options.pop(name) for name in _TERMS & options.keys()}
+        if finding:
+            context = Context.of(data, cast(Terms, terms))
+            if context.opened().engine == "ibis":
+                raise ParameterError("in a database ⟨by⟩ needs ⟨groups⟩, a public list")
+            return _found(question, context, column, options, part)
+        terms["groups_per_person"] = 1
+        context = Context.of(data, cast(Terms, terms))
+        return _bounded(question, context, column, options, part)
+
+    return cast(Question, asked)
+
+
+def require_no_delta(delta: object) -> None:
+    """A δ is for groups from the data, and those are found before the question itself is asked."""
+    if delta is not None:
+        raise refuse("delta", delta, "left out, unless the groups come from the data")
+
+
+# ---- which groups may be named ---------------------------------------------------------------------
+
+
+def _found(
+    question: Callable[..., TableRelease],
+    context: Context,
+    column: str,
+    options: dict[str, Any],
+    part: Fraction,
+) -> TableRelease:
+    delta = options.pop("delta", None)
+    if delta is None:
+        raise ParameterError(
+            "⟨by⟩ needs ⟨groups⟩, a public list, or ⟨delta⟩: groups from the data are named with a "
+            "probability of failure"
+        )
+    total = positive("epsilon", options.get("epsilon"))
+    failing = probability("delta", delta)
+    if not 0 < failing < 1:
+        raise refuse("delta", delta, "strictly between 0 and 1")
+    listed = any(options.get(name) is not None for name in ("candidates", "bounds"))
+    if question.__name__ in ("mode", "top_k") and not listed:
+        # The values come from the data as well: half of δ is for them.
+        failing /= 2
+        options["delta"] = failing
+    epsilon = total * part
+    options["epsilon"] = total - epsilon
+    table = context.opened(column)
+    kind = table.kind(context.by, name="by")
+    if kind not in _EXAMPLES:
+        raise refuse("by", context.by, "a column of texts, whole numbers, decimals or dates")
+    tried = _event(question, replace(context, groups=[_EXAMPLES[kind]]), column, options)
+    keeping = Keeping(*step_limits(epsilon, failing, context.neighbours))
+    rows = Rows(user=context.user, counted=context.counted, where=context.condition, by=context.by)
+
+    def work() -> TableRelease | None:
+        counted = {
+            label: people for label, people in people_per_group(table, rows) if _is_a_name(label)
+        }
+        named = kept(
+            np.array(list(counted.values()), dtype=np.int64),
+            keeping=keeping,
+            bits=SecureBits(),
+        )
+        # In their own order: that of their numbers of people would tell about these.
+        groups = sorted(label for label, is_named in zip(counted, named, strict=True) if is_named)
+        return (
+            _asked_again(question, replace(context, groups=groups), column, options)
+            if groups
+            else None
+        )
+
+    promise = ApproxDP(epsilon, failing).resting_on(Proof(_PAGE))
+    told = about_found_groups(str(context.by), one=context.user is not None)
+    words = "groups kept by the best rule"
+    return _paid(context, column, promise, tried, work, words=words, told=lambda: told)
+
+
+def _is_a_name(label: Any) -> bool:
+    """Whether a group can be asked for: a blank text cannot, nor one that is not quite Unicode."""
+    return not isinstance(label, str) or bool(
+        label.strip() and "\N{REPLACEMENT CHARACTER}" not in label
+    )
+
+
+# ---- in how many groups a person counts ----------------------------------------------------------------
+
+
+def _bounded(
+    question: Callable[..., TableRelease],
+    context: Context,
+    column: str,
+    options: dict[str, Any],
+    part: Fraction,
+) -> TableRelease:
+    if context.by is None or context.user is None:
+        raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
+    total = positive("epsilon", options.get("epsilon"))
+    epsilon = total * part
+    options["epsilon"] = total - epsilon
+    asking = context.asking(column, total)
+    rows, table = asking.rows, asking.table
+    # With the largest bound each answer has the smallest ε and as much δ as ever: their sum is the most.
+    tried = _event(question, replace(context, groups_per_person=len(rows.groups)), column, options)
+    chooser = PermuteAndFlip(epsilon=epsilon)
+    chosen: list[int] = []
+
+    def work() -> TableRelease:
+        people = people_per_number_of_groups(table, rows)
+        scores = quantile_scores(people, COVERED, neighbours=context.neighbours)
+        chosen.append(chooser.select_index(scores) + 1)
+        return _asked_again(
+            question, replace(context, groups_per_person=chosen[0]), column, options
+        )
+
+    promise = PureDP(epsilon).resting_on(Proof(_PAGE))
+    return _paid(
+        context,
+        column,
+        promise,
+        tried,
+        work,
+        words="a bound on groups by permute-and-flip",
+        told=lambda: about_chosen_bound(chosen[0], epsilon, COVERED),
+    )
+
+
+# ---- paid for as one -----------------------------------------------------------------------------------
+
+
+class _Tried(Exception):  # noqa: N818 - not an error: how far a question got
+    def __init__(self, event: Event) -> None:
+        super().__init__("tried")
+        self.event = event
+
+
+class _Trial:
+    """A ledger that stops a question just before it would be paid for and read."""
+
+    def spend(self, _dataset: str, event: Event, *, purpose: str) -> Any:  # noqa: ARG002 - as a ledger's
+        raise _Tried(event)
+
+    def fail(self, _entry: Any) -> Any:
+        raise AssertionError("nothing was spent")
+
+
+def _event(
+    question: Callable[..., TableRelease], context: Context, column: str, options: dict[str, Any]
+) -> Event:
+    """What a question would cost, once its parameters and the schema are found right; nothing is read."""
+    try:
+        question(replace(context, ledger=_Trial(), dataset="trial"), column, **options)
+    except _Tried as tried:
+        return tried.event
+    raise AssertionError("a question is paid for before it is answered")
+
+
+def _asked_again(
+    question: Callable[..., TableRelease], context: Context, column: str, options: dict[str, Any]
+) -> TableRelease:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NeverMatchesWarning)  # said before it was paid for
+        return question(replace(context, ledger=None, dataset=None), column, **options)
+
+
+def _paid(
+    context: Context,
+    column: str,
+    promise: Guarantee,
+    tried: Event,
+    work: Callable[[], TableRelease | None],
+    *,
+    words: str,
+    told: Callable[[], Sentences],
+) -> TableRelease:
+    inner = guarantee_of(tried)
+    if not isinstance(inner, PureDP | ApproxDP):
+        raise ParameterError(f"{tried.mechanism} promises no ε for groups found in this way")
+    event = event_of(
+        [(promise, 1), (inner, 1)],
+        mechanism=f"{tried.mechanism}; {words}",
+        neighbours=context.neighbours,
+    )
+    purpose = context.purpose or f"{column}, by {context.by}, {words}"
+    found, terms = context.spending(event, purpose, work)
+    if found is None:
+        return TableRelease(answer={}, **terms, rules=told())
+    return replace(found, **terms, rules=found.rules + told())

@@ -1,0 +1,93 @@
+"""Public ranges of periods or whole numbers, in order: ``2026-W01:2026-W52`` are the weeks of a year."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+
+from discreet.numbers.exact import refuse
+
+MOST = 100_000
+"""A range of more periods than this is taken for a slip of the pen."""
+
+_ALLOWED = (
+    "two days, ISO weeks, months, quarters, years or whole numbers with a colon between, the earlier one "
+    "first, such as 2026-W01:2026-W52, 2026-01:2026-12 or 1:52"
+)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_WEEK = re.compile(r"(\d{4})-W(\d\d)")
+_MONTH = re.compile(r"(\d{4})-(\d\d)")
+_QUARTER = re.compile(r"(\d{4})-Q([1-4])")
+_WHOLE = re.compile(r"-?\d{1,9}")
+
+
+def periods(text: str) -> list[str]:
+    """Every period from the first to the last, as texts.
+
+    Example:
+        >>> periods("2026-W52:2027-W02")
+        ['2026-W52', '2026-W53', '2027-W01', '2027-W02']
+        >>> periods("2026-11:2027-01"), periods("9:11")
+        (['2026-11', '2026-12', '2027-01'], ['9', '10', '11'])
+    """
+    first, _, last = text.partition(":")
+    for number_of, label_of in _KINDS:
+        start, end = (number_of(end.strip()) for end in (first, last))
+        if start is not None and end is not None:
+            if not start <= end < start + MOST:
+                break
+            return [label_of(number) for number in range(start, end + 1)]
+    raise refuse("groups", text, _ALLOWED)
+
+
+def is_range(given: object) -> bool:
+    """Whether this is written as a range: two ends, both periods or whole numbers."""
+    if not isinstance(given, str) or given.count(":") != 1:
+        return False
+    ends = [end.strip() for end in given.split(":")]
+    return any(all(number_of(end) is not None for end in ends) for number_of, _ in _KINDS)
+
+
+def _day(text: str) -> int | None:
+    if not _DAY.fullmatch(text):
+        return None
+    try:
+        return datetime.date.fromisoformat(text).toordinal()
+    except ValueError:
+        return None
+
+
+def _week(text: str) -> int | None:
+    found = _WEEK.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        return datetime.date.fromisocalendar(int(found[1]), int(found[2]), 1).toordinal() // 7
+    except ValueError:
+        return None
+
+
+def _named_week(number: int) -> str:
+    # Mondays are the ordinals one above a multiple of seven.
+    year, week, _ = datetime.date.fromordinal(7 * number + 1).isocalendar()
+    return f"{year:04}-W{week:02}"
+
+
+def _month(text: str) -> int | None:
+    found = _MONTH.fullmatch(text)
+    return 12 * int(found[1]) + int(found[2]) - 1 if found and 1 <= int(found[2]) <= 12 else None
+
+
+def _quarter(text: str) -> int | None:
+    found = _QUARTER.fullmatch(text)
+    return 4 * int(found[1]) + int(found[2]) - 1 if found else None
+
+
+_KINDS: tuple[tuple[Callable[[str], int | None], Callable[[int], str]], ...] = (
+    (_day, lambda number: datetime.date.fromordinal(number).isoformat()),
+    (_week, _named_week),
+    (_quarter, lambda number: f"{number // 4:04}-Q{number % 4 + 1}"),
+    (_month, lambda number: f"{number // 12:04}-{number % 12 + 1:02}"),
+    (lambda text: int(text) if _WHOLE.fullmatch(text) else None, str),
+)

@@ -1,0 +1,286 @@
+"""``PrivateSearchCV``: scikit-learn's search for parameters, around an estimator that is itself private."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ParameterError, missing_extra
+from discreet.guarantees import ZCDP, PureDP
+from discreet.neighbours import ADD_REMOVE, Neighbours
+from discreet.numbers.exact import positive, probability, refuse
+from discreet.questions.spending import AnyLedger
+from discreet.sampling import biased_coins
+from discreet.sampling.bits import Bits, SecureBits, uniform_below
+from discreet.sampling.discrete_noise import discrete_laplace
+from discreet.tuning.choose import choose_run
+from discreet.tuning.laws import Fixed, RunCount
+from discreet.tuning.profiles import in_parallel, profile_of
+
+try:
+    from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+    from sklearn.utils import _safe_indexing, indexable
+    from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.validation import check_is_fitted
+except ImportError:
+    raise missing_extra("PrivateSearchCV needs scikit-learn", extra="sklearn") from None
+
+ACCURACY = "accuracy"
+
+
+def _winner_has(method: str) -> Callable[[Any], bool]:
+    return lambda search: hasattr(search.estimator, method)
+
+
+class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Random search over parameters with an honest price. A row is one person's.
+
+    Stands in place of ``RandomizedSearchCV`` around any estimator whose ``fit`` is itself private. People are
+    split once, each by a coin of their own, into those who train and those who are held out. Every run draws
+    parameters, fits on the first and counts how many of the second it tells right, with exact noise. As each
+    person is in one part only, a run costs the dearer of the two, and not both. The best of a random number
+    of runs is kept, at the cost of ``discreet.tuning.cost_of_tuning``; nothing is refitted, which would cost
+    again.
+
+    Only a count of people can be bounded by one person: ``scoring`` is "accuracy", or a function of one
+    person's label and prediction that says yes or no. Any other scorer is refused.
+
+    That ``fit`` costs ``cost``, also in what it raises, and that ``predict`` treats every row by itself, is
+    the caller's promise. A row that cannot be predicted counts as wrong.
+
+    Args:
+        estimator: the estimator, private at ``cost`` for every parameter that may be drawn.
+        param_distributions: for each parameter a list, or an object with ``rvs``; or a list of settings.
+        cost: what one fit costs: a guarantee, a list of releases, or an event of dp-accounting.
+        runs: the law of the number of runs.
+        scoring: "accuracy", or a function of a label and a prediction.
+        score_epsilon: ε of the noisy count of each run.
+        held_out: the chance that a person is held out; None to score those who trained, and pay for both.
+        delta: the δ allowed, for fits that are not purely private.
+        neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
+        ledger: who counts the budget of ``dataset``; None if nobody does.
+        dataset: the data set's name in the ledger.
+
+    Attributes:
+        best_estimator_: the winner as it was fitted; None if every run failed or there was none.
+        best_params_: its parameters.
+        best_score_: how many held-out people it told right, with noise; it may be negative.
+        guarantee_: what the search cost.
+        entry_: the ledger's entry, or None.
+
+    Example:
+        >>> import numpy as np
+        >>> from sklearn.dummy import DummyClassifier
+        >>> from discreet.tuning import Geometric
+        >>> search = PrivateSearchCV(
+        ...     DummyClassifier(strategy="constant"), {"constant": [0, 1]}, cost=PureDP(0),
+        ...     runs=Geometric(mean=10), score_epsilon=1)
+        >>> X, y = np.zeros((400, 1)), np.ones(400, dtype=int)
+        >>> search.fit(X, y).guarantee_ < PureDP(3)
+        True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any,
+        *,
+        cost: object,
+        runs: RunCount,
+        scoring: object = ACCURACY,
+        score_epsilon: object = 1.0,
+        held_out: object = 0.25,
+        delta: object = None,
+        neighbours: str = ADD_REMOVE.value,  # scikit-learn wants plain text
+        ledger: AnyLedger | None = None,
+        dataset: str | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_distributions = param_distributions
+        self.cost = cost
+        self.runs = runs
+        self.scoring = scoring
+        self.score_epsilon = score_epsilon
+        self.held_out = held_out
+        self.delta = delta
+        self.neighbours = neighbours
+        self.ledger = ledger
+        self.dataset = dataset
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's own name
+        """Spend, split the people, run, keep the best and nothing of the others."""
+        told_right = _rule(self.scoring)
+        epsilon = positive("score_epsilon", self.score_epsilon)
+        cost = self._cost_of_a_run(epsilon)
+        draw = self._drawer()
+        X, y = indexable(X, y)  # noqa: N806 - as above
+        if y is None:
+            raise ParameterError("requires y to be passed, but the target y is None")
+        bits = SecureBits()
+        train, test = self._parts(len(y), bits)
+
+        def run(setting: dict[str, Any]) -> tuple[int, tuple[Any, int]]:
+            model = clone(self.estimator).set_params(**setting)
+            model.fit(_safe_indexing(X, train), _safe_indexing(y, train))
+            right = _count_right(
+                model, _safe_indexing(X, test), _safe_indexing(y, test), told_right
+            )
+            noisy = right + discrete_laplace(bits, 1 / epsilon)
+            return noisy, (model, noisy)
+
+        best = choose_run(
+            run,
+            lambda: draw(bits),
+            cost=cost,
+            runs=self.runs,
+            delta=self.delta,
+            neighbours=Neighbours.named(self.neighbours),
+            ledger=self.ledger,
+            dataset=self.dataset,
+            purpose="search for parameters",
+        )
+        self.best_params_ = best.setting
+        winner: tuple[Any, int | None] = best.result or (None, None)
+        self.best_estimator_, self.best_score_ = winner
+        self.guarantee_, self.entry_ = best.guarantee, best.entry
+        return self
+
+    def _cost_of_a_run(self, epsilon: Fraction) -> object:
+        score = PureDP(epsilon)
+        if self.held_out is None:
+            if isinstance(self.cost, ZCDP):
+                return [self.cost, score.to(ZCDP)]
+            return [*(self.cost if isinstance(self.cost, Iterable) else [self.cost]), score]
+        if isinstance(self.cost, PureDP):
+            # Simple to state, and the same: each person is in one part.
+            return max(self.cost, score)
+        if isinstance(self.runs, Fixed):
+            raise refuse("runs", self.runs, "random, for fits that are not stated as PureDP")
+        return in_parallel(profile_of(self.cost), profile_of(score))
+
+    def _parts(self, people: int, bits: Bits) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Who trains and who is held out: a coin for each, whoever else is there."""
+        everyone = np.arange(people)
+        if self.held_out is None:
+            return everyone, everyone
+        held = biased_coins(bits, self._share(), count=people)
+        return everyone[~held], everyone[held]
+
+    def _share(self) -> Fraction:
+        share = probability("held_out", self.held_out)
+        if not 0 < share < 1:
+            raise refuse("held_out", self.held_out, "a number between 0 and 1, or None")
+        return share
+
+    def _drawer(self) -> Callable[[Bits], dict[str, Any]]:
+        """What draws a setting, tried once so that a wrong name is told before anything is spent."""
+        if self.held_out is not None:
+            self._share()
+        draw = _draws(self.param_distributions)
+        try:
+            clone(self.estimator).set_params(**draw(SecureBits()))
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"⟨param_distributions⟩: {error}") from None
+        return draw
+
+    @available_if(_winner_has("predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> Any:  # noqa: N803 - as above
+        """What the winner predicts."""
+        return self._winner().predict(X)
+
+    @available_if(_winner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:  # noqa: N803 - as above
+        """The winner's probabilities."""
+        return self._winner().predict_proba(X)
+
+    @property
+    def classes_(self) -> Any:
+        """The classes that the winner knows."""
+        return self._winner().classes_
+
+    def _winner(self) -> Any:
+        check_is_fitted(self, "guarantee_")
+        if self.best_estimator_ is None:
+            raise ParameterError("the search ended with the answer none: there is no estimator")
+        return self.best_estimator_
+
+
+def _rule(scoring: object) -> Callable[[Any, Any], Any]:
+    if scoring == ACCURACY:
+        return lambda label, predicted: label == predicted
+    foreign = str(getattr(scoring, "__module__", "")).partition(".")[0] == "sklearn"
+    if not callable(scoring) or foreign:
+        raise refuse(
+            "scoring",
+            scoring,
+            f'"{ACCURACY}", or a function of one person\'s label and prediction that says yes or no: how far '
+            "one person moves another score is not known",
+        )
+    return scoring
+
+
+def _draws(given: Any) -> Callable[[Bits], dict[str, Any]]:
+    if isinstance(given, Mapping) and given:
+        columns = {name: _column(name, values) for name, values in given.items()}
+        return lambda bits: {name: draw(bits) for name, draw in columns.items()}
+    if (
+        isinstance(given, list | tuple)
+        and given
+        and all(isinstance(each, Mapping) for each in given)
+    ):
+        return lambda bits: dict(given[uniform_below(bits, len(given))])
+    raise refuse("param_distributions", given, "a dictionary of lists, or a list of settings")
+
+
+def _column(name: str, values: Any) -> Callable[[Bits], Any]:
+    if hasattr(values, "rvs"):
+        return lambda bits: values.rvs(random_state=bits.integer(32))
+    try:
+        listed = list(values)
+    except TypeError:
+        listed = []
+    if not listed or isinstance(values, str):
+        raise refuse(
+            "param_distributions", {name: values}, "a list for each parameter, or have rvs"
+        )
+    return lambda bits: listed[uniform_below(bits, len(listed))]
+
+
+def _count_right(model: Any, rows: Any, labels: Any, told_right: Callable[[Any, Any], Any]) -> int:
+    """How many people are told right: one person changes it by at most one, whatever their row holds."""
+    predicted = _predictions(model, rows, len(labels))
+    return sum(
+        _says_yes(told_right, label, guess)
+        for label, guess in zip(np.asarray(labels).tolist(), predicted, strict=True)
+        if guess is not None
+    )
+
+
+def _says_yes(told_right: Callable[[Any, Any], Any], label: Any, guess: Any) -> bool:
+    try:
+        return bool(told_right(label, guess))
+    except Exception:  # a label of any kind: what it raises may quote it
+        return False
+
+
+def _predictions(model: Any, rows: Any, people: int) -> list[Any]:
+    """All at once; if somebody's row makes that fail, one by one, so that the others do not suffer."""
+    try:
+        found: list[Any] = np.asarray(model.predict(rows)).tolist()
+        if len(found) == people:
+            return found
+    except Exception:  # noqa: S110 - told apart below, row by row
+        pass
+    return [_prediction(model, rows, place) for place in range(people)]
+
+
+def _prediction(model: Any, rows: Any, place: int) -> Any:
+    try:
+        (found,) = np.asarray(model.predict(_safe_indexing(rows, [place]))).tolist()
+    except Exception:  # the row counts as told wrong
+        return None
+    return found

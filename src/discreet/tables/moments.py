@@ -1,0 +1,84 @@
+"""Dates, times and time spans as numbers that order them: days since 1970, or seconds.
+
+Whole seconds are exact. What no number stands for (a null, an infinite time) becomes null or NaN; nothing
+here raises for a row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.tables.engines import quoted
+
+DATED = ("date", "moment", "span")
+"""The kinds of columns that are ordered by time."""
+
+_NONE = -(2**63)
+
+
+def with_time(native: Any, column: str, *, name: str, engine: str) -> Any:
+    """The native frame with a float64 column ``name``: the day, or the second, that ``column`` stands for."""
+    return _ENGINES[engine](native, column, name)
+
+
+def _duckdb(relation: Any, column: str, name: str) -> Any:
+    kind, held = str(relation.types[relation.columns.index(column)]), quoted(column)
+    if kind == "INTERVAL":
+        return relation.project(f"*, epoch({held})::DOUBLE AS {quoted(name)}")
+    day = " // 86400" if kind == "DATE" else ""
+    return relation.project(
+        f"*, CASE WHEN isfinite({held}) THEN epoch({held}){day} END::DOUBLE AS {quoted(name)}"
+    )
+
+
+def _polars(frame: Any, column: str, name: str) -> Any:
+    import polars as pl
+
+    held, kind = pl.col(column), frame.lazy().collect_schema()[column]
+    if kind == pl.Date:
+        return frame.with_columns(held.to_physical().cast(pl.Float64).alias(name))
+    # In the unit of the column: a conversion to another one could overflow.
+    parts = {"ms": 10**3, "us": 10**6, "ns": 10**9}[kind.time_unit]
+    ticks = held.to_physical()
+    whole, rest = ticks // parts, (ticks % parts).cast(pl.Float64)
+    return frame.with_columns((whole.cast(pl.Float64) + rest / float(parts)).alias(name))
+
+
+def _pandas(frame: Any, column: str, name: str) -> Any:
+    import numpy as np
+
+    held = frame[column]
+    arrow = getattr(held.dtype, "pyarrow_dtype", None)
+    if arrow is None:
+        kind = held.dtype.kind
+        unit = np.datetime_data(
+            held.dtype.base if kind == "m" else held.dt.tz_localize(None).dtype
+        )[0]
+        ticks = held.astype("int64").to_numpy()  # a missing time is the least integer
+    else:
+        unit = getattr(arrow, "unit", "D")
+        size = f"int{arrow.bit_width}[pyarrow]"
+        ticks = held.astype(size).astype("int64[pyarrow]").to_numpy(dtype="int64", na_value=_NONE)
+    parts = {"D": 1, "s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    numbers = ticks // parts + (ticks % parts) / parts
+    return frame.assign(**{name: np.where(ticks == _NONE, np.nan, numbers)})
+
+
+def _pyspark(frame: Any, column: str, name: str) -> Any:
+    from pyspark.sql import functions as f
+    from pyspark.sql import types as t
+
+    kind, held = frame.schema[column].dataType, f.col("`" + column.replace("`", "``") + "`")
+    if isinstance(kind, t.DateType):
+        number = f.datediff(held, f.lit("1970-01-01").cast("date"))
+    elif isinstance(kind, t.DayTimeIntervalType):
+        number = held.cast("double")
+    else:
+        zero = f.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
+        told = isinstance(kind, t.TimestampType)
+        micros = f.unix_micros(held) if told else f.timestamp_diff("MICROSECOND", zero, held)
+        number = micros.cast("double") / 1e6
+    return frame.withColumn(name, number.cast("double"))
+
+
+_ENGINES = {"duckdb": _duckdb, "polars": _polars, "pandas": _pandas, "pyspark": _pyspark}

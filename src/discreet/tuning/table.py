@@ -1,0 +1,201 @@
+"""What each law of the number of runs costs, and how good its winner is: a table and a chart. Data-free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.analysis.charts.style import line_chart, styled
+from discreet.errors import ParameterError
+from discreet.guarantees import ApproxDP, Guarantee, PureDP
+from discreet.numbers.balls import ball_of
+from discreet.numbers.exact import above, float_up, refuse
+from discreet.numbers.printing import figure
+from discreet.tuning.cost import cost_of_tuning
+from discreet.tuning.laws import (
+    Fixed,
+    Geometric,
+    NegativeBinomial,
+    Poisson,
+    RandomRunCount,
+    RunCount,
+)
+
+NAMES = ("geometric", "logarithmic", "negative-binomial:SHAPE", "poisson", "fixed")
+OTHERS = ("logarithmic", "geometric", "poisson", "fixed")
+_MEANS = (2, 3, 4, 6, 8, 12, 16, 25, 40, 60, 100, 160, 250, 400, 1000)
+_TOO_DEAR = 2.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningOffer:
+    """One law of the number of runs, what it costs and what it finds.
+
+    Attributes:
+        runs: the law.
+        guarantee: the cost of the whole.
+        published: the published bound for pure runs, as a formula.
+        top_tenth: the chance that the winner is among the best tenth of all settings; None with a target.
+        top_hundredth: the same for the best hundredth.
+        none: the chance that there is no run at all.
+    """
+
+    runs: RunCount
+    guarantee: Guarantee
+    published: str
+    top_tenth: float | None
+    top_hundredth: float | None
+    none: float | None
+
+    @property
+    def epsilon(self) -> float:
+        """ε of the whole, rounded up."""
+        exact = self.guarantee.exact  # type: ignore[attr-defined]
+        return float_up(exact[0] if isinstance(self.guarantee, ApproxDP) else exact)
+
+
+def law_named(name: str, mean: object) -> RunCount:
+    """The law that a name on the command line means.
+
+    Example:
+        >>> law_named("negative-binomial:0.5", 40)
+        <truncated negative binomial number of runs, shape 0.5, mean 40>
+    """
+    kind, _, shape = name.partition(":")
+    if kind == "negative-binomial" and shape:
+        return NegativeBinomial(mean=mean, shape=shape)
+    if shape or kind not in NAMES:
+        raise refuse("distribution", name, f"one of {', '.join(NAMES)}")
+    if kind == "geometric":
+        return Geometric(mean=mean)
+    if kind == "logarithmic":
+        return NegativeBinomial(mean=mean, shape=0)
+    if kind == "poisson":
+        return Poisson(mean=mean)
+    # Half a run does not exist: the next larger number.
+    return Fixed(-(-above("mean", mean, 0) // 1))
+
+
+def tuning_table(
+    cost: object,
+    *,
+    mean: object,
+    distributions: Sequence[str] = OTHERS,
+    delta: object = None,
+    target: bool = False,
+) -> list[TuningOffer]:
+    """What the best of so many runs costs under each law, and how good the winner is.
+
+    Example:
+        >>> offers = tuning_table(PureDP(1), mean=40)
+        >>> [(offer.runs.words.split()[0], round(offer.epsilon, 2)) for offer in offers]
+        [('logarithmic', 1.99), ('geometric', 2.89), ('Poisson', 19.49), ('fixed', 40.0)]
+    """
+    return [
+        _offer(cost, law_named(name, mean), delta, target=target)
+        for name in dict.fromkeys(distributions)
+    ]
+
+
+def _offer(cost: object, runs: RunCount, delta: object, *, target: bool = False) -> TuningOffer:
+    guarantee = cost_of_tuning(cost, runs=runs, delta=delta, target=target)
+    if target:
+        return TuningOffer(
+            runs=runs,
+            guarantee=guarantee,
+            published="2ε",
+            top_tenth=None,
+            top_hundredth=None,
+            none=None,
+        )
+    return TuningOffer(
+        runs=runs,
+        guarantee=guarantee,
+        published=_published(guarantee, runs),
+        top_tenth=runs.chance_of_top(Fraction(1, 10)),
+        top_hundredth=runs.chance_of_top(Fraction(1, 100)),
+        none=runs.share(lambda: runs.generating(ball_of(0))),
+    )
+
+
+def _published(guarantee: Guarantee, runs: RunCount) -> str:
+    pure = isinstance(guarantee, PureDP)
+    return runs.published if pure and isinstance(runs, RandomRunCount) else "-"
+
+
+def advice(offers: Sequence[TuningOffer]) -> list[str]:
+    """In sentences: what a fixed number costs beside the others, and why."""
+    fixed = [offer for offer in offers if isinstance(offer.runs, Fixed)]
+    random = [offer for offer in offers if not isinstance(offer.runs, Fixed)]
+    if not fixed or not random:
+        return []
+    least = min(random, key=lambda offer: offer.epsilon)
+    return [
+        f"Use a random number of runs and tell nobody how many there were: a {least.runs.words}, costs "
+        f"ε = {figure(least.epsilon)}. A {fixed[0].runs.words} costs ε = {figure(fixed[0].epsilon)}: with "
+        "the number known, one person can tip every run, and the best of all shows it.",
+        "The ε of the winning run alone is not what the search cost, whatever the number.",
+    ]
+
+
+def tuning_chart(
+    cost: object,
+    *,
+    means: Sequence[int] = _MEANS,
+    distributions: Sequence[str] = OTHERS,
+    delta: object = None,
+) -> Any:
+    """How good the winner is against what the search costs, one line for each law, a mark for each mean.
+
+    Example:
+        >>> chart = tuning_chart(PureDP(1), means=[2, 10, 40])
+        >>> chart.to_dict()["title"]["text"]
+        'The best of several private runs: what it costs, what it finds'
+    """
+    if len(means) < 2:
+        raise ParameterError("⟨means⟩ must name at least two mean numbers of runs")
+    records = list(_records(cost, means, distributions, delta))
+    # A fixed number soon costs more than any axis can show beside the others.
+    dearest = max(
+        (record["epsilon"] for record in records if record["law"] in ("geometric", "logarithmic")),
+        default=max(record["epsilon"] for record in records),
+    )
+    shown = [record for record in records if record["epsilon"] <= _TOO_DEAR * dearest]
+    chart = line_chart(
+        shown,
+        x=("epsilon", "ε of the whole search"),
+        y=("chance", "chance that the winner is among the best 5 % of settings"),
+        series="law",
+    )
+    return styled(
+        chart,
+        title="The best of several private runs: what it costs, what it finds",
+        subtitle=[
+            f"Marks: {', '.join(map(str, means))} runs in the mean; dearer ones are left out"
+        ],
+    )
+
+
+def _records(
+    cost: object, means: Sequence[int], distributions: Sequence[str], delta: object
+) -> Iterator[dict[str, Any]]:
+    for name in dict.fromkeys(distributions):
+        for mean in means:
+            offer = _offer(cost, law_named(name, mean), delta)
+            chance = offer.runs.chance_of_top(Fraction(1, 20))
+            yield {"law": name, "mean": mean, "epsilon": offer.epsilon, "chance": chance}
+
+
+def cost_stated(epsilon: Fraction | None, rho: Fraction | None, delta: object) -> Guarantee:
+    """One run's cost from what was said of it: ε, (ε, δ) or ρ."""
+    from discreet.guarantees import ZCDP
+
+    if (epsilon is None) == (rho is None) or (delta is not None and epsilon is None):
+        raise ParameterError(
+            "give ⟨epsilon_per_run⟩, or it and ⟨delta_per_run⟩, or ⟨rho_per_run⟩ alone"
+        )
+    if rho is not None:
+        return ZCDP(rho)
+    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)

@@ -1,0 +1,191 @@
+"""Admission before payment, payment before reading, one text for what failed, and nothing lost in a crash."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from discreet.desk.admission import NOT_DONE
+from discreet.desk.owner_file import read_owner_file
+from discreet.desk.serving import DeskServer
+from discreet.desk.store import ANSWERED, LOST, REFUSED, DeskStore
+from discreet.ledger import Ledger
+from tests.tools.desks import MODE, Caller, clinic_at
+
+KILLS = int(os.environ.get("DISCREET_KILLS", "20"))
+"""How often the desk is killed while a question is under way; 200 times in ``make bench-large``."""
+
+
+def _caller(server: DeskServer, analyst: str = "epidemiology") -> Caller:
+    return Caller(server, server.desk.store.new_token(analyst, days=1))
+
+
+def test_what_is_not_done_in_its_slot_stays_paid_and_stops_the_analyst(
+    desk_in: Callable[..., DeskServer],
+) -> None:
+    with desk_in(slot=0.5, desk="failures_allowed = 2").in_background() as server:
+        call = _caller(server)
+        # A worker that never gets to its table: the slot is what ends it.
+        for worker in server.desk._workers:
+            os.kill(worker._process.pid or 0, signal.SIGSTOP)
+        first = call("/api/ask", MODE, idempotency_key="slow")
+        # It was stopped before it reached the ledger, so the ledger has nothing of it.
+        assert first.status == 503
+        assert call("/api/answers").content[0]["state"] == REFUSED
+
+
+def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
+    desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with desk_in(slot=4, desk="failures_allowed = 2").in_background() as server:
+        call = _caller(server)
+        record = server.desk.store.record
+
+        def kill_when_paid(name: str, state: str, **what: object) -> None:
+            record(name, state, **what)  # type: ignore[arg-type]
+            if state == "paid":
+                for worker in server.desk._workers:
+                    os.kill(worker._process.pid or 0, signal.SIGKILL)
+
+        monkeypatch.setattr(server.desk.store, "record", kill_when_paid)
+        for key in ("a", "b"):
+            began = time.monotonic()
+            reply = call("/api/ask", MODE, idempotency_key=key)
+            assert reply.status == 410
+            assert reply.content["error"].startswith(NOT_DONE)
+            assert time.monotonic() - began >= 4
+            again = call("/api/ask", MODE, idempotency_key=key)
+            assert (again.status, again.content) == (410, reply.content)
+        monkeypatch.undo()
+        kinds = [entry.kind for entry in server.desk.ledger.history("clinic/epidemiology")]
+        assert kinds == ["allot", "spend", "failed", "spend", "failed"]
+        stopped = call("/api/ask", MODE)
+        assert stopped.status == 403
+        assert "the owner of the desk must act" in stopped.content["error"]
+        server.desk.store.forgive("epidemiology")
+        assert call("/api/ask", MODE).status == 200
+
+
+def test_a_full_desk_refuses_unpaid(desk_in: Callable[..., DeskServer]) -> None:
+    settings = "queue = 0"
+    with desk_in(slot=5, desk=settings).in_background() as server:
+        for _ in range(2):  # both workers are taken
+            server.desk._idle.get_nowait()
+        reply = _caller(server)("/api/ask", MODE)
+        assert reply.status == 503
+        assert reply.content["error"] == "the desk is full; nothing was spent"
+        assert int(reply.headers["retry-after"]) >= 1
+        history = server.desk.ledger.history("clinic/epidemiology")
+        assert [entry.kind for entry in history] == ["allot"]
+
+
+def test_who_hangs_up_finds_the_answer_later(desk_in: Callable[..., DeskServer]) -> None:
+    with desk_in(slot=3).in_background() as server:
+        call = _caller(server)
+        host, port = server.owner.desk.address
+        line = http.client.HTTPConnection(host, port, timeout=30)
+        headers = {"authorization": f"Bearer {call.token}", "idempotency-key": "gone"}
+        line.request("POST", "/api/ask", json.dumps(MODE), headers)
+        while not server.desk.store.asked("epidemiology"):
+            time.sleep(0.01)
+        line.close()
+        while call("/api/answers").content[0]["state"] in ("admitted", "paid"):
+            time.sleep(0.05)
+        found = call("/api/ask", MODE, idempotency_key="gone")
+        assert found.status == 200
+        assert found.content["release"]["answer"] == "flu"
+
+
+def test_a_real_postgresql_counts_for_the_desk(tmp_path: Path, postgres: str) -> None:
+    with DeskServer(clinic_at(tmp_path, ledger=postgres)).in_background() as server:
+        analysts = [_caller(server, name) for name in ("epidemiology", "planning")]
+        replies: list[int] = []
+
+        def ask(call: Caller) -> None:
+            replies.append(call("/api/ask", {**MODE, "epsilon": 1}).status)
+
+        threads = [threading.Thread(target=ask, args=(call,)) for call in analysts]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert replies == [200, 200]
+        assert server.desk.ledger.verify("clinic").holds
+
+
+def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_path: Path) -> None:
+    """Sent answers are in the store, paid questions in the ledger, and each key is paid once."""
+    owner = clinic_at(tmp_path, slot=0.3, workers=1)
+    file = tmp_path / "clinic.toml"
+    told: dict[str, dict[str, object]] = {}
+    for kill in range(KILLS):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "discreet", "desk", "serve", str(file), "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert process.stdout is not None
+        url = json.loads(b"".join(iter(process.stdout.readline, b"}\n")) + b"}")["url"]
+        with DeskStore(str(owner.desk.store)) as store:
+            token = store.new_token("epidemiology", days=1)
+        killer = threading.Timer(0.05 + 0.04 * (kill % 20), process.kill)
+        asked = threading.Thread(target=_ask_until_gone, args=(url, token, kill, told, killer))
+        asked.start()
+        asked.join()
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    with DeskServer(read_owner_file(file)).in_background() as server:
+        asked_questions = server.desk.store.asked("epidemiology")
+        spends = [
+            entry
+            for entry in server.desk.ledger.history("clinic/epidemiology")
+            if entry.kind == "spend"
+        ]
+        by_key = {question.key: question for question in asked_questions}
+        for key, content in told.items():
+            assert by_key[key].state == ANSWERED
+            assert by_key[key].answer == content
+        for question in asked_questions:
+            paid = [entry for entry in spends if question.id in str(entry.details["purpose"])]
+            assert len(paid) == (0 if question.state == REFUSED else 1)
+            assert question.state in (ANSWERED, LOST, REFUSED, "failed")
+    with Ledger.open(owner.ledger.place) as ledger:
+        assert ledger.verify("clinic").holds
+
+
+def _ask_until_gone(
+    url: str, token: str, kill: int, told: dict[str, dict[str, object]], killer: threading.Timer
+) -> None:
+    """Ask one question after another until the desk is killed; keep what was told."""
+    host = url.removeprefix("http://")
+    started = False
+    for number in range(100):
+        key = f"{kill}-{number}"
+        line = http.client.HTTPConnection(host, timeout=30)
+        headers = {"authorization": f"Bearer {token}", "idempotency-key": key}
+        try:
+            line.request("POST", "/api/ask", json.dumps({**MODE, "epsilon": "0.01"}), headers)
+            if not started:
+                started = True
+                killer.start()
+            reply = line.getresponse()
+            content = json.load(reply)
+            if reply.status == 200:
+                told[key] = content["release"]
+        except (OSError, http.client.HTTPException, ValueError):
+            if started and killer.finished.is_set():
+                return
+            time.sleep(0.05)
+        finally:
+            line.close()

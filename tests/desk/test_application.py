@@ -1,0 +1,250 @@
+"""The desk over HTTP: who is let in, what is refused unpaid, and that nothing but answers leaves."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from discreet.desk.description import openapi
+from discreet.desk.store import ANSWERED, REFUSED
+from tests.tools.desks import MODE, SLOT, Caller
+
+
+def _spent(call: Caller) -> str:
+    return str(call("/api/desk").content["tables"]["visits"]["spent"])
+
+
+def test_a_question_is_paid_answered_at_the_end_of_its_slot_and_free_when_read_again(
+    call: Caller,
+) -> None:
+    began = time.monotonic()
+    reply = call("/api/ask", MODE, idempotency_key="first")
+    taken = time.monotonic() - began
+    assert reply.status == 200
+    assert taken >= SLOT
+    assert reply.content["state"] == ANSWERED
+    assert reply.content["release"]["answer"] == "flu"
+    assert reply.content["release"]["rules"]
+    before = _spent(call)
+    assert call("/api/ask", MODE, idempotency_key="first").content == reply.content
+    assert reply.content in call("/api/answers").content
+    other = call("/api/ask", {**MODE, "epsilon": 4}, idempotency_key="first")
+    assert other.status == 409
+    assert _spent(call) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"table": "people"}, "table='people' is not allowed"),
+        ({"column": "secret"}, "column='secret' is not allowed"),
+        ({"column": "patient_id"}, "column='patient_id' is not allowed"),
+        ({"candidates": ["flu"]}, "Extra inputs are not permitted"),
+        ({"bounds": [0, 1]}, "Extra inputs are not permitted"),
+        ({"groups": ["north"]}, "Extra inputs are not permitted"),
+        ({"epsilon": 0.001}, "from 0.01 to 20 for one question"),
+        ({"epsilon": 21}, "from 0.01 to 20"),
+        ({"epsilon": "nan"}, "a finite number above 0"),
+        ({"epsilon": -1}, "a finite number above 0"),
+        ({"epsilon": [1]}, "epsilon"),
+        ({"where": "secret = 'only3'"}, "a condition may use these columns: clinic"),
+        ({"where": "1; drop table"}, "where"),
+        ({"by": "age"}, "has no listed values here"),
+        ({"kind": "select_by"}, "select_by"),
+        ({"kind": "median"}, "has no bounds here"),
+        ({"kind": "top_k", "k": 0}, "greater than or equal to 1"),
+    ],
+)
+def test_what_the_file_does_not_list_cannot_be_asked(
+    call: Caller, change: dict[str, object], said: str
+) -> None:
+    before = _spent(call)
+    for path in ("/api/plan", "/api/ask"):
+        reply = call(path, {**MODE, **change})
+        assert reply.status == 400
+        assert said in reply.content["error"]
+    assert _spent(call) == before
+
+
+def test_what_does_not_fit_the_analysts_part_is_refused_unpaid(call: Caller) -> None:
+    token = call.server.desk.store.new_token("planning", days=1)
+    planning = Caller(call.server, token)
+    assert planning("/api/plan", {**MODE, "epsilon": 2}).content["fits"]
+    part = call.server.desk.ledger.show("clinic/planning")
+    from discreet import PureDP
+
+    call.server.desk.ledger.spend("clinic/planning", PureDP("1.5"), purpose="elsewhere")
+    plan = planning("/api/plan", {**MODE, "epsilon": 1}).content
+    assert not plan["fits"]
+    reply = planning("/api/ask", {**MODE, "epsilon": 1})
+    assert reply.status == 400
+    assert "does not fit" in reply.content["error"]
+    assert planning("/api/answers").content[0]["state"] == REFUSED
+    assert call.server.desk.ledger.show("clinic/planning").total != part.total
+
+
+def test_tokens_open_only_while_they_are_valid(call: Caller) -> None:
+    store = call.server.desk.store
+    stranger = Caller(call.server, None)
+    for token in (None, "", "discreet_" + "0" * 64, "Ω", "x" * 5000):
+        stranger.token = (
+            token if token is None else token.encode("latin-1", "replace").decode("latin-1")
+        )
+        assert stranger("/api/desk").status == 401
+        assert stranger("/api/ask", MODE).status == 401
+    old = store.new_token("planning", days=-1)
+    assert Caller(call.server, old)("/api/desk").status == 401
+    other = store.new_token("planning", days=1)
+    assert Caller(call.server, other)("/api/desk").status == 200
+    assert store.revoke("planning") >= 1
+    assert Caller(call.server, other)("/api/desk").status == 401
+    assert other.encode() not in Path(str(call.server.owner.desk.store)).read_bytes()
+
+
+def test_a_cookie_is_closed_to_scripts_and_to_other_sites(call: Caller) -> None:
+    token, call.token = call.token, None
+    reply = call("/api/session", {"token": token})
+    cookie = reply.headers["set-cookie"]
+    assert reply.status == 200
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    shown = cookie.partition(";")[0]
+    assert call("/api/desk", cookie=shown).status == 200
+    # A form of another site can send the cookie along at most; it cannot add a header.
+    assert call("/api/plan", MODE, cookie=shown).status == 401
+    page = {"cookie": shown, "x_discreet_desk": "page"}
+    assert call("/api/plan", MODE, **page).status == 200
+    for evil in ({"origin": "https://evil.example"}, {"sec_fetch_site": "cross-site"}):
+        assert call("/api/plan", MODE, **page, **evil).status == 403
+    assert call("/api/session", {"token": "wrong"}).status == 401
+
+
+def test_only_known_hosts_are_served_and_headers_are_safe(call: Caller) -> None:
+    for host in ("evil.example", "127.0.0.1", "", "127.0.0.1:1"):
+        assert call("/", host=host).status == 421
+    page = call("/")
+    assert page.status == 200
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert page.headers["x-frame-options"] == "DENY"
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert page.headers["cache-control"] == "no-store"
+    assert "server" not in page.headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../clinic.toml",
+        "/%2e%2e/clinic.toml",
+        "/owner_file.py",
+        "/.hidden.js",
+        "/" + "a" * 9000,
+        "/api/x",
+    ],
+)
+def test_nothing_else_is_served(call: Caller, path: str) -> None:
+    assert call(path).status in (400, 404, 414)
+
+
+def test_bodies_are_small_and_must_be_json(call: Caller) -> None:
+    assert call("/api/ask", b"x" * 70_000).status == 413
+    for body in (
+        b"",
+        b"{",
+        b"[1]",
+        b'"x"',
+        b"\xff\xfe",
+        b"[" * 30_000,
+        b'{"kind": "mode"}',
+        b"NaN",
+    ):
+        reply = call("/api/ask", body)
+        assert reply.status == 400
+        assert "Traceback" not in reply.content["error"]
+    host, port = call.server.owner.desk.address
+    line = http.client.HTTPConnection(host, port, timeout=60)
+    line.putrequest("POST", "/api/plan")
+    line.putheader("Authorization", f"Bearer {call.token}")
+    line.putheader("Transfer-Encoding", "chunked")
+    line.endheaders()
+    for _ in range(80):
+        line.send(b"400\r\n" + b" " * 1024 + b"\r\n")
+    line.send(b"0\r\n\r\n")
+    assert line.getresponse().status == 413
+    line.close()
+
+
+def test_keys_are_printable(call: Caller) -> None:
+    assert call("/api/ask", MODE, idempotency_key="a b").status == 400
+    assert call("/api/ask", MODE, idempotency_key="x" * 201).status == 400
+
+
+def test_one_question_of_an_analyst_at_a_time(call: Caller) -> None:
+    replies: list[int] = []
+    first = threading.Thread(
+        target=lambda: replies.append(call("/api/ask", {**MODE, "epsilon": 1}).status)
+    )
+    first.start()
+    while "epidemiology" not in call.server.desk._asking and first.is_alive():
+        time.sleep(0.01)
+    second = call("/api/ask", {**MODE, "epsilon": 1})
+    assert second.status == 429
+    assert "one question at a time" in second.content["error"]
+    first.join()
+    assert replies == [200]
+
+
+def test_the_description_is_of_the_shapes_that_are_checked(call: Caller) -> None:
+    told = call("/api/openapi.json").content
+    assert told == json.loads(json.dumps(openapi()))
+    shape = {**told["components"]["schemas"]["Question"], "components": told["components"]}
+    checker = jsonschema.Draft202012Validator(shape)
+    assert checker.is_valid(MODE)
+    assert not checker.is_valid({**MODE, "candidates": []})
+    assert not checker.is_valid({**MODE, "kind": "select_by"})
+
+
+def test_no_reply_holds_anything_that_only_the_data_has(call: Caller) -> None:
+    texts = [json.dumps(call(path).content) for path in ("/api/desk", "/api/answers")]
+    assert not any("only" in text and "secret" in text for text in texts)
+    facts = call("/api/desk").content["tables"]["visits"]["columns"]
+    assert set(facts) == {"diagnosis", "clinic", "age"}
+
+
+_ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+_FIELDS = st.sampled_from(
+    ["kind", "table", "column", "where", "by", "k", "at", "with_count", "above", "key", "⟨x⟩"]
+)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.dictionaries(_FIELDS, _ANYTHING, max_size=4), whole=_ANYTHING)
+def test_no_request_breaks_the_desk(call: Caller, changes: dict[str, Any], whole: Any) -> None:
+    """Whatever is sent, the reply is one of the documented ones, in words, and nothing is spent."""
+    before = _spent(call)
+    unpaid = {**MODE, **changes, "epsilon": "1000000"}  # more than anybody may
+    for path, body in (
+        ("/api/plan", unpaid),
+        ("/api/ask", unpaid),
+        ("/api/ask", json.dumps(whole).encode()),
+    ):
+        reply = call(path, body)
+        assert str(reply.status) in openapi()["paths"][path]["post"]["responses"]
+        assert reply.status == 400
+        assert reply.content["error"].strip()
+    assert _spent(call) == before

@@ -1,0 +1,93 @@
+"""The analyst's side: the same names and answers as a table in hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet import PureDP
+from discreet.cli import app
+from discreet.desk import connect
+from discreet.desk.client import DeskRefusalError, DeskUnreachableError
+from discreet.errors import ParameterError
+from discreet.questions.answer import TableRelease, release_from
+from tests.tools.desks import Caller
+
+ANYTHING = "x"
+
+
+def test_a_table_of_a_desk_is_asked_like_one_in_hand(
+    call: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISCREET_DESK", call.url)
+    monkeypatch.setenv("DISCREET_DESK_TOKEN", str(call.token))
+    desk = connect()
+    assert desk.tables == ("visits",)
+    visits = desk.table("visits")
+    assert set(visits.columns) == {"diagnosis", "clinic", "age"}
+    assert "Table of a desk: visits" in repr(visits)
+    assert "patient_id" in visits._repr_html_()
+    plan = visits.plan("median", "age", epsilon="0.5", where="clinic = 'north'")
+    assert plan["fits"]
+    assert "19 times out of 20" in plan["accuracy"]
+    release = visits.median("age", epsilon=5)
+    assert isinstance(release, TableRelease)
+    assert 33 <= release.answer <= 47
+    assert release.guarantee == PureDP(5)
+    assert release.guarantee.proof is not None
+    assert release.entry.startswith("clinic/epidemiology #")
+    newest = desk.answers()[0]
+    assert release_from(newest["release"]) == release
+    assert token_of(repr(desk)) is None
+    best = visits.score("round_ages", epsilon=5)
+    assert best.answer in (30, 40)
+    assert best.guarantee == PureDP(5)
+    with pytest.raises(DeskRefusalError, match="one of the scores registered here: round_ages"):
+        visits.score("another", epsilon=1)
+    with pytest.raises(DeskRefusalError, match=r"from 0\.01 to 20"):
+        visits.mode("diagnosis", epsilon=21)
+    with pytest.raises(ParameterError, match="one of visits"):
+        desk.table("people")
+
+
+def token_of(text: str) -> str | None:
+    """A token that a text gives away."""
+    return text if "discreet_" in text else None
+
+
+def test_the_command_line_asks_a_desk(
+    call: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DISCREET_DESK", call.url)
+    monkeypatch.setenv("DISCREET_DESK_TOKEN", str(call.token))
+    asked = ["mode", "desk:visits", "--column", "diagnosis", "--epsilon", "5"]
+    app(asked, standalone_mode=False)
+    assert capsys.readouterr().out.startswith("flu\n")
+    with pytest.raises(ParameterError, match=r"--candidates is decided by the owner of a desk"):
+        app([*asked, "--candidates", "flu,cold"], standalone_mode=False)
+
+
+def test_addresses_and_tokens_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISCREET_DESK", raising=False)
+    with pytest.raises(ParameterError, match=r"\$DISCREET_DESK"):
+        connect()
+    with pytest.raises(ParameterError, match="https, unless"):
+        connect("http://desk.example.org", token=ANYTHING)
+    with pytest.raises(ParameterError, match="an address such as"):
+        connect("file:///etc/passwd", token=ANYTHING)
+    with pytest.raises(DeskUnreachableError, match="no desk answers"):
+        connect("http://127.0.0.1:1", token=ANYTHING)
+
+
+def test_releases_survive_the_way() -> None:
+    release = TableRelease(
+        answer={"north": ("flu", "cold"), "south": ("cold", "flu")},
+        guarantee=PureDP("0.1"),
+        mechanism="permute-and-flip",
+        neighbours="add-remove",
+        entry="clinic #2",
+        count={"north": (3, 4), "south": (5, 6)},
+        count_within=7,
+        ordered=True,
+        rules=("a rule",),
+    )
+    assert release_from(release.as_data()) == release

@@ -1,0 +1,96 @@
+"""The owner's file: what it may say, and that a wrong entry is named with what is allowed."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from discreet.desk.owner_file import read_owner_file
+from discreet.errors import ParameterError
+from tests.tools.desks import clinic_at
+
+
+def test_paths_start_at_the_file_and_numbers_are_as_written(tmp_path: Path) -> None:
+    owner = clinic_at(tmp_path)
+    assert owner.table["visits"].source == str(tmp_path / "visits.parquet")
+    assert owner.desk.store == str(tmp_path / "clinic.desk.db")
+    assert owner.table["visits"].column["clinic"].listed() == ["north", "south"]
+    assert owner.analyst["epidemiology"].least == Fraction(1, 100)
+    assert owner.analyst["planning"].least == Fraction(2, 100)
+    assert owner.parts() == {"clinic/epidemiology": 40, "clinic/planning": 2}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[ledger]", "[ledgers]", "ledgers is not an entry that is known here"),
+        ('user = "patient_id"', "", "either user names the column"),
+        ('user = "patient_id"', 'user = "p"\none_row_per_user = true', "either user names"),
+        ("bounds = [0, 120]", "bounds = [0]", "bounds"),
+        ("bounds = [0, 120]", "", "it must have candidates or bounds"),
+        ('mode = "6.0s"', 'mode = "6 hours"', 'a duration such as "2s"'),
+        ('mode = "6.0s"', 'mood = "6s"', "mood"),
+        ("epsilon = 2", "epsilon = nan", "analyst.planning.epsilon = Decimal('NaN')"),
+        ("epsilon = 2", "epsilon = -2", "a finite number above 0"),
+        ("epsilon = 2", 'epsilon = "much"', "a finite number above 0"),
+        ("epsilon = 2", "epsilon = 2\nmost_per_question = 3", "least_per_question ≤ most"),
+        ('tables = ["visits"]', 'tables = ["people"]', "which is no table of this file"),
+        ("[analyst.planning]", '[analyst."../x"]', "pattern"),
+        ("127.0.0.1:0", "0.0.0.0:8443", "would cross the network in the clear"),
+        ("127.0.0.1:0", "127.0.0.1", "an address and a port"),
+        ('listen = "127.0.0.1:0"', 'listen = "0.0.0.0:1"\nbehind_proxy = true', "hosts must list"),
+        ("workers = 2", "workers = 0", "desk.workers = 0"),
+        ("[table.visits]", "[table.visits", "is not valid TOML"),
+        ('"clinics.txt"', '"nowhere.txt"', "no such file"),
+    ],
+)
+def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    clinic_at(tmp_path)
+    file = tmp_path / "clinic.toml"
+    content = file.read_text()
+    assert old in content
+    file.write_text(content.replace(old, new))
+    with pytest.raises(ParameterError) as refused:
+        read_owner_file(file)
+    assert said in str(refused.value)
+
+
+def test_other_addresses_need_tls_or_a_proxy_and_their_names(tmp_path: Path) -> None:
+    clinic_at(tmp_path)
+    file = tmp_path / "clinic.toml"
+    listening = 'listen = "0.0.0.0:8443"\nhosts = ["desk.example.org"]\n'
+    file.write_text(
+        file.read_text().replace('listen = "127.0.0.1:0"', listening + "behind_proxy = true")
+    )
+    assert read_owner_file(file).desk.secure
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="no such file of UTF-8 text"):
+        read_owner_file(tmp_path / "absent.toml")
+
+
+def test_the_documentations_file_is_valid(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "desk.md"
+    file = tmp_path / "clinic.toml"
+    file.write_text(page.read_text("utf-8").partition("```toml\n")[2].partition("```")[0], "utf-8")
+    (tmp_path / "icd10.txt").write_text("J00\nJ11\n")
+    owner = read_owner_file(file)
+    assert owner.table["visits"].seconds("quantiles") == 5
+    entries = set(type(owner.desk).model_fields)
+    documented = page.read_text("utf-8").partition("| entry of")[2].partition("\n\n")[0]
+    assert entries == {name for name in entries if f"`{name}`" in documented}
+
+
+def test_every_sentence_of_the_threat_model_names_a_test_that_there_is() -> None:
+    root = Path(__file__).parents[2]
+    named = re.findall(r"`(test_\w+)`", (root / "docs" / "desk-threats.md").read_text("utf-8"))
+    there = "".join(
+        path.read_text("utf-8")
+        for path in [*(root / "tests" / "desk").glob("test_*.py"), root / "tests/cli/test_desk.py"]
+    )
+    assert len(named) > 10
+    assert [name for name in named if f"def {name}(" not in there] == []

@@ -1,0 +1,74 @@
+"""How many of our files one question passes through, by trace: a newcomer has to read no more than these."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from discreet import PureDP
+from discreet.ledger import Ledger
+
+SOURCES = Path(__file__).parents[2] / "src" / "discreet"
+MOST = {"without a ledger": 35, "with a ledger": 42}
+QUESTION = "mode visits.parquet --column diagnosis --user patient --candidates codes.txt --epsilon 1 --json"
+
+# Only functions count: not the bodies of modules and classes, nor comprehensions in these.
+TRACER = """
+import inspect, sys, threading
+from pathlib import Path
+
+sources, *arguments = sys.argv[1:]
+seen = set()
+
+def tell(frame, event, _):
+    code = frame.f_code
+    function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_qualname.endswith("comp>")
+    if event == "call" and function and code.co_filename.startswith(sources):
+        seen.add(code.co_filename)
+
+threading.setprofile(tell)
+sys.setprofile(tell)
+from discreet.cli import main
+
+sys.argv = ["discreet", *arguments]
+try:
+    main()
+finally:
+    sys.setprofile(None)
+    for name in sorted(seen):
+        print(Path(name).relative_to(sources).as_posix(), file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    visits = {"patient": range(600), "diagnosis": ["flu"] * 500 + ["cold"] * 70 + ["gout"] * 30}
+    pl.DataFrame(visits).write_parquet(tmp_path / "visits.parquet")
+    (tmp_path / "codes.txt").write_text("flu\ncold\ngout\nasthma\n")
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("clinic", PureDP(3))
+    return tmp_path
+
+
+@pytest.mark.parametrize("how", MOST)
+def test_a_question_passes_through_few_files(how: str, folder: Path) -> None:
+    counted = "--no-ledger" if how == "without a ledger" else "--dataset clinic --ledger budget.db"
+    done = subprocess.run(
+        [sys.executable, "-c", TRACER, str(SOURCES), *QUESTION.split(), *counted.split()],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(SOURCES.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert '"answer": "flu"' in done.stdout, done.stderr
+    passed = done.stderr.split()
+    # The trace sees what it should: the ends of the way, and the ledger where there is one.
+    assert {"cli/ask.py", "questions/mode.py", "sampling/permute_and_flip.py"} <= set(passed)
+    assert ("ledger/ledger.py" in passed) == (how == "with a ledger")
+    assert len(passed) <= MOST[how], passed

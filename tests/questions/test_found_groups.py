@@ -1,0 +1,208 @@
+"""Groups that nobody listed: the exact law over all small tables, the one entry, and odd data."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from discreet import ApproxDP, PureDP
+from discreet.errors import ParameterError
+from discreet.ledger import Ledger
+from discreet.numbers.balls import precision
+from discreet.questions import median, mode, table, top_k
+from discreet.questions.unknown_domain import step_limits
+from discreet.sampling.keeping import Keeping
+from discreet.tables import Rows, open_table
+from discreet.tables.counts import people_per_group, people_per_number_of_groups
+from tests.tools.engines import TableMaker
+
+CITIES = ["basel"] * 600 + ["bern"] * 300 + ["uri"] * 2 + [None] * 20 + [" "] * 78
+VISITS = {
+    "person": list(range(1000)),
+    "city": CITIES,
+    "code": (["flu"] * 9 + ["cold"]) * 100,
+    "age": [20 + i % 41 for i in range(1000)],
+}
+
+
+# ---- the law ---------------------------------------------------------------------------------------
+
+
+def law(people: dict[str, int], chance: Any) -> dict[frozenset[str], float]:
+    """The probability of each set of kept groups, through the coins of each."""
+    groups = sorted(people)
+    found: dict[frozenset[str], float] = {}
+    for answer in itertools.product((False, True), repeat=len(groups)):
+        probability = 1.0
+        for group, is_kept in zip(groups, answer, strict=True):
+            probability *= chance(people[group]) if is_kept else 1 - chance(people[group])
+        named = frozenset(g for g, is_kept in zip(groups, answer, strict=True) if is_kept)
+        found[named] = found.get(named, 0.0) + probability
+    return found
+
+
+def delta_between(one: dict[Any, float], other: dict[Any, float], epsilon: float) -> float:
+    answers = one.keys() | other.keys()
+    return sum(max(0.0, one.get(a, 0.0) - math.exp(epsilon) * other.get(a, 0.0)) for a in answers)
+
+
+def worst_delta(epsilon: Fraction, delta: Fraction, relation: str, *, raised: float = 0.0) -> float:
+    """The largest δ at ε between all tables of up to six people in groups of three, by the real counting."""
+    keeping = Keeping(*step_limits(epsilon, delta, relation))
+
+    def chance(people: int) -> float:
+        with precision(128):
+            return min(1.0, float(keeping.ball(people).mid()) + raised * (people > 0))
+
+    def counted(rows: tuple[str, ...]) -> dict[str, int]:
+        frame = pl.DataFrame({"city": list(rows)}, schema={"city": pl.String})
+        return dict(people_per_group(open_table(frame, needed=["city"]), Rows(by="city")))
+
+    laws = {
+        rows: law(counted(rows), chance)
+        for size in range(7)
+        for rows in itertools.combinations_with_replacement("abc", size)
+    }
+    worst = 0.0
+    for rows, one in laws.items():
+        for place in range(len(rows)):
+            less = rows[:place] + rows[place + 1 :]
+            near = (
+                [less] if relation == "add-remove" else [tuple(sorted((*less, c))) for c in "abc"]
+            )
+            for other in near:
+                worst = max(
+                    worst,
+                    delta_between(one, laws[other], float(epsilon)),
+                    delta_between(laws[other], one, float(epsilon)),
+                )
+    return worst
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(Fraction(1), Fraction(1, 100)), (Fraction(2), Fraction(1, 5))]
+)
+def test_the_law_of_kept_groups(epsilon: Fraction, delta: Fraction, relation: str) -> None:
+    found = worst_delta(epsilon, delta, relation)
+    assert found <= float(delta) * (1 + 1e-9)
+    assert found > 0.3 * float(delta)  # not far from what is paid for
+    assert worst_delta(epsilon, delta, relation, raised=0.7 * float(delta)) > float(delta)
+
+
+# ---- the questions -----------------------------------------------------------------------------------
+
+
+def test_groups_come_from_the_data(table_in: TableMaker) -> None:
+    """Two of two people are named with probability δ at most: 10⁻⁹ here. Blank texts are no group."""
+    asked: dict[str, Any] = {"user": "person", "by": "city", "epsilon": 8, "delta": "1e-9"}
+    visits = table_in(VISITS)
+    release = mode(visits, "code", candidates=["cold", "flu"], **asked)
+    assert release.answer == {"basel": "flu", "bern": "flu"}
+    assert release.guarantee == ApproxDP(8, "1e-9")
+    assert "docs/proofs/groups-from-the-data.md" in str(release.guarantee.proof)
+    assert any("come" in rule or "groups are those of city" in rule for rule in release.rules)
+    assert mode(visits, "code", **asked).answer == {"basel": "flu", "bern": "flu"}
+    ages = median(visits, "age", bounds=(0, 120), neighbours="replace", **asked).answer
+    assert set(ages) == {"basel", "bern"}
+    assert all(25 < age < 55 for age in ages.values())
+
+
+def test_several_groups_each_count_once_to_find_them() -> None:
+    """A person in three groups is drawn into one; who it is depends on the person alone."""
+    rows = {"person": [i for i in range(300) for _ in range(3)], "city": ["a", "b", "c"] * 300}
+    opened = open_table(pl.DataFrame(rows), needed=["person", "city"])
+    found = dict(people_per_group(opened, Rows(user="person", by="city")))
+    assert sum(found.values()) == 300
+    assert min(found.values()) > 40  # 100 expected, standard deviation 8
+    counted = Rows(user="person", by="city", groups=("a", "b", "d"))
+    assert people_per_number_of_groups(opened, counted).tolist() == [0, 300, 0]
+
+
+def test_one_entry_pays_for_both(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("clinic", ApproxDP(3, "1e-6"), accountant="epsilon-delta")
+        visits = table(pl.DataFrame(VISITS), user="person", ledger=ledger, dataset="clinic")
+        with pytest.raises(ParameterError, match="bounds"):
+            visits.median("age", bounds=(5, 1), by="city", epsilon=1, delta="1e-7")
+        with pytest.raises(ParameterError, match="delta"):
+            visits.median("age", bounds=(0, 120), by="city", epsilon=1)
+        with pytest.raises(ParameterError, match="delta"):
+            visits.median("age", bounds=(0, 120), epsilon=1, delta="1e-7")
+        with pytest.raises(ParameterError, match="column of texts"):
+            mode(
+                pl.DataFrame({"p": [1], "x": [0.5]}), "p", by="x", epsilon=1, delta="0.1", user="p"
+            )
+        assert len(ledger.history("clinic")) == 1  # its creation
+        release = visits.quantiles(
+            "age", at=[0.25, 0.75], bounds=(0, 120), by="city", epsilon=2, delta="1e-7"
+        )
+        assert set(release.answer) == {"basel", "bern"}
+        spent = ledger.history("clinic")[-1]
+        assert release.entry == spent
+        assert visits.left == "ε = 1, δ = 9e-7"
+
+
+@pytest.mark.parametrize("people", [0, 1])
+def test_nothing_is_safe_to_say_of_nobody(people: int) -> None:
+    few = pl.DataFrame(VISITS).head(people)
+    release = mode(
+        few, "code", candidates=["flu"], by="city", epsilon=1, delta="1e-12", user="person"
+    )
+    assert release.answer == {}
+    assert str(release).startswith("nothing is safe to say")
+
+
+def test_a_bound_that_is_chosen() -> None:
+    """Nine of ten people are in two groups: at this ε the bound is 2, but for e^(−0.5·100) or so."""
+    rows = [(i, g) for i in range(1000) for g in ("abc" if i % 20 == 0 else "ab")]
+    frame = pl.DataFrame(rows, schema=["person", "city"], orient="row").with_columns(
+        code=pl.lit("flu")
+    )
+    asked: dict[str, Any] = {"candidates": ["flu", "cold"], "by": "city", "user": "person"}
+    release = mode(
+        frame, "code", groups=list("abcd"), groups_per_person="choose", epsilon=5, **asked
+    )
+    assert release.guarantee == PureDP(5)
+    assert any("at most 2 groups: chosen privately, for ε = 0.5" in rule for rule in release.rules)
+    assert list(release.answer) == list("abcd")
+    with pytest.raises(ParameterError, match="groups_per_person"):
+        mode(frame, "code", groups_per_person="choose", delta="1e-9", epsilon=5, **asked)
+    with pytest.raises(ParameterError, match="groups_share"):
+        mode(frame, "code", groups=["a"], groups_share="0.5", epsilon=5, **asked)
+
+
+def test_values_that_nobody_listed_where_each_person_has_one() -> None:
+    """Ten values of 90 people each are named, at ε = 1 and δ = 10⁻⁹; the margin would need 232."""
+    values = [f"v{i}" for i in range(10) for _ in range(90)] + ["rare"]
+    asked: dict[str, Any] = {"k": 10, "epsilon": 1, "delta": "1e-9", "one_row_per_user": True}
+    release = top_k(pl.DataFrame({"v": values}), "v", **asked)
+    assert sorted(release.answer) == [f"v{i}" for i in range(10)]
+    assert release.guarantee == ApproxDP(1, "1e-9")
+    assert "best rule" in release.mechanism
+    assert top_k(pl.DataFrame({"v": values}).head(0), "v", **asked).answer == ()
+    one = top_k(pl.DataFrame({"v": values}), "v", **{**asked, "k": 1})
+    assert "limited domain" in one.mechanism
+
+
+def test_other_gathers_what_is_no_candidate(table_in: TableMaker) -> None:
+    visits = table_in({**VISITS, "code": ["flu"] * 100 + ["x", "y", "z"] * 290 + [None] * 30})
+    asked: dict[str, Any] = {"epsilon": 20, "user": "person", "with_count": True}
+    release = mode(visits, "code", candidates=["flu", "cold"], other="another", **asked)
+    assert release.answer == "another"
+    assert abs(release.count - 870) < 10  # noise of scale 1/5
+    with pytest.raises(ParameterError, match="other='flu'"):
+        mode(visits, "code", candidates=["flu"], other="flu", **asked)
+    with pytest.raises(ParameterError, match="other"):
+        mode(visits, "age", bounds=(0, 9), other="more", **asked)
+    assert top_k(visits, "code", k=3, candidates=["flu", "cold"], other="o", **asked).answer == (
+        "o",
+        "flu",
+        "cold",
+    )
