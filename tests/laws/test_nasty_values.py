@@ -170,7 +170,7 @@ _HELD = {name: typed for name, typed in TYPES.items() if typed.stored is None}
 
 def _holdable(typed: Typed, kind: str) -> Typed:
     """Without what this database refuses to take: PostgreSQL has no text with a NUL."""
-    if kind == "ibis-postgres":
+    if kind == "ibis_postgres":
         return replace(
             typed, nasty=tuple(v for v in typed.nasty if not isinstance(v, str) or "\0" not in v)
         )
@@ -178,7 +178,7 @@ def _holdable(typed: Typed, kind: str) -> Typed:
 
 
 @pytest.mark.leaves_out(
-    lambda given: given["kind"] == "ibis-sqlite" and given["name"] in ("decimal", "fraction"),
+    lambda given: given["kind"] == "ibis_sqlite" and given["name"] in ("decimal", "fraction"),
     "SQLite keeps decimals as floats, which docs/databases.md says",
 )
 @pytest.mark.parametrize("kind", DATABASES)
@@ -186,7 +186,7 @@ def _holdable(typed: Typed, kind: str) -> Typed:
 def test_every_database_and_type(
     name: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    server = request.getfixturevalue("postgres_database") if kind == "ibis-postgres" else None
+    server = request.getfixturevalue("postgres_database") if kind == "ibis_postgres" else None
     typed = _holdable(_HELD[name], kind)
     plain, nasty = (
         _asked(open_table(made(kind, table, tmp_path, None, server), needed=[]), typed)

@@ -51,7 +51,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def visits(postgres_database: str) -> tuple[str, str]:
     """The address of a PostgreSQL database and the name of a table in it."""
-    held = made("ibis-postgres", COLUMNS, Path(), None, postgres_database)
+    held = made("ibis_postgres", COLUMNS, Path(), None, postgres_database)
     return postgres_database, held.get_name()
 
 
@@ -102,7 +102,7 @@ def test_whatever_a_person_holds(tmp_path: Path) -> None:
 def test_the_questions_in_a_database(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    server = request.getfixturevalue("postgres_database") if kind == "ibis-postgres" else None
+    server = request.getfixturevalue("postgres_database") if kind == "ibis_postgres" else None
     table = made(kind, {**COLUMNS, "clinic": ["north", "south"] * 150}, tmp_path, None, server)
     release = mode(
         table, "code", by="clinic", groups=["north", "south"], with_people=True, with_count=True, **ASKED
@@ -126,7 +126,7 @@ def test_the_questions_in_a_database(
 def test_nothing_can_be_written_inside(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    server = request.getfixturevalue("postgres_database") if kind == "ibis-postgres" else None
+    server = request.getfixturevalue("postgres_database") if kind == "ibis_postgres" else None
     table = made(kind, COLUMNS, tmp_path, None, server)
     connection, name = table._find_backend().con, table.get_name()
     with pytest.raises(Exception, match=r"(?i)read.?only"), reading(table, None):
@@ -163,14 +163,14 @@ def test_one_state_of_the_data(visits: tuple[str, str]) -> None:
 def test_a_time_limit_is_kept_and_stays_paid(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    server = request.getfixturevalue("postgres_database") if kind == "ibis-postgres" else None
+    server = request.getfixturevalue("postgres_database") if kind == "ibis_postgres" else None
     table = made(kind, COLUMNS, tmp_path, None, server)
     backend, name = table._find_backend(), table.get_name()
     numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 400000000)"
     slow = {
-        "ibis-postgres": "WHERE pg_sleep(0.05) IS NOT NULL",
-        "ibis-sqlite": f"WHERE ({numbers} SELECT count(*) FROM c) > 0",  # noqa: S608
-        "ibis-duckdb": ", range(100000) a, range(1000000) b WHERE a.range * b.range > 0",
+        "ibis_postgres": "WHERE pg_sleep(0.05) IS NOT NULL",
+        "ibis_sqlite": f"WHERE ({numbers} SELECT count(*) FROM c) > 0",  # noqa: S608
+        "ibis_duckdb": ", range(100000) a, range(1000000) b WHERE a.range * b.range > 0",
     }[kind]
     backend.con.execute(f"CREATE VIEW slow_{name} AS SELECT {name}.* FROM {name} {slow}")  # noqa: S608
     view = backend.table(f"slow_{name}")

@@ -26,7 +26,7 @@ import discreet
 Columns = dict[str, list[Any]]
 TableMaker = Callable[[Any], Any]
 ENGINES = ("duckdb", "polars", "pandas", "spark")
-DATABASES = ("ibis-duckdb", "ibis-sqlite", "ibis-postgres")
+DATABASES = ("ibis_duckdb", "ibis_sqlite", "ibis_postgres")
 TABLES = ("duckdb", "polars", "lazy", "pandas", "spark", "parquet", "csv", "jsonl", *DATABASES)
 FIXTURES = ("table_in", "engine")
 
@@ -142,19 +142,19 @@ def in_database(kind: str, table: Any, server: str | None) -> Any:
     """An Arrow table in a database, seen through Ibis."""
     import ibis
 
-    if kind == "ibis-duckdb":
+    if kind == "ibis_duckdb":
         connection = ibis.duckdb.connect()
         connection.con.register("given", table)
         connection.con.execute("CREATE TABLE held AS SELECT * FROM given")
         return connection.table("held")
-    declared = _SQLITE if kind == "ibis-sqlite" else _POSTGRES
+    declared = _SQLITE if kind == "ibis_sqlite" else _POSTGRES
     columns = ", ".join(
         f'"{field.name}" {declared.get(str(field.type)) or str(field.type).replace("decimal128", "numeric")}'
         for field in table.schema
     )
     rows = [tuple(row.values()) for row in table.to_pylist()]
-    places = ", ".join(("?" if kind == "ibis-sqlite" else "%s",) * table.num_columns)
-    if kind == "ibis-sqlite":
+    places = ", ".join(("?" if kind == "ibis_sqlite" else "%s",) * table.num_columns)
+    if kind == "ibis_sqlite":
         connection = ibis.sqlite.connect()
         connection.con.execute(f"CREATE TABLE held ({columns})")
         written = [tuple(map(_for_sqlite, row)) for row in rows]
@@ -211,7 +211,7 @@ def table_in(
 ) -> TableMaker:
     """A function from columns, or from an Arrow table, to a table of one kind."""
     session = request.getfixturevalue("spark") if request.param == "spark" else None
-    is_postgres = request.param == "ibis-postgres"
+    is_postgres = request.param == "ibis_postgres"
     server = request.getfixturevalue("postgres_database") if is_postgres else None
 
     def make(given: Any) -> Any:

@@ -205,7 +205,8 @@ def hexed(native: Any, column: str, *, name: str) -> Any:
     if backend == "sqlite":
         # SQLite keeps whatever it is given in a column of any type: what is no text is null.
         text = (_kept_as(native, column) == "text").ifelse(text, None)
-    return native.mutate(**{name: _HEX[backend](text).upper()})
+    # SQLite's digits of a null are an empty text.
+    return native.mutate(**{name: text.isnull().ifelse(None, _HEX[backend](text).upper())})
 
 
 def numbered(native: Any, column: str, *, name: str) -> Any:
