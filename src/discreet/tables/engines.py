@@ -176,22 +176,25 @@ def _joined_in_duckdb(
 ) -> Any:
     # A relation's connection is its own: the list travels inside a query on that very relation.
     kind = str(relation.types[relation.columns.index(name)])
-    places = ", ".join(str(place) for _, place in held)
+    places = _list_in_duckdb([str(place) for _, place in held])
     if kind == "BLOB":
-        listed = ", ".join(f"'{key.hex()}'" for key, _ in held)
-        key = f"unhex(unnest([{listed}]::VARCHAR[]))"
+        key = f"unhex(unnest({_list_in_duckdb([key.hex() for key, _ in held])}))"
     else:
-        listed = ", ".join(f"'{key}'" for key, _ in held)
-        key = f"unnest([{listed}]::{kind}[])"
+        key = f"unnest({_list_in_duckdb([str(key) for key, _ in held])}::{kind}[])"
     # A name for each step: two views of one name, one made of the other, are a circle to DuckDB 1.5.
     rows = f"discreet_rows_{name}"
     join, index = ("JOIN", _INDEX) if rest is None else ("LEFT JOIN", f"coalesce({_INDEX}, {rest})")
     return relation.query(
         rows,
         f"SELECT {rows}.* REPLACE ({index} AS {quoted(name)}) FROM {rows} {join} "  # noqa: S608
-        f"(SELECT {key} AS discreet_key, unnest([{places}]::BIGINT[]) AS {_INDEX}) "
+        f"(SELECT {key} AS discreet_key, unnest({places}::BIGINT[]) AS {_INDEX}) "
         f"ON {quoted(name)} = discreet_key",
     )
+
+
+def _list_in_duckdb(words: list[str]) -> str:
+    """Words without commas as one literal: a hundred thousand literals would be bound anew at each step."""
+    return f"string_split('{','.join(words)}', ',')" if words else "[]::VARCHAR[]"
 
 
 def fits(key: Any, dtype: Any) -> bool:
