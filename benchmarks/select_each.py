@@ -79,7 +79,8 @@ def _groups(rows: int, groups: int, candidates: int) -> str:
         duckdb.sql(
             f"COPY (SELECT (hash(range) % {max(rows // 5, 1)})::BIGINT AS person, "  # noqa: S608
             f"(hash(range + 1) % {groups})::BIGINT AS clinic, "
-            f"(hash(range + 2) % {candidates})::BIGINT AS code FROM range({rows})) TO '{path}' (FORMAT parquet)"
+            f"(hash(range + 2) % {candidates})::BIGINT AS code "
+            f"FROM range({rows})) TO '{path}' (FORMAT parquet)"
         )
         own = f"SELECT clinic, code, count(DISTINCT person) FROM '{path}' GROUP BY ALL"  # noqa: S608
         asked: dict[str, Any] = {

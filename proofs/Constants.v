@@ -52,3 +52,8 @@ Definition tail_noisy_count (eps t : R) : R := 2 * exp (- (eps * (t + 1))) / (1 
 
 (** What LargeGap moves to the best candidate: docs/proofs/large-gap.md. *)
 Definition share_of_large_gap (eps delta : R) : R := delta / (exp eps - 1).
+
+(** The best of several private runs: docs/proofs/tuning.md. *)
+Definition cost_of_halting (eps gamma eta : R) : R :=
+  eps + (1 + eta) * ln ((exp eps + gamma) / (1 + gamma * exp eps)).
+Definition cost_of_poisson (eps mu : R) : R := eps + mu * ((exp eps - 1) / (exp eps + 1)).

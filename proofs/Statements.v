@@ -9,7 +9,7 @@ From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain.
-From Discreet Require AboveThreshold JointTopK Lazy Questions.
+From Discreet Require AboveThreshold AboveThresholdLaplace JointTopK Lazy Questions Tuning.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -424,15 +424,34 @@ Theorem unknown_domain_cut N k c b :
    <-> length (filter (fun v => b <? c v) (candidates N)) <= k)%nat.
 Proof. apply UnknownDomain.cut_spec. Qed.
 
-(** docs/proofs/above-threshold.md. [o] are queries with their answers, true for "above", on one
-    data set, [o'] the same answers on a neighbour; P and P' their probabilities. A shift of the
-    threshold by h >= 0 with 0 <= h + q - q' <= d for every query costs h/b1, and d/b2 for every
-    answer "above". *)
+(** docs/proofs/above-threshold.md. [o] are queries with their answers (below; above; above by at
+    least g and less than g') on one data set, [o'] the same answers on a neighbour; P and P' their
+    probabilities. A shift of the threshold by h >= 0 with 0 <= h + q - q' <= d for every query
+    costs h/b1, and d/b2 for every answer "above", with or without its gap. *)
 Theorem above_threshold_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -> 0 <= h ->
   AboveThreshold.within_shift h d o o' ->
   AboveThreshold.is_chance b1 b2 T o P -> AboveThreshold.is_chance b1 b2 T o' P' ->
   P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
 Proof. intros B1 B2. now apply AboveThreshold.above_threshold_private. Qed.
+
+(** The same with Laplace noise. *)
+Theorem above_threshold_laplace_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -> 0 <= h ->
+  AboveThreshold.within_shift h d o o' ->
+  AboveThresholdLaplace.is_laplace_chance b1 b2 T o P ->
+  AboveThresholdLaplace.is_laplace_chance b1 b2 T o' P' ->
+  P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
+Proof. intros B1 B2. now apply AboveThresholdLaplace.above_threshold_laplace_private. Qed.
+
+(** With exponential noise both figures are exact, from c + 1 queries on. [telling s e c]: a query at T + s is below, and
+    c queries at T + s - e are above. *)
+Theorem above_threshold_exact b1 b2 T D c (P1 P2 P3 P4 : R) : 0 < b1 -> 0 < b2 -> 0 <= D ->
+  let chance o P := AboveThreshold.is_chance b1 b2 T o P in
+  chance (AboveThreshold.telling T (D + D) (D + D) c) P1 ->
+  chance (AboveThreshold.telling T D 0 c) P2 ->
+  chance (AboveThreshold.telling T 0 0 c) P3 -> chance (AboveThreshold.telling T D D c) P4 ->
+  0 < P1 /\ P2 = exp (D / b1 + INR c * ((D + D) / b2)) * P1 /\
+  0 < P4 /\ P3 = exp (D / b1 + INR c * (D / b2)) * P4.
+Proof. intros B1 B2 HD. now apply AboveThreshold.above_threshold_exact. Qed.
 
 (** docs/proofs/top-k.md, the joint score: - max_i (c_(i) - c_(s_i)). One person is added who has
     any of the N values. *)
@@ -949,3 +968,37 @@ Theorem sampling_lemma_12 p l l' r : NoDup (l ++ l') ->
     let h := INR (length H) in let h' := INR (length H') in
     h / (h + h') * Merging.chance_in r H + h' / (h + h') * Merging.chance_in r H')).
 Proof. apply Merging.merging. Qed.
+
+(** docs/proofs/tuning.md, theorem 1. Outcomes of one run are 0 .. n-1 from the worst up; the number
+    of runs has the generating function f, whose slope is [mean] times that of the truncated
+    negative binomial law; the last outcome of the whole is "no run". *)
+Theorem tuning_negative_binomial_pure_dp (f : R -> R) mean eps gamma eta n p p' :
+  (forall x, 0 <= x <= 1 ->
+     derivable_pt_lim f x (mean * exp ((1 + eta) * ln (gamma / (1 - (1 - gamma) * x))))) ->
+  0 <= f 0 -> 0 <= mean -> 0 <= eps -> 0 < gamma <= 1 -> -1 < eta ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
+  Tuning.below p n = 1 -> Tuning.below p' n = 1 ->
+  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
+  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
+  pure_dp (S n) (Tuning.winner f n p) (Tuning.winner f n p') (cost_of_halting eps gamma eta).
+Proof. apply Tuning.negative_binomial_pure_dp. Qed.
+
+Theorem tuning_geometric_pure_dp eps gamma n p p' :
+  0 <= eps -> 0 < gamma <= 1 ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
+  Tuning.below p n = 1 -> Tuning.below p' n = 1 ->
+  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
+  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
+  let f := fun x => gamma * x / (1 - (1 - gamma) * x) in
+  pure_dp (S n) (Tuning.winner f n p) (Tuning.winner f n p') (cost_of_halting eps gamma 1).
+Proof. apply Tuning.geometric_pure_dp. Qed.
+
+Theorem tuning_poisson_pure_dp eps mu n p p' :
+  0 <= eps -> 0 <= mu ->
+  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
+  Tuning.below p n = 1 -> Tuning.below p' n = 1 ->
+  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
+  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
+  let f := fun x => exp (mu * (x - 1)) in
+  pure_dp (S n) (Tuning.winner f n p) (Tuning.winner f n p') (cost_of_poisson eps mu).
+Proof. apply Tuning.poisson_pure_dp. Qed.

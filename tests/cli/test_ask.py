@@ -270,3 +270,40 @@ def test_a_file_as_spreadsheets_write_it(tmp_path: Path) -> None:
         "--bounds", "0:250", "--epsilon", 1, "--delimiter", ";", "--encoding", "cp1252", "--json",
     )  # fmt: skip
     assert 0 <= json.loads(found.output)["answer"] <= 250
+
+
+def test_without_bounds_lists_or_people(folder: Path, tmp_path: Path) -> None:
+    """Neither bounds nor groups are known; dates have their own step; a table may be counted already."""
+    alone = ("--no-ledger", "--user", "person_id")
+    pay = (folder / "pay.parquet", *alone, "--column", "salary")
+    middle = int(_run("median", *pay, "--epsilon", 4).output.split("\n")[0])
+    assert 25_000 < middle < 90_000
+    covered = _run("bound", *pay, "--covers", 0.99, "--epsilon", 2)
+    assert middle < int(covered.output.split("\n")[0]) < 500_000
+    assert "With bounds it is better" in covered.output
+    visits = (folder / "visits.parquet", "--no-ledger", "--user", "patient_id")
+    found = _run(
+        "mode", *visits, "--column", "diagnosis", "--candidates", "J00,I10", "--other", "another",
+        "--by", "clinic", "--delta", "1e-6", "--epsilon", 8, "--json",
+    )  # fmt: skip
+    assert set(json.loads(found.output)["answer"].values()) == {"another"}
+    listed = ("--by", "clinic", "--groups", folder / "clinics.txt", "--groups-per-person", "choose")
+    chosen = _run(
+        "mode", *visits, "--column", "diagnosis", "--candidates", "J00,I10", *listed, "--epsilon", 8
+    )
+    assert "chosen privately" in chosen.output
+    pl.DataFrame(
+        {
+            "began": pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 1, 31), eager=True),
+            "people": [50] * 31,
+        }
+    ).write_parquet(tmp_path / "trips.parquet")
+    days = _run(
+        "quantiles", tmp_path / "trips.parquet", "--no-ledger", "--counted", "people", "--column", "began",
+        "--at", "0.25,0.75", "--bounds", "2020-01-01:2024-12-31", "--step", "1d", "--epsilon", 8, "--json",
+    )  # fmt: skip
+    assert [day[:8] for day in json.loads(days.output)["answer"]] == ["2024-01-"] * 2
+    planned = _run("plan", "--at", "0.5", "--n", 121, "--error-at-most", 10, "--json")
+    assert [round(row["epsilon"], 3) for row in json.loads(planned.output)] == [0.779, 1.558]
+    with pytest.raises(ParameterError, match="--error-at-most"):
+        _run("plan", "--at", "0.5", "--n", 121)

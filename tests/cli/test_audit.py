@@ -42,6 +42,18 @@ def test_a_refuted_claim_exits_with_one() -> None:
     assert "█" in result.stdout
 
 
+def test_a_stream_is_audited_by_name() -> None:
+    asked = ["audit", "above-threshold", "--epsilon", "1", "--crossings", "2", "-n", "3"]
+    result = RUNNER.invoke(app, asked)
+    assert result.exit_code == 0
+    assert "threshold=0" in result.stdout
+    assert "checked by" in result.stdout
+    assert "scores  neighbour" not in result.stdout
+    lower = RUNNER.invoke(app, [*asked, "--claim", "pure:0.9", "--json"])
+    assert lower.exit_code == 1
+    assert json.loads(lower.stdout)["witness"]["answers"] == ["below", "above", "above"]
+
+
 def test_json() -> None:
     result = RUNNER.invoke(
         app,

@@ -116,3 +116,24 @@ def test_many_candidates_keep_narrow_balls() -> None:
         with ctx.workprec(150):
             assert max(ball.rad() / ball.mid() for ball in balls) < arb(2) ** -80
             assert sum(balls, arb(0)).contains(1)
+
+
+@pytest.mark.parametrize("law", [reference.permute_and_flip_ball, reference.noisy_max_laplace_ball])
+@pytest.mark.parametrize("levels", [{0: 79, 2: 1}, {0: 1, 1: 90}, {0: 30, 1: 30, 3: 30}])
+def test_crowds_are_the_same_by_either_rule(
+    law: Callable[..., list[Any]], levels: dict[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gammas = [Fraction(level) for level, count in levels.items() for _ in range(count)]
+    adaptive = law(gammas)
+    monkeypatch.setattr("discreet.distribution.reference._FEW_LEVELS", 0)
+    for one, two in zip(adaptive, law(gammas), strict=True):
+        assert one.overlaps(two)
+        assert float(one.rad()) < 1e-50 * float(one.mid())
+
+
+def test_ten_thousand_candidates_keep_narrow_balls() -> None:
+    gammas = [Fraction(0)] * 9_998 + [Fraction(2), Fraction(3)]
+    for law in (reference.permute_and_flip_ball, reference.noisy_max_laplace_ball):
+        balls = law(gammas)
+        assert abs(sum(balls, arb(0)) - 1) < 1e-10
+        assert all(float(ball.rad()) < 1e-50 * float(ball.mid()) for ball in balls[-3:])

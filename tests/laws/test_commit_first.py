@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.questions import median, mode, quantiles, top_k
+from discreet.questions import first_above, median, mode, quantiles, top_k
 
 ROWS = 60
 OPTIONS: dict[str, Any] = {"column": "c", "candidates": ["a", "b"], "epsilon": 50, "user": "u"}
@@ -67,6 +67,7 @@ QUESTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any], Any]] = {
     "unknown domain": (mode, {"column": "c", "delta": 1e-6}, "b"),
     "top_k": (top_k, {"column": "c", "candidates": ["a", "b"], "k": 1}, ("b",)),
     "median": (median, {"column": "n", "bounds": "0:9"}, 7),
+    "first_above": (first_above, {"column": "c", "groups": ["a", "b"], "above": 30}, "b"),
     "quantiles": (quantiles, {"column": "n", "bounds": "0:9", "at": [0.2, 0.8]}, (7, 7)),
 }
 

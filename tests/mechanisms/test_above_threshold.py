@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -115,7 +119,42 @@ def test_wrong_values_are_named_by_their_rule(wrong: Any) -> None:
         rule.probabilities(wrong)
 
 
-def test_a_rule_is_frozen() -> None:
-    rule = CrossingRule(1, threshold=500, sensitivity=1)
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_gap_costs_nothing_more(name: str) -> None:
+    """All neighbours on a lattice, "below" and then a gap in each cell of a grid, in balls.
+
+    A gap of g or more is a crossing of the value lowered by g. Gaps at half the noise would be seen.
+    """
+
+    def loss(rule: CrossingRule) -> float:
+        cells = [Fraction(0), Fraction(1, 2), Fraction(1), Fraction(5, 2)]
+
+        @cache
+        def chance(first: int, second: int, place: int) -> float:
+            ends = [
+                rule.sequence_ball([rule.middle + first, rule.middle + second - gap], [False, True])
+                for gap in cells[place : place + 2]
+            ]
+            return float(ends[0] - ends[1])
+
+        pairs = product(range(-1, 3), range(-2, 4), (-1, 0, 1), (-1, 0, 1), range(3))
+        return max(
+            math.log(chance(a, b, place) / chance(a + x, b + y, place))
+            for a, b, x, y, place in pairs
+        )
+
+    rule = STREAMS[name](epsilon=1, threshold=0, sensitivity=1)
+    assert loss(rule) <= 1 + 1e-9
+    assert loss(rule) > 0.99 or name.endswith("laplace")
+    assert loss(STREAMS[name](epsilon=2, threshold=0, sensitivity=1)) > 1.1
+
+
+def test_a_rule_is_frozen_and_can_be_copied() -> None:
+    rule = CrossingRule(1, threshold=500, sensitivity=1, crossings=3)
+    again = pickle.loads(pickle.dumps(rule))  # noqa: S301 - our own
+    assert again == rule == copy.deepcopy(rule)
+    assert hash(again) == hash(rule)
+    assert again.scales == rule.scales
+    assert again != CrossingRule(1, threshold=500, sensitivity=1)
     with pytest.raises(AttributeError, match="frozen"):
         rule.epsilon = Fraction(1, 100)

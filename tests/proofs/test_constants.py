@@ -25,6 +25,8 @@ from discreet.mechanisms import LargeGap
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.scoring import quantile_sensitivity, within
 from discreet.questions.unknown_domain import Limits
+from discreet.tuning import Poisson
+from discreet.tuning.laws import cost_of_halting
 from tests.proofs.formulas import CONSTANTS, evaluate, formulas
 
 KNOWN = formulas(CONSTANTS.read_text(encoding="utf-8"))
@@ -93,6 +95,14 @@ REPORTED: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Fraction, ...]]
     "sensitivity_quantile_replace": (
         lambda part, whole: quantile_sensitivity(part / whole, REPLACE).delta,
         _parts,
+    ),
+    "cost_of_halting": (
+        lambda e, gamma, eta: cost_of_halting(e, gamma, 1 + eta),
+        lambda: (_epsilon(), _chance(), Fraction(GENERATOR.randint(-999, 4000), 1000)),
+    ),
+    "cost_of_poisson": (
+        lambda e, mean: Poisson(mean=mean).pure(e),
+        lambda: (_epsilon(), _epsilon()),
     ),
 }
 # Bounds that Hoeffding's lemma gives; what the code reports is smaller, and proved on paper.

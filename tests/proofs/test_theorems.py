@@ -6,6 +6,7 @@ import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from discreet.audit import audit
 from discreet.guarantees import FlippedCoins, LaplaceDominated, Proof
 from discreet.guarantees.conversions import STEPS
 from discreet.lazy import LazyPermuteAndFlip
-from discreet.mechanisms import MECHANISMS
+from discreet.mechanisms import MECHANISMS, STREAMS
 from discreet.mechanisms.mechanism import facts_of
 
 ROOT = Path(__file__).parents[2]
@@ -202,3 +203,12 @@ def test_the_arrows_are_what_the_proofs_use() -> None:
         assert arrow[::-1] not in found
     # It follows from the first two, so it is not drawn.
     assert ("permute_and_flip_pure_dp", "permute_and_flip_approx_dp") not in found
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize("measure", [PureDP, BoundedRange, ZCDP])
+def test_a_stream_says_what_its_guarantee_rests_on(name: str, measure: Any) -> None:
+    proof = STREAMS[name](epsilon=1, threshold=0, sensitivity=1).guarantee(measure).proof
+    assert proof is not None
+    _known(proof)
+    assert proof.checked == (measure is not ZCDP)

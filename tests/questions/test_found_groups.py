@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from discreet import ApproxDP, PureDP
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.numbers.balls import precision
 from discreet.questions import median, mode, table, top_k
@@ -211,3 +211,21 @@ def test_other_gathers_what_is_no_candidate(table_in: TableMaker) -> None:
         "flu",
         "cold",
     )
+
+
+def test_a_failure_while_reading_says_once_what_stays_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise ValueError("a secret value")
+
+    monkeypatch.setattr("discreet.questions.candidates.people_per_candidate", fails)
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("clinic", ApproxDP(9, "1e-6"), accountant="epsilon-delta")
+        visits = table(pl.DataFrame(VISITS), user="person", ledger=ledger, dataset="clinic")
+        with pytest.raises(TableError) as raised:
+            visits.mode("code", candidates=["flu"], by="city", epsilon=8, delta="1e-7")
+        assert str(raised.value).count("spent") == 1
+        assert "stays spent: clinic, entry 2" in str(raised.value)
+        assert "secret" not in str(raised.value)
+        assert ledger.history("clinic")[-1].kind == "failed"

@@ -28,6 +28,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "quantile": {"column": "age", "at": 0.9, "bounds": (0, 90)},
     "quantiles": {"column": "age", "at": [0.1, 0.9], "bounds": (0, 90)},
     "bound": {"column": "age", "covers": 0.9},
+    "first_above": {"column": "code", "groups": CODES, "above": 1},
     "select_by": {
         "candidates": CODES,
         "score": lambda data, code: len(data.filter(code=code)),

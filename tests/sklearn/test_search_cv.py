@@ -113,7 +113,9 @@ def test_one_person_moves_the_count_by_one_whatever_the_row_holds() -> None:
 
 
 @pytest.mark.parametrize(
-    "scoring", ["roc_auc", "f1", None, 3, f1_score, make_scorer(f1_score)], ids=str
+    "scoring",
+    ["roc_auc", "f1", None, 3, f1_score, make_scorer(f1_score)],
+    ids=["a rank", "a ratio", "none", "a number", "a function", "a scorer"],  # no address in a name
 )
 def test_a_score_that_cannot_be_bounded_is_refused(scoring: Any) -> None:
     with pytest.raises(ParameterError, match="how far one person moves"):

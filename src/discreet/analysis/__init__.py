@@ -28,6 +28,7 @@ from discreet.analysis.optimality import (
     permute_and_flip_threshold,
 )
 from discreet.analysis.planning import budget_ratio, epsilon_for
+from discreet.analysis.rank_error import epsilon_for_rank_error, rank_error
 from discreet.analysis.recommendation import Recommendation, recommend
 from discreet.analysis.thresholds import (
     ThresholdAdvice,
@@ -62,6 +63,7 @@ __all__ = [
     "disclosure_bound",
     "disclosure_risk",
     "epsilon_for",
+    "epsilon_for_rank_error",
     "epsilon_for_risk",
     "epsilon_for_threshold",
     "error_bound",
@@ -75,6 +77,7 @@ __all__ = [
     "optimality_ratio",
     "permute_and_flip_dual",
     "permute_and_flip_threshold",
+    "rank_error",
     "recommend",
     "recommend_threshold",
     "threshold_errors",

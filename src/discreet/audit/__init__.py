@@ -8,6 +8,7 @@ from discreet.audit.fidelity import Fidelity, fidelity_test
 from discreet.audit.regularity import Regular
 from discreet.audit.sequences import StreamSubject, StreamWitness
 from discreet.audit.statistical import StatisticalVerdict, statistical_audit
+from discreet.audit.tables import Tables, unrolled
 from discreet.audit.verdicts import Stage, Verdict, Witness
 
 __all__ = [
@@ -17,9 +18,11 @@ __all__ = [
     "StatisticalVerdict",
     "StreamSubject",
     "StreamWitness",
+    "Tables",
     "Verdict",
     "Witness",
     "audit",
     "fidelity_test",
     "statistical_audit",
+    "unrolled",
 ]

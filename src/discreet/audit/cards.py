@@ -54,7 +54,7 @@ def bars(witness: Witness) -> list[tuple[str, str, str]]:
         shown = sorted({*ranking[: _MOST_BARS - 1], witness.outcome})
     return [
         (
-            f"answer {place}" + (" ◀" if place == witness.outcome else ""),
+            f"answer {witness.answer(place)}" + (" ◀" if place == witness.outcome else ""),
             _bar(witness.probabilities[place]),
             _bar(witness.neighbour_probabilities[place]),
         )
@@ -100,7 +100,8 @@ def html_card(verdict: Verdict) -> str:
             if place < 2 * _MOST_BARS or place == pair.outcome:
                 mark = " ◀" if place == pair.outcome else ""
                 drawn = _html_bars(first, second, colour)
-                parts.append(f"<tr><td>answer {place}{mark}</td><td>{drawn}</td></tr>")
+                answer = escape(pair.answer(place))
+                parts.append(f"<tr><td>answer {answer}{mark}</td><td>{drawn}</td></tr>")
         parts.append("</table>")
     parts += [
         f"<div>{escape(explanation(verdict))}</div>",

@@ -1,9 +1,4 @@
-"""A witness is re-checked in ball arithmetic: what it shows is then a proof (docs/proofs/auditing.md).
-
-Our own mechanisms are evaluated afresh in balls from the exact scores. Probabilities that somebody
-else's code returns as fractions or balls are taken at their word; those returned as floats are given a
-stated relative error, and the verdict says so.
-"""
+"""The loss of a witness in ball arithmetic: what it shows is then a proof (docs/proofs/auditing.md)."""
 
 from __future__ import annotations
 
@@ -21,48 +16,8 @@ from discreet.audit.losses import (
     RangeLoss,
     RenyiLoss,
 )
-from discreet.audit.subjects import FLOOR, TOLERANCE, AuditedScores, Subject, raw_function
-from discreet.mechanisms.mechanism import facts_of
+from discreet.audit.subjects import BITS
 from discreet.numbers.balls import ball_of, precision
-
-BITS = 200
-
-BALLS = "ball arithmetic"
-RATIONALS = "exact probabilities from the subject"
-FLOATS = f"floats, each trusted to a relative error of {TOLERANCE:g}"
-
-
-def probability_balls(subject: Subject, scores: AuditedScores) -> tuple[list[Any], str]:
-    """Balls around the subject's probabilities, and what makes them certain."""
-    audited = subject.audited
-    own = getattr(audited, "ball_probabilities", None)
-    # A subclass of a mechanism inherits this function, and may have another law.
-    if callable(own) and (subject.mechanism is None or facts_of(audited) is not None):
-        return list(own(scores, bits=BITS)), BALLS
-    if callable(getattr(audited, "log_probabilities", None)):
-        return [_ball_of_log(float(part)) for part in audited.log_probabilities(scores)], FLOATS
-    given = list(raw_function(audited)(scores))
-    if all(isinstance(part, int | Fraction) for part in given):
-        return [ball_of(Fraction(part)) for part in given], RATIONALS
-    if all(type(part).__name__ == "arb" for part in given):
-        return given, RATIONALS
-    return [_ball_of_float(float(part)) for part in given], FLOATS
-
-
-def _ball_of_float(value: float) -> Any:
-    from flint import arb
-
-    if value <= FLOOR:
-        return arb(FLOOR / 2, FLOOR / 2)
-    return arb(value, value * TOLERANCE)
-
-
-def _ball_of_log(value: float) -> Any:
-    from flint import arb
-
-    return (
-        arb(0) if value == -math.inf else arb(value, TOLERANCE * max(1.0, abs(value) / 1000)).exp()
-    )
 
 
 def least_loss(loss: Loss, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
@@ -147,5 +102,7 @@ def exceeds(value: Any, claimed: Any) -> bool:
 
 
 def as_float(value: Any) -> float:
-    """The middle of a loss ball."""
-    return math.inf if value is None else float(value.mid())
+    """A loss ball as a figure: its middle, or its lower end where the ball is wide."""
+    if value is None:
+        return math.inf
+    return float(value.mid() if value.rad() < 1e-6 else value.lower())

@@ -5,24 +5,28 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.audit.certificates import BITS, as_float, exceeds, least_loss, probability_balls
+from discreet.audit.certificates import as_float, exceeds, least_loss
+from discreet.audit.inputs import Found, Inputs, InputSearch
 from discreet.audit.losses import Loss, loss_for
 from discreet.audit.regularity import Regular, audit_regularity
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
 from discreet.audit.search import Pair, Progress, Search
 from discreet.audit.sequences import StreamSubject, audit_stream
-from discreet.audit.subjects import Subject
-from discreet.audit.verdicts import Verdict, Witness, plain
+from discreet.audit.subjects import BITS, FLOATS, Subject
+from discreet.audit.verdicts import Verdict, Witness, in_blocks, plain
 from discreet.errors import ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, LaplaceDominated
 from discreet.mechanisms.mechanism import facts_of
 from discreet.numbers.balls import precision
 from discreet.numbers.exact import float_up, positive_distance, refuse, whole
+
+F = TypeVar("F", Pair, Found)
 
 SIZES = (2, 3, 4, 5)
 """How many candidates are tried unless told otherwise."""
@@ -36,25 +40,32 @@ def audit(
     monotonic: bool | None = None,
     n: int | Iterable[int] | None = None,
     neighbours: Neighbours | None = None,
+    inputs: Inputs | None = None,
+    thorough: bool = False,
     starts: int = 6,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Verdict:
-    """Search all neighbouring score vectors for one that refutes the claim.
+    """Search neighbouring inputs for a pair that refutes the claim.
 
     The subject is a mechanism, a class (built with the claim's ε), an object with
-    ``probabilities(scores)`` or a function of scores that returns the probabilities; the scores it is
-    given are :class:`~discreet.Scores` that also behave as a NumPy array. A watch or its rule, which
-    answers a stream, is audited by all lists of answers, with its own sensitivity and ``n`` values. What
-    the three statuses mean and how a witness is certified is in ``docs/proofs/auditing.md``.
+    ``probabilities(scores)`` or a function of scores that returns the probabilities: one per candidate, or
+    a mapping from answers of any kind to theirs. The scores it is given are :class:`~discreet.Scores`
+    that also behave as a NumPy array. An exception or a NaN is an answer like any other. A watch or
+    its rule, which answers a stream, is audited by all lists of answers, with its own sensitivity and
+    ``n`` values. What the three statuses mean, where it looks and how a witness is certified is in
+    ``docs/proofs/auditing.md``.
 
     Args:
         subject: what to audit.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP``, ``ApproxDP``, ``LaplaceDominated`` or ``Regular()``.
         sensitivity: Δ, the most that one person changes any one score.
         monotonic: whether all scores move in one direction; None tries both.
-        n: how many candidates, a number or several; None tries 2, 3, 4 and 5.
+        n: how many candidates, a number or several; None tries 2 to 5, and crowds of up to 10,000.
         neighbours: a neighbour relation of one's own, from a score vector to the neighbours to try.
+        inputs: what the subject is a function of, if not of scores: a kind of input such as
+            :class:`~discreet.audit.Tables`.
+        thorough: look several times as long, in more places.
         starts: how many climbs are made for each relation.
         seed: shifts the scattered starts; the same seed gives the same verdict.
         progress: called with the stage and the fraction done.
@@ -70,6 +81,8 @@ def audit(
         'not refuted'
     """
     began = time.perf_counter()
+    if not isinstance(thorough, bool):
+        raise refuse("thorough", thorough, "True or False")
     stream = getattr(subject, "rule", subject)
     if isinstance(stream, StreamSubject):
         if isinstance(claim, Regular) or neighbours is not None:
@@ -83,6 +96,8 @@ def audit(
     prepared = Subject(subject, sensitivity=bound, epsilon=_epsilon_of(claim))
     grid = ScoreGrid.for_sensitivity(bound)
     if isinstance(claim, Regular):
+        if inputs is not None:
+            raise ParameterError("Regular() is about scores: leave ⟨inputs⟩ out")
         return audit_regularity(
             prepared,
             claim,
@@ -94,32 +109,60 @@ def audit(
             began=began,
         )
     loss = loss_for(claim)
-    searches = [
-        Search(prepared, loss, relation, grid, _noise_scale(prepared, claim, relation), seed)
-        for relation in relations
-    ]
-    _run(searches, sizes, starts, progress)
-    worst = _worst(prepared, loss, searches)
-    refuted = worst is not None and worst[1]
+    tell: Progress = progress if progress is not None else _silent
+    searches: list[Search] = []
+    if inputs is None:
+        searches = [
+            Search(
+                prepared,
+                loss,
+                relation,
+                grid,
+                _noise_scale(prepared, claim, relation),
+                seed,
+                thorough,
+            )
+            for relation in relations
+        ]
+        _run(searches, sizes, 3 * starts if thorough else starts, tell, in_crowds=n is None)
+        stages = [stage for search in searches for stage in search.stages]
+        checked = _worst_scores(prepared, loss, searches)
+    else:
+        search = InputSearch(prepared, loss, inputs, thorough)
+        for number, stage in enumerate(search.run(starts)):
+            tell(stage, 1 - 0.8**number)
+        stages = search.stages
+        checked = [
+            certify_inputs(prepared, loss, inputs, found.couple)
+            for found in doubtful(loss, search.found)
+        ]
+    tell("certificate", 1.0)
+    # Rounding can put a pair first in floats that the balls put second.
+    worst, refuted = max(checked, key=lambda pair: (pair[1], pair[0].value), default=(None, False))
     claimed = float_up(loss.claimed)
     # Above the claim but not certainly so: no proof is named beside such a figure.
-    above = worst is not None and worst[0].value > claimed
-    proof = None if above or refuted or neighbours else _proof(prepared, claim, relations)
+    above = worst is not None and worst.value > claimed
+    proof = None if above or refuted or neighbours or inputs else _proof(prepared, claim, relations)
     return Verdict(
         subject=prepared.name,
         claim=repr(claim),
         status="refuted" if refuted else "proved" if proof else "not refuted",
-        measured=0.0 if worst is None else worst[0].value,
+        measured=0.0 if worst is None else worst.value,
         claimed=claimed,
         symbol=loss.symbol,
-        witness=worst[0] if worst is not None and refuted else None,
-        worst=None if worst is None else worst[0],
+        witness=worst if refuted else None,
+        worst=worst,
         proof=proof,
-        stages=tuple(stage for search in searches for stage in search.stages),
+        stages=tuple(stages),
         evaluations=prepared.evaluations,
         seconds=time.perf_counter() - began,
         seed=seed,
+        counted="candidates" if inputs is None else inputs.counted,
     )
+
+
+def _silent(_stage: str, _share: float) -> None:
+    """Progress is not reported."""
 
 
 def numbers_of_candidates(n: int | Iterable[int] | None) -> tuple[int, ...]:
@@ -180,33 +223,31 @@ def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fract
 
 
 def _run(
-    searches: list[Search], sizes: tuple[int, ...], starts: int, progress: Progress | None
+    searches: list[Search], sizes: tuple[int, ...], starts: int, tell: Progress, *, in_crowds: bool
 ) -> None:
-    expected = len(searches) * (2 * len(sizes) + starts)
+    expected = len(searches) * (2 * len(sizes) + 1 + starts + 6 * in_crowds)
     done = 0
     for search in searches:
-        for stage in search.run(sizes, starts):
-            if progress is not None:
-                progress(stage, min(done / expected, 1.0))
+        for stage in search.run(sizes, starts, in_crowds=in_crowds):
+            tell(stage, min(done / expected, 1.0))
             done += 1
-    if progress is not None:
-        progress("certificate", 1.0)
 
 
-def _worst(subject: Subject, loss: Loss, searches: list[Search]) -> tuple[Witness, bool] | None:
-    """The largest loss found, re-checked; a pair that certainly exceeds the claim goes first."""
-    pairs = [(pair, search.relation) for search in searches for pair in search.found]
-    pairs.sort(key=lambda entry: -entry[0].value)
-    # Only a pair at the very edge of the claim can change the verdict by being looked at in balls.
+def doubtful(loss: Loss, found: list[F]) -> list[F]:
+    """The pairs whose loss is worth a look in balls, the largest in floats first.
+
+    Only a pair at the very edge of the claim can change the verdict by being looked at.
+    """
+    ranked = sorted(found, key=lambda pair: -pair.value)[:5]
     edge = float(loss.claimed) * (1 - 1e-12)
-    doubtful = [entry for entry in pairs[:5] if entry[0].value >= edge]
-    best: tuple[Witness, bool] | None = None
-    for pair, relation in doubtful or pairs[:1]:
-        witness, refutes = certify(subject, loss, pair, relation)
-        # Rounding can put a pair first in floats that the balls put second.
-        if best is None or (refutes, witness.value) > (best[1], best[0].value):
-            best = witness, refutes
-    return best
+    return [pair for pair in ranked if pair.value >= edge] or ranked[:1]
+
+
+def _worst_scores(
+    subject: Subject, loss: Loss, searches: list[Search]
+) -> list[tuple[Witness, bool]]:
+    by_pair = {pair: search.relation for search in searches for pair in search.found}
+    return [certify(subject, loss, pair, by_pair[pair]) for pair in doubtful(loss, list(by_pair))]
 
 
 def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tuple[Witness, bool]:
@@ -214,31 +255,64 @@ def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tup
     if not relation.contains(pair.scores, pair.neighbour, subject.sensitivity):
         raise AssertionError("the search left the neighbour relation")
     rows = np.array([pair.scores, pair.neighbour])
-    logs = subject.log_masses(rows, monotonic=relation.monotonic)
-    detail = loss.detail(logs[0], logs[1])
-    with precision(BITS):
-        balls = [
-            probability_balls(subject, subject.scores(row, monotonic=relation.monotonic))
-            for row in rows
-        ]
-        value = least_loss(loss, balls[0][0], balls[1][0], detail)
-        refutes = exceeds(value, loss.claimed)
-    first, second = ([_middle(ball) for ball in part] for part, _ in balls)
-    return (
-        Witness(
+    witness, refutes = _certified(
+        subject,
+        loss,
+        subject.log_masses(rows, monotonic=relation.monotonic, plainly=True),
+        [subject.scores(row, monotonic=relation.monotonic) for row in rows],
+        size=len(pair.scores),
+    )
+    return in_blocks(
+        replace(
+            witness,
             scores=plain(pair.scores),
             neighbour=plain(pair.neighbour),
             relation=relation.name,
+        )
+    ), refutes
+
+
+def certify_inputs(
+    subject: Subject, loss: Loss, inputs: Inputs, couple: tuple[Any, Any]
+) -> tuple[Witness, bool]:
+    """The same for inputs of another kind."""
+    if not inputs.contains(couple):
+        raise AssertionError("the search left the neighbour relation")
+    witness, refutes = _certified(subject, loss, subject.log_laws(couple), list(couple), size=0)
+    first, second = (inputs.shown(one) for one in couple)
+    return replace(witness, scores=first, neighbour=second, relation=inputs.relation), refutes
+
+
+def _certified(
+    subject: Subject, loss: Loss, logs: Any, given: list[Any], *, size: int
+) -> tuple[Witness, bool]:
+    from flint import arb
+
+    detail = loss.detail(logs[0], logs[1])
+    with precision(BITS):
+        balls = [subject.balls(one, size) for one in given]
+        width = max(logs.shape[1], *(len(part) for part, _ in balls))
+        first, second = (part + [arb(0)] * (width - len(part)) for part, _ in balls)
+        value = least_loss(loss, first, second, detail)
+        refutes = exceeds(value, loss.claimed)
+    middles = [tuple(_middle(ball) for ball in part) for part in (first, second)]
+    answers = tuple(subject.answers(size))
+    return (
+        Witness(
+            scores=(),
+            neighbour=(),
+            relation="",
             outcome=detail.outcome,
-            probability=first[detail.outcome],
-            neighbour_probability=second[detail.outcome],
+            probability=middles[0][detail.outcome],
+            neighbour_probability=middles[1][detail.outcome],
             value=as_float(value),
-            certainty=balls[0][1],
-            probabilities=tuple(first),
-            neighbour_probabilities=tuple(second),
+            certainty=FLOATS if FLOATS in (balls[0][1], balls[1][1]) else balls[0][1],
+            probabilities=middles[0],
+            neighbour_probabilities=middles[1],
             other=detail.other,
             order=detail.order,
             event=detail.event,
+            answers=() if answers == tuple(range(size)) else answers,
         ),
         refutes,
     )

@@ -7,6 +7,7 @@ infinite where one neighbour can give an answer that the other cannot.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -73,6 +74,18 @@ def log_ratios(first: Floats, second: Floats) -> Floats:
     unknown = (first <= _LOG_FLOOR) & (first == second)
     ratios[unknown] = np.nan
     return ratios
+
+
+def collapsed(masses: Floats, counts: Sequence[int]) -> Floats:
+    """Blocks of answers with the same probabilities as one answer each: every loss is the same.
+
+    Where the answers of a block differ (the subject is not symmetric) all are kept.
+    """
+    ends = np.cumsum(counts)
+    blocks = masses[:, ends - 1]
+    if (np.repeat(blocks, counts, axis=1) != masses[:, : ends[-1]]).any():
+        return masses
+    return np.concatenate([blocks + np.log(counts), masses[:, ends[-1] :]], axis=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.certificates import BITS, as_float, exceeds, probability_balls
+from discreet.audit.certificates import as_float, exceeds
 from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.search import Progress
 from discreet.audit.shapes import scattered, shapes
-from discreet.audit.subjects import Subject
+from discreet.audit.subjects import BITS, Subject
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
 from discreet.mechanisms.mechanism import facts_of
 from discreet.numbers.balls import precision
@@ -193,7 +193,7 @@ def _largest(
 def _certified(subject: Subject, change: _Change, relation: Relation) -> tuple[Witness, bool]:
     with precision(BITS):
         balls = [
-            probability_balls(subject, subject.scores(row, monotonic=relation.monotonic))
+            subject.balls(subject.scores(row, monotonic=relation.monotonic), len(row))
             for row in (change.scores, change.changed)
         ]
         before, after = balls[0][0][change.outcome], balls[1][0][change.image]

@@ -1,4 +1,4 @@
-"""The search for the worst pair of neighbours: lattices, structured shapes, then climbing from the best."""
+"""The search for the worst pair of neighbouring score vectors: lattices, shapes, crowds, far out, climbs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.audit.losses import Loss
+from discreet.audit.crowds import FEW_TOTALS, LARGEST, TOTALS, Crowd, crowds, lopsided, offsets
+from discreet.audit.losses import Loss, collapsed
 from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.shapes import lattice, lattice_shape, scattered, shapes
 from discreet.audit.subjects import Subject
@@ -16,8 +17,12 @@ from discreet.audit.verdicts import Stage
 Progress = Callable[[str, float], None]
 
 _KEPT = 4
+_FEW = 64
+"""Beyond so many candidates a vector is a crowd: few levels."""
 _CLIMB_BUDGET = 120
+_CROWD_BUDGET = 100
 _WORTHWHILE = 1e-9
+_DEEPEST = -1e5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +44,26 @@ class Search:
     grid: ScoreGrid
     noise_scale: float
     seed: int
+    thorough: bool = False
     stages: list[Stage] = field(default_factory=list)
     found: list[Pair] = field(default_factory=list)
 
-    def run(self, sizes: tuple[int, ...], starts: int) -> Iterator[str]:
+    def run(self, sizes: tuple[int, ...], starts: int, *, in_crowds: bool) -> Iterator[str]:
         """All stages; yields the name of each as it begins, for progress."""
+        few = tuple(size for size in sizes if size <= _FEW or self.relation.custom is not None)
+        if few:
+            yield from self._in_small(few, starts)
+        totals = tuple(size for size in sizes if size > _FEW)
+        if in_crowds:
+            totals = FEW_TOTALS if self.subject.canonical and not self.thorough else TOTALS
+        if self.relation.custom is None:
+            yield from self._in_crowds(totals)
+
+    def _in_small(self, sizes: tuple[int, ...], starts: int) -> Iterator[str]:
+        what = f"{self.relation.name} neighbours"
         for size in sizes:
             if lattice_shape(size) is not None:
-                yield f"lattice, {size} candidates, {self.relation.name} neighbours"
+                yield f"lattice, {size} candidates, {what}"
                 self._lattice(size)
             # Our own mechanisms see sorted gaps only; the lattice does for their middle sizes.
             if (
@@ -54,45 +71,68 @@ class Search:
                 or size in (sizes[0], sizes[-1])
                 or lattice_shape(size) is None
             ):
-                yield f"structured vectors, {size} candidates, {self.relation.name} neighbours"
+                yield f"structured vectors, {size} candidates, {what}"
                 self._structured(size)
-        begin = sorted(self.found, key=lambda pair: -pair.value)[: max(1, starts // 2)]
-        for size in sizes[: max(1, starts - len(begin))]:
-            begin += self._scattered(size, max(1, (starts - len(begin)) // len(sizes)))
-        for number, pair in enumerate(begin):
-            yield f"climb {number + 1} of {len(begin)}, {self.relation.name} neighbours"
+        for size in sorted({sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}):
+            yield f"far out, {size} candidates, {what}"
+            self._far_out(size)
+        climbs = list(self._starts(sizes, starts))
+        for number, pair in enumerate(climbs):
+            yield f"climb {number + 1} of {len(climbs)}, {what}"
             self._climb(pair)
+
+    def _in_crowds(self, totals: tuple[int, ...]) -> Iterator[str]:
+        what, best = f"{self.relation.name} neighbours", list[tuple[float, Crowd]]()
+        for total in totals:
+            yield f"crowds of {total:,} candidates, {what}"
+            best += self._crowds(total)
+        best.sort(key=lambda entry: -entry[0])
+        for number, (value, crowd) in enumerate(best[: 6 if self.thorough else 2]):
+            yield f"climb {number + 1} in crowds, {what}"
+            self._climb_in_crowds(value, crowd)
 
     # ---- stages --------------------------------------------------------------------------------
 
-    def _masses(self, rows: Floats) -> Floats:
-        return self.subject.log_masses(rows, monotonic=self.relation.monotonic)
+    def _masses(self, rows: Floats, *, plainly: bool = False) -> Floats:
+        logs = self.subject.log_masses(rows, monotonic=self.relation.monotonic, plainly=plainly)
+        # A logarithm beyond this is rounded too coarsely for a difference to mean anything.
+        return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
 
-    def _record(self, name: str, size: int, pairs: int, best: Pair | None) -> None:
+    def _record(
+        self, name: str, size: int, pairs: int, best: Pair | None, magnitude: float
+    ) -> None:
         largest = 0.0 if best is None else best.value
         self.stages.append(
-            Stage(name=name, relation=self.relation.name, size=size, pairs=pairs, largest=largest)
+            Stage(
+                name=name,
+                relation=self.relation.name,
+                size=size,
+                pairs=pairs,
+                largest=largest,
+                magnitude=magnitude,
+            )
         )
         if best is not None:
             self.found.append(best)
 
     def _lattice(self, size: int) -> None:
         """Every point of a lattice against every neighbour on it."""
+        points = lattice(size, self.grid)
         if self.relation.custom is not None:
-            self._against_neighbours("lattice", lattice(size, self.grid))
+            self._against_neighbours("lattice", points)
             return
         shape = lattice_shape(size)
         assert shape is not None
         reach, side = shape
-        points = lattice(size, self.grid)
-        table = self._masses(points).reshape((side,) * size + (size,))
+        flat = self._masses(points)
+        table = flat.reshape((side,) * size + flat.shape[1:])
         corner = points.reshape((side,) * size + (size,))
         pairs, best = 0, None
         for move in self.relation.lattice_moves(size, reach):
             here = tuple(slice(max(0, -part), side - max(0, part)) for part in move)
             there = tuple(slice(max(0, part), side - max(0, -part)) for part in move)
-            first = table[here].reshape(-1, size)
-            values = self.loss.values(first, table[there].reshape(-1, size))
+            first = table[here].reshape(-1, flat.shape[1])
+            values = self.loss.values(first, table[there].reshape(-1, flat.shape[1]))
             pairs += len(values)
             place = int(np.argmax(values))
             if best is None or values[place] > best.value * (1 + _WORTHWHILE):
@@ -101,7 +141,7 @@ class Search:
                     tuple(corner[here].reshape(-1, size)[place].tolist()),
                     tuple(corner[there].reshape(-1, size)[place].tolist()),
                 )
-        self._record("lattice", size, pairs, best)
+        self._record("lattice", size, pairs, best, float(points.max()))
 
     def _structured(self, size: int) -> None:
         anything = not self.subject.canonical
@@ -110,14 +150,18 @@ class Search:
             "structured vectors", rows if self.subject.largest_is_best else -rows
         )
 
-    def _against_neighbours(self, name: str, rows: Floats) -> None:
+    def _against_neighbours(self, name: str, rows: Floats, *, plainly: bool = False) -> None:
         """Rows against the neighbours that the relation proposes."""
         pairs, kept = 0, list[Pair]()
         for row in rows:
             neighbours = self.relation.structured(row, self.grid.delta)
+            if plainly:
+                # Far out a sum of floats is rounded: what is no neighbour then is left out.
+                near = [self._is_neighbour(row, other) for other in neighbours]
+                neighbours = neighbours[near]
             if not len(neighbours):
                 continue
-            masses = self._masses(np.concatenate([row[None], neighbours]))
+            masses = self._masses(np.concatenate([row[None], neighbours]), plainly=plainly)
             values = self.loss.values(np.broadcast_to(masses[0], masses[1:].shape), masses[1:])
             pairs += len(values)
             place = int(np.argmax(values))
@@ -125,18 +169,69 @@ class Search:
                 Pair(float(values[place]), tuple(row.tolist()), tuple(neighbours[place].tolist()))
             )
         kept.sort(key=lambda pair: -pair.value)
-        self._record(name, rows.shape[1], pairs, kept[0] if kept else None)
+        magnitude = float(np.abs(rows).max())
+        self._record(name, rows.shape[1], pairs, kept[0] if kept else None, magnitude)
         self.found.extend(kept[1:_KEPT])
 
-    def _scattered(self, size: int, count: int) -> list[Pair]:
-        rows = scattered(size, self.grid, 4 * self.grid.delta, 3 * count, self.seed)
-        before = len(self.found)
-        self._against_neighbours("scattered vectors", rows)
-        return self.found[before : before + count]
+    def _is_neighbour(self, row: Floats, other: Floats) -> bool:
+        return bool(np.isfinite(other).all()) and self.relation.contains(
+            row.tolist(), other.tolist(), self.grid.sensitivity
+        )
+
+    def _far_out(self, size: int) -> None:
+        """Common offsets, enormous scores, and the places between offsets where the law changes."""
+        delta = self.grid.delta
+        far = offsets(self.noise_scale, delta)
+        ahead = np.zeros(size)
+        ahead[0] = delta
+        bases = [np.zeros(size), ahead]
+        rows = np.concatenate(
+            [[base + c for c in sorted(far, key=abs) for base in bases], lopsided(size, delta)]
+        )
+        if self.subject.canonical and not self.thorough:
+            rows = rows[::7]  # the law is proved to know no offset; only floats could
+        self._against_neighbours("far out", rows, plainly=True)
+        if self.relation.custom is None:
+            pairs = [self._boundary(base, far) for base in bases]
+            found = [pair for pair in pairs if pair is not None]
+            best = max(found, key=lambda pair: pair.value, default=None)
+            self._record("boundaries far out", size, len(found), best, max(far))
+
+    def _boundary(self, base: Floats, far: list[float]) -> Pair | None:
+        """Two vectors that differ by a common Δ, where the law changes most along the common offset."""
+        masses = self._masses(np.array([base + offset for offset in far]), plainly=True)
+        values = self.loss.values(masses[:-1], masses[1:])
+        place = int(np.argmax(values))
+        if not values[place] > 0:
+            return None
+        low, high = far[place], far[place + 1]
+        while high - low > self.grid.delta:
+            middle = low + max(1.0, (high - low) / self.grid.delta // 2) * self.grid.delta
+            three = self._masses(base + np.array([[low], [middle], [high]]), plainly=True)
+            below, above = self.loss.values(three[:-1], three[1:])
+            low, high = (low, middle) if below >= above else (middle, high)
+        first, second = base + low, base + high
+        if not self._is_neighbour(first, second):
+            return None
+        two = self._masses(np.array([first, second]), plainly=True)
+        value = float(self.loss.values(two[:1], two[1:])[0])
+        return Pair(value, tuple(first.tolist()), tuple(second.tolist()))
+
+    # ---- climbing ------------------------------------------------------------------------------
+
+    def _starts(self, sizes: tuple[int, ...], starts: int) -> Iterator[Pair]:
+        begin = sorted(self.found, key=lambda pair: -pair.value)[: max(1, starts // 2)]
+        yield from begin
+        for size in sizes[: max(1, starts - len(begin))]:
+            count = max(1, (starts - len(begin)) // len(sizes))
+            rows = scattered(size, self.grid, 4 * self.grid.delta, 3 * count, self.seed)
+            before = len(self.found)
+            self._against_neighbours("scattered vectors", rows)
+            yield from self.found[before : before + count]
 
     def _climb(self, start: Pair) -> None:
         """Pattern search: move one coordinate of either vector, or of both, while the loss grows."""
-        if not np.isfinite(start.value):
+        if not np.isfinite(start.value) or np.abs(start.scores).max() > 2**20 * self.grid.delta:
             return
         best, size = start, len(start.scores)
         evaluated, pairs = self.subject.evaluations, 0
@@ -145,7 +240,8 @@ class Search:
         # Beyond a dozen noise scales nothing changes any more but the number of digits.
         reach = max(12 * self.noise_scale + 4 * size * self.grid.delta, float(np.ptp(start.scores)))
         unit = np.eye(size)
-        while step >= smallest and self.subject.evaluations - evaluated < _CLIMB_BUDGET:
+        budget = _CLIMB_BUDGET * (4 if self.thorough else 1)
+        while step >= smallest and self.subject.evaluations - evaluated < budget:
             moves = np.concatenate([unit, -unit]) * step
             still = np.zeros_like(moves)
             here = np.array(best.scores) + np.concatenate([moves, still, moves])
@@ -161,7 +257,8 @@ class Search:
                 best, step = better, min(2 * step, 4 * self.grid.delta)
             else:
                 step /= 4
-        self._record("climb", size, pairs, best if best is not start else None)
+        magnitude = float(np.abs(best.scores).max())
+        self._record("climb", size, pairs, best if best is not start else None, magnitude)
 
     def _best_of(self, here: Floats, there: Floats) -> Pair | None:
         if self.relation.custom is not None:
@@ -169,14 +266,72 @@ class Search:
             for row in np.unique(here, axis=0):
                 neighbours = self.relation.structured(row, self.grid.delta)
                 if len(neighbours):
-                    found.extend(self._pairs(np.broadcast_to(row, neighbours.shape), neighbours))
+                    found.append(self._worst(np.broadcast_to(row, neighbours.shape), neighbours))
             return max(found, key=lambda pair: pair.value, default=None)
-        there = self.relation.clip(here, there, self.grid.delta)
-        return max(self._pairs(here, there), key=lambda pair: pair.value)
+        return self._worst(here, self.relation.clip(here, there, self.grid.delta))
 
-    def _pairs(self, here: Floats, there: Floats) -> list[Pair]:
-        values = self.loss.values(self._masses(here), self._masses(there))
+    def _worst(self, here: Floats, there: Floats) -> Pair:
+        masses = self._masses(np.concatenate([here, there]))
+        values = self.loss.values(masses[: len(here)], masses[len(here) :])
         place = int(np.argmax(values))
-        return [
-            Pair(float(values[place]), tuple(here[place].tolist()), tuple(there[place].tolist()))
+        return Pair(float(values[place]), tuple(here[place].tolist()), tuple(there[place].tolist()))
+
+    # ---- crowds --------------------------------------------------------------------------------
+
+    def _crowd_value(self, crowd: Crowd) -> float:
+        sign = 1.0 if self.subject.largest_is_best else -1.0
+        counts = [count for *_, count in crowd.blocks]
+        if self.subject.canonical:
+            first, second = (
+                self.subject.log_blocks(
+                    sign * np.array([block[side] for block in crowd.blocks]),
+                    counts,
+                    monotonic=self.relation.monotonic,
+                )
+                + np.log(counts)
+                for side in (0, 1)
+            )
+            return float(self.loss.values(first[None], second[None])[0])
+        masses = self._masses(sign * np.stack(crowd.rows()))
+        together = collapsed(masses, counts)
+        return float(self.loss.values(together[:1], together[1:])[0])
+
+    def _keep_crowd(self, name: str, pairs: int, value: float, crowd: Crowd) -> None:
+        sign = 1.0 if self.subject.largest_is_best else -1.0
+        first, second = (tuple((sign * row).tolist()) for row in crowd.rows())
+        magnitude = max(map(abs, first))
+        self._record(name, crowd.size, pairs, Pair(value, first, second), magnitude)
+
+    def _crowds(self, total: int) -> list[tuple[float, Crowd]]:
+        delta, hair = self.grid.delta, self.grid.step
+        gaps = [2 * delta - hair, self.grid.snap(min(2 * self.noise_scale, 256 * delta))]
+        if self.thorough or not self.subject.canonical:
+            gaps += [
+                delta,
+                2 * delta + hair,
+                self.grid.snap(min(8 * self.noise_scale, 256 * delta)),
+            ]
+        valued = [
+            (self._crowd_value(crowd), crowd)
+            for crowd in crowds(total, self.grid, gaps, self.relation)
         ]
+        best = sorted(valued, key=lambda entry: -entry[0])[:_KEPT]
+        self._keep_crowd("crowds", len(valued), *best[0])
+        return best
+
+    def _climb_in_crowds(self, value: float, crowd: Crowd) -> None:
+        """Pattern search over the scores of the blocks, before and after, and how many have them."""
+        step, grow, pairs = self.grid.delta / 2, 4.0, 0
+        budget = _CROWD_BUDGET * (4 if self.thorough else 1)
+        while np.isfinite(value) and step >= self.grid.delta * 2.0**-8 and pairs < budget:
+            near = [
+                moved.clipped(self.relation, self.grid.delta) for moved in crowd.around(step, grow)
+            ]
+            valued = [(self._crowd_value(one), one) for one in near if one.size <= LARGEST]
+            pairs += len(valued)
+            best = max(valued, key=lambda entry: entry[0])
+            if best[0] > value * (1 + _WORTHWHILE):
+                value, crowd = best
+            else:
+                step, grow = step / 4, max(1.25, grow / 2)
+        self._keep_crowd("climb in crowds", pairs, value, crowd)

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.numbers.printing import jsonable
 
-Number = int | float
+_MOST_TOLD = 6
+"""More candidates than this are told block by block."""
 
 
-def plain(values: Any) -> tuple[Number, ...]:
+def plain(values: Any) -> tuple[Any, ...]:
     """Scores as people write them: whole numbers without a decimal point."""
-    return tuple(int(value) if float(value).is_integer() else float(value) for value in values)
+    return tuple(
+        int(value)
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+        else value
+        for value in values
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """Two neighbouring score vectors and the answer whose probabilities show the loss.
+    """Two neighbouring inputs and the answer whose probabilities show the loss.
 
     Attributes:
-        scores: the first score vector.
+        scores: the first score vector; or the first input of another kind, such as the rows of a table.
         neighbour: the second, a neighbour of the first under ``relation``.
-        relation: which neighbours: "general", "monotonic", "custom", or the rule of regularity broken.
-        outcome: the position of the telling answer; for a sum over answers, the one that adds most.
+        relation: which neighbours: "general", "monotonic", "custom", those of a table, or the rule of
+            regularity broken.
+        outcome: the place of the telling answer among ``answers``, which is its position if positions are
+            answered; for a sum over answers, the one that adds most.
         probability: that answer's probability under ``scores``.
         neighbour_probability: and under ``neighbour``.
         value: the loss of this pair, in the measure of the claim.
@@ -34,6 +43,9 @@ class Witness:
         other: for a range, the answer at the other end.
         order: for zCDP, the order α (1 is the limit of Kullback and Leibler).
         event: for (ε, δ), the set of answers.
+        answers: what each of the probabilities is of; empty where answers are positions.
+        multiplicities: in a crowd, how many candidates have each of the scores; a probability is then that
+            of one of them.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip
@@ -43,8 +55,8 @@ class Witness:
         (2, True)
     """
 
-    scores: tuple[Number, ...]
-    neighbour: tuple[Number, ...]
+    scores: tuple[Any, ...]
+    neighbour: tuple[Any, ...]
     relation: str
     outcome: int
     probability: float
@@ -56,22 +68,83 @@ class Witness:
     other: int | None = None
     order: float | None = None
     event: tuple[int, ...] = ()
+    answers: tuple[Any, ...] = ()
+    multiplicities: tuple[int, ...] = ()
+
+    def answer(self, place: int) -> str:
+        """An answer in words."""
+        if self.answers and place < len(self.answers):
+            return repr(self.answers[place])
+        if self.multiplicities:
+            count = self.multiplicities[place]
+            return f"{place}" if count == 1 else f"{place} (one of {count:,})"
+        return str(place)
 
     def as_dict(self) -> dict[str, Any]:
         """The witness as plain values."""
         names = [name for name in self.__slots__ if getattr(self, name) not in (None, ())]
-        return {name: jsonable(getattr(self, name)) for name in names}
+        return {name: _told(getattr(self, name)) for name in names}
 
     def __str__(self) -> str:
+        one, two = (_row(part, self.multiplicities) for part in (self.scores, self.neighbour))
+        numbers = all(isinstance(value, int | float) for value in self.scores + self.neighbour)
+        what = "scores" if numbers else "rows"
         return (
-            f"scores {_row(self.scores)} and {_row(self.neighbour)} ({self.relation}): answer "
-            f"{self.outcome} has probability {self.probability:.6g} and {self.neighbour_probability:.6g}"
+            f"{what} {one} and {two} ({self.relation}): answer {self.answer(self.outcome)} has "
+            f"probability {self.probability:.6g} and {self.neighbour_probability:.6g}"
         )
+
+
+def in_blocks(witness: Witness) -> Witness:
+    """A witness in a crowd told block by block, if few blocks tell it all.
+
+    Example:
+        >>> crowd = Witness(scores=(0, *[1] * 20), neighbour=(1, *[0] * 20), relation="general", outcome=3,
+        ...     probability=0.04, neighbour_probability=0.02, value=0.7, certainty="an example",
+        ...     probabilities=(0.2, *[0.04] * 20), neighbour_probabilities=(0.6, *[0.02] * 20))
+        >>> in_blocks(crowd).scores, in_blocks(crowd).multiplicities, in_blocks(crowd).outcome
+        ((0, 1), (1, 20), 1)
+    """
+    size = len(witness.scores)
+    columns = list(
+        zip(
+            witness.scores,
+            witness.neighbour,
+            witness.probabilities[:size],
+            witness.neighbour_probabilities[:size],
+            strict=True,
+        )
+    )
+    counts = Counter(columns)
+    if size <= _MOST_TOLD or len(counts) > _MOST_TOLD or len(witness.probabilities) > size:
+        return witness
+    places = {column: place for place, column in enumerate(counts)}
+    block = [places[column] for column in columns]
+    scores, neighbour, first, second = zip(*counts, strict=True)
+    return replace(
+        witness,
+        scores=scores,
+        neighbour=neighbour,
+        probabilities=first,
+        neighbour_probabilities=second,
+        multiplicities=tuple(counts.values()),
+        outcome=block[witness.outcome],
+        other=None if witness.other is None else block[witness.other],
+        event=tuple(sorted({block[place] for place in witness.event})),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One part of the search and how much it covered.
+
+    Attributes:
+        name: what was done.
+        relation: which neighbours.
+        size: how many candidates, or rows.
+        pairs: how many pairs were compared.
+        largest: the largest loss among them.
+        magnitude: the largest score in absolute value; 0 where inputs are no scores.
 
     Example:
         >>> Stage(name="lattice", relation="general", size=2, pairs=9, largest=0.5).pairs
@@ -83,6 +156,7 @@ class Stage:
     size: int
     pairs: int
     largest: float
+    magnitude: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +176,11 @@ class Verdict:
         proof: the page that proves the claim, where status is "proved", and which theorem Coq has checked,
             or that it is proved on paper.
         stages: how it was sought.
-        evaluations: how many score vectors were evaluated.
+        evaluations: how many inputs were evaluated.
         seconds: how long it took.
         seed: what makes the search reproducible.
+        notes: what else is to be said.
+        counted: what the sizes of the stages count.
         covered: what was searched, where that is no search among candidates.
 
     Example:
@@ -129,6 +205,7 @@ class Verdict:
     seconds: float = 0.0
     seed: int = 0
     notes: tuple[str, ...] = field(default=())
+    counted: str = "candidates"
     covered: str = ""
 
     @property
@@ -149,9 +226,11 @@ class Verdict:
         sizes = sorted({stage.size for stage in self.stages})
         kinds = list(dict.fromkeys(stage.name for stage in self.stages))
         relations = list(dict.fromkeys(stage.relation for stage in self.stages))
+        largest = max((stage.magnitude for stage in self.stages), default=0.0)
+        scores = f", scores up to {largest:.3g} in magnitude" if largest else ""
         return (
-            f"{self.pairs:,} pairs of neighbours ({' and '.join(relations)}) of {_some(sizes)} candidates, "
-            f"{self.evaluations:,} score vectors evaluated: {', '.join(kinds)}"
+            f"{self.pairs:,} pairs of neighbours ({' and '.join(relations)}) of {_some(sizes)} "
+            f"{self.counted}{scores}, {self.evaluations:,} inputs evaluated: {', '.join(kinds)}"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -194,19 +273,31 @@ class Verdict:
         return html_card(self)
 
 
-def _row(values: tuple[Number, ...]) -> str:
-    shown = [f"{value:.6g}" for value in values]
+def _told(value: Any) -> Any:
+    """Plain values for JSON; an answer of another kind as Python writes it."""
+    if isinstance(value, tuple | list):
+        return [_told(part) for part in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return jsonable(value)
+    return repr(value)
+
+
+def _row(values: tuple[Any, ...], multiplicities: tuple[int, ...]) -> str:
+    shown = [f"{value:.6g}" if isinstance(value, float) else repr(value) for value in values]
+    if multiplicities:
+        shown = [
+            one if count == 1 else f"{count:,} × {one}"
+            for one, count in zip(shown, multiplicities, strict=True)
+        ]
     if len(shown) > 8:
         shown = [*shown[:4], "…", *shown[-2:]]
     return "(" + ", ".join(shown) + ")"
 
 
 def _some(sizes: list[int]) -> str:
-    words = [str(size) for size in sizes]
-    return (
-        words[0]
-        if len(words) == 1
-        else ", ".join(words[:-1]) + " and " + words[-1]
-        if words
-        else "no"
-    )
+    words = [f"{size:,}" for size in sizes]
+    if len(words) > 5:
+        return f"{words[0]} to {words[-1]}"
+    if len(words) < 2:
+        return words[0] if words else "no"
+    return ", ".join(words[:-1]) + " and " + words[-1]

@@ -44,6 +44,7 @@ _SECTIONS = {
     },
     "Check": {
         "audit": ("audit", "Search for scores that refute a claimed guarantee."),
+        "observatory": ("observatory", "Other libraries' mechanisms, audited, in one table."),
         "verify": ("verify", "Check a decision record, and the ledger against it."),
         "claims": ("papers", "Every numbered claim of five papers, checked."),
         "reproduce": ("papers", "Redraw the papers' figures; where do they differ?"),

@@ -224,7 +224,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
     _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
 
 
-@command("bound")
+@command("bound", Question)
 @_WHAT
 @option(
     "--covers NUMBER", "The part of the people who are to stay within the bound.", default="0.999"
@@ -270,13 +270,12 @@ def top(*, unordered: bool, **asked: Any) -> None:
     _ask("top_k", ordered=not unordered, **asked)
 
 
-@command("first")
+@command("first", Question)
 @_WHAT
 @option(
     "--groups LIST",
     "The public groups in their order: a range such as 2026-W01:2026-W52, with commas, or a file.",
-    required=True,
-    callback=lambda _context, _option, text: text if ":" in text else _listed(text),
+    callback=lambda _context, _option, text: text if ":" in (text or "") else _listed(text),
 )
 @option("--above NUMBER", "How many people a group must reach.", required=True)
 @option("--crossings COUNT", "Name up to so many groups, not only the first.", default=None)

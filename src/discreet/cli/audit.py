@@ -22,7 +22,8 @@ _STYLES = {"refuted": "bold red", "not refuted": "bold yellow", "proved": "bold 
 @argument(
     "MECHANISM",
     "A mechanism's name, or your own as file.py:name or package.module:name: a function of scores that "
-    "returns probabilities, or an object with probabilities(scores).",
+    "returns probabilities, or an object with probabilities(scores). Or another library's, as in "
+    "opendp:make_noisy_max; discreet observatory lists them.",
     shell_complete=mechanism_names,
 )
 @option(
@@ -34,9 +35,11 @@ _STYLES = {"refuted": "bold red", "not refuted": "bold yellow", "proved": "bold 
 @option("--delta NUMBER", "The mechanism's δ, if it takes one.")
 @option("--truth NUMBER", "For exponential randomized response.")
 @option("--optimize NAME", "max or min.")
+@option("--crossings COUNT", "For above-threshold: how many end the stream.", default=1)
 @option("--sensitivity NUMBER", "How far one person moves one score.", default="1")
 @option("--monotonic/--general", "Only such neighbours; both unless told.", default=None)
 @option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True)
+@option("--thorough", "Look several times as long, in more places.")
 @option("--starts COUNT", "Climbs for each neighbour relation.", default=6)
 @option("--seed SEED", "The same seed gives the same verdict.", type=int, default=0)
 @option(
@@ -52,7 +55,9 @@ def audit(
     claim: str | None,
     sensitivity: str,
     monotonic: bool | None,
+    crossings: int,
     n: tuple[int, ...],
+    thorough: bool,
     starts: int,
     seed: int,
     samples: int | None,
@@ -69,15 +74,29 @@ def audit(
     Example: discreet audit permute-and-flip --epsilon 1 --claim bounded-range:1
 
     Example: discreet audit mine.py:my_sampler --claim pure:1 --sampled 200000
+
+    Example: discreet audit diffprivlib:PermuteAndFlip --epsilon 1
     """
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     from discreet import audit as room
-    from discreet.cli.audited import failures_of, subject_named
+    from discreet.cli.audited import failures_of, library_named, subject_named
 
     parameters = {name: value for name, value in given.items() if value is not None}
-    claimed = _claim(claim, given["epsilon"])
-    subject = subject_named(mechanism, parameters)
+    library = library_named(mechanism)
+    if library is None:
+        claimed = _claim(claim, given["epsilon"])
+        subject = subject_named(
+            mechanism,
+            parameters,
+            sensitivity=sensitivity,
+            monotonic=bool(monotonic),
+            crossings=crossings,
+        )
+    elif claim is not None:
+        raise ParameterError(
+            f"--claim is not allowed: {mechanism} comes with the claim of its library"
+        )
     where: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "n": n or None}
     verdict: Verdict
     with (
@@ -89,9 +108,19 @@ def audit(
         def tell(stage: str, share: float) -> None:
             bar.update(task, completed=share, description=stage)
 
-        if samples is None:
+        if library is not None:
+            verdict = library.audit(given["epsilon"], progress=tell)
+        elif samples is None:
             _refuse_a_sampler(mechanism, subject)
-            verdict = room.audit(subject, claimed, **where, starts=starts, seed=seed, progress=tell)
+            verdict = room.audit(
+                subject,
+                claimed,
+                **where,
+                thorough=thorough,
+                starts=starts,
+                seed=seed,
+                progress=tell,
+            )
         elif isinstance(claimed, room.Regular):
             raise ParameterError("--claim regular cannot be audited with --sampled")
         else:
@@ -167,7 +196,8 @@ def show(verdict: Verdict) -> None:
         table = Table("", "scores", "neighbour", box=None, padding=(0, 1))
         for label, first, second in bars(pair):
             table.add_row(label, first, second, style="bold" if "◀" in label else "")
-        parts.append(table)
+        if table.rows:
+            parts.append(table)
     parts.append(Text("\n" + explanation(verdict)))
     searched = f"Searched {verdict.coverage}; {verdict.seconds:.1f} s"
     parts.append(Text(f"{searched}, {_repeatable(verdict)}.", "dim"))

@@ -8,13 +8,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError, ParameterError
 
+if TYPE_CHECKING:
+    from discreet.audit.libraries import Adapter
 
-def subject_named(name: str, parameters: dict[str, str]) -> Any:
-    """A registered mechanism, or what ``file.py:name`` or ``package.module:name`` holds."""
+
+def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
+    """A registered mechanism, or what ``file.py:name`` or ``package.module:name`` holds.
+
+    ``stream`` is what a rule about a stream is told besides.
+    """
     place, colon, attribute = name.rpartition(":")
     if name.endswith(".py") or (colon and not attribute):
         whole_file = name.rstrip(":")
@@ -22,9 +28,11 @@ def subject_named(name: str, parameters: dict[str, str]) -> Any:
             f"⟨mechanism⟩{name!r} is not allowed: say what in it, as in {whole_file}:my_mechanism"
         )
     if not colon:
-        from discreet.mechanisms.registry import mechanism_named
+        from discreet.mechanisms.registry import STREAMS, mechanism_named
 
         try:
+            if name in STREAMS:
+                return STREAMS[name](threshold=0, **stream, **parameters)
             return mechanism_named(name, **parameters)
         except TypeError:
             raise ParameterError(f"{name} does not take all of: {_options(parameters)}") from None
@@ -41,6 +49,15 @@ def subject_named(name: str, parameters: dict[str, str]) -> Any:
         except TypeError:
             taken = _options(parameters) or "no option at all, such as --epsilon"
             raise ParameterError(f"{name} cannot be made with {taken}") from None
+
+
+def library_named(name: str) -> Adapter | None:
+    """The adapter of another library's mechanism, as in ``opendp:make_noisy_max``; None if it is none."""
+    if ":" not in name or name.endswith(".py"):
+        return None
+    from discreet.audit.libraries import ADAPTERS, adapter_named
+
+    return adapter_named(name) if name in ADAPTERS else None
 
 
 def _options(parameters: dict[str, str]) -> str:

@@ -310,10 +310,13 @@ def ask_desk(ctx: Context) -> None:
     if "at" in given:
         given["at"] = [level.strip() for level in given["at"].split(",")]
     question = {"top": "top_k", "first": "first_above"}.get(str(ctx.command.name), ctx.command.name)
+    if question not in _QUESTIONS:
+        raise ParameterError(f"a desk is not asked for {question}: {', '.join(_QUESTIONS)}")
     release = getattr(connect().table(table), str(question))(**given)
     deliver(as_json(release.as_data(), indent=None) if as_data else str(release), file)
 
 
+_QUESTIONS = ("mode", "top_k", "median", "quantiles", "first_above")
 _ANALYSTS_OWN = (
     "column",
     "epsilon",

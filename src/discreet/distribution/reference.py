@@ -8,6 +8,7 @@ Theorem 4 of ``docs/proofs/probabilities.md`` and added to the radius.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -16,9 +17,14 @@ from typing import Any
 from discreet.errors import ParameterError, ScoresError
 from discreet.numbers.balls import ball_of, precision
 
+# More candidates than this on few levels: an adaptive rule instead of one that is exact for the degree.
+_MANY, _FEW_LEVELS = 64, 12
+
 
 def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Balls around permute-and-flip's probabilities; a thousand gaps take about a second.
+    """Balls around permute-and-flip's probabilities; a thousand different gaps take about a second.
+
+    Equal gaps are worked out once, so that crowds of any size cost no more than their levels.
 
     Example:
         >>> best, other = permute_and_flip_ball([Fraction(0), Fraction(1)])
@@ -27,9 +33,11 @@ def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[A
         >>> (best + other).contains(1)
         True
     """
+    crowd = _Crowd(gammas)
     with precision(_precision(bits)):
-        coins = _coins(_checked(gammas))
-        return [coin * chance for coin, chance in zip(coins, _unbeaten(coins), strict=True)]
+        coins = _coins(crowd.levels)
+        chances = _unbeaten(coins, crowd.counts)
+        return crowd.spread([coin * part for coin, part in zip(coins, chances, strict=True)])
 
 
 def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
@@ -41,10 +49,11 @@ def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
     """
     from flint import arb
 
+    crowd = _Crowd(gammas)
     with precision(_precision(bits)):
-        coins = _coins(_checked(gammas))
-        total = sum(coins, arb(0))
-        return [coin / total for coin in coins]
+        coins = _coins(crowd.levels)
+        total = sum((m * coin for coin, m in zip(coins, crowd.counts, strict=True)), arb(0))
+        return crowd.spread([coin / total for coin in coins])
 
 
 def exponential_randomized_response_ball(
@@ -82,32 +91,38 @@ def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[
         >>> noisy_max_laplace_ball([Fraction(0), Fraction(2)])[1]  # e⁻²(1/2 + 2/4)
         [0.135335283236613 +/- ...]
     """
-    from flint import arb
-
-    exact = _checked(gammas)
+    crowd = _Crowd(gammas)
     with precision(_precision(bits)):
-        coins = _coins(exact)
-        above = _unbeaten([coin / 2 for coin in coins])
-        order = sorted(range(len(exact)), key=exact.__getitem__)
-        below = _below([exact[r] for r in order], bits)
-        result = [arb(0)] * len(exact)
-        for place, r in enumerate(order):
-            # Both parts are relative to p_r, so tiny probabilities keep narrow balls.
-            result[r] = coins[r] * (above[r] / 2 + below[place])
-        return result
+        coins = _coins(crowd.levels)
+        above = _unbeaten([coin / 2 for coin in coins], crowd.counts)
+        below = _below(crowd.levels, crowd.counts, bits)
+        # Both parts are relative to p_r, so tiny probabilities keep narrow balls.
+        return crowd.spread(
+            [coin * (one / 2 + two) for coin, one, two in zip(coins, above, below, strict=True)]
+        )
+
+
+class _Crowd:
+    """Gaps in order, each once, with how many candidates have it."""
+
+    def __init__(self, gammas: Sequence[Fraction]) -> None:
+        self._gammas = [Fraction(gamma) for gamma in gammas]
+        if not self._gammas or min(self._gammas) != 0:
+            raise ScoresError("gaps must be non-negative, and the least exactly zero")
+        tally = Counter(self._gammas)
+        self.levels = sorted(tally)
+        self.counts = [tally[level] for level in self.levels]
+
+    def spread(self, balls: Sequence[Any]) -> list[Any]:
+        """One ball for each level as one for each candidate."""
+        found = dict(zip(self.levels, balls, strict=True))
+        return [found[gamma] for gamma in self._gammas]
 
 
 def _precision(bits: int) -> int:
     if bits < 64:
         raise ParameterError(f"bits must be at least 64, not {bits}")
     return bits + 32
-
-
-def _checked(gammas: Sequence[Fraction]) -> list[Fraction]:
-    values = [Fraction(gamma) for gamma in gammas]
-    if not values or min(values) != 0:
-        raise ScoresError("gaps must be non-negative, and the least exactly zero")
-    return values
 
 
 def _coins(gammas: Sequence[Fraction]) -> list[Any]:
@@ -122,92 +137,120 @@ def _rule(count: int) -> list[tuple[Any, Any]]:
     return [((1 - root) / 2, weight / 2) for root, weight in roots]
 
 
-def _unbeaten(coins: Sequence[Any]) -> list[Any]:
-    """∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r, exactly but for rounding."""
-    from flint import arb
+def _unbeaten(coins: Sequence[Any], counts: Sequence[int]) -> list[Any]:
+    """∫₀¹ Π_{t≠r} (1 − u·c_t) du for one r of every level, exactly but for rounding."""
+    from flint import acb, arb
 
+    if sum(counts) > _MANY and len(coins) <= _FEW_LEVELS:
+        # Entire integrands: flint's adaptive rule encloses the integral rigorously, whatever the degree.
+        return [acb.integral(_others(coins, counts, r), 0, 1).real for r in range(len(coins))]
     result = [arb(0)] * len(coins)
-    for node, weight in _rule((len(coins) + 1) // 2):
+    for node, weight in _rule((sum(counts) + 1) // 2):
         factors = [1 - node * coin for coin in coins]
         product = weight
-        for factor in factors:
-            product *= factor
+        for factor, count in zip(factors, counts, strict=True):
+            product *= factor**count
         result = [total + product / factor for total, factor in zip(result, factors, strict=True)]
     return result
 
 
-def _below(gammas: Sequence[Fraction], bits: int) -> list[Any]:
-    """Contribution, over p_r, of the region below the best score; gaps ascending."""
+def _others(coins: Sequence[Any], counts: Sequence[int], left_out: int) -> Any:
+    def product(u: Any, _analytic: bool) -> Any:
+        from flint import acb
+
+        value = acb(1)
+        for level, (coin, count) in enumerate(zip(coins, counts, strict=True)):
+            value *= (1 - u * coin) ** (count - (level == left_out))
+        return value
+
+    return product
+
+
+def _below(gammas: Sequence[Fraction], counts: Sequence[int], bits: int) -> list[Any]:
+    """Contribution, over p_r, of the region below the best score; one for each level."""
     from flint import arb
 
-    size = len(gammas)
-    flat, result = _flat_part(gammas, bits)
-    for ahead, (score, following) in enumerate(pairwise(gammas), start=1):
+    flat, result = _flat_part(gammas, counts, bits)
+    for levels, (score, following) in enumerate(pairwise(gammas), start=1):
         upper = max(score, flat)
+        ahead = sum(counts[:levels])
         # Past the second best ψ grows by 1 per unit, so ψ > bits is reached within this reach.
         lower = following if ahead == 1 else min(following, upper + bits)
-        panels = _panels(upper, lower, gammas, ahead)
+        panels = _panels(upper, lower, gammas, counts, levels)
         if lower < following:
             panels.append((lower, following))  # never integrated: ψ > bits at its start
         for panel in panels:
-            decay = _decay(gammas, ahead, panel[0])
+            decay = _decay(gammas, counts, levels, panel[0])
             if decay > bits:
                 # ψ only grows, by at least 1 per unit: all that is left is at most exp(−ψ).
                 left = arb(0, float(arb(-decay).exp().upper()))
                 return [total + left for total in result]
-            _add_panel(result, gammas, ahead, panel, bits)
+            _add_panel(result, gammas, counts, levels, panel, bits=bits)
     # Below every score the integrand is exp(−n·z): its integral is its value at the last over n.
-    heads = _last_weight(gammas) / size
+    heads = _last_weight(gammas, counts) / sum(counts)
     return [
         total + heads * (ball_of(gamma - gammas[-1])).exp()
         for total, gamma in zip(result, gammas, strict=True)
     ]
 
 
-def _flat_part(gammas: Sequence[Fraction], bits: int) -> tuple[Fraction, list[Any]]:
+def _flat_part(
+    gammas: Sequence[Fraction], counts: Sequence[int], bits: int
+) -> tuple[Fraction, list[Any]]:
     """How far below the best score the others do not matter, and what that stretch contributes.
 
     There Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below 2^−bits.
     """
     from flint import arb
 
-    others = gammas[1:]
-    if not others or others[0] == 0:
+    if counts[0] > 1 or len(gammas) == 1:
         return Fraction(0), [arb(0)] * len(gammas)
-    weight = sum((ball_of(others[0] - gamma).exp() for gamma in others), arb(0))
+    others = list(zip(gammas[1:], counts[1:], strict=True))
+    second = gammas[1]
+    weight = sum((m * ball_of(second - gamma).exp() for gamma, m in others), arb(0))
     margin = float((weight.log() + bits * arb(2).log()).upper())
-    flat = max(Fraction(0), others[0] - Fraction(margin))
-    doubt = sum((ball_of(flat - gamma).exp() / 2 for gamma in others), arb(0))
+    flat = max(Fraction(0), second - Fraction(margin))
+    doubt = sum((m * ball_of(flat - gamma).exp() / 2 for gamma, m in others), arb(0))
     product = (1 - doubt).union(arb(1))
     best = (1 - (-ball_of(flat)).exp()) / 2
     return flat, [product * best, *[product * ball_of(flat) / 4] * len(others)]
 
 
-def _last_weight(gammas: Sequence[Fraction]) -> Any:
+def _last_weight(gammas: Sequence[Fraction], counts: Sequence[int]) -> Any:
     from flint import arb
 
-    shift = sum((gamma - gammas[-1] for gamma in gammas[1:]), Fraction(0))
-    return ball_of(shift).exp() / arb(2) ** len(gammas)
+    shift = gammas[-1] + sum(
+        (m * (gamma - gammas[-1]) for gamma, m in zip(gammas, counts, strict=True)), Fraction(0)
+    )
+    return ball_of(shift).exp() / arb(2) ** sum(counts)
 
 
-def _decay(gammas: Sequence[Fraction], ahead: int, height: Fraction) -> float:
+def _decay(
+    gammas: Sequence[Fraction], counts: Sequence[int], levels: int, height: Fraction
+) -> float:
     """ψ of Theorem 5, rounded down."""
     from flint import arb
 
-    total = arb(2).log() * ahead
-    total += sum((ball_of(height - gamma) for gamma in gammas[1:ahead]), arb(0))
-    total += sum((ball_of(height - gamma).exp() / 2 for gamma in gammas[ahead:]), arb(0))
+    both = list(zip(gammas, counts, strict=True))
+    total = arb(2).log() * sum(counts[:levels]) - ball_of(height)
+    total += sum((m * ball_of(height - gamma) for gamma, m in both[:levels]), arb(0))
+    total += sum((m * ball_of(height - gamma).exp() / 2 for gamma, m in both[levels:]), arb(0))
     return float(total.lower())
 
 
 def _panels(
-    upper: Fraction, lower: Fraction, gammas: Sequence[Fraction], ahead: int
+    upper: Fraction,
+    lower: Fraction,
+    gammas: Sequence[Fraction],
+    counts: Sequence[int],
+    levels: int,
 ) -> list[tuple[Fraction, Fraction]]:
     """The stretch between two scores, cut so that (1 + k + W) · length stays moderate."""
     panels = []
-    stop = lower
+    stop, ahead = lower, sum(counts[:levels])
+    behind = list(zip(gammas, counts, strict=True))[levels:]
     while stop > upper:
-        weight = sum(float(ball_of(stop - gamma).exp()) for gamma in gammas[ahead:])
+        weight = sum(m * float(ball_of(stop - gamma).exp()) for gamma, m in behind)
         length = Fraction(min(1.0, 32.0 / (1 + ahead + weight))).limit_denominator(1 << 20)
         start = max(upper, stop - length)
         panels.append((start, stop))
@@ -218,8 +261,10 @@ def _panels(
 def _add_panel(
     result: list[Any],
     gammas: Sequence[Fraction],
-    ahead: int,
+    counts: Sequence[int],
+    levels: int,
     panel: tuple[Fraction, Fraction],
+    *,
     bits: int,
 ) -> None:
     """Add a Gauss rule in y = 1 − exp(z − stop), widened by Theorem 4's relative remainder."""
@@ -227,20 +272,18 @@ def _add_panel(
 
     start, stop = panel
     width = 1 - ball_of(start - stop).exp()
-    weight = sum((ball_of(stop - gamma).exp() for gamma in gammas[ahead:]), arb(0))
-    count, remainder = _remainder(width, ahead, weight, bits)
-    part = [arb(0)] * len(gammas)
     at_stop = [ball_of(stop - gamma).exp() for gamma in gammas]
+    weight = sum((m * x for x, m in zip(at_stop[levels:], counts[levels:], strict=True)), arb(0))
+    count, remainder = _remainder(width, sum(counts[:levels]), weight, bits)
+    part = [arb(0)] * len(gammas)
     for node, node_weight in _rule(count):
         scale = 1 - width * node
         ratios = [ratio * scale for ratio in at_stop]
-        product = node_weight * width / scale / 2
-        for ratio in ratios[1:ahead]:
-            product /= 2 * ratio
-        for ratio in ratios[ahead:]:
-            product *= 1 - ratio / 2
-        for r, ratio in enumerate(ratios):
-            part[r] += product / ratio if r < ahead else product / (2 - ratio)
+        product = node_weight * width / scale / 2 * (2 * ratios[0])
+        for level, (ratio, m) in enumerate(zip(ratios, counts, strict=True)):
+            product *= (2 * ratio) ** -m if level < levels else (1 - ratio / 2) ** m
+        for level, ratio in enumerate(ratios):
+            part[level] += product / ratio if level < levels else product / (2 - ratio)
     widen = 1 + arb(0, remainder)
     for r, value in enumerate(part):
         # The rule is within `remainder` of the integral, relative to the integral.

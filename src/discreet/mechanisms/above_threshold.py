@@ -26,7 +26,7 @@ G = TypeVar("G", bound=Guarantee)
 PAGE = "docs/proofs/above-threshold.md"
 NOISES = {
     "exponential": Proof(PAGE, "above_threshold_pure_dp"),
-    "laplace": Proof(PAGE),
+    "laplace": Proof(PAGE, "above_threshold_laplace_pure_dp"),
 }
 """The kinds of noise, each with what proves its guarantee."""
 
@@ -136,6 +136,15 @@ class CrossingRule:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (type(self), self.parameters())
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.parameters() == other.parameters()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.parameters().values()))
+
     def parameters(self) -> dict[str, Any]:
         """The arguments that make this rule again."""
         names = list(inspect.signature(CrossingRule).parameters)
@@ -145,7 +154,7 @@ class CrossingRule:
         shown = ", ".join(
             f"{name}={value}"
             for name, value in self.parameters().items()
-            if value not in (None, False)
+            if value is not None and value is not False
         )
         return f"{type(self).__name__}({shown})"
 
@@ -178,11 +187,6 @@ class CrossingRule:
         # A subclass may do something else under the same promise: nothing is known to prove that.
         proof = NOISES[self.noise] if type(self) is CrossingRule else None
         return promise.resting_on(proof).to(measure, delta=delta)
-
-    def with_gaps(self) -> PureDP:
-        """What the stream costs if the gaps of its crossings are told as well: the same, by another proof."""
-        stated = self.guarantee()
-        return stated if stated.proof is None else stated.resting_on(Proof(PAGE))
 
     def draw(self, bits: Bits) -> NoisyThreshold:
         """The threshold with its noise, drawn now: one stream."""
@@ -247,6 +251,10 @@ class CrossingRule:
             return np.array([float(Fraction(value) - self.middle) for value in values.tolist()])
         middle = float(self.middle)
         return np.asarray((values - middle) - float(self.middle - Fraction(middle)))
+
+
+def _made_again(kind: type[CrossingRule], parameters: dict[str, Any]) -> CrossingRule:
+    return kind(**parameters)
 
 
 def block_logs(

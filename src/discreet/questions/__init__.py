@@ -10,12 +10,13 @@ Example:
 from __future__ import annotations
 
 from discreet.questions.answer import NeverMatchesWarning, TableRelease
+from discreet.questions.bound import bound
 from discreet.questions.context import Terms
 from discreet.questions.first_above import first_above
 from discreet.questions.mode import mode
 from discreet.questions.periods import periods
 from discreet.questions.private_table import PrivateTable, table
-from discreet.questions.quantiles import bound, median, quantile, quantiles
+from discreet.questions.quantiles import median, quantile, quantiles
 from discreet.questions.select_by import select_by, select_from_file
 from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
 from discreet.questions.top_k import top_k

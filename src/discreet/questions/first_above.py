@@ -104,7 +104,7 @@ def first_above(
 
     return asking.release(
         f"first above {rule.threshold}",
-        parts=[(resting(rule.with_gaps() if with_gap else rule.guarantee(), moved), 1)],
+        parts=[(resting(rule.guarantee(), moved), 1)],
         mechanism=rule.name,
         read=lambda: people_per_candidate(table, rows, column=column, keys=public.keys),
         answer=answer,

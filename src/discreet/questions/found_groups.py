@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from discreet.accounting import Event
-from discreet.errors import ParameterError
+from discreet.errors import DiscreetError, ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import Proof
 from discreet.mechanisms import PermuteAndFlip
@@ -239,7 +239,12 @@ def _asked_again(
 ) -> TableRelease:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NeverMatchesWarning)  # said before it was paid for
-        return question(replace(context, ledger=None, dataset=None), column, **options)
+        try:
+            return question(replace(context, ledger=None, dataset=None), column, **options)
+        except DiscreetError as error:
+            # What it has cost is said once, by whoever pays.
+            error.args = (str(error).partition("; count ")[0],)
+            raise
 
 
 def _paid(

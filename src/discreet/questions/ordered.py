@@ -48,7 +48,7 @@ class ColumnGrid:
     rules: Sentences
 
 
-def axis_of(
+def column_grid(
     table: Table,
     column: str,
     *,

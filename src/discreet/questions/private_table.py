@@ -9,10 +9,11 @@ from typing import Any, Unpack
 from discreet.displays import card, visible
 from discreet.displays import table as html_table
 from discreet.neighbours import Neighbours
+from discreet.questions.bound import bound
 from discreet.questions.context import Context, TableTerms
 from discreet.questions.first_above import first_above
 from discreet.questions.mode import mode
-from discreet.questions.quantiles import bound, median, quantile, quantiles
+from discreet.questions.quantiles import median, quantile, quantiles
 from discreet.questions.select_by import select_by
 from discreet.questions.spending import AnyLedger
 from discreet.questions.top_k import top_k

@@ -19,11 +19,10 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.numbers.exact import refuse
 from discreet.questions.answer import OUTSIDE, PER_PERSON, TableRelease, about_values, rule_named
 from discreet.questions.context import Asking, Context, Terms
 from discreet.questions.found_groups import in_groups, require_no_delta
-from discreet.questions.ordered import ColumnGrid, axis_of
+from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.questions.scoring import (
     LARGEST_DENOMINATOR,
     choices,
@@ -92,7 +91,7 @@ def quantiles(
             f"⟨at⟩{at!r} is not allowed: their common denominator is above a million"
         )
     what = "quantiles " + ", ".join(map(str, levels))
-    axis = axis_of(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
+    axis = column_grid(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
     return of_levels(asking, what, levels, axis, per_person=per_person, outside=outside)
 
 
@@ -273,7 +272,7 @@ def quantile(
     asking = Context.of(data, terms).asking(column, epsilon)
     level = level_of(at)
     what = "median" if level == Fraction(1, 2) else f"quantile {level}"
-    axis = axis_of(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
+    axis = column_grid(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
     return of_levels(asking, what, [level], axis, per_person=per_person, outside=outside, one=True)
 
 
@@ -313,38 +312,3 @@ def median(
         delta=delta,
         **terms,
     )
-
-
-@in_groups
-def bound(
-    data: Any,
-    column: str,
-    *,
-    covers: object = "0.999",
-    epsilon: object,
-    unit: object = 1,
-    largest: object = None,
-    delta: object = None,
-    **terms: Unpack[Terms],
-) -> TableRelease:
-    """A magnitude within which about a part ``covers`` of the people stay: a bound for later questions.
-
-    For a column of numbers or time spans whose bounds nobody knows. A person counts with the largest of
-    their magnitudes, and the answer is a point of a growing grid, as for ``quantile`` without bounds. With
-    the answer b a later question may say ``bounds=(-b, b)``, or ``(0, b)`` where nothing is negative; the
-    little that lies outside is clamped then.
-
-    Example:
-        >>> import polars as pl
-        >>> staff = pl.DataFrame({"person": range(5000), "pay": [30_000 + 7 * i for i in range(5000)]})
-        >>> 60_000 < bound(staff, column="pay", covers=0.99, epsilon=2, user="person").answer < 70_000
-        True
-    """
-    require_no_delta(delta)
-    asking = Context.of(data, terms).asking(column, epsilon)
-    level = level_of(covers)
-    if asking.table.kind(column) in ("date", "moment"):
-        raise refuse("column", column, "a column of numbers or time spans: a date has no magnitude")
-    axis = axis_of(asking.table, column, bounds=None, unit=unit, largest=largest, magnitudes=True)
-    what = f"bound that covers {label_of(level)}"
-    return of_levels(asking, what, [level], axis, per_person="largest", outside="clamp", one=True)

@@ -110,6 +110,8 @@ def top_k(
     """
     asking = Context.of(data, terms).asking(column, epsilon)
     number = whole("k", k)
+    if method not in (None, JOINT, ONE_SHOT, PEELING):
+        raise refuse("method", method, f'"{JOINT}", "{ONE_SHOT}" or "{PEELING}"')
     what = f"top {number}"
     share = share_of(with_count, count_share)
     if candidates is None and bounds is None and delta is not None:
@@ -316,7 +318,7 @@ def way_to_choose(
             (PureDP(epsilon).resting_on(Proof(_PAGE, "one_shot_pure_dp")), 1),
             "one-shot exponential noise",
         )
-    raise refuse("method", method, f'"{JOINT}" (of counts), "{ONE_SHOT}" or "{PEELING}"')
+    raise refuse("method", method, f'"{PEELING}" or "{ONE_SHOT}"')
 
 
 def peel(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:

@@ -106,8 +106,8 @@ def people_per_grid_point(
         if outside == "clamp":
             frame = frame.with_columns(grid.clamped(nw.col("value")).alias("value"))
         frame = frame.filter(grid.contains(nw.col("value")))
-        index = grid.index_above(nw.col("value")).cast(nw.Int64)
-        frame = frame.select(*_people_of(rows), *_groups_of(rows), index.alias("value"))
+        index = nw.col("index").cast(nw.Int64).alias("value")
+        frame = grid.with_index(frame).select(*_people_of(rows), *_groups_of(rows), index)
         if rows.user is not None:
             frame = _one_each(frame, table.engine, rows, per_person, len(grid))
         return collected(_people_in(frame, replace(rows, user=None), *_groups_of(rows), "value"))

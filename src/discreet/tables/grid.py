@@ -116,6 +116,12 @@ class Grid:
         """A finite float64 expression, moved to the nearer bound where it lies outside."""
         return number.clip(float(self.lower), float(self.upper))
 
+    def with_index(self, frame: Any) -> Any:
+        """A lazy frame with the column ``index``: that of the least grid point that is at least ``value``."""
+        import narwhals as nw
+
+        return frame.with_columns(self.index_above(nw.col("value")).alias("index"))
+
     def index_above(self, number: Any) -> Any:
         """The index of the least grid point that is at least ``number``, as a float64 expression.
 

@@ -2,7 +2,7 @@
 
 In units: every whole number up to 2048, then 1024 points in each doubling, up to a public largest magnitude,
 and the same below zero. Points further out lie a thousandth apart. A value falls to the least point at or
-above it; a float within 2⁻⁴⁸ of a point counts as that point.
+above it; whoever is within 2⁻²⁴ of a step of a point counts as being there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from discreet.numbers.exact import positive
 
 _EVEN = 2048
 _OCTAVE = 1024
-_ABOUT_ONE = 2.0**-48
+_LEFT_OUT = float(12 * _OCTAVE - _EVEN)
+_ABOUT = 2.0**-24  # of a step: whoever is so near a point is at it
 _MOST_OCTAVES = 100
 LARGEST = 10**12
 """The largest magnitude, in units, unless told otherwise."""
@@ -98,33 +99,28 @@ class GrowingGrid:
     def _top(self) -> float:
         return float(abs(self.label(len(self) - 1)))
 
-    def index_above(self, number: Any) -> Any:
-        """The index of the least grid point that is at least ``number``, as a float64 expression.
+    def with_index(self, frame: Any) -> Any:
+        """A lazy frame with the column ``index``: that of the least grid point that is at least ``value``.
 
         Rounding may move a value by a step where two points are closer than floats tell apart; a person has
-        one index all the same, and that is all that privacy rests on.
+        one index all the same, and that is all that privacy rests on. One column after the other, since an
+        engine computes an expression as often as it is written.
         """
         import narwhals as nw
 
         part, whole = float(self.unit.denominator), float(self.unit.numerator)
-        size = number.abs() * part / whole
-        up = self._up(size * (1.0 - _ABOUT_ONE), round_up=True)
-        if self.magnitudes:
-            return up
-        down = self._up(size * (1.0 + _ABOUT_ONE), round_up=False)
-        limit = float(self._steps)
-        index = nw.when(number > 0.0).then(up).otherwise(-1.0 * down)
-        return index.clip(-limit, limit) + limit
-
-    def _up(self, size: Any, *, round_up: bool) -> Any:
-        """How many steps from zero to a magnitude in units, rounded up or down to a whole number."""
-        import narwhals as nw
-
-        # A magnitude at an end of an octave has the same number of steps in both, so a guess will do.
-        octave = nw.max_horizontal(size, nw.lit(float(_EVEN))).log(2.0).floor()
-        steps = (
-            (size / 2.0**octave - 1.0) * float(_OCTAVE) + (octave - 11.0) * float(_OCTAVE) + _EVEN
-        )
+        value, size, octave = nw.col("value"), nw.col("size"), nw.col("octave")
+        frame = frame.with_columns((value.abs() * part / whole).alias("size"))
+        outer = nw.when(size > float(_EVEN)).then(size).otherwise(nw.lit(float(_EVEN)))
+        frame = frame.with_columns(outer.alias("octave"))
+        # At an end of an octave a magnitude has the same number of steps in both, so a guess will do.
+        frame = frame.with_columns(octave.log(2.0).floor().alias("octave"))
+        steps = size * float(_OCTAVE) / 2.0**octave + octave * float(_OCTAVE) - _LEFT_OUT
         steps = nw.when(size <= float(_EVEN)).then(size).otherwise(steps)
-        found = steps.ceil() if round_up else steps.floor()
-        return found.clip(0.0, float(self._steps))
+        if not self.magnitudes:
+            steps = steps * nw.when(value > 0.0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
+        frame = frame.with_columns((steps - _ABOUT).ceil().alias("index"))
+        index = nw.col("index").clip(
+            0.0 if self.magnitudes else -float(self._steps), float(self._steps)
+        )
+        return frame.with_columns((index + float(self.zero)).alias("index"))

@@ -37,6 +37,7 @@ RENYI = "the Rényi divergence of one run (Papernot and Steinke)"
 _BITS = 128
 _PRECISION = 1e-10
 _FARTHEST = 4_096.0
+_DEAREST = 500  # beyond it e^ε is no float, and no bound is worth the work
 _STEPS = 60
 
 
@@ -160,9 +161,11 @@ def _by_ratio(
 
         def excess(epsilon: Fraction) -> float:
             # R is large enough once δ(ln R) ≤ (R − 1)γ/(1 − γ).
-            return float_up(
-                upper_bound(lambda e, d, o: d - e.expm1() * o, epsilon, profile.at(epsilon), odds)
+            found = upper_bound(
+                lambda e, d, o: d - e.expm1() * o, epsilon, profile.at(epsilon), odds
             )
+            # Only its sign matters where it is far below zero, and no float may hold it there.
+            return float_up(max(Fraction(-1), found))
 
         ratio = _least(excess, profile.reach)
         return math.inf if ratio is None else first + (power or 1 + runs.shape) * ratio
@@ -179,6 +182,8 @@ def _least(excess: object, reach: Fraction) -> Fraction | None:
 
 def _by_weights(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Exact:
     """The least ε at which the weighted sum of the profile is at most δ: theorem 3."""
+    if profile.reach > _DEAREST:
+        return math.inf
     weights = weights_of(profile, runs, delta)
 
     def excess(epsilon: float) -> float:

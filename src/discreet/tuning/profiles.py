@@ -27,7 +27,9 @@ from discreet.numbers.searches import peak
 _BITS = 128
 _POINTS = 320
 _GRID = 4_096
-_LARGEST = 64.0
+_LARGEST = 4_096
+_NOTHING = Fraction(1, 10**16)
+_FEW = Fraction(1, 1000)
 
 Renyi = Callable[[Fraction], Exact]
 
@@ -63,9 +65,13 @@ class Profile:
         """An ε up to which the profile is worth looking at."""
         if isinstance(self.pure, Fraction):
             return self.pure
-        found = Fraction(1)
-        while found < _LARGEST and self.at(found) > self.lost + Fraction(1, 10**16):
-            found *= 2
+        found, lost = Fraction(1, 16), self.at(Fraction(1, 16))
+        while found < _LARGEST and lost > self.lost + _NOTHING:
+            further = self.at(found * 3 / 2)
+            if further == lost < _FEW:
+                # Somebody else's figures end here.
+                break
+            found, lost = found * 3 / 2, further
         return found
 
 

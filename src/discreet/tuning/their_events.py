@@ -17,14 +17,14 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.tuning.profiles import Profile, chords, divergence_at_order, sampled, total_variation
 
-_TAIL = 1e-16
+_TAIL = 1e-13
 _LARGEST = 64.0
 
 
 def profile_of_theirs(cost: Any) -> Profile:
     """The profile of an event, by its Rényi divergences and by its loss distribution, whichever is known."""
     if hasattr(cost, "get_delta_for_epsilon"):
-        return Profile(_by_losses(cost))
+        return Profile(_by_losses(cost.get_delta_for_epsilon))
     if not hasattr(cost, "__attrs_attrs__"):
         raise _unknown(cost)
     if any(type(part).__name__ == "ExponentialMechanismDpEvent" for part in _parts(cost)):
@@ -46,7 +46,9 @@ def profile_of_theirs(cost: Any) -> Profile:
     by_losses = pld.PLDAccountant()
     if by_losses.supports(cost):
         by_losses.compose(cost)
-        ways.append(_by_losses(by_losses._pld))
+        # Not the distribution itself: the accountant keeps apart that an event is not private at all.
+        if by_losses.get_delta(0.0) < 1:
+            ways.append(_by_losses(by_losses.get_delta))
     if not ways:
         raise _unknown(cost)
 
@@ -83,14 +85,10 @@ def _by_orders(orders: dict[Fraction, Fraction]) -> Callable[[Fraction], Fractio
     return divergence
 
 
-def _by_losses(losses: Any) -> Callable[[Fraction], Fraction]:
+def _by_losses(delta_at: Any) -> Callable[[Fraction], Fraction]:
     steps = [_LARGEST * 2.0 ** (-place / 4) for place in range(40)]
     reach = next(
-        (
-            larger
-            for larger, smaller in pairwise(steps)
-            if losses.get_delta_for_epsilon(smaller) > _TAIL
-        ),
+        (larger for larger, smaller in pairwise(steps) if delta_at(smaller) > _TAIL),
         steps[-1],
     )
-    return chords(sampled(losses.get_delta_for_epsilon, reach))
+    return chords(sampled(delta_at, reach))

@@ -20,7 +20,7 @@ from discreet.tuning.laws import RandomRunCount
 from discreet.tuning.profiles import Profile
 
 _BITS = 128
-_TANGENTS = 24
+_TANGENTS = 48
 _STEP = 0.08
 _NEGLIGIBLE = Fraction(1, 10**4)
 _FIXED_POINT = 240

@@ -1,0 +1,164 @@
+"""Crowds: score vectors of few levels, each with any number of candidates, and their neighbours.
+
+What holds with a handful of candidates can break with many: a mechanism's chance of choosing one of a
+crowd falls with the crowd, and what it adds to the leader does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from discreet.audit.relations import Floats, Relation, ScoreGrid
+
+LARGEST = 10_000
+"""The most candidates in a crowd."""
+
+TOTALS = (7, 30, 300, LARGEST)
+FEW_TOTALS = (30, LARGEST)
+
+Block = tuple[float, float, int]
+"""A score, the neighbour's score, and how many candidates have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """A pair of neighbours in blocks."""
+
+    blocks: tuple[Block, ...]
+
+    @property
+    def size(self) -> int:
+        """How many candidates."""
+        return sum(count for *_, count in self.blocks)
+
+    def rows(self) -> tuple[Floats, Floats]:
+        """The two score vectors, candidate by candidate."""
+        counts = [count for *_, count in self.blocks]
+        first, second = ([block[side] for block in self.blocks] for side in (0, 1))
+        return np.repeat(first, counts), np.repeat(second, counts)
+
+    def around(self, step: float, grow: float) -> Iterator[Crowd]:
+        """Crowds with one block moved (before, after or both), or with another number of candidates."""
+        for place, (here, there, count) in enumerate(self.blocks):
+            rest = self.blocks[:place], self.blocks[place + 1 :]
+            for move in (step, -step):
+                for moved in (
+                    (here + move, there, count),
+                    (here, there + move, count),
+                    (here + move, there + move, count),
+                ):
+                    yield Crowd((*rest[0], moved, *rest[1]))
+            for many in {round(count * grow), round(count / grow)} - {count}:
+                if 1 <= many <= LARGEST + count - self.size:
+                    yield Crowd((*rest[0], (here, there, many), *rest[1]))
+
+    def clipped(self, relation: Relation, delta: float) -> Crowd:
+        """The nearest pair of neighbours."""
+        here = np.array([block[0] for block in self.blocks])
+        there = relation.clip(here, np.array([block[1] for block in self.blocks]), delta)
+        counts = [block[2] for block in self.blocks]
+        return Crowd(tuple(zip(here.tolist(), there.tolist(), counts, strict=True)))
+
+
+def crowds(total: int, grid: ScoreGrid, gaps: list[float], relation: Relation) -> Iterator[Crowd]:
+    """The catalogue: outsiders, two and three blocks, ladders, each against neighbours of every kind."""
+    seen = set[tuple[tuple[float, int], ...]]()
+    for gap in gaps:
+        for levels in _shapes(total, gap):
+            if levels not in seen:
+                seen.add(levels)
+                yield from _against(levels, relation, grid.delta)
+
+
+def _shapes(total: int, gap: float) -> Iterator[tuple[tuple[float, int], ...]]:
+    half, third = total // 2, total // 3
+    yield ((0.0, total),)
+    yield (0.0, total - 1), (-gap, 1)
+    yield (gap, 1), (0.0, total - 1)
+    yield (gap, half), (0.0, total - half)
+    if total > 6:
+        yield (0.0, total - 2), (-gap, 1), (-2 * gap, 1)
+        yield (gap, 1), (0.0, total - 2), (-gap, 1)
+        yield (gap, third), (0.0, third), (-gap, total - 2 * third)
+        rungs, rest = divmod(total, 5)
+        yield tuple((-gap * rung, rungs + (rung < rest)) for rung in range(5))
+
+
+def _against(
+    levels: tuple[tuple[float, int], ...], relation: Relation, delta: float
+) -> Iterator[Crowd]:
+    """A block, one member of it, or the top of the ranking against the rest."""
+    ways = [(delta, 0.0), (0.0, delta)]
+    if not relation.monotonic:
+        ways = [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]
+    pieces: list[tuple[float, int]] = []
+    places: list[int] = []
+    for place, (value, count) in enumerate(levels):
+        split = [(value, 1), (value, count - 1)] if count > 1 else [(value, 1)]
+        pieces += split
+        places += [place] * len(split)
+    moved = [{place} for place in range(len(pieces))]
+    moved += [
+        {piece for piece, place in enumerate(places) if place <= last}
+        for last in range(len(levels))
+    ]
+    moved += [
+        {piece for piece, place in enumerate(places) if place == one} for one in range(len(levels))
+    ]
+    whole = set(range(len(pieces)))
+    for members in {frozenset(part) for part in moved if part != whole}:
+        for inside, outside in ways:
+            yield merged(
+                [
+                    (value, value + (inside if piece in members else outside), count)
+                    for piece, (value, count) in enumerate(pieces)
+                ]
+            )
+
+
+def merged(blocks: list[Block]) -> Crowd:
+    """Blocks with the same two scores as one.
+
+    Example:
+        >>> merged([(0.0, 1.0, 1), (0.0, 1.0, 5), (2.0, 1.0, 1)]).blocks
+        ((0.0, 1.0, 6), (2.0, 1.0, 1))
+    """
+    counts: dict[tuple[float, float], int] = {}
+    for here, there, count in blocks:
+        counts[here, there] = counts.get((here, there), 0) + count
+    return Crowd(tuple((*pair, count) for pair, count in counts.items()))
+
+
+# ---- far out -----------------------------------------------------------------------------------
+
+_OVERFLOWS = (30.0, 90.0, 350.0, 700.0, 712.0, 750.0, 1500.0)
+"""Around these exponents float32 and float64 powers of e overflow and underflow."""
+
+_POWERS = (10, 17, 24, 31, 40, 50)
+_HUGE = (1e4, 2.0**31, 2.0**53, 1e16, 1e39, 1e100, 8e307, 1.7e308)
+
+
+def offsets(noise_scale: float, delta: float) -> list[float]:
+    """Common offsets to try, in increasing order: where exponentials end, and powers of two."""
+    far = {round(part * noise_scale / delta) * delta for part in _OVERFLOWS}
+    far |= {delta * 2.0**power for power in _POWERS} | {700 * delta, 1000 * delta}
+    return [-value for value in sorted(far, reverse=True)] + [0.0, *sorted(far)]
+
+
+def lopsided(size: int, delta: float) -> Floats:
+    """Vectors in which one or two scores are enormous and the others are not."""
+    rows = []
+    for huge, sign in product(_HUGE, (1.0, -1.0)):
+        for lead in (0.0, delta):
+            row = np.zeros(size)
+            row[-1] = lead
+            row[0] = sign * huge
+            rows.append(row)
+        both = np.zeros(size)
+        both[:2] = sign * huge, (sign if size > 2 else -sign) * huge
+        rows.append(both)
+    return np.array(rows)

@@ -1,0 +1,205 @@
+"""Tables as inputs: a whole question is audited from rows to answer.
+
+A table is a bag of people, each with one of a few values (a label, a number, or the tuple of all the rows of
+one person). Neighbours are tables with a person added or removed, or replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import Any
+
+from discreet.audit.inputs import Couple
+from discreet.audit.subjects import BITS, Failure
+from discreet.errors import ParameterError
+from discreet.neighbours import ADD_REMOVE, REPLACE
+from discreet.numbers.balls import ball_of, precision
+from discreet.numbers.exact import refuse, whole
+
+Choose = Callable[[Any], Any]
+"""From probabilities to one of the places, or from a mapping to one of its keys, in one of all paths."""
+
+
+class Tables:
+    """All tables of a few people, then larger ones by climbing.
+
+    Args:
+        values: what a person can have.
+        rows: tables of up to so many people are all tried.
+        most: the most people in a table that a climb reaches.
+        neighbours: ``"add-remove"`` or ``"replace"``.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from discreet import PureDP
+        >>> from discreet.audit import audit
+        >>> def says_whether_ill(table):                     # with a lie one time in three
+        ...     chance = Fraction(2, 3) if "ill" in table else Fraction(1, 3)
+        ...     return {"somebody is ill": chance, "nobody is": 1 - chance}
+        >>> audit(says_whether_ill, PureDP("0.7"), inputs=Tables(["ill", "well"])).status
+        'not refuted'
+        >>> verdict = audit(says_whether_ill, PureDP("0.69"), inputs=Tables(["ill", "well"]))
+        >>> verdict.status, verdict.witness.scores, verdict.witness.neighbour
+        ('refuted', ('ill',), ())
+    """
+
+    counted = "rows"
+
+    def __init__(
+        self,
+        values: Iterable[Hashable],
+        *,
+        rows: int = 3,
+        most: int = 12,
+        neighbours: str = ADD_REMOVE,
+    ) -> None:
+        self._values = tuple(dict.fromkeys(values))
+        if not self._values:
+            raise ParameterError("⟨values⟩ must name at least one value that a person can have")
+        if neighbours not in (ADD_REMOVE, REPLACE):
+            raise refuse("neighbours", neighbours, f'"{ADD_REMOVE}" or "{REPLACE}"')
+        self._rank = {value: place for place, value in enumerate(self._values)}
+        self._rows = whole("rows", rows)
+        self._most = whole("most", most, least=self._rows)
+        self.relation = neighbours
+
+    def stages(self, *, thorough: bool) -> Iterator[tuple[str, int, Iterable[Couple]]]:
+        """All tables of each size, against all their neighbours of at most that size."""
+        for size in range(1, self._rows + 1 + thorough):
+            yield "all tables", size, self._all(size)
+
+    def _all(self, size: int) -> Iterator[Couple]:
+        for table in combinations_with_replacement(self._values, size):
+            for one in dict.fromkeys(table):
+                rest = self._without(table, one)
+                if self.relation == ADD_REMOVE:
+                    yield table, rest
+                else:
+                    # Each pair once: the replaced person's new value comes later in the list.
+                    for other in self._values[self._rank[one] + 1 :]:
+                        yield table, self._with(rest, other)
+
+    def around(self, couple: Couple) -> Iterator[Couple]:
+        """The same two tables with a person more, fewer or different, or with everyone twice."""
+        first, second = (self._table(one) for one in couple)
+        both = [one for one in dict.fromkeys(first) if one in second]
+        changed: list[Couple] = [
+            (self._with(first, value), self._with(second, value)) for value in self._values
+        ]
+        for one in both:
+            rest = self._without(first, one), self._without(second, one)
+            changed.append(rest)
+            changed += [
+                (self._with(rest[0], value), self._with(rest[1], value)) for value in self._values
+            ]
+            for many in (2, 4, 8):
+                extra = (one,) * many
+                changed.append((self._with(first, *extra), self._with(second, *extra)))
+        yield from (pair for pair in changed if max(self.size(one) for one in pair) <= self._most)
+
+    def contains(self, couple: Couple) -> bool:
+        """Whether the two tables differ by one person."""
+        first, second = (list(self._table(one)) for one in couple)
+        for one in list(first):
+            if one in second:
+                first.remove(one)
+                second.remove(one)
+        left = len(first), len(second)
+        return left in ((0, 1), (1, 0)) if self.relation == ADD_REMOVE else left == (1, 1)
+
+    def size(self, one: Hashable) -> int:
+        """How many people."""
+        return len(self._table(one))
+
+    def shown(self, one: Hashable) -> tuple[Any, ...]:
+        """The people, in the order of the values."""
+        return self._table(one)
+
+    @staticmethod
+    def _table(one: Hashable) -> tuple[Hashable, ...]:
+        assert isinstance(one, tuple)
+        return one
+
+    def _with(self, table: tuple[Hashable, ...], *more: Hashable) -> tuple[Hashable, ...]:
+        return tuple(sorted((*table, *more), key=self._rank.__getitem__))
+
+    @staticmethod
+    def _without(table: tuple[Hashable, ...], one: Hashable) -> tuple[Hashable, ...]:
+        place = table.index(one)
+        return table[:place] + table[place + 1 :]
+
+
+def unrolled(run: Callable[[Any, Choose], Hashable]) -> Callable[[Any], dict[Hashable, Any]]:
+    """The exact law of a program that makes all its random choices through ``choose``.
+
+    ``run(given, choose)`` is run once for every path that its choices can take. ``choose`` is given
+    probabilities (fractions and balls stay exact) and returns a place, or a mapping's key. An exception is
+    the answer of its path.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> def two_coins(_, choose):
+        ...     return choose([Fraction(1, 2)] * 2) + choose([Fraction(1, 2)] * 2)
+        >>> {heads: str(part) for heads, part in sorted(unrolled(two_coins)(None).items())}
+        {0: '1/4', 1: '1/2', 2: '1/4'}
+    """
+
+    def law(given: Any) -> dict[Hashable, Any]:
+        found: dict[Hashable, Any] = {}
+        pending: list[tuple[int, ...]] = [()]
+        while pending:
+            path = _Path(pending.pop())
+            with precision(BITS):
+                try:
+                    answer: Hashable = run(given, path.choose)
+                except Exception as error:
+                    answer = Failure(f"raises {type(error).__name__}")
+                known = found.get(answer)
+                found[answer] = path.probability if known is None else known + path.probability
+            pending += path.turned_aside
+        return found
+
+    law.__name__ = getattr(run, "__name__", law.__name__)
+    return law
+
+
+class _Path:
+    """One run: the choices it must make first, what it chose beyond them, and how likely that is."""
+
+    def __init__(self, forced: tuple[int, ...]) -> None:
+        self.probability: Any = 1
+        self.turned_aside: list[tuple[int, ...]] = []
+        self._forced = forced
+        self._taken: tuple[int, ...] = ()
+
+    def choose(self, probabilities: Mapping[Hashable, Any] | Sequence[Any]) -> Any:
+        keys: Sequence[Any] = range(len(probabilities))
+        if isinstance(probabilities, Mapping):
+            keys, probabilities = list(probabilities), list(probabilities.values())
+        possible = [place for place, part in enumerate(probabilities) if not _impossible(part)]
+        depth = len(self._taken)
+        if depth < len(self._forced):
+            place = self._forced[depth]
+        else:
+            place = possible[0]
+            self.turned_aside += [(*self._taken, other) for other in possible[1:]]
+        self._taken = (*self._taken, place)
+        part = probabilities[place]
+        self.probability = _product(self.probability, part)
+        return keys[place]
+
+
+def _product(first: Any, second: Any) -> Any:
+    # A ball does not know how to multiply a fraction.
+    if isinstance(first, Fraction) and not isinstance(second, int | float | Fraction):
+        return ball_of(first) * second
+    if isinstance(second, Fraction) and not isinstance(first, int | float | Fraction):
+        return first * ball_of(second)
+    return first * second
+
+
+def _impossible(part: Any) -> bool:
+    # A ball that only contains zero is neither equal to it nor different.
+    return bool(part == 0)

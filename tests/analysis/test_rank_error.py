@@ -1,0 +1,76 @@
+"""The rank error that is promised before any data is read: kept by the real question, and rounded up."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import PermuteAndFlip
+from discreet.analysis import epsilon_for_rank_error, rank_error
+from discreet.analysis.rank_error import PLACES_PER_POINT
+from discreet.errors import ParameterError
+from discreet.questions.quantiles import FINEST, recursive
+
+
+def test_the_places_of_a_point_are_those_of_the_question() -> None:
+    assert 1 << FINEST == PLACES_PER_POINT
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("at", [["0.5"], ["0.9"], ["0.25", "0.5", "0.75"]])
+def test_errors_stay_within_the_promise(at: list[str], relation: str) -> None:
+    """At a failure rate of 10⁻⁹ no draw exceeds it; and it is not idle: a draw exceeds a hundredth of it."""
+    people = np.array([7 * i % 11 for i in range(300)])
+    levels = [Fraction(level) for level in at]
+    depths, steps = len(levels).bit_length(), 2 if relation == "replace" and len(levels) > 1 else 1
+    inner = "add-remove" if steps == 2 else relation
+    chooser = PermuteAndFlip(epsilon=Fraction(1, 10) / (depths * steps))
+    promised = rank_error(
+        at,
+        points=300,
+        epsilon="0.1",
+        with_probability="0.999999999",
+        neighbours=relation,
+        sharing=10,
+    )
+    up_to, total = np.cumsum(people), int(people.sum())
+    worst = 0.0
+    for _ in range(30):
+        places = recursive(people, levels, chooser, neighbours=inner)
+        for place, level in zip(places, levels, strict=True):
+            short = max(
+                level * total - up_to[place], up_to[place] - people[place] - level * total, 0
+            )
+            worst = max(worst, float(short))
+    assert 0.01 * promised < worst <= promised
+
+
+def test_the_epsilon_for_an_error_gives_that_error() -> None:
+    for at in (["0.5"], ["0.1", "0.9"]):
+        epsilon = epsilon_for_rank_error(
+            at, points=1001, at_most=40, neighbours="replace", sharing=3
+        )
+        assert (
+            rank_error(at, points=1001, epsilon=epsilon, neighbours="replace", sharing=3)
+            <= 40.0000001
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"at": "0.5"}, "at='0.5'"),
+        ({"at": [0]}, "at="),
+        ({"points": 0}, "points=0"),
+        ({"with_probability": 1}, "with_probability=1"),
+        ({"at_most": 5, "sharing": 9, "at": [0.1, 0.9]}, "at_most=5"),
+        ({"neighbours": "twins"}, "twins"),
+    ],
+)
+def test_refusals(options: dict[str, Any], words: str) -> None:
+    usual: dict[str, Any] = {"at": [0.5], "points": 100, "at_most": 10}
+    with pytest.raises(ParameterError, match=words):
+        epsilon_for_rank_error(**{**usual, **options})

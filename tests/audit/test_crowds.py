@@ -1,0 +1,155 @@
+"""What only a crowd, or only an enormous score, gives away."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import Exponential, NoisyMax, PermuteAndFlip, PureDP, Scores
+from discreet.audit import audit
+from discreet.audit.crowds import TOTALS, crowds
+from discreet.audit.losses import HockeyStickLoss, PureLoss, RangeLoss, RenyiLoss, collapsed
+from discreet.audit.relations import Relation, ScoreGrid
+from discreet.audit.subjects import Subject
+
+
+def softmax(scores: Any, epsilon: float = 1.0) -> Any:
+    weights = np.exp(epsilon * (scores - scores.max()) / float(scores.range_distance))
+    return weights / weights.sum()
+
+
+def best(scores: Any) -> Any:
+    winners = np.asarray(scores.values == scores.values.max())
+    return winners / winners.sum()
+
+
+def with_a_little_argmax(scores: Any) -> Any:
+    return 0.97 * softmax(scores, 4.0) + 0.03 * best(scores)
+
+
+def argmax_beyond_700(scores: Any) -> Any:
+    return best(scores) if np.abs(scores.values).max() > 700 else softmax(scores)
+
+
+def overflows(scores: Any) -> Any:
+    weights = np.exp(scores.values / 2)
+    return weights / weights.sum()
+
+
+def raises_when_weights_vanish(scores: Any) -> Any:
+    weights = np.exp(scores.values / 2)
+    if weights.sum() == 0:
+        raise ZeroDivisionError("all weights vanished")
+    return weights / weights.sum()
+
+
+def test_a_little_argmax_is_refuted_in_a_crowd_and_only_there() -> None:
+    assert audit(with_a_little_argmax, PureDP(4), n=(2, 3), starts=0).status == "not refuted"
+    verdict = audit(with_a_little_argmax, PureDP(4), monotonic=False, starts=0)
+    assert verdict.status == "refuted"
+    assert verdict.measured > 4.62
+    witness = verdict.witness
+    assert witness is not None
+    assert sum(witness.multiplicities) >= 7
+    assert witness.probability < 1e-3
+    assert witness.neighbour_probability > 0.03
+    assert " × " in str(witness)
+    assert "10,000 candidates" in verdict.coverage
+
+
+def test_seven_candidates_are_enough() -> None:
+    scores, other = (-1.999, *[0.0] * 6), (-0.999, *[-1.0] * 6)
+    laws = [
+        with_a_little_argmax(
+            Subject(best, sensitivity=Fraction(1), epsilon=None).scores(row, monotonic=False)
+        )
+        for row in (scores, other)
+    ]
+    assert math.log(laws[1][0] / laws[0][0]) == pytest.approx(4.045, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("subject", "outcome"),
+    [
+        (argmax_beyond_700, None),
+        (overflows, "not a number"),
+        (raises_when_weights_vanish, "raises"),
+    ],
+)
+def test_what_breaks_far_out_is_refuted(subject: Any, outcome: str | None) -> None:
+    verdict = audit(subject, PureDP(1), n=2, starts=0)
+    assert verdict.status == "refuted"
+    assert verdict.witness is not None
+    assert "1.7e+308" in verdict.coverage
+    if outcome is not None:
+        assert verdict.measured == math.inf
+        assert any(outcome in repr(answer) for answer in verdict.witness.answers)
+        # One step on either side of where the floats end.
+        assert abs(verdict.witness.scores[0] - verdict.witness.neighbour[0]) == 1
+
+
+def test_the_same_code_with_care_is_not_refuted_far_out() -> None:
+    assert audit(softmax, PureDP(1), n=2, starts=0).status == "not refuted"
+
+
+@pytest.mark.parametrize(
+    "mechanism", [PermuteAndFlip(epsilon=4), NoisyMax(epsilon=1, noise="laplace")]
+)
+def test_our_own_hold_in_crowds(mechanism: Any) -> None:
+    verdict = audit(mechanism, PureDP(mechanism.epsilon), monotonic=True, starts=0)
+    assert verdict.status == "proved"
+    assert max(stage.size for stage in verdict.stages) == 10_000
+
+
+def test_a_lie_about_our_own_is_refuted_in_balls_at_ten_thousand() -> None:
+    verdict = audit(Exponential(epsilon=1), PureDP("0.99"), n=10_000, starts=0, monotonic=True)
+    assert verdict.status == "refuted"
+    assert verdict.witness is not None
+    assert verdict.witness.certainty == "ball arithmetic"
+
+
+@pytest.mark.parametrize("monotonic", [True, False])
+def test_the_catalogue_holds_neighbours_of_the_stated_size(monotonic: bool) -> None:
+    relation, grid = Relation(monotonic), ScoreGrid.for_sensitivity(Fraction(1))
+    for total in TOTALS[:2]:
+        found = list(crowds(total, grid, [2.0 - grid.step], relation))
+        assert len(found) > 30
+        for crowd in found:
+            assert crowd.size == total
+            first, second = crowd.rows()
+            assert relation.contains(first.tolist(), second.tolist(), Fraction(1))
+            for moved in list(crowd.around(0.5, 2.0))[::3]:
+                clipped = moved.clipped(relation, 1.0)
+                here, there = (row.tolist() for row in clipped.rows())
+                assert relation.contains(here, there, Fraction(1))
+
+
+@pytest.mark.parametrize(
+    "loss", [PureLoss(1), RangeLoss(1), RenyiLoss(1), HockeyStickLoss(Fraction(1, 2), Fraction(0))]
+)
+def test_blocks_lose_what_their_members_lose(loss: Any) -> None:
+    counts = [1, 5, 3]
+    values = [np.repeat(row, counts) for row in ([2.0, 0.0, -1.0], [1.0, 1.0, -1.0])]
+    logs = np.array(
+        [Exponential(epsilon=2).log_probabilities(Scores(v, sensitivity=1)) for v in values]
+    )
+    short = collapsed(logs, counts)
+    assert short.shape == (2, 3)
+    whole = loss.values(logs[:1], logs[1:])[0]
+    assert loss.values(short[:1], short[1:])[0] == pytest.approx(whole, rel=1e-12)
+    logs[0, 2] += 1e-3
+    assert collapsed(logs, counts).shape == logs.shape
+
+
+def test_levels_stand_for_their_crowds() -> None:
+    subject = Subject(PermuteAndFlip(epsilon=1), sensitivity=Fraction(1), epsilon=None)
+    values, counts = np.array([3.0, 5.0, 3.0]), [4, 2, 3]
+    logs = subject.log_blocks(values, counts, monotonic=False)
+    whole = PermuteAndFlip(epsilon=1).log_probabilities(
+        Scores(np.repeat(values, counts), sensitivity=1)
+    )
+    assert np.allclose(np.repeat(logs, counts), whole)
