@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
-from typing import Any
 
-from sphinx.application import Sphinx
 from sphinx.ext.napoleon import GoogleDocstring
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
@@ -21,9 +18,10 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
     "mathml",
     "command_line",
+    "reference_pages",
+    "outputs",
 ]
 man_pages = [("command-line", "discreet", "differentially private selection", author, 1)]
 smartquotes_action = "qe"  # without "D": two hyphens begin an option, not a dash
@@ -36,23 +34,10 @@ myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline"]
 myst_dmath_double_inline = True  # displayed formulas may end a sentence
 myst_heading_anchors = 3
 autodoc_typehints = "description"
+autosummary_generate = False  # reference_pages writes the pages
 autodoc_member_order = "bysource"
 # proofs/README.md is for readers of the repository; proofs/index.md includes it here.
 exclude_patterns = ["_build", "_extensions", "man", "proofs/README.md"]
 
 # Napoleon would read a property's "The scores: a list" as a type and its explanation.
 GoogleDocstring._parse_attribute_docstring = GoogleDocstring._consume_to_end
-
-
-def _link_proofs(
-    _app: Sphinx, _what: str, _name: str, _thing: Any, _options: Any, lines: list[str]
-) -> None:
-    """Docstrings name proof pages by their path in the repository; on the site these are links."""
-    lines[:] = [
-        re.sub(r"``docs/proofs/([\w-]+)\.md``", r":doc:`/proofs/\1`", line) for line in lines
-    ]
-
-
-def setup(app: Sphinx) -> None:
-    """Add the links."""
-    app.connect("autodoc-process-docstring", _link_proofs)

@@ -9,7 +9,7 @@ From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain.
-From Discreet Require AboveThreshold JointTopK Lazy Questions Tuning.
+From Discreet Require AboveThreshold AboveThresholdLaplace JointTopK Lazy Questions Tuning.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -434,7 +434,15 @@ Theorem above_threshold_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -
   P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
 Proof. intros B1 B2. now apply AboveThreshold.above_threshold_private. Qed.
 
-(** Both figures are exact, from c + 1 queries on. [telling s e c]: a query at T + s is below, and
+(** The same with Laplace noise. *)
+Theorem above_threshold_laplace_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -> 0 <= h ->
+  AboveThreshold.within_shift h d o o' ->
+  AboveThresholdLaplace.is_laplace_chance b1 b2 T o P ->
+  AboveThresholdLaplace.is_laplace_chance b1 b2 T o' P' ->
+  P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
+Proof. intros B1 B2. now apply AboveThresholdLaplace.above_threshold_laplace_private. Qed.
+
+(** With exponential noise both figures are exact, from c + 1 queries on. [telling s e c]: a query at T + s is below, and
     c queries at T + s - e are above. *)
 Theorem above_threshold_exact b1 b2 T D c (P1 P2 P3 P4 : R) : 0 < b1 -> 0 < b2 -> 0 <= D ->
   let chance o P := AboveThreshold.is_chance b1 b2 T o P in

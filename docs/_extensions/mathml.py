@@ -1,7 +1,8 @@
-"""Render mathematics to MathML while the site is built: no script, no font, no request when it is read."""
+"""Render mathematics to MathML while the site is built: no script, and no request to others."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -12,11 +13,23 @@ from sphinx.errors import ExtensionError
 
 def _rendered(node: nodes.Element, display: str) -> str:
     try:
-        return str(convert(node.astext(), display=display))
+        return _tidied(str(convert(node.astext(), display=display)), display)
     except Exception as error:
         raise ExtensionError(
             f"{node.source}:{node.line}: cannot render {node.astext()!r}"
         ) from error
+
+
+def _tidied(markup: str, display: str) -> str:
+    """A prime is an operator, set close to its letter; limits stand below in a displayed formula."""
+    markup = markup.replace("<mi>&#x02032;</mi>", '<mo lspace="0" rspace="0">&#x02032;</mo>')
+    if display == "block":
+        markup = re.sub(
+            r"<msub><mo>(max|min|sup|inf|lim|Pr)</mo>(<mrow>.*?</mrow>|<mi>.*?</mi>)</msub>",
+            r"<munder><mo>\1</mo>\2</munder>",
+            markup,
+        )
+    return markup
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

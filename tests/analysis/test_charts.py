@@ -98,7 +98,7 @@ def test_a_mechanism_looks_the_same_in_every_chart() -> None:
 
     alone = looks(compare(SCORES, "exponential", "0.1,1").chart())
     among = looks(compare(SCORES, None, "0.1,1").chart())
-    assert alone["exponential"] == among["exponential"]
+    assert alone["exponential mechanism"] == among["exponential mechanism"]
     assert len(set(among.values())) == 3
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -160,3 +161,22 @@ def test_an_epsilon_delta_budget_shows_epsilon_first(run: Any, tmp_path: Path) -
         assert ledger.show("visits").spent.startswith("ε = 0.")
         ledger.allot("visits/alice", share="1/10")
         assert ledger.show("visits/alice").left.startswith("ρ = 0.017")
+
+
+def test_tables_fit_a_narrow_screen_and_break_no_word(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    purpose = "the most common diagnosis of the second quarter, for the yearly report"
+    run("create", "visits", "--epsilon", "3", "--delta", "1e-6")
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        ledger.spend("visits", PureDP("0.1"), purpose=purpose)
+    for command in ("history", "show"):
+        printed = run(command, "visits").output
+        assert max(map(len, printed.splitlines())) <= 80
+        words = set(printed.split())
+        if command == "history":
+            assert words.issuperset(purpose.split())
+        # Four digits for people; --json has them all.
+        assert not re.search(r"0\.\d{7}", printed)
+        assert re.search(r"0\.\d{12}", json.dumps(run(command, "visits", "--json")))

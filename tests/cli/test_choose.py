@@ -38,8 +38,11 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 def test_compare(run: Any, scores_file: str) -> None:
     status, out, err = run("compare", scores_file, "--epsilon", "0.1:2", "--monotonic", "--public")
     assert (status, err) == (0, "")
-    assert out.splitlines()[0].split()[:2] == ["mechanism", "ε"]
-    assert len(out.splitlines()) == 1 + 3 * 16
+    lines = out.splitlines()
+    assert lines[0] == "Expected error, in units of the score:"
+    # ε down, mechanisms across, for three figures.
+    assert lines[1].split() == ["ε", "permute-and-flip", "exponential", "noisy-max-laplace"]
+    assert len(lines) == 3 * (1 + 1 + 16 + 1)
 
 
 def test_compare_as_json(run: Any, scores_file: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -62,6 +63,22 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
     shown = json.loads((folder / "shown.json").read_text())
     return {name: json.dumps(each) for name, each in zip(CELLS, shown, strict=True)}
+
+
+def test_the_notebook_of_the_documentation_runs(tmp_path: Path) -> None:
+    pages = Path(__file__).parents[2] / "docs" / "tutorials" / "first-answer.ipynb"
+    cells = json.loads(pages.read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    command = [sys.executable, "-c", RUNNER, json.dumps(sources), "shown.json"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    shown = json.loads((tmp_path / "shown.json").read_text())
+    for source, outputs in zip(sources, shown, strict=True):
+        kinds = [output["output_type"] for output in outputs]
+        assert "error" not in kinds, source
+    answer, left, verdict = (json.dumps(each) for each in shown[-3:])
+    assert "changes the probability of any answer" in answer
+    assert "= 2" in left.encode().decode("unicode_escape")
+    assert "refuted" in verdict
 
 
 @pytest.mark.parametrize("question", ["mode", "median", "ledger"])

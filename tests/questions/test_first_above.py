@@ -130,4 +130,4 @@ def test_laplace_noise_for_comparison() -> None:
     )
     assert release.answer == "2026-W02"
     assert release.mechanism == "above-threshold-laplace"
-    assert "proved on paper" in str(release.guarantee.proof)
+    assert "above_threshold_laplace_pure_dp" in str(release.guarantee.proof)

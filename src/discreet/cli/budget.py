@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import Group, argument, command, option, stack
-from discreet.cli.output import print_table, say, say_either, say_json
+from discreet.cli.output import in_short, print_table, say, say_either, say_json
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -291,8 +291,8 @@ def _budget_row(found: Budget) -> list[str]:
     ]
     return [
         found.name,
-        found.spent,
-        "revoked" if found.revoked else found.left,
+        in_short(found.spent, up=True),
+        "revoked" if found.revoked else in_short(found.left, up=False),
         ", ".join(cap),
         f"a {found.period}" if found.period else "for good",
         found.neighbours,
@@ -303,12 +303,14 @@ def _budget_row(found: Budget) -> list[str]:
 def _entry_row(entry: Entry) -> list[str]:
     details = entry.details
     amount = details.get("spent") or details.get("limit") or {}
-    cost = amount.get("cost", "")
+    # Of a cap what may be used is rounded down, of a spend the cost up; --json has all digits.
+    spent = "spent" in details
+    cost = in_short(amount.get("cost", ""), up=spent)
     if amount.get("delta", "0") != "0":
-        cost += f", δ {amount['delta']}"
+        cost += f", δ {in_short(amount['delta'], up=spent)}"
     about = details.get("purpose", "")
     if entry.kind == "failed":
         about = f"entry {details['about']}: {details['outcome']}"
-    seconds = entry.time[:19].replace("T", " ")
+    minutes = entry.time[:16].replace("T", " ")
     mechanism = str(details.get("mechanism", ""))
-    return [str(entry.sequence), seconds, entry.budget, entry.kind, cost, mechanism, about]
+    return [str(entry.sequence), minutes, entry.budget, entry.kind, cost, mechanism, about]

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import argument, command, option, stack
-from discreet.cli.output import print_table, say, say_either, say_json
+from discreet.cli.output import in_short, print_table, say, say_either, say_json, wrapped
 from discreet.cli.quantiles import plan_quantiles
 from discreet.cli.thresholds import plan_threshold, recommend_threshold
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
+    from discreet.analysis import Comparison
     from discreet.mechanisms import Mechanism
     from discreet.scores import Scores
 
@@ -123,21 +124,24 @@ def compare(*, epsilon: str, chart: str | None, json: bool, **given: Any) -> Non
     if json:
         say_json(table.records())
         return
-    print_table(
-        ["mechanism", "ε", "expected error", "deviation", "error, 95 %", "Pr[best]", "ratio"],
-        [
-            [
-                row.mechanism + ("" if row.private else " (not private)"),
-                row.epsilon,
-                row.expected_error,
-                row.error_deviation,
-                row.error_95,
-                row.best_probability,
-                row.ratio,
-            ]
-            for row in table
-        ],
-    )
+    for words, figure in (
+        ("Expected error, in units of the score", "expected_error"),
+        ("Error that 95 % of answers do not exceed", "error_95"),
+        ("Probability of the best candidate", "best_probability"),
+    ):
+        say(f"{words}:")
+        print_table(*_across(table, figure))
+        say("")
+
+
+def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
+    """ε down, mechanisms across."""
+    names = list(dict.fromkeys((row.mechanism, row.private) for row in table))
+    found = {(row.epsilon, row.mechanism): getattr(row, figure) for row in table}
+    amounts = list(dict.fromkeys(row.epsilon for row in table))
+    heads = [name + ("" if private else " (not private)") for name, private in names]
+    rows = [[epsilon, *(found[epsilon, name] for name, _ in names)] for epsilon in amounts]
+    return ["ε", *heads], rows
 
 
 SCORES_OR_COUNT = stack(
@@ -305,9 +309,17 @@ def recommend(
     say(f"{advice.advice}\n")
     print_table(
         ["mechanism", "ε each", "expected error", "cost of all"],
-        [[o.mechanism, f"{o.epsilon:.6g}", o.error, o.composed] for o in advice.options],
+        [
+            [
+                o.mechanism,
+                in_short(f"{o.epsilon:.6g}", up=False),
+                o.error,
+                in_short(o.composed, up=True),
+            ]
+            for o in advice.options
+        ],
     )
-    say("\n" + "\n".join(advice.reasons))
+    say("\n" + "\n".join(map(wrapped, advice.reasons)))
 
 
 @command("risk")

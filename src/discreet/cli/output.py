@@ -6,6 +6,8 @@ import contextlib
 import json
 import math
 import os
+import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -83,9 +85,30 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for row in rows:
         table.add_row(*(visible(_shown(value)) for value in row))
     console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=max(200, console.width))
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console = Console(highlight=False, markup=False, width=200)
     console.print(table)
+
+
+def wrapped(words: str) -> str:
+    """Words broken between words where the screen ends; as they are when not on a screen."""
+    if not sys.stdout.isatty():
+        return words
+    return click.wrap_text(words, width=shutil.get_terminal_size().columns)
+
+
+def in_short(words: str, *, up: bool) -> str:
+    """Words whose long figures are cut to four digits: a cost rounded up, what one may use rounded down.
+
+    Example:
+        >>> in_short("ρ = 0.175749908689, δ = 5e-7", up=False)
+        'ρ = 0.1757, δ = 5e-7'
+    """
+    from fractions import Fraction
+
+    from discreet.numbers.printing import figure
+
+    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda found: figure(Fraction(found[0]), up=up), words)
 
 
 def _shown(value: Any) -> str:

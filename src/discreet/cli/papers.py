@@ -227,26 +227,26 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
 
 
 def _show_claims(results: Sequence[CheckedClaim]) -> None:
+    """One claim after the other, as wide as the screen: number and verdict, statement, evidence."""
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
+    from rich.padding import Padding
 
     from discreet.papers.report import by_paper, claims_summary
 
     console = Console()
     for paper, found in by_paper(results):
-        table = Table(title=paper.title, title_justify="left", show_lines=False, expand=False)
-        table.add_column("claim", no_wrap=True)
-        table.add_column("verdict", no_wrap=True)
-        table.add_column("statement and evidence", ratio=1)
+        console.print(paper.title, style="bold", highlight=False)
         for result in found:
             verdict = result.finding.verdict
-            words = result.claim.statement
-            if verdict != "proved by computation":
-                words += f"\n→ {result.finding.evidence}"
             told = f"[{_STYLES.get(verdict, '')}]{verdict}[/]"
-            table.add_row(result.claim.number, told, escape(words))
-        console.print(table)
+            console.print(f"  {escape(result.claim.number)}: {told}", highlight=False)
+            words = [result.claim.statement]
+            if verdict != "proved by computation":
+                words.append(f"→ {result.finding.evidence}")
+            for part in words:
+                console.print(Padding(escape(part), (0, 0, 0, 4)), highlight=False)
+        console.print()
     console.print(claims_summary(results), style="bold", highlight=False)
 
 

@@ -26,7 +26,7 @@ G = TypeVar("G", bound=Guarantee)
 PAGE = "docs/proofs/above-threshold.md"
 NOISES = {
     "exponential": Proof(PAGE, "above_threshold_pure_dp"),
-    "laplace": Proof(PAGE),
+    "laplace": Proof(PAGE, "above_threshold_laplace_pure_dp"),
 }
 """The kinds of noise, each with what proves its guarantee."""
 

@@ -22,6 +22,7 @@ from discreet.analysis.charts.style import (
     ranked,
     save_chart,
     styled,
+    titled,
     to_html,
 )
 from discreet.analysis.comparison import Comparison, epsilon_list
@@ -60,14 +61,20 @@ _LEAST_TAIL = 1e-12
 
 
 def comparison_chart(comparison: Comparison) -> Any:
-    """Expected error against ε, one line per mechanism, both axes logarithmic."""
+    """Expected error against ε, one line per mechanism, both axes logarithmic.
+
+    Example:
+        >>> from discreet.analysis import compare
+        >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> comparison_chart(compare(scores, epsilons="0.05:1")).to_dict()["title"]["text"]
+        'Expected error against ε'
+    """
     records = [row for row in comparison.records() if row["expected_error"] > 0]
     if not records:
         raise ParameterError("there is nothing to draw: every expected error is zero")
     for record in records:
         record["ratio"] = None if record["ratio"] != record["ratio"] else record["ratio"]
-        if not record["private"]:
-            record["mechanism"] += " (not private)"
+        record["mechanism"] = titled(record["mechanism"], private=record["private"])
     chart = line_chart(
         records,
         x=("epsilon", "ε of one release"),
@@ -81,7 +88,13 @@ def comparison_chart(comparison: Comparison) -> Any:
 def tail_chart(
     scores: Scores, mechanisms: Family | Iterable[Family] | None = None, *, epsilon: object = 1
 ) -> Any:
-    """Pr[error ≥ t] against t, one line per mechanism. **Not private**."""
+    """Pr[error ≥ t] against t, one line per mechanism. **Not private**.
+
+    Example:
+        >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> tail_chart(scores, epsilon="0.1").to_dict()["title"]["text"]
+        'How likely is an error of t or more? (ε = 0.1)'
+    """
     amount = positive("epsilon", epsilon)
     records = []
     for family in family_list(mechanisms):
@@ -93,7 +106,7 @@ def tail_chart(
         # where error i − 1 ends.
         starts = np.append(0.0, errors[kept][:-1])
         records += [
-            {"mechanism": mechanism.name, "t": float(t), "tail": float(tail)}
+            {"mechanism": titled(mechanism.name), "t": float(t), "tail": float(tail)}
             for t, tail in zip(starts, tails[kept], strict=True)
         ]
         records.append({**records[-1], "t": float(errors[kept][-1])})
@@ -117,7 +130,12 @@ def worst_case_chart(
     monotonic: bool = False,
     candidates: Sequence[int] | None = None,
 ) -> Any:
-    """The largest expected error that any data can cause, against n, with the closed bounds. Data-free."""
+    """The largest expected error that any data can cause, against n, with the closed bounds. Data-free.
+
+    Example:
+        >>> worst_case_chart(epsilon=1, candidates=[2, 100]).to_dict()["title"]["text"]
+        'The worst that any data can do (ε = 1)'
+    """
     amount = positive("epsilon", epsilon)
     counts = [2, 3, 5, 10, 20, 50, 100, 300, 1000, 3000, 10_000, 100_000, 10**6]
     counts = [whole("candidates", n, least=2) for n in (candidates or counts)]
@@ -125,7 +143,7 @@ def worst_case_chart(
         raise ParameterError("candidates is empty: give at least one number")
     records = [
         {
-            "curve": family_name(family),
+            "curve": titled(family_name(family)),
             "n": n,
             "error": worst_case_error(member(family, amount), n, sensitivity, monotonic),
         }
@@ -164,11 +182,16 @@ def optimality_chart(
     epsilons: object = "0.05:2:24",
     neighbours: str = "worst",
 ) -> Any:
-    """Average error over that of the best possible mechanism, against ε. Data-free; needs SciPy."""
+    """Average error over that of the best possible mechanism, against ε. Data-free; needs SciPy.
+
+    Example:
+        >>> optimality_chart(n=2, k=2, epsilons="0.5,1").to_dict()["title"]["text"]
+        'How far from the best possible mechanism? (n = 2, k = 2)'
+    """
     alt = altair()
     records = [
         {
-            "mechanism": family_name(family),
+            "mechanism": titled(family_name(family)),
             "epsilon": float(epsilon),
             "ratio": optimality_ratio(family, epsilon=epsilon, n=n, k=k, neighbours=neighbours),
         }
@@ -193,7 +216,12 @@ def optimality_chart(
 def split_chart(
     epsilon: object = 1, *, crossings: Sequence[int] = (1, 10, 100), monotonic: bool = False
 ) -> Any:
-    """The deviation of a comparison with a threshold, against the threshold's share of ε. Data-free."""
+    """The deviation of a comparison with a threshold, against the threshold's share of ε. Data-free.
+
+    Example:
+        >>> split_chart(crossings=[1]).to_dict()["title"]["text"]
+        'How to split ε between threshold and values (ε = 1)'
+    """
     alt = altair()
     shares = [Fraction(step, 100) for step in range(1, 100)]
 
@@ -238,7 +266,13 @@ def crossover_chart(
     monotonic: bool = False,
     mechanisms: Iterable[Family] = (PermuteAndFlip, Exponential),
 ) -> Any:
-    """The worst expected error of each of k releases that share one budget, against k. Data-free."""
+    """The worst expected error of each of k releases that share one budget, against k. Data-free.
+
+    Example:
+        >>> from discreet import ApproxDP
+        >>> crossover_chart(ApproxDP(1, "1e-6"), n=10, releases=[1, 50]).to_dict()["title"]["text"]
+        'One budget, many releases: ApproxDP(1, 1e-06)'
+    """
     families = family_list(mechanisms)
     records = []
     for count in releases:
@@ -251,7 +285,7 @@ def crossover_chart(
             monotonic=monotonic,
         )
         records += [
-            {"mechanism": option.mechanism, "releases": count, "error": option.error}
+            {"mechanism": titled(option.mechanism), "releases": count, "error": option.error}
             for option in advice.options
         ]
     chart = line_chart(
@@ -271,7 +305,13 @@ _LONGEST_LABEL = 40
 
 
 def scores_chart(scores: Scores, *, most: int = 20) -> Any:
-    """The largest scores, one bar each. **Not private**."""
+    """The largest scores, one bar each. **Not private**.
+
+    Example:
+        >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> scores_chart(scores).to_dict()["title"]["text"]
+        'Scores of 3 candidates'
+    """
     chosen = _largest(scores, most)
     records = [
         {"candidate": _label(scores, index), "score": float(scores.values[index])}
@@ -301,7 +341,13 @@ def probabilities_chart(
     epsilon: object = 1,
     most: int = 10,
 ) -> Any:
-    """How likely each of the best candidates is to be chosen, by each mechanism. **Not private**."""
+    """How likely each of the best candidates is to be chosen, by each mechanism. **Not private**.
+
+    Example:
+        >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
+        >>> probabilities_chart(scores, epsilon="0.1").to_dict()["title"]["text"]
+        'Who is chosen how often? (ε = 0.1, 3 candidates)'
+    """
     alt = altair()
     amount = positive("epsilon", epsilon)
     families = [member(family, amount) for family in family_list(mechanisms)]
@@ -309,7 +355,7 @@ def probabilities_chart(
     records = [
         {
             "candidate": _label(scores, index),
-            "mechanism": mechanism.name + ("" if mechanism.private else " (not private)"),
+            "mechanism": titled(mechanism.name, private=mechanism.private),
             "probability": float(mass[index]),
         }
         for mechanism in families
@@ -340,7 +386,14 @@ def probabilities_chart(
 
 
 def posterior_chart(risk: DisclosureRisk) -> Any:
-    """What an attacker believes after the most telling answer, for each world, beside the prior bound."""
+    """What an attacker believes after the most telling answer, for each world, beside the prior bound.
+
+    Example:
+        >>> from discreet.analysis import disclosure_risk
+        >>> worlds = [Scores(q, sensitivity=1, monotonic=True) for q in ([3, 2], [2, 2])]
+        >>> posterior_chart(disclosure_risk(PermuteAndFlip(epsilon=1), worlds)).to_dict()["title"]["text"]
+        'The most telling answer: 1'
+    """
     alt = altair()
     column = int(np.argmax(risk.posterior.max(axis=0)))
     records = [

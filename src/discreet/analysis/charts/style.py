@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import itertools
 import os
@@ -50,7 +51,13 @@ def _looks() -> dict[str, int]:
 
 LOOKS = _looks()
 """Which look a mechanism has in every chart."""
+TITLES = {name: make(epsilon=1).facts.title for name, make in MECHANISMS.items()}
 NOT_PRIVATE = "Not private: computed from the scores without spending budget"
+
+
+def titled(name: str, *, private: bool = True) -> str:
+    """What charts call a mechanism: its name in words, as on the page and in the figures."""
+    return TITLES.get(name, name) + ("" if private else " (not private)")
 
 
 def altair() -> Any:
@@ -102,6 +109,7 @@ def styled(
             symbolSize=90,
             orient="bottom",
             columns=3,
+            columnPadding=26,
             title=None,
         )
     )
@@ -208,6 +216,14 @@ def save_chart(chart: Any, path: str | os.PathLike[str]) -> Path:
     """Write a chart; the suffix of ``path`` says how: .png, .svg, .html or .json (Vega-Lite).
 
     The HTML carries its scripts inside: it opens offline and asks no server for anything.
+
+    Example:
+        >>> import tempfile
+        >>> from discreet import Scores
+        >>> from discreet.analysis.charts import scores_chart
+        >>> chart = scores_chart(Scores({"flu": 412, "cold": 398}, sensitivity=1))
+        >>> save_chart(chart, tempfile.mkdtemp() + "/scores.svg").name
+        'scores.svg'
     """
     target = checked_path(path)
     try:
@@ -236,13 +252,66 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 
 def to_html(chart: Any) -> str:
-    """A whole page with the chart and every script it needs."""
+    """A whole page: title, text, the chart with every script it needs, and its figures as a table.
+
+    Example:
+        >>> from discreet import Scores
+        >>> from discreet.analysis.charts import scores_chart
+        >>> page = to_html(scores_chart(Scores({"flu": 412, "cold": 398}, sensitivity=1)))
+        >>> "<h1>Scores of 2 candidates</h1>" in page, "<td>flu</td><td>412</td>" in page
+        (True, True)
+    """
     require_converter()
+    described = chart.to_dict()
+    title = described.pop("title", None) or {"text": "discreet"}
+    drawn = altair().Chart.from_dict(described)
     buffer = io.StringIO()
-    chart.save(
+    drawn.save(
         buffer, format="html", inline=True, embed_options={"renderer": "svg", "actions": False}
     )
-    return buffer.getvalue()
+    heading = html.escape(str(title["text"]))
+    text = "".join(f"<p>{html.escape(str(line))}</p>" for line in title.get("subtitle", ()))
+    whole = buffer.getvalue().replace("<html>", '<html lang="en">', 1)
+    whole = whole.replace("</head>", f"<title>{heading}</title><style>{_SHEET}</style></head>", 1)
+    whole = whole.replace("<body>", f"<body><main><h1>{heading}</h1>{text}", 1)
+    place = whole.rindex("</body>")
+    return f"{whole[:place]}{_table(_rows(described))}</main>{whole[place:]}"
+
+
+_SHEET = (
+    "body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1b1f24;background:#fff}"
+    "main{max-width:60rem;margin:0 auto;padding:1rem}#vis{overflow-x:auto}"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    "th,td{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #e3e7ec}"
+)
+
+
+def _rows(described: Any) -> list[dict[str, Any]]:
+    """The rows behind a chart: the longest list that it carries."""
+    found = [list(rows) for rows in described.get("datasets", {}).values()]
+    parts = [described]
+    while parts:
+        part = parts.pop()
+        values = part.get("data", {}).get("values")
+        if values:
+            found.append(list(values))
+        parts += [inner for kind in ("layer", "hconcat", "vconcat") for inner in part.get(kind, ())]
+    return max(found, key=len, default=[])
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    if not rows:
+        return ""
+    heads = "".join(
+        f'<th scope="col">{html.escape(name.replace("_", " "))}</th>' for name in rows[0]
+    )
+
+    def cell(value: Any) -> str:
+        shown = f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+        return f"<td>{html.escape(shown)}</td>"
+
+    body = "".join(f"<tr>{''.join(cell(row.get(name)) for name in rows[0])}</tr>" for row in rows)
+    return f"<h2>As a table</h2><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def require_converter() -> None:

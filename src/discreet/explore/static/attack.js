@@ -13,7 +13,7 @@ const PRESETS = [
   ["Permute-and-flip is ε-DP: true", { mechanism: "permute-and-flip", claim: "pure", scores: [0, 4, 0], moves: [1, -1, -1] }],
   ["Permute-and-flip has bounded range ε, as published: false", { mechanism: "permute-and-flip", claim: "bounded-range", scores: [0, 3], moves: [1, -1] }],
   ["The exponential mechanism has bounded range ε: true", { mechanism: "exponential", claim: "bounded-range", scores: [0, 1, 0], moves: [1, -1, -1] }],
-  ["Naive exponential randomized response is ε-DP: false", { mechanism: "exponential-randomized-response-naive", claim: "pure", scores: [2, 1, 0], moves: [1, 0, 0] }],
+  ["Naive exponential randomized response is ε-DP: false", { mechanism: "exponential-randomized-response-naive", claim: "pure", scores: [3, 2.5, 0], moves: [-1, 1, 0] }],
 ];
 
 const games = {};

@@ -1,0 +1,299 @@
+"""What each parameter means and takes, told once for all objects that have it.
+
+A docstring that describes a parameter itself is left as it is. Otherwise the reference takes the words from
+here, so that ``epsilon`` means the same on every page. ``Class.method.name`` stands for that one only.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+NUMBER = "number (int, float, Fraction, Decimal or text)"
+_NUMBERS = (
+    "epsilon sensitivity delta scale step gap threshold range_distance count_share threshold_share "
+    "with_probability t share cost truth expected_error error_at_most risk level delta_for_releases "
+    "distance people_share mean shape bound value gap_unit groups_share score_epsilon held_out above "
+    "covers unit largest margin at_most sharing"
+)
+TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
+    "bounds": "pair of numbers",
+    "steps": NUMBER,
+    "candidates": "list of labels, a public range, or the name of a file with one label a line",
+    "values": "sequence or array of numbers",
+    "stated": "sensitivity=, or range_distance=, and monotonic=, as in Scores",
+    "thing": "a release, a pair (mechanism, scores), a guarantee or an event",
+    "mechanism": "name of a registered mechanism, a mechanism class, or a mechanism",
+    "at": "level, or list of levels",
+    "epsilons": 'number, list of numbers, or a range "first:last:count"',
+    "url": "path, SQLAlchemy address, or None",
+    "parameters": "what the mechanism is built from: epsilon= or scale=, and its own",
+    "groups": "list of public labels, or None",
+    "scoring": "name of a metric of scikit-learn, or a function",
+    "target": "the loss or the guarantee to reach",
+}
+"""Where the code takes any object and checks it, what a person may pass."""
+
+WORDS: Mapping[str, str] = {
+    "scores": "the candidates' scores, with their sensitivity.",
+    "epsilon": "ε of one release: how much one person may change any probability, as a factor e^ε.",
+    "mechanism": "the mechanism that chooses.",
+    "optimize": '"max" if large scores are good, "min" if small ones are.',
+    "scale": "the noise scale in units of the score, in place of ``epsilon``.",
+    "neighbours": "which data sets count as neighbours: one person added or removed, or replaced.",
+    "x": "where the function is taken.",
+    "bits": "the source of random bits.",
+    "ExponentialRandomizedResponse.ball_probabilities.bits": "the precision of the ball arithmetic.",
+    "Mechanism.ball_probabilities.bits": "the precision of the ball arithmetic.",
+    "dataset": "the name of the data set in the ledger.",
+    "monotonic": "whether one person moves all scores in one direction.",
+    "sensitivity": "Δ: the most by which one person can change a score.",
+    "values": "the numbers asked about, in order.",
+    "n": "how many candidates there are.",
+    "step": "the distance between two points of the grid.",
+    "people": "how many people together, a household for example.",
+    "terms": "the terms that all questions share; see :class:`discreet.questions.Terms`.",
+    "delta": "δ: the probability with which the promise may fail.",
+    "size": "how many.",
+    "Stage.size": "how many candidates the vectors of this stage have.",
+    "purpose": "what it is for, in words without data; the ledger keeps them.",
+    "data": "the table: a frame, a relation, a path, or a mapping of columns.",
+    "Scope.data": "a folder with the data sets of a paper, or None for look-alikes.",
+    "value": "the amount.",
+    "randomness": "the operating system's generator, or ``scripted(seed)`` for study that can be repeated.",
+    "measure": "the measure in which the guarantee is wanted.",
+    "number": "the number in the paper, or the figure asked about.",
+    "output_measure": "the OpenDP measure; max divergence unless given.",
+    "bounds": "the least and the greatest value that the grid covers: public.",
+    "count": "how many.",
+    "seed": "what makes the draws repeatable.",
+    "scope": "how much is computed: all of it, or a quick part.",
+    "column": "the column asked about.",
+    "per_person": "which of a person's several values counts: least, largest, random or mean.",
+    "outside": "what becomes of a value outside the grid: clamp or drop.",
+    "range_distance": "d: the most by which two scores can move apart, in place of ``sensitivity``.",
+    "k": "how many are chosen, or how large scores get on the lattice.",
+    "answers": "the answers in order: crossed or not.",
+    "stated": "what is said of the scores, once for all rows.",
+    "noise": 'the noise that is added: "exponential", "laplace" or "gumbel".',
+    "steady": "take work that does not depend on the scores, at some cost in time.",
+    "ledger": "the ledger that is charged, its address, or None for the usual one.",
+    "rows": "the rows.",
+    "path": "where the file is, or is to be written.",
+    "worlds": "how many data sets the attacker holds equally possible.",
+    "steps": "how many neighbours apart the worlds are.",
+    "t": "the error asked about, in units of the score.",
+    "gap": "how far the best candidate leads.",
+    "name": "the name.",
+    "claim": "what was claimed.",
+    "witness": "the neighbours that refute the claim, or None.",
+    "seconds": "how long it took.",
+    "notes": "remarks on how it was done.",
+    "quick": "whether only a quick part is computed.",
+    "only": "names to choose from all; none chooses all.",
+    "out": "the folder that the results go to.",
+    "arguments": "what the class of diffprivlib takes; see there.",
+    "budget": "the name of the budget: a data set, or a part such as ``visits/alice``.",
+    "event": "one kind of release: a guarantee, or an event with its count.",
+    "group": "the declared group of people that the release touches, or None for everyone.",
+    "times": "how often each.",
+    "input_domain": "the OpenDP domain of the scores.",
+    "input_metric": "the OpenDP metric on them.",
+    "at": "the levels between 0 and 1.",
+    "answer": "what was released.",
+    "guarantee": "what the release costs.",
+    "entry": "the entry in the ledger, or None.",
+    "mean": "how many runs are expected.",
+    "threshold": "the number above which a value crosses.",
+    "truth": "the probability with which the truth is told.",
+    "variant": '"complete" or "naive", as the paper has them.',
+    "threshold_share": "the share of ε that the noise of the threshold takes.",
+    "gap_unit": "the grid on which gaps are told.",
+    "thing": "what was released, or is planned.",
+    "rows_per_person": "how many rows one person has at most.",
+    "reference": "the mechanism to compare with.",
+    "risk": "the largest belief that is tolerated.",
+    "with_probability": "how often the bound must hold.",
+    "level": "how often the error must be met, between 0 and 1.",
+    "symmetric": "whether exchanging candidates must change nothing but labels.",
+    "shift_invariant": "whether adding a constant to all scores must change nothing.",
+    "relation": "which neighbours: general, monotonic or custom.",
+    "pairs": "how many pairs of neighbours were compared.",
+    "largest": "the largest loss among them.",
+    "subject": "what was audited.",
+    "status": '"refuted", "not refuted" or "proved".',
+    "measured": "the largest loss found.",
+    "claimed": "the loss that the claim allows.",
+    "symbol": "the letter of both.",
+    "worst": "the pair with the largest loss found.",
+    "proof": "the page and the theorem that prove the claim, or None.",
+    "stages": "how it was sought.",
+    "evaluations": "how many score vectors were evaluated.",
+    "draws": "how many answers were drawn.",
+    "false_alarm": "how likely a refutation of a true claim is, at most.",
+    "estimate": "the loss as estimated from the draws.",
+    "finding": "what the check found.",
+    "paper": "the key of the paper.",
+    "statement": "what the paper states, in our words.",
+    "check": "the function that checks it.",
+    "remarks": "what differs from the paper, in words.",
+    "synthetic": "whether invented data stand for those of the paper.",
+    "troubles": "what went wrong.",
+    "fields": "what was read from JSON.",
+    "verdict": "proved by computation, consistent with a search, refuted or not checkable.",
+    "covered": "the range on which it was checked.",
+    "evidence": "what decides it, in words.",
+    "numbers": "the figures behind it.",
+    "authors": "who wrote it.",
+    "full": "the size of the full computation.",
+    "claims": "the claims to check.",
+    "papers": "the papers to choose from; none chooses all.",
+    "figures": "the figures to draw.",
+    "workers": "how many processes draw at once.",
+    "report": "a function that is told of progress.",
+    "sequence": "the number of the entry.",
+    "hash": "the hash of that entry.",
+    "text": "what ``str`` wrote.",
+    "store": "the open database.",
+    "head": "where the history stood, as kept elsewhere.",
+    "accountant": "what is added up.",
+    "distance": "the L∞ distance between the scores of neighbours.",
+    "parameters": "what the mechanism is built from.",
+    "lower": "the least value of the grid.",
+    "upper": "the greatest.",
+    "index": "the position on the grid.",
+    "user": "the column that tells people apart.",
+    "one_row_per_user": "in place of ``user``: nobody has two rows.",
+    "where": 'a public condition on the rows, such as ``"age >= 18"``.',
+    "by": "the column of public groups, of which each is asked.",
+    "groups": "the public groups.",
+    "groups_per_person": "in how many groups one person may be.",
+    "with_people": "whether a noisy number of the people who counted is bought, too.",
+    "people_share": "the share of ε that this number takes.",
+    "groups_share": "the share of ε that finding the groups takes, where only the data knows them.",
+    "engine": "which engine reads a file.",
+    "candidate_column": "the column of labels; ``candidate``, or the first one.",
+    "score_column": "the column of scores; ``score``, or the second one.",
+    "X": "the table of features, one row a person or as said by ``user``.",
+    "y": "what is to be predicted.",
+    "features": "the table of features.",
+    "target": "what is to be predicted, or reached.",
+    "formula": "which formula of the proof counts.",
+    "share": "the share of the runs that are as good.",
+    "folder": "where the files go.",
+    "form": '"csv" or "parquet".',
+    "force": "whether files of the same name are replaced.",
+    "candidates": "what may be chosen: a public list.",
+    "score": "the function that scores a candidate.",
+    "comparison": "what :func:`discreet.analysis.compare` returned.",
+    "mechanisms": "the mechanisms to draw; the usual ones unless given.",
+    "most": "how many candidates are drawn, from the best down.",
+    "releases": "how many releases.",
+    "risks": "what :func:`discreet.analysis.disclosure_risk` returned.",
+    "chart": "an Altair chart.",
+    "title": "the title.",
+    "epsilons": "the values of ε to compare.",
+    "names": "what the caller calls the parameters.",
+    "extra": "which extra of the package is missing.",
+    "kind": "what kind it is.",
+    "loss": "the loss function.",
+    "run": "one private run, which returns a score and a result.",
+    "runs": "how many runs there are: a distribution.",
+    "shape": "η of the negative binomial distribution.",
+    "cost": "what one run costs.",
+    "rounds": "how many rounds.",
+    "page": "the page in ``docs/proofs``.",
+    "theorems": "the theorems that Coq has checked.",
+    "measures": "the measures asked for.",
+    "frame": "the table as an engine's frame.",
+    "points": "how many grid points there are.",
+    "at_most": "the largest error that is allowed.",
+    "sharing": "for several quantiles: the most people who share one of the 64 places of a grid point.",
+    "multiplicities": "how many answers each class stands for.",
+    "thorough": "whether the search takes its time.",
+    "couple": "two neighbouring tables.",
+    "one": "a table.",
+    "place": "the position.",
+    "counted": "who counts the budget.",
+    "covers": "the part of the people that stays within the bound.",
+    "unit": "without bounds: the distance between grid points near zero.",
+    "options": "what was compared, the best first.",
+    "margin": "how far from the threshold a value must be to be told right.",
+    "others": "how many values are asked about before the one that crosses.",
+    "crossings": "how many crossings are paid for.",
+    "args": "what the mechanism is built from.",
+    "kwargs": "what the mechanism is built from, by name.",
+    "neighbour": "the second score vector or stream, a neighbour of the first.",
+    "outcome": "the telling answer.",
+    "probability": "its probability under the first.",
+    "neighbour_probability": "its probability under the second.",
+    "certainty": "what makes the value certain.",
+    "probabilities": "of all answers under the first.",
+    "neighbour_probabilities": "of all answers under the second.",
+    "other": "for a range, the answer at the other end.",
+    "order": "for zCDP, the order α.",
+    "url": "the address.",
+    "token": "what the desk's owner gave you.",
+    "body": "what is sent, as plain data.",
+    "key": "a name for this request, so that it is paid once however often it is sent.",
+    "question": "the name of the question.",
+    "desk": "the desk that was reached.",
+    "above": "the number above which a value counts.",
+    "table": "the name of the table.",
+}
+"""What a parameter means, unless its docstring says so."""
+
+
+def described(text: str) -> set[str]:
+    """The parameters that a docstring describes itself, under Args or Attributes."""
+    found = set()
+    for part in re.finditer(r"^( *)(?:Args|Attributes):\n((?:\1    .*\n?|\n)+)", text, re.M):
+        found |= set(re.findall(rf"^{part[1]}    \**(\w+)[^:\n]*: ", part[2], re.M))
+    return found
+
+
+def parameters_of(thing: Any) -> list[inspect.Parameter]:
+    """What a caller passes."""
+    try:
+        listed = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    hidden = ("self", "cls")
+    return [part for part in listed if part.name not in hidden and not part.name.startswith("_")]
+
+
+def words_for(owner: str, name: str) -> str | None:
+    """The words for a parameter of this class or function: its own, or those of all that have it."""
+    return WORDS.get(f"{owner}.{name}", WORDS.get(name))
+
+
+def type_for(part: inspect.Parameter) -> str | None:
+    """What a person may pass where the code says only that it takes an object."""
+    if str(part.annotation) in ("object", "object | None", "<class 'object'>", "Any"):
+        return TYPES.get(part.name)
+    return None
+
+
+def fill(owner: str, thing: Any, lines: list[str]) -> None:
+    """Add to a docstring, as Napoleon has left it, what it does not say of its parameters."""
+    told = "\n".join(lines)
+    added = []
+    for part in parameters_of(thing):
+        words = words_for(owner, part.name)
+        if (
+            words
+            and f":param {part.name}:" not in told
+            and not re.search(rf":param \\?\*+{part.name}:", told)
+        ):
+            added.append(f":param {part.name}: {words}")
+        kind = type_for(part)
+        if kind and f":type {part.name}:" not in told:
+            added.append(f":type {part.name}: *{kind}*")
+    if added:
+        place = next(
+            (n for n, line in enumerate(lines) if line.startswith((":return", ":raise"))),
+            len(lines),
+        )
+        lines[place:place] = ["", *added, ""]
