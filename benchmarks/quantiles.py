@@ -187,8 +187,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     words = (
         "Mean of the largest rank error of m quantiles, in people, on a grid of 1024 points: our recursion, "
         "one exponential mechanism over all increasing lists, and slices around ranks moved by continual "
-        "counting (the last two in floats, for comparison only; the joint chain sees people who share a value "
-        "spread over two places at most):"
+        "counting (the last two in floats, for comparison only; the joint chain sees people who share a "
+        "value spread over two places at most):"
     )
     print(f"{words}\n\n{found}")
     if chosen.record:
