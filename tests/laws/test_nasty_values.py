@@ -7,7 +7,7 @@ tables are neighbours; what is counted with and without that person is compared 
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from discreet.questions.candidates import public_candidates
 from discreet.tables import Grid, Rows, Table, open_table, people_per_candidate
 from discreet.tables.counts import commonest_values, people_per_grid_point, people_per_interval
 from discreet.tables.where import parse
+from tests.tools.engines import DATABASES, made
 
 GRID = Grid.between("0:4")
 
@@ -160,6 +161,141 @@ def test_every_engine_and_type(folder: Path, engine: str, name: str) -> None:
         moved = np.array(counts) - np.array(plain[role])
         assert moved.min() >= 0, role
         assert moved.max() <= (0 if role == "as the person" else 1), role
+
+
+# ---- databases: what their types can hold, and what only theirs can ----
+
+_HELD = {name: typed for name, typed in TYPES.items() if typed.stored is None}
+
+
+def _holdable(typed: Typed, kind: str) -> Typed:
+    """Without what this database refuses to take: PostgreSQL has no text with a NUL."""
+    if kind == "ibis_postgres":
+        return replace(
+            typed, nasty=tuple(v for v in typed.nasty if not isinstance(v, str) or "\0" not in v)
+        )
+    return typed
+
+
+@pytest.mark.leaves_out(
+    lambda given: given["kind"] == "ibis_sqlite" and given["name"] in ("decimal", "fraction"),
+    "SQLite keeps decimals as floats, which docs/databases.md says",
+)
+@pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.parametrize("name", _HELD)
+def test_every_database_and_type(
+    name: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    server = request.getfixturevalue("postgres_database") if kind == "ibis_postgres" else None
+    typed = _holdable(_HELD[name], kind)
+    plain, nasty = (
+        _asked(open_table(made(kind, table, tmp_path, None, server), needed=[]), typed)
+        for table in _tables(typed)
+    )
+    in_duckdb = _asked(
+        open_table(made("duckdb", _tables(typed)[1], tmp_path, None), needed=[]), typed
+    )
+    assert nasty == in_duckdb
+    for role, counts in nasty.items():
+        moved = np.array(counts) - np.array(plain[role])
+        assert moved.min() >= 0, role
+        assert moved.max() <= (0 if role == "as the person" else 1), role
+
+
+def test_what_only_sqlite_holds() -> None:
+    """In a column of any declared type SQLite keeps whatever it is given."""
+    import ibis
+
+    values = [
+        b"\xff\x00",
+        "",
+        "1",
+        " 1",
+        "a",
+        1,
+        2**62,
+        1.5,
+        -0.0,
+        float("inf"),
+        None,
+        "0x1",
+        "NaN",
+    ]
+    for declared, keys in (
+        ("text", ["a", "b"]),
+        ("bigint", [1, 2]),
+        ("real", [1.0, 2.0]),
+        ("numeric(9, 2)", [1.0, 2.0]),
+        ("boolean", [True, False]),
+        ("date", [datetime.date(2024, 1, 1)]),
+        ("text collate nocase", ["a", "b"]),
+    ):
+        connection = ibis.sqlite.connect()
+        connection.con.execute(f"CREATE TABLE held (c {declared}, u bigint)")
+        connection.con.executemany("INSERT INTO held VALUES (?, 7)", [(value,) for value in values])
+        # What these mean to SQLite comes out of the declared type: six people with the plain values.
+        plain = [str(key) if isinstance(key, datetime.date) else key for key in keys]
+        connection.con.executemany(
+            "INSERT INTO held VALUES (?, ?)", [(plain[0], u) for u in range(6)]
+        )
+        connection.con.commit()
+        table = open_table(connection.table("held"), needed=[])
+        for user in ("u", "c"):
+            people = people_per_candidate(table, Rows(user=user), column="c", keys=keys)[0]
+            # As people they are several, and what is true to SQLite has many forms.
+            assert people[0] in (6, 7) if user == "u" else people[0] >= 1, (declared, user)
+        drawn = Rows(user="u", by="c", groups=tuple(keys))
+        assert people_per_candidate(table, drawn, column="u", keys=[1]).shape == (len(keys), 1)
+        if table.kinds["c"] in ("integer", "float"):
+            for rule in ("least", "mean", "random"):
+                people = people_per_grid_point(
+                    table, Rows(user="u"), column="c", grid=GRID, per_person=rule
+                )
+                assert people.sum() in (6, 7)
+
+
+def test_what_only_postgresql_holds(postgres_database: str) -> None:
+    """Dates and numbers beyond Python's, collations and types that compare otherwise."""
+    import ibis
+
+    connection = ibis.connect(postgres_database.replace("postgresql://", "postgres://"))
+    with connection.con.cursor() as cursor:
+        cursor.execute(
+            "CREATE COLLATION IF NOT EXISTS loose (provider = icu, locale = 'und-u-ks-level1', "
+            "deterministic = false)"
+        )
+        for number, (declared, first, nasty) in enumerate(
+            (
+                ("date", "2024-01-01", ["infinity", "-infinity", "0044-03-15 BC", "5874897-12-31"]),
+                ("timestamptz", "2024-01-01", ["infinity", "-infinity", "4713-01-01 BC"]),
+                ("double precision", "1", ["NaN", "Infinity", "-0", "1e308"]),
+                ("numeric(9, 2)", "1", ["NaN", "0.00", "9999999.99"]),
+                ("char(6)", "a", ["A", "a     ", "b", ""]),
+                ("text COLLATE loose", "a", ["A", "á", " a", "a "]),
+            )
+        ):
+            name = f"only_{number}"
+            cursor.execute(f"CREATE TABLE {name} (c {declared}, u bigint)")
+            cursor.executemany(
+                f"INSERT INTO {name} VALUES (%s::{declared.split(' COLLATE')[0]}, %s)",  # noqa: S608
+                [*((first, person) for person in range(6)), *((value, 7) for value in nasty)],
+            )
+            table = open_table(connection.table(name), needed=[])
+            by_value = people_per_candidate(table, Rows(user="c"), column="u", keys=[0, 5])[0]
+            assert by_value.tolist() == [1, 1], declared
+            if table.kinds["c"] == "moment":
+                continue
+            key = public_candidates([first], column="c", kind=table.kinds["c"]).keys
+            people = people_per_candidate(table, Rows(user="u"), column="c", keys=key)[0]
+            # CHAR(n) has no trailing spaces; nothing else is the same as "a".
+            assert people.tolist() == [7 if declared == "char(6)" else 6], declared
+            if table.kinds["c"] in ("float", "decimal"):
+                for rule in ("least", "mean", "random"):
+                    counted = people_per_grid_point(
+                        table, Rows(user="u"), column="c", grid=GRID, per_person=rule
+                    )
+                    assert counted.sum() == 7
+    connection.disconnect()
 
 
 @pytest.mark.parametrize("dtype", [object, "string[python]", "category", "str"])

@@ -25,7 +25,7 @@ VALUES = (-5, 0, 1, 2, 9)
 
 
 def worst_loss(level: Fraction, scales: NoiseScales, relation: str) -> float:
-    """The largest loss between tables of up to five people, through the real counting."""
+    """The largest loss between tables of up to four people, through the real counting."""
     grid = GrowingGrid.of(1, 4, magnitudes=True)
 
     def law(values: tuple[int, ...]) -> Any:
@@ -45,7 +45,7 @@ def worst_loss(level: Fraction, scales: NoiseScales, relation: str) -> float:
 
     laws = {
         values: law(values)
-        for size in range(6)
+        for size in range(5)
         for values in itertools.combinations_with_replacement(VALUES, size)
     }
     worst = 0.0

@@ -99,6 +99,11 @@ def test_the_law_of_kept_groups(epsilon: Fraction, delta: Fraction, relation: st
 # ---- the questions -----------------------------------------------------------------------------------
 
 
+@pytest.mark.skips_engines(
+    ibis_duckdb="groups must be listed",
+    ibis_sqlite="groups must be listed",
+    ibis_postgres="groups must be listed",
+)
 def test_groups_come_from_the_data(table_in: TableMaker) -> None:
     """Two of two people are named with probability δ at most: 10⁻⁹ here. Blank texts are no group."""
     asked: dict[str, Any] = {"user": "person", "by": "city", "epsilon": 8, "delta": "1e-9"}

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet import ApproxDP, PermuteAndFlip, PureDP, questions
+from discreet import ApproxDP, PermuteAndFlip, PureDP, Scores, questions
 from discreet.accounting import Event
 from discreet.errors import NotPrivateError, ParameterError
 from discreet.guarantees import (
@@ -225,6 +225,13 @@ def walk(monkeypatch: pytest.MonkeyPatch) -> Walk:
 
     monkeypatch.setattr(
         Mechanism, "select_index", lambda self, scores: walk.choose(self.probabilities(scores))
+    )
+    monkeypatch.setattr(
+        Mechanism,
+        "select_each",
+        lambda self, rows, **stated: np.array(
+            [walk.choose(self.probabilities(Scores(row, **stated))) for row in rows]
+        ),
     )
     for module in [sys.modules[name] for name in sys.modules if name.startswith("discreet.quest")]:
         for stand_in in (noisy_count, winner_and_gap, one_shot):

@@ -35,7 +35,7 @@ def test_every_tape_leads_to_the_law(counts: list[int], coarse: bool) -> None:
         return outcomes.index(tuple(joint_first(values, 2, scale=scale, bits=bits, blocks=blocks)))
 
     close = [(p - Fraction(1, 10**12), p + Fraction(1, 10**12)) for p in expected.values()]
-    assert_bracketed(sampler, close, within=0.3 if coarse else 0.05, most_runs=2500)
+    assert_bracketed(sampler, close, within=0.35 if coarse else 0.06, most_runs=1500)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_draws_follow_the_law(counts: list[int], k: int, scale: Fraction, blocks
     At 3,000 draws a tuple of probability 0.1 that is off by half is caught. In the last case a level is
     drawn within a wide block, whose last level has most tuples.
     """
-    bits, draws = scripted(f"joint {counts} {blocks}"), 3000
+    bits, draws = scripted(f"joint {counts} {blocks}"), 3000 if blocks.word == 64 else 1000
     values = np.array(counts)
     drawn = Counter(
         tuple(joint_first(values, k, scale=scale, bits=bits, blocks=blocks)) for _ in range(draws)
@@ -67,7 +67,7 @@ def test_draws_follow_the_law(counts: list[int], k: int, scale: Fraction, blocks
 
 def test_floats_and_balls_draw_the_same() -> None:
     """The same bits give the same tuple, whoever decides."""
-    for seed in range(60):
+    for seed in range(25):
         rng = np.random.default_rng(seed)
         counts = rng.integers(0, 10 ** (1 + seed % 5), 40)
         quick, slow = (

@@ -49,6 +49,13 @@ PAIRS: list[tuple[pa.DataType, Any, Any]] = [
     csv="a CSV file declares no types",
     jsonl="a file of JSON lines declares no types",
 )
+@pytest.mark.leaves_out(
+    lambda given: (
+        (given["table_in"] == "ibis_sqlite" and pa.types.is_decimal(given["kind"]))
+        or (given["table_in"] == "ibis_postgres" and given["second"] == "a\0")
+    ),
+    "SQLite keeps decimals as floats, and PostgreSQL has no NUL in a text",
+)
 @pytest.mark.parametrize(("kind", "first", "second"), PAIRS, ids=lambda value: repr(value)[:30])
 def test_near_values_are_two(
     table_in: TableMaker, kind: pa.DataType, first: Any, second: Any

@@ -79,7 +79,7 @@ def test_a_person_known_by_a_float() -> None:
     assert _count(frame, ["a"], user="u") == [2]
 
 
-@pytest.mark.parametrize("data", [3, None, [1, 2], {"c": [1]}, pl.Series([1])])
+@pytest.mark.parametrize("data", [3, None, (1, 2), {"c": [1]}, pl.Series([1])])
 def test_what_is_no_table(data: Any) -> None:
     with pytest.raises(ParameterError, match="is not allowed"):
         open_table(data, needed=[])

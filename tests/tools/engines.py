@@ -14,6 +14,7 @@ import math
 import os
 import shutil
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,8 @@ import discreet
 Columns = dict[str, list[Any]]
 TableMaker = Callable[[Any], Any]
 ENGINES = ("duckdb", "polars", "pandas", "spark")
-TABLES = ("duckdb", "polars", "lazy", "pandas", "spark", "parquet", "csv", "jsonl")
+DATABASES = ("ibis_duckdb", "ibis_sqlite", "ibis_postgres")
+TABLES = ("duckdb", "polars", "lazy", "pandas", "spark", "parquet", "csv", "jsonl", *DATABASES)
 FIXTURES = ("table_in", "engine")
 
 
@@ -112,8 +114,75 @@ def _written(value: Any) -> str:
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
-def made(kind: str, given: Any, folder: Path, session: Any) -> Any:
-    """The same table, given as columns or as an Arrow table, in an engine or in a file."""
+_POSTGRES = {
+    "string": "text",
+    "large_string": "text",
+    "int8": "smallint",
+    "int16": "smallint",
+    "int32": "integer",
+    "int64": "bigint",
+    "uint64": "numeric(20, 0)",
+    "float": "real",
+    "double": "double precision",
+    "bool": "boolean",
+    "date32[day]": "date",
+    "timestamp[us]": "timestamp",
+}
+_SQLITE = {
+    **dict.fromkeys(("string", "large_string"), "text"),
+    **dict.fromkeys(("int8", "int16", "int32", "int64", "uint64"), "bigint"),
+    **dict.fromkeys(("float", "double"), "real"),
+    "bool": "boolean",
+    "date32[day]": "date",
+    "timestamp[us]": "timestamp",
+}
+
+
+def in_database(kind: str, table: Any, server: str | None) -> Any:
+    """An Arrow table in a database, seen through Ibis."""
+    import ibis
+
+    if kind == "ibis_duckdb":
+        connection = ibis.duckdb.connect()
+        connection.con.register("given", table)
+        connection.con.execute("CREATE TABLE held AS SELECT * FROM given")
+        return connection.table("held")
+    declared = _SQLITE if kind == "ibis_sqlite" else _POSTGRES
+    columns = ", ".join(
+        f'"{field.name}" {declared.get(str(field.type)) or str(field.type).replace("decimal128", "numeric")}'
+        for field in table.schema
+    )
+    rows = [tuple(row.values()) for row in table.to_pylist()]
+    places = ", ".join(("?" if kind == "ibis_sqlite" else "%s",) * table.num_columns)
+    if kind == "ibis_sqlite":
+        connection = ibis.sqlite.connect()
+        connection.con.execute(f"CREATE TABLE held ({columns})")
+        written = [tuple(map(_for_sqlite, row)) for row in rows]
+        connection.con.executemany(f"INSERT INTO held VALUES ({places})", written)  # noqa: S608
+        connection.con.commit()
+        return connection.table("held")
+    name = f"held_{next(_numbers)}"
+    connection = ibis.connect(str(server).replace("postgresql://", "postgres://"))
+    weakref.finalize(connection, connection.con.close)
+    with connection.con.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {name} ({columns})")
+        cursor.executemany(f"INSERT INTO {name} VALUES ({places})", rows)  # noqa: S608
+    return connection.table(name)
+
+
+_numbers = iter(range(1_000_000))
+
+
+def _for_sqlite(value: Any) -> Any:
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return float(value)
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def made(kind: str, given: Any, folder: Path, session: Any, server: str | None = None) -> Any:
+    """The same table, given as columns or as an Arrow table, in an engine, a file or a database."""
+    if kind in DATABASES:
+        return in_database(kind, _as_arrow(given) if isinstance(given, dict) else given, server)
     import duckdb
     import pandas as pd
     import polars as pl
@@ -142,9 +211,11 @@ def table_in(
 ) -> TableMaker:
     """A function from columns, or from an Arrow table, to a table of one kind."""
     session = request.getfixturevalue("spark") if request.param == "spark" else None
+    is_postgres = request.param == "ibis_postgres"
+    server = request.getfixturevalue("postgres_database") if is_postgres else None
 
     def make(given: Any) -> Any:
-        return made(request.param, given, tmp_path_factory.mktemp("table"), session)
+        return made(request.param, given, tmp_path_factory.mktemp("table"), session, server)
 
     return make
 

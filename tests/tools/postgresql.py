@@ -77,6 +77,16 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture
 def postgres(postgres_server: str) -> Iterator[str]:
     """The URL of a fresh, empty PostgreSQL database."""
+    yield from _fresh_database(postgres_server)
+
+
+@pytest.fixture(scope="session")
+def postgres_database(postgres_server: str) -> Iterator[str]:
+    """The URL of one PostgreSQL database for all tables of a worker."""
+    yield from _fresh_database(postgres_server)
+
+
+def _fresh_database(postgres_server: str) -> Iterator[str]:
     name = f"discreet_test_{os.getpid()}_{next(_counter)}"
     base = make_url(postgres_server).set(drivername="postgresql+psycopg")
     engine = create_engine(base, isolation_level="AUTOCOMMIT")

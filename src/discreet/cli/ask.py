@@ -6,16 +6,18 @@ import importlib
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import Command, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
-from discreet.errors import ParameterError
+from discreet.errors import DiscreetError, ParameterError
 
 if TYPE_CHECKING:
     from click import Context
@@ -32,7 +34,11 @@ def _listed(text: str | None, *, least: int = 1) -> Any:
 
 
 _WHAT = stack(
-    argument("DATA", "A CSV, Parquet or JSON lines file, a glob in quotes, or desk:TABLE."),
+    argument(
+        "DATA",
+        "A CSV, Parquet or JSON lines file, a glob in quotes, a database's address, or desk:TABLE.",
+    ),
+    option("--table NAME", "With the address of a database: the table to ask."),
     option("--column COLUMN", "The column to ask about.", required=True),
     option("--epsilon NUMBER", "What the whole question costs.", required=True),
 )
@@ -124,6 +130,8 @@ _HOW = stack(
         "--with-people", "Also a noisy number of the people who counted, for a part of epsilon."
     ),
     option("--people-share NUMBER", "The part of epsilon that --with-people gets.", default="0.1"),
+    option("--ask-password", "Ask for the database's password, where no file or variable has it."),
+    option("--time-limit SECONDS", "So long may a database work; then nothing is released."),
     option("--engine NAME", "Who reads the file: duckdb, polars, pandas or spark."),
     option("--delimiter SIGN", "What separates the fields of a CSV file, e.g. ';'."),
     option("--encoding NAME", "How a CSV file is encoded, e.g. cp1252."),
@@ -320,15 +328,40 @@ def _require_candidates(asked: dict[str, Any]) -> None:
 
 
 def _ask(
-    name: str, *, data: Any, delimiter: str | None, encoding: str | None, **asked: Any
+    name: str,
+    *,
+    data: Any,
+    delimiter: str | None,
+    encoding: str | None,
+    ask_password: bool,
+    **asked: Any,
 ) -> None:
     """Ask a question of ``discreet.questions``."""
     question = getattr(importlib.import_module("discreet.questions"), name)
+    data = _opening(data, ask_password=ask_password)
     if delimiter is not None or encoding is not None:  # what the file's name does not tell
         from discreet.tables import TextFile
 
         data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8")
     answer(question, data, **asked)
+
+
+def _opening(data: str, *, ask_password: bool) -> str:
+    """What names the table; a password among the arguments would stay in the shell's history."""
+    from discreet.tables.databases import is_address, with_password, without_password
+
+    if not is_address(data):
+        if ask_password:
+            raise ParameterError("--ask-password goes with the address of a database")
+        return data
+    if ":" in data.partition("://")[2].rpartition("@")[0] or "password" in data:
+        raise ParameterError(
+            f"leave the password out of the address ({without_password(data)}): say --ask-password, or keep "
+            "it in the environment (PGPASSWORD) or in the database's own file (~/.pgpass)"
+        )
+    if not ask_password:
+        return data
+    return with_password(data, click.prompt("Password", hide_input=True, err=True))
 
 
 def answer(
@@ -344,10 +377,11 @@ def answer(
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
     from discreet.questions import NeverMatchesWarning
+    from discreet.questions.frames import FILES, write_frame
 
     if keep_answer and no_ledger:
         raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
-
+    as_frame = out is not None and Path(out).suffix.lower() in FILES
     with _counted(dataset, ledger, no_ledger) as counting:
         file = opened_for_answer(out)
         try:
@@ -362,7 +396,18 @@ def answer(
             raise SystemExit(130) from None
         if keep_answer:
             counting["ledger"].keep(release.entry, release.as_data())
-    deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
+    if not as_frame or file is None:
+        deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
+        return
+    file.close()
+    try:
+        write_frame(release, file.name)
+        lost = None
+    except Exception:  # whatever it is, the answer is paid for and must be printed
+        lost = DiscreetError(f"the answer could not be written to {file.name}: it was printed only")
+    deliver(as_json(release.as_data(), indent=None) if json else str(release), None)
+    if lost is not None:
+        raise lost
 
 
 @contextmanager
@@ -383,12 +428,28 @@ def _counted(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterat
         yield {"ledger": opened, "dataset": dataset}
 
 
-def _progress() -> Any:
-    """A spinner with a clock while the engine works."""
+@contextmanager
+def _progress() -> Iterator[None]:
+    """A spinner with a clock while the engine works, and a bar over the groups once it has counted."""
     if not sys.stderr.isatty():  # and nothing of Rich is imported
-        return nullcontext()
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+        yield
+        return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    shown = progress(SpinnerColumn(), TextColumn("asking the table"), TimeElapsedColumn())
-    shown.add_task("asking", total=None)
-    return shown
+    from discreet.questions.context import WATCH
+
+    words = TextColumn("{task.description}")
+    with progress(SpinnerColumn(), words, BarColumn(), TimeElapsedColumn()) as shown:
+        task = shown.add_task("asking the table", total=None)
+
+        def watched(groups: Iterable[Any], number: int) -> Iterator[Any]:
+            shown.update(task, description="choosing in each group", total=number)
+            for group in groups:
+                yield group
+                shown.advance(task)
+
+        token = WATCH.set(watched)
+        try:
+            yield
+        finally:
+            WATCH.reset(token)

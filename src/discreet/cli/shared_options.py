@@ -42,7 +42,10 @@ COUNTED = stack(
 DELIVERED = stack(
     option("--purpose TEXT", "What for, as the ledger is to say it: words without data."),
     option("--json", "Print the release as JSON."),
-    option("--out FILE", "Write the answer to this file too, and first."),
+    option(
+        "--out FILE",
+        "Write the answer to this file too, and first; as a table if it is .csv or .parquet.",
+    ),
     option("--keep-answer", "Keep the answer in the ledger, for `budget answers`."),
 )
 

@@ -47,6 +47,8 @@ class TableRelease(Release):
         labels: what each of several answers is, such as the level of a quantile.
         threshold: for groups that reach a number of people, that number; a gap is then above it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
+        by: the column of the groups, where there is an answer for each.
+        engine: who read the table, and whose kind of frame ``frame`` gives.
 
     Example:
         >>> from discreet import PureDP
@@ -66,6 +68,27 @@ class TableRelease(Release):
     labels: tuple[str, ...] | None = None
     threshold: Fraction | None = None
     rules: tuple[str, ...] = ()
+    by: str | None = None
+    engine: str | None = None
+
+    def frame(self) -> Any:
+        """The answer as a frame of the asker's own kind, with a row for each group and each thing named.
+
+        The columns are the group's (under the name of ``by``), ``rank`` or ``level``, ``answer``, and what
+        was released beside it. Of a file it is a relation of DuckDB.
+
+        Example:
+            >>> import polars as pl
+            >>> from discreet.questions import mode
+            >>> visits = pl.DataFrame({"patient": range(400), "clinic": ["north"] * 200 + ["south"] * 200,
+            ...                        "diagnosis": ["flu"] * 200 + ["cold"] * 200})
+            >>> mode(visits, "diagnosis", candidates=["flu", "cold"], epsilon=1, user="patient", by="clinic",
+            ...      groups=["north", "south"]).frame().rows()
+            [('north', 'flu'), ('south', 'cold')]
+        """
+        from discreet.questions.frames import frame_of
+
+        return frame_of(self)
 
     def __str__(self) -> str:
         counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -19,6 +20,11 @@ from discreet.questions.spending import AnyLedger, Asker, Part, event_of, mixed
 from discreet.tables import Rows, Table, open_table
 from discreet.tables.counts import Counts
 from discreet.tables.where import Condition, comparisons, parse
+
+WATCH: ContextVar[Callable[[Iterable[Any], int], Iterable[Any]]] = ContextVar(
+    "discreet_watch", default=lambda groups, _number: groups
+)
+"""What the loop over groups goes through, with how many there are: the command line draws a bar."""
 
 
 class _SelectionTerms(TypedDict, total=False):
@@ -48,6 +54,8 @@ class TableTerms(_SelectionTerms, total=False):
     with_people: bool
     people_share: object
     engine: str | None
+    table: str | None
+    time_limit: object
 
 
 class Terms(TableTerms, total=False):
@@ -77,6 +85,9 @@ class Terms(TableTerms, total=False):
         people_share: the part of ε that this number gets, a tenth by default; the rest is what is shared
             out otherwise.
         engine: who reads a path: ``duckdb`` (default), ``polars``, ``pandas`` or ``spark``.
+        table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` where
+            it has a schema.
+        time_limit: a database may work for so many seconds; after that nothing is released.
         purpose: what the ledger writes down; by default the question in words.
 
     Example:
@@ -107,6 +118,8 @@ class Context(Asker):
     with_people: bool = False
     people_share: object = "0.1"
     engine: str | None = None
+    table: str | None = None
+    time_limit: object = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,6 +138,8 @@ class Context(Asker):
         if whole("groups_per_person", self.groups_per_person) > 1 and None in (self.by, self.user):
             raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
         share_of(self.with_people, self.people_share, name="people_share")
+        if self.time_limit is not None:
+            positive("time_limit", self.time_limit)
 
     @staticmethod
     def of(data: Any, terms: Terms | SelectionTerms) -> Context:
@@ -132,6 +147,7 @@ class Context(Asker):
         if not isinstance(data, Context):
             return Context(data=data, **terms)
         said = {"ledger", "dataset", "user", "one_row_per_user", "counted", "neighbours", "engine"}
+        said.add("table")
         for name in sorted(said & terms.keys()):
             raise ParameterError(f"⟨{name}⟩ is said once, when the table is made: make another")
         merged: dict[str, Any] = dict(terms)
@@ -154,7 +170,8 @@ class Context(Asker):
         ]
         if condition is not None:
             used += [comparison.column for comparison in comparisons(condition)]
-        table = open_table(self.data, needed=used, engine=self.engine)
+        table = open_table(self.data, needed=used, engine=self.engine, table=self.table)
+        table.require_time_limit(self.time_limit)
         for name, told_apart in (("user", self.user), ("by", self.by)):
             if told_apart is not None:
                 table.require_told_apart(told_apart, name=name)
@@ -254,6 +271,7 @@ class Asking:
         mechanism: str,
         read: Callable[[], Any],
         choose: Callable[[Any], tuple[list[tuple[Any, int]], dict[str, Any]]],
+        choose_each: Callable[[Any], Iterable[Any]] = iter,
         people: Callable[[], Counts],
         rules: Sentences,
         share: Fraction,
@@ -281,6 +299,7 @@ class Asking:
             mechanism=mechanism,
             read=read,
             answer=answer,
+            choose_each=choose_each,
             people=people,
             rules=rules,
             count_within=within(each) if share else None,
@@ -295,11 +314,14 @@ class Asking:
         mechanism: str,
         read: Callable[[], Any],
         answer: Callable[[Any], dict[str, Any]],
+        choose_each: Callable[[Any], Iterable[Any]] = iter,
         people: Callable[[], Any] | None = None,
         rules: Sentences,
         **fields: Any,
     ) -> TableRelease:
         """Spend, read, answer for each group; ``people`` counts who counted at all, as ``read`` may.
+
+        ``choose_each`` turns what was read of all groups into what ``answer`` takes of each.
 
         A group's promise holds for the inner relation: two steps of it, where that is not the question's,
         are what two people cost (``docs/proofs/question-sensitivities.md``).
@@ -322,8 +344,14 @@ class Asking:
         once = cache(read)
 
         def work() -> list[dict[str, Any]]:
-            counted = (people or once)().sum(axis=1).tolist() if self.epsilon_people else []
-            found = [answer(each) for each in once()]
+            limit = self.context.time_limit
+            with self.table.reading(
+                None if limit is None else float(positive("time_limit", limit))
+            ):
+                counted = (people or once)().sum(axis=1).tolist() if self.epsilon_people else []
+                read_once = once()
+            chosen = choose_each(read_once)
+            found = [answer(each) for each in WATCH.get()(chosen, self.rows.number_of_groups)]
             for each, number in zip(found, counted, strict=False):
                 each["people"] = noisy_count(number, self.epsilon_people)
             return found
@@ -335,7 +363,13 @@ class Asking:
             terms["assigned"] = self.rows.assigns
         if self.epsilon_people:
             terms["people_within"] = within(self.epsilon_people)
-        return TableRelease(**terms, **fields, rules=self.rules + rules)
+        return TableRelease(
+            **terms,
+            **fields,
+            rules=self.rules + rules,
+            by=self.rows.by,
+            engine=self.table.engine,
+        )
 
     def _purpose(self, what: str) -> str:
         """What the ledger writes down: public words only."""

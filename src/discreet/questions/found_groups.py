@@ -63,7 +63,7 @@ def in_groups(question: Question) -> Question:
     """The question, which may also be asked ``by`` a column without ``groups``, with a ``delta``."""
 
     @wraps(question)
-    def asked(data: Any, column: str, **options: Any) -> TableRelease:
+    def asked(data: Any, column: str = "value", **options: Any) -> TableRelease:
         told = data if isinstance(data, Context) else None
         by, groups = (options.get(name, getattr(told, name, None)) for name in ("by", "groups"))
         most = options.get("groups_per_person", 1)
@@ -81,6 +81,8 @@ def in_groups(question: Question) -> Question:
         terms = {name: options.pop(name) for name in _TERMS & options.keys()}
         if finding:
             context = Context.of(data, cast(Terms, terms))
+            if context.opened().engine == "ibis":
+                raise ParameterError("in a database ⟨by⟩ needs ⟨groups⟩, a public list")
             return _found(question, context, column, options, part)
         terms["groups_per_person"] = 1
         context = Context.of(data, cast(Terms, terms))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -12,6 +13,7 @@ from discreet.questions.candidates import contest_of
 from discreet.questions.context import Context, Terms
 from discreet.questions.found_groups import in_groups
 from discreet.questions.scoring import (
+    choices,
     count_scores,
     count_sensitivity,
     require_gap,
@@ -26,7 +28,7 @@ from discreet.tables.counts import Counts
 @in_groups
 def mode(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     candidates: object = None,
     bounds: object = None,
@@ -46,8 +48,9 @@ def mode(
     ignored, candidates without rows have score zero, and an empty table gets an answer too.
 
     Args:
-        data: a path or glob (CSV, Parquet, JSON lines), a DuckDB relation, or a Polars, pandas or PySpark
-            frame.
+        data: a path or glob (CSV, Parquet, JSON lines), a DuckDB relation, a Polars, pandas or PySpark frame,
+            an Arrow table or data set, a table of Ibis, or the address of a database or a SQLAlchemy engine
+            with ``table``; an array or a list is one column, ``value``.
         column: the column to ask about.
         candidates: the public candidates: a list, a file (one on each line, or a CSV column), an ``Enum``,
             ``polars.Enum`` or ``pandas.CategoricalDtype``, or a ``Grid`` of numbers (a value then counts for
@@ -95,14 +98,23 @@ def mode(
     if with_gap:
         require_gap(chooser, len(contest))
 
-    def choose(people: Counts) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
-        scores = count_scores(people, neighbours=asking.inner)
-        if with_gap:
-            index, gap = winner_and_gap(scores, for_choice)
-            return contest.named([index], people), {"gap": gap}
-        return contest.named([chooser.select_index(scores)], people), {}
-
     moved = count_sensitivity(asking.inner)
+
+    def choose_each(people: Counts) -> Iterable[tuple[Counts, int, dict[str, Any]]]:
+        if not with_gap:
+            for row, index in zip(people, choices(chooser, people, moved), strict=True):
+                yield row, index, {}
+            return
+        for row in people:
+            index, gap = winner_and_gap(count_scores(row, neighbours=asking.inner), for_choice)
+            yield row, index, {"gap": gap}
+
+    def choose(
+        chosen: tuple[Counts, int, dict[str, Any]],
+    ) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
+        row, index, besides = chosen
+        return contest.named([index], row), besides
+
     promise = resting(chooser.promise_at(Fraction(moved.range_distance)), moved)
     return asking.named(
         "mode",
@@ -110,6 +122,7 @@ def mode(
         mechanism=chooser.name,
         read=contest.count,
         choose=choose,
+        choose_each=choose_each,
         people=contest.anybody,
         rules=contest.rules,
         share=share,

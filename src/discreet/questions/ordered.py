@@ -61,7 +61,9 @@ def column_grid(
     """The grid between public bounds; or, without any, one that needs none."""
     kind = table.kind(column)
     read = _READERS.get(kind)
-    if read is None:
+    if (
+        read is None or table.engine == "ibis"
+    ):  # a database's dates and times are not ordered by a number
         table.require_number(column)
     if bounds is not None:
         if _said(unit) or largest is not None:

@@ -17,6 +17,7 @@ from discreet.questions.quantiles import median, quantile, quantiles
 from discreet.questions.select_by import select_by
 from discreet.questions.spending import AnyLedger
 from discreet.questions.top_k import top_k
+from discreet.tables.databases import is_address, without_password
 
 
 class PrivateTable(Context):
@@ -75,6 +76,8 @@ class PrivateTable(Context):
         return card(f"Private table: {self._source()}", html_table(("", ""), self._facts().items()))
 
     def _source(self) -> str:
+        if isinstance(self.data, str) and is_address(self.data):
+            return visible(f"{self.table} at {without_password(self.data)}")
         if isinstance(self.data, str | Path):
             return visible(self.data)
         return f"{type(self.data).__module__.partition('.')[0]} {type(self.data).__name__}"

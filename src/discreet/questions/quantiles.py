@@ -9,7 +9,7 @@ depth, not of the number of quantiles. ``docs/proofs/quantiles.md`` proves it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Unpack
@@ -25,10 +25,12 @@ from discreet.questions.found_groups import in_groups, require_no_delta
 from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.questions.scoring import (
     LARGEST_DENOMINATOR,
+    choices,
     label_of,
     level_of,
     quantile_scores,
     quantile_sensitivity,
+    quantile_values,
     resting,
 )
 from discreet.questions.spending import mixed
@@ -48,7 +50,7 @@ FINEST = 6
 @in_groups
 def quantiles(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     at: Sequence[object],
     bounds: object = None,
@@ -124,8 +126,15 @@ def of_levels(
     else:
         promise = resting(promise, quantile_sensitivity(levels[0], inner))
 
-    def answer(people: Counts) -> dict[str, Any]:
-        places = recursive(people, levels, chooser, neighbours=inner)
+    def choose_each(people: Counts) -> Iterable[list[int]]:
+        if depths > 1:
+            return (recursive(row, levels, chooser, neighbours=inner) for row in people)
+        values = quantile_values(people, levels[0])
+        return (
+            [place] for place in choices(chooser, values, quantile_sensitivity(levels[0], inner))
+        )
+
+    def answer(places: list[int]) -> dict[str, Any]:
         found = tuple(map(axis.label, places))
         return {"answer": found[0] if one else found}
 
@@ -142,6 +151,7 @@ def of_levels(
             outside=moved,
         ),
         answer=answer,
+        choose_each=choose_each,
         rules=about_values(
             f"{axis.label(0)}:{axis.label(len(grid) - 1)}",
             per_person=chosen,
@@ -214,7 +224,7 @@ class _Stretches:
 @in_groups
 def quantile(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     at: object,
     bounds: object = None,
@@ -268,7 +278,7 @@ def quantile(
 
 def median(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     bounds: object = None,
     epsilon: object,

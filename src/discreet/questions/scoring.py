@@ -100,14 +100,14 @@ def count_scores(people: Counts, *, neighbours: str) -> Scores:
 
 
 def quantile_values(people: Counts, level: Fraction) -> Counts:
-    """The quantile score of every grid point, in units of 1/b for the level a/b.
+    """The quantile score of every grid point, in units of 1/b for the level a/b, in one row or in many.
 
     −max(0, a·N − b·A_i, b·A_{i−1} − a·N), where N people fall on the grid and A_i of them at or below
     point i: zero for a true quantile, also when many people share one value.
     """
     part, whole = level.numerator, level.denominator
-    up_to = np.cumsum(people)
-    target = part * int(up_to[-1])
+    up_to = np.cumsum(people, axis=-1)
+    target = part * up_to[..., -1:]
     short: Counts = target - whole * up_to
     over: Counts = whole * (up_to - people) - target
     np.maximum(short, over, out=short)
@@ -118,6 +118,17 @@ def quantile_values(people: Counts, level: Fraction) -> Counts:
 def quantile_scores(people: Counts, level: Fraction, *, neighbours: str) -> Scores:
     """One row of people per grid point as scores for a quantile."""
     return _scores(quantile_values(people, level), quantile_sensitivity(level, neighbours))
+
+
+def choices(chooser: Mechanism, values: Counts, sensitivity: Sensitivity) -> list[int]:
+    """One choice in each row of scores that one person moves so far; a single row as ``select`` draws it."""
+    if len(values) == 1:
+        return [chooser.select_index(_scores(values[0], sensitivity))]
+    chosen = chooser.select_each(
+        values, sensitivity=sensitivity.delta, monotonic=sensitivity.monotonic
+    )
+    found: list[int] = chosen.tolist()
+    return found
 
 
 def _scores(values: Counts, sensitivity: Sensitivity) -> Scores:

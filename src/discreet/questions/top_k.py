@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Unpack
@@ -20,7 +20,15 @@ from discreet.questions.answer import TableRelease, about_kept, about_method
 from discreet.questions.candidates import contest_of
 from discreet.questions.context import Asking, Context, Terms
 from discreet.questions.found_groups import in_groups
-from discreet.questions.scoring import PAGE, count_scores, count_sensitivity, resting, share_of
+from discreet.questions.scoring import (
+    PAGE,
+    Sensitivity,
+    choices,
+    count_scores,
+    count_sensitivity,
+    resting,
+    share_of,
+)
 from discreet.questions.spending import Part, mechanism_at
 from discreet.questions.unknown_domain import (
     CONSIDERED,
@@ -48,7 +56,7 @@ Chooser = Callable[[Scores], list[int]]
 @in_groups
 def top_k(
     data: Any,
-    column: str,
+    column: str = "value",
     *,
     k: int,
     candidates: object = None,
@@ -142,8 +150,16 @@ def top_k(
         )
         part = resting(promise, moved), rounds
 
-    def chosen(people: Counts) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
-        indices = choose(count_scores(people, neighbours=asking.inner))
+    def choose_each(people: Counts) -> Iterable[tuple[Counts, list[int]]]:
+        if method in (None, PEELING) and len(people) > 1:
+            chooser = mechanism_at(mechanism, epsilon_each / number)
+            return zip(people, peel_each(people, chooser, number, moved), strict=True)
+        return ((row, choose(count_scores(row, neighbours=asking.inner))) for row in people)
+
+    def chosen(
+        drawn: tuple[Counts, list[int]],
+    ) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
+        people, indices = drawn
         return contest.named(indices if ordered else sorted(indices), people), {}
 
     return asking.named(
@@ -152,6 +168,7 @@ def top_k(
         mechanism=name,
         read=contest.count,
         choose=chosen,
+        choose_each=choose_each,
         people=contest.anybody,
         rules=contest.rules + (about_method(str(method)) if by_rule else ()),
         share=share,
@@ -316,6 +333,23 @@ def peel(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:
         chosen.append(int(left[place]))
         left = np.delete(left, place)
     return chosen
+
+
+def peel_each(
+    people: Counts, mechanism: Mechanism, k: int, sensitivity: Sensitivity
+) -> list[list[int]]:
+    """As ``peel``, in every row of counts at once."""
+    left = np.tile(np.arange(people.shape[1]), (len(people), 1))
+    rows, rounds = np.arange(len(people)), []
+    for _ in range(k):
+        places = choices(mechanism, people, sensitivity)
+        rounds.append(left[rows, places])
+        others = np.ones(left.shape, dtype=np.bool_)
+        others[rows, places] = False
+        left = left[others].reshape(len(rows), -1)
+        people = people[others].reshape(len(rows), -1)
+    found: list[list[int]] = np.column_stack(rounds).tolist()
+    return found
 
 
 def one_shot(scores: Scores, epsilon: Fraction, k: int, *, bits: Bits | None = None) -> list[int]:

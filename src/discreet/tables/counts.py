@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.sampling import SecureBits
-from discreet.tables.engines import KEY_BITS, indexed, quietly, with_order
+from discreet.tables.engines import (
+    KEY_BITS,
+    databases,
+    finite,
+    indexed,
+    quietly,
+    with_choice,
+    with_order,
+)
 from discreet.tables.grid import Grid
 from discreet.tables.growing_grid import GrowingGrid
 from discreet.tables.table import Table
@@ -96,7 +104,6 @@ def people_per_grid_point(
 
         frame = _selected(table, rows, column, as_number=True)
         if outside == "clamp":
-            frame = frame.filter(nw.col("value").is_finite())
             frame = frame.with_columns(grid.clamped(nw.col("value")).alias("value"))
         frame = frame.filter(grid.contains(nw.col("value")))
         index = nw.col("index").cast(nw.Int64).alias("value")
@@ -175,7 +182,8 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
             frame = with_order(frame, table.engine, key=rows.key, choice="digest", size=_DIGESTS)
             for name in ("order", "value"):  # the second, should two groups have one digest
                 frame = frame.filter(nw.col(name) == nw.col(name).min().over("user"))
-        return _pairs(_people_in(frame, replace(alone, user=None), "value"))
+        people = _people_in(frame, replace(alone, user=None), "value")
+        return _pairs(people, is_text=table.kinds[str(rows.by)] == "text")
 
     return quietly(query, doing="counting people per group")
 
@@ -211,7 +219,8 @@ def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> lis
 
     def query() -> list[tuple[Any, int]]:
         counted = counted_values(table, rows, column=column)
-        return _pairs(counted.sort("people", "value", descending=[True, False]).head(most))
+        ordered = counted.sort("people", "value", descending=[True, False]).head(most)
+        return _pairs(ordered, is_text=table.kinds[column] == "text")
 
     return quietly(query, doing="counting people per value")
 
@@ -230,19 +239,24 @@ def commonest_in_groups(
         above = nw.col("people").rank("min", descending=True).over("group")
         counted = counted.with_columns(above.alias("above")).filter(nw.col("above") <= most)
         found: list[list[tuple[Any, int]]] = [[] for _ in rows.groups]
-        for (value, group), people in _pairs(counted, "group"):
+        for (value, group), people in _pairs(
+            counted, "group", is_text=table.kinds[column] == "text"
+        ):
             found[group].append((value, people))
         return [pairs[:most] for pairs in found]
 
     return quietly(query, doing="counting people per value and group")
 
 
-def _pairs(counted: Any, *beside: str) -> list[tuple[Any, int]]:
+def _pairs(counted: Any, *beside: str, is_text: bool) -> list[tuple[Any, int]]:
     """Values (with what stands ``beside`` them) and their people as Python has them, the commonest first."""
     counted = counted.select("value", *beside, "people")
     native = counted.to_native()
     # Python's own values: NumPy has no exact place for a wide integer, a decimal or a NUL.
-    found = native.fetchall() if hasattr(native, "fetchall") else counted.collect().rows()
+    if hasattr(native, "to_pyarrow_batches"):  # Ibis
+        found = databases().listed(native, decoding="value" if is_text else None)
+    else:
+        found = native.fetchall() if hasattr(native, "fetchall") else counted.collect().rows()
     pairs = [
         ((_plain(value), *map(int, others)) if beside else _plain(value), int(people))
         for value, *others, people in found
@@ -253,6 +267,9 @@ def _pairs(counted: Any, *beside: str) -> list[tuple[Any, int]]:
 def collected(frame: Any) -> dict[str, Any]:
     """A small result as NumPy columns."""
     native = frame.to_native()
+    if hasattr(native, "to_pyarrow_batches"):  # Ibis
+        found: dict[str, Any] = databases().fetched(native)
+        return found
     if hasattr(native, "fetchnumpy"):  # DuckDB, without going through Arrow
         columns: dict[str, Any] = native.fetchnumpy()
         return columns
@@ -265,6 +282,8 @@ def collected(frame: Any) -> dict[str, Any]:
 
 def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False) -> Any:
     """The rows that count, with the columns value, user and group; a group is its index."""
+    import narwhals as nw
+
     named = {"value": column, "user": rows.user, "group": rows.by}
     used = [name for name in named.values() if name is not None]
     counted = [] if rows.counted is None else [rows.counted]
@@ -286,7 +305,7 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
         columns["counted"] = ready.number(rows.counted)
     frame = frame.select(*(expression.alias(name) for name, expression in columns.items()))
     if rows.counted is not None:
-        frame = _whole_counts(frame)
+        frame = _whole_counts(frame, table.engine)
     for name, given in (("user", rows.user), ("group", rows.by)):
         if given is not None:
             frame = frame.filter(ready.present(given, name))
@@ -294,17 +313,17 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
         frame = indexed(frame, "group", rows.groups, engine=table.engine)
         if rows.assigns:
             frame = _few_groups(frame, table.engine, rows)
-    if not as_number:
-        frame = frame.filter(ready.present(column, "value"))
-    return frame
+    if as_number:
+        return frame.filter(finite(nw.col("value"), engine=table.engine))
+    return frame.filter(ready.present(column, "value"))
 
 
-def _whole_counts(frame: Any) -> Any:
+def _whole_counts(frame: Any, engine: str) -> Any:
     """Rows that stand for one person at least, each for a whole number of them."""
     import narwhals as nw
 
     number = nw.col("counted")
-    frame = frame.filter(number.is_finite() & (number >= 1.0))
+    frame = frame.filter(finite(number, engine=engine) & (number >= 1.0))
     # So that no sum leaves 64 bits, whatever the rows hold.
     return frame.with_columns(
         number.clip(1.0, float(MOST_COUNTED)).floor().cast(nw.Int64).alias("counted")
@@ -318,7 +337,9 @@ def _few_groups(frame: Any, engine: str, rows: Rows) -> Any:
     order, most = nw.col("order"), rows.groups_per_person
     frame = with_order(frame, engine, key=rows.key, choice="group", size=len(rows.groups))
     if most == 1:
-        return frame.filter(order == order.min().over("user")).drop("order")
+        # Not in the condition itself: databases know no windows there.
+        least = frame.with_columns(order.min().over("user").alias("least"))
+        return least.filter(order == nw.col("least")).drop("order", "least")
     ranked = frame.with_columns(order.rank("dense").over("user").alias("rank"))
     return ranked.filter(nw.col("rank") <= most).drop("order", "rank")
 
@@ -331,7 +352,7 @@ def _one_each(frame: Any, engine: str, rows: Rows, per_person: str, size: int) -
     if per_person == "random":
         frame = with_order(frame, engine, key=rows.key, choice="value", size=size)
         least = frame.group_by(*kept).agg(nw.col("order").min().alias("order"))
-        return least.with_columns((nw.col("order") % size).alias("value"))
+        return with_choice(least, engine, name="value", size=size)
     if per_person == "mean":
         # Rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
         frame = frame.group_by(*kept).agg(value.sum().alias("sum"), nw.len().alias("rows"))

@@ -54,12 +54,31 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
     )
 
 
+def databases() -> Any:
+    """What databases do in their own way; imported when one is asked."""
+    from discreet.tables import databases as module
+
+    return module
+
+
+def finite(number: Any, *, engine: str) -> Any:
+    """Whether a float64 expression is a number, neither NaN nor infinite; false or null for a null."""
+    if (
+        engine == "ibis"
+    ):  # not every database has a word for it, and NaN is beyond or beside all numbers
+        return (number >= -_LARGEST) & (number <= _LARGEST)
+    return number.is_finite()
+
+
+_LARGEST = float(np.finfo(np.float64).max)
 _BITS = {f"{sign}Int{size}": size for sign in ("", "U") for size in (8, 16, 32, 64, 128)}
 _INDEX = "discreet_index"
 
 
 def as_text(text: str, *, engine: str) -> str | bytes:
     """A text as the column made by ``with_text`` holds it."""
+    if engine == "ibis":
+        return text.encode().hex().upper()
     return text.encode() if engine in ("duckdb", "pyspark") else text
 
 
@@ -67,8 +86,11 @@ def with_text(native: Any, column: str, *, name: str, engine: str) -> Any:
     """The native frame with a further column ``name``: the texts of ``column``, free of any collation.
 
     DuckDB and Spark know collations, so there a text becomes its bytes; categories become their texts.
-    In pandas whatever is no text, or is no Unicode (a lone surrogate), becomes null.
+    In pandas whatever is no text, or is no Unicode (a lone surrogate), becomes null. In a database it becomes
+    the digits of its bytes.
     """
+    if engine == "ibis":
+        return databases().hexed(native, column, name=name)
     if engine == "duckdb":
         return native.project(f"*, encode(CAST({quoted(column)} AS VARCHAR)) AS {quoted(name)}")
     if engine == "polars":
@@ -116,6 +138,9 @@ def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str, other: b
     if any(isinstance(key, str) for key, _ in held):
         held = [(as_text(key, engine=engine), place) for key, place in held]
     native = frame.to_native()
+    if engine == "ibis":
+        rest = len(keys) if other else None
+        return nw.from_native(databases().joined(native, name, held, rest=rest)).lazy()
     if engine == "duckdb":
         rest = len(keys) if other else None
         return nw.from_native(_joined_in_duckdb(native, name, held, rest)).lazy()
@@ -151,22 +176,25 @@ def _joined_in_duckdb(
 ) -> Any:
     # A relation's connection is its own: the list travels inside a query on that very relation.
     kind = str(relation.types[relation.columns.index(name)])
-    places = ", ".join(str(place) for _, place in held)
+    places = _list_in_duckdb([str(place) for _, place in held])
     if kind == "BLOB":
-        listed = ", ".join(f"'{key.hex()}'" for key, _ in held)
-        key = f"unhex(unnest([{listed}]::VARCHAR[]))"
+        key = f"unhex(unnest({_list_in_duckdb([key.hex() for key, _ in held])}))"
     else:
-        listed = ", ".join(f"'{key}'" for key, _ in held)
-        key = f"unnest([{listed}]::{kind}[])"
+        key = f"unnest({_list_in_duckdb([str(key) for key, _ in held])}::{kind}[])"
     # A name for each step: two views of one name, one made of the other, are a circle to DuckDB 1.5.
     rows = f"discreet_rows_{name}"
     join, index = ("JOIN", _INDEX) if rest is None else ("LEFT JOIN", f"coalesce({_INDEX}, {rest})")
     return relation.query(
         rows,
         f"SELECT {rows}.* REPLACE ({index} AS {quoted(name)}) FROM {rows} {join} "  # noqa: S608
-        f"(SELECT {key} AS discreet_key, unnest([{places}]::BIGINT[]) AS {_INDEX}) "
+        f"(SELECT {key} AS discreet_key, unnest({places}::BIGINT[]) AS {_INDEX}) "
         f"ON {quoted(name)} = discreet_key",
     )
+
+
+def _list_in_duckdb(words: list[str]) -> str:
+    """Words without commas as one literal: a hundred thousand literals would be bound anew at each step."""
+    return f"string_split('{','.join(words)}', ',')" if words else "[]::VARCHAR[]"
 
 
 def fits(key: Any, dtype: Any) -> bool:
@@ -201,6 +229,8 @@ def with_numbers(native: Any, column: str, *, name: str, engine: str) -> Any:
     Only the engines that read text files spell numbers as text. In pandas ``column`` is numeric: its own
     conversion of a wide integer raises, this one rounds to the nearest, as the other engines do.
     """
+    if engine == "ibis":
+        return databases().numbered(native, column, name=name)
     if engine == "pandas":
         numbers = native[column].to_numpy(dtype="float64", na_value=float("nan"))
         return native.assign(**{name: numbers})
@@ -232,15 +262,26 @@ def with_order(frame: Any, engine: str, *, key: int, choice: str, size: int) -> 
     """The lazy frame with the column ``order``, a whole number from 0 up to below 2⁶³.
 
     ``choice`` is a column of whole numbers below ``size``. The order is a hash of key, user and choice,
-    times ``size``, plus the choice: so no two choices of a person are level, and ``order % size`` is the
-    choice.
+    times ``size``, plus the choice: so no two choices of a person are level, and ``with_choice`` gets the
+    choice back. In a database it is a text, the digits of both.
     """
     import narwhals as nw
 
+    if engine == "ibis":
+        return nw.from_native(databases().hash_ordered(frame.to_native(), key, choice)).lazy()
     bits = 62 - size.bit_length()
     hashed = _HASHED[engine](frame.to_native(), key, choice, bits)
     order = nw.col("order").cast(nw.Int64) * size + nw.col(choice)
     return nw.from_native(hashed).lazy().with_columns(order.alias("order"))
+
+
+def with_choice(frame: Any, engine: str, *, name: str, size: int) -> Any:
+    """The lazy frame with a further column: the choice that ``order`` was made of."""
+    import narwhals as nw
+
+    if engine == "ibis":
+        return nw.from_native(databases().choice_in(frame.to_native(), name=name)).lazy()
+    return frame.with_columns((nw.col("order") % size).alias(name))
 
 
 def _hashed_in_duckdb(relation: Any, key: int, choice: str, bits: int) -> Any:

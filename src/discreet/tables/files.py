@@ -154,7 +154,7 @@ def _in_another_encoding(
         return _duckdb(copies, ".csv", columns, delimiter)
 
     empty = ", ".join(f"NULL::VARCHAR AS {quoted(name)}" for name in columns)
-    return OpenedTable(_connected().sql(f"SELECT {empty} WHERE false"), True, load)
+    return OpenedTable(connected().sql(f"SELECT {empty} WHERE false"), True, load)
 
 
 def _matching(pattern: str | Path) -> list[str]:
@@ -216,7 +216,8 @@ def _no_pattern(path: str) -> str:
     return _literal("".join(f"[{sign}]" if sign in "*?[" else sign for sign in path))
 
 
-def _connected() -> Any:
+def connected() -> Any:
+    """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
     try:
         import duckdb
     except ImportError:
@@ -236,7 +237,7 @@ def _parquet_in_duckdb(connection: Any, paths: Sequence[str]) -> Any:
 
 
 def _duckdb(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> Any:
-    connection = _connected()
+    connection = connected()
     if suffix in _PARQUET:
         return _parquet_in_duckdb(connection, paths)
     files = "[" + ", ".join(map(_no_pattern, paths)) + "]"
@@ -323,7 +324,7 @@ def _spark(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str
 
 
 def _duckdb_schema(path: str) -> Any:
-    with _connected() as connection:
+    with connected() as connection:
         relation = _parquet_in_duckdb(connection, [path])
         return relation.columns, list(map(str, relation.types))
 

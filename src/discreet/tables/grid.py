@@ -109,8 +109,8 @@ class Grid:
         return self.lower + index * self.step
 
     def contains(self, number: Any) -> Any:
-        """Whether a float64 expression lies within the bounds (never for NaN and infinities)."""
-        return number.is_finite() & (number >= float(self.lower)) & (number <= float(self.upper))
+        """Whether a finite float64 expression lies within the bounds."""
+        return (number >= float(self.lower)) & (number <= float(self.upper))
 
     def clamped(self, number: Any) -> Any:
         """A finite float64 expression, moved to the nearer bound where it lies outside."""

@@ -89,7 +89,7 @@ class GrowingGrid:
 
     def contains(self, number: Any) -> Any:
         """Whether a float64 expression lies within the largest magnitude (never for NaN and infinities)."""
-        return number.is_finite() & (number.abs() <= self._top)
+        return number.abs() <= self._top
 
     def clamped(self, number: Any) -> Any:
         """A finite float64 expression, moved to the largest magnitude where it lies outside."""

@@ -8,14 +8,27 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import ParameterError, missing_extra
 from discreet.numbers.exact import refuse
 from discreet.tables import where as conditions
-from discreet.tables.engines import as_text, fits, is_encodable, quietly, with_numbers, with_text
+from discreet.tables.arrays import in_duckdb
+from discreet.tables.engines import (
+    as_text,
+    databases,
+    finite,
+    fits,
+    is_encodable,
+    quietly,
+    with_numbers,
+    with_text,
+)
 from discreet.tables.files import TextFile, open_files
 from discreet.tables.moments import DATED, with_time
 
@@ -33,7 +46,7 @@ class Table:
 
     Attributes:
         native: the engine's own frame or relation.
-        engine: ``duckdb``, ``polars``, ``pandas`` or ``pyspark``.
+        engine: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or, for a database, ``ibis``.
         kinds: column name to ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``,
             ``moment``, ``uuid``, ``object`` (pandas: what is no text in it is null), or ``other``.
         is_text: whether the table comes from a text file, in which every column is text.
@@ -59,6 +72,21 @@ class Table:
 
         return nw.from_native(self.native).lazy()
 
+    def reading(self, seconds: float | None = None) -> AbstractContextManager[None]:
+        """What reads inside sees one state of the data, changes nothing and ends in time, in a database."""
+        if self.engine == "ibis":
+            return databases().reading(self.native, seconds)  # type: ignore[no-any-return]  # see there
+        return nullcontext()
+
+    def require_time_limit(self, limit: object) -> None:
+        """An error where there is a limit and nobody to keep it."""
+        if limit is not None and not (
+            self.engine == "ibis" and databases().keeps_time(self.native)
+        ):
+            raise ParameterError(
+                "⟨time_limit⟩ goes with PostgreSQL, SQLite and DuckDB, through Ibis"
+            )
+
     def prepared(
         self,
         *,
@@ -78,7 +106,9 @@ class Table:
                 table = table._with(column, _TEXT_SUFFIX, with_text, kind="text")
         for column in sorted(set(numbers)):
             kind = self.kind(column)
-            if (kind == "text" and self.is_text) or (kind in _NUMBERS and self.engine == "pandas"):
+            if (kind == "text" and self.is_text) or (
+                kind in _NUMBERS and self.engine in ("pandas", "ibis")
+            ):
                 table = table._with(column, _NUMBER_SUFFIX, with_numbers, kind="float")
         if ordered is not None and self.kind(ordered) in DATED:
             table = table._with(ordered, _NUMBER_SUFFIX, with_time, kind="float")
@@ -123,7 +153,7 @@ class Table:
 
         expression = nw.col(name)
         if self.kinds[column] == "float":
-            return expression.is_finite() & ~expression.is_null()
+            return finite(expression, engine=self.engine) & ~expression.is_null()
         if self.kinds[column] == "date":
             first, last = self._day(datetime.date.min), self._day(datetime.date.max)
             return ~expression.is_null() & (expression >= first) & (expression <= last)
@@ -216,7 +246,7 @@ class Table:
             isinstance(value, float) for value in values
         ):
             expression = self.number(column)
-            missing = expression.is_null() | ~expression.is_finite()
+            missing = expression.is_null() | ~finite(expression, engine=self.engine)
         else:
             missing = expression.is_null()
         # A null makes some engines' comparisons null: both steps below turn that into false.
@@ -253,20 +283,33 @@ def _date(text: str) -> datetime.date:
         raise refuse("where", text, "a date such as '2024-12-31'") from None
 
 
-def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -> Table:
-    """A table over a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
+def open_table(
+    data: Any, *, needed: Iterable[str], engine: str | None = None, table: str | None = None
+) -> Table:
+    """A table over a path or glob, a relation or frame of an engine, or a table of a database.
 
-    ``needed`` names the columns that a question uses; a JSON lines file declares no others.
+    ``needed`` names the columns that a question uses; a JSON lines file declares no others. ``table`` goes
+    with the address of a database, or with a SQLAlchemy engine.
     """
     try:
         import narwhals as nw
     except ImportError:
         raise missing_extra("asking a table needs Narwhals", extra="tables") from None
     is_text, load = False, None
-    if isinstance(data, str | Path | TextFile):
+    is_engine = _module(data) == "sqlalchemy" and hasattr(data, "url")
+    if is_engine or (isinstance(data, str) and databases().is_address(data)):
+        data = databases().open_database(data, table)
+    elif table is not None:
+        raise ParameterError(
+            f"⟨table⟩{table!r} is not allowed: it goes with the address of a database, or a SQLAlchemy engine"
+        )
+    elif isinstance(data, str | Path | TextFile):
         opened = open_files(data, needed=needed, engine=engine or "duckdb")
         data, is_text, load = opened.native, opened.is_text, opened.load
-    elif engine is not None:
+        engine = None
+    elif _module(data) == "pyarrow" or isinstance(data, list | np.ndarray):
+        data = in_duckdb(data)
+    if engine is not None:
         raise ParameterError(
             f"⟨engine⟩{engine!r} is not allowed: it goes with a path; a frame has its own"
         )
@@ -274,18 +317,19 @@ def open_table(data: Any, *, needed: Iterable[str], engine: str | None = None) -
     if nw.dependencies.is_pandas_dataframe(native):
         _require_names(list(native.columns))
     frame = nw.from_native(native, pass_through=True)
-    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        raise ParameterError(
-            f"data of type {type(data).__name__} is not allowed: give a path, a DuckDB relation, or a "
-            "Polars, pandas or PySpark frame"
-        )
-    name = frame.implementation.value
+    name = frame.implementation.value if isinstance(frame, nw.DataFrame | nw.LazyFrame) else ""
     engine_name = "pyspark" if name.startswith("pyspark") else name
-    if engine_name not in ("duckdb", "polars", "pandas", "pyspark"):
+    if engine_name not in ("duckdb", "polars", "pandas", "pyspark", "ibis"):
         raise ParameterError(
-            f"data of type {type(data).__name__} is not allowed: known are DuckDB, Polars, pandas and PySpark"
+            f"data of type {type(data).__name__} is not allowed: give a path, a DuckDB relation, a Polars, "
+            "pandas or PySpark frame, an Arrow table or data set, a table of Ibis, or a database's address "
+            "with ⟨table⟩"
         )
     return Table(native, engine_name, _kinds(native, frame, engine_name), is_text, load)
+
+
+def _module(data: Any) -> str:
+    return type(data).__module__.partition(".")[0]
 
 
 def _require_names(columns: list[Any]) -> None:
@@ -309,10 +353,16 @@ def _kinds(native: Any, frame: Any, engine: str) -> dict[str, str]:
         kinds = {str(name): _pandas_kind(dtype) for name, dtype in native.dtypes.items()}
         plain = [name for name, dtype in native.dtypes.items() if not _pandas_kind(dtype)]
         frame = quietly(lambda: nw.from_native(native[plain]), doing="reading the columns' names")
+    if engine == "ibis":
+        kinds = databases().kinds_of(native)
+        plain = [name for name in native.columns if name not in kinds]
+        frame = nw.from_native(native.select(*plain)) if plain else None
     if engine == "duckdb":
         types = zip(native.columns, native.types, strict=True)
         kinds = {name: "uuid" for name, kind in types if str(kind) == "UUID"}
-    schema = quietly(frame.collect_schema, doing="reading the columns' types")
+    schema = (
+        {} if frame is None else quietly(frame.collect_schema, doing="reading the columns' types")
+    )
     declared = {name: _kind(dtype) for name, dtype in schema.items()}
     return {**declared, **{name: kind for name, kind in kinds.items() if kind}}
 
