@@ -16,7 +16,7 @@ _NUMBERS = (
     "epsilon sensitivity delta scale step gap threshold range_distance count_share threshold_share "
     "with_probability t share cost truth expected_error error_at_most risk level delta_for_releases "
     "distance people_share mean shape bound value gap_unit groups_share score_epsilon held_out above "
-    "covers unit largest margin at_most sharing"
+    "covers unit largest margin at_most sharing time_limit"
 )
 TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
     "bounds": "pair of numbers",
@@ -216,6 +216,7 @@ WORDS: Mapping[str, str] = {
     "couple": "two neighbouring tables.",
     "one": "a table.",
     "place": "the position.",
+    "time_limit": "after how many seconds a question to a database is broken off.",
     "counted": "who counts the budget.",
     "covers": "the part of the people that stays within the bound.",
     "unit": "without bounds: the distance between grid points near zero.",

@@ -132,3 +132,11 @@ def test_without_altair_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtraError, match=r"discreet\[charts\]"):
         charts.scores_chart(SCORES)
+
+
+def test_a_label_stays_a_label_in_a_page() -> None:
+    label = "</script><script>alert(1)</script>"
+    page = charts.to_html(charts.scores_chart(Scores({label: 1, "b": 0}, sensitivity=1)))
+    assert "<script>alert" not in page
+    assert "\\u003c/script>\\u003cscript>alert(1)" in page
+    assert "&lt;/script&gt;" in page  # in the table

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-import io
 import itertools
+import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -264,23 +264,29 @@ def to_html(chart: Any) -> str:
     require_converter()
     described = chart.to_dict()
     title = described.pop("title", None) or {"text": "discreet"}
-    drawn = altair().Chart.from_dict(described)
-    buffer = io.StringIO()
-    drawn.save(
-        buffer, format="html", inline=True, embed_options={"renderer": "svg", "actions": False}
+    # A label may contain "</script>": as an escape within the script it stays a label.
+    safe = json.loads(json.dumps(described).replace("<", _STAND_IN))
+    drawn = (
+        altair()
+        .Chart.from_dict(safe)
+        .to_html(inline=True, fullhtml=False, embed_options={"renderer": "svg", "actions": False})
     )
+    for written in (_STAND_IN, json.dumps(_STAND_IN).strip('"')):
+        drawn = drawn.replace(written, "\\u003c")
     heading = html.escape(str(title["text"]))
     text = "".join(f"<p>{html.escape(str(line))}</p>" for line in title.get("subtitle", ()))
-    whole = buffer.getvalue().replace("<html>", '<html lang="en">', 1)
-    whole = whole.replace("</head>", f"<title>{heading}</title><style>{_SHEET}</style></head>", 1)
-    whole = whole.replace("<body>", f"<body><main><h1>{heading}</h1>{text}", 1)
-    place = whole.rindex("</body>")
-    return f"{whole[:place]}{_table(_rows(described))}</main>{whole[place:]}"
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{heading}</title>'
+        f"<style>{_SHEET}</style></head>\n<body><main><h1>{heading}</h1>{text}\n{drawn}\n"
+        f"{_table(_rows(described))}</main></body>\n</html>\n"
+    )
 
 
+_STAND_IN = "\ue000"
+"""Stands for < until the page is put together."""
 _SHEET = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1b1f24;background:#fff}"
-    "main{max-width:60rem;margin:0 auto;padding:1rem}#vis{overflow-x:auto}"
+    "main{max-width:60rem;margin:0 auto;padding:1rem}.vega-embed{overflow-x:auto}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
     "th,td{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #e3e7ec}"
 )
