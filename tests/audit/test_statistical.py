@@ -6,6 +6,7 @@ Each audit is at a false-alarm rate of 1e-9, on scripted randomness: the outcome
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -210,3 +211,45 @@ def test_a_fidelity_test_needs_a_statement() -> None:
         fidelity_test(lambda scores, size: np.zeros(size, dtype=int), scores)
     with pytest.raises(ParameterError):
         fidelity_test(PermuteAndFlip(epsilon=1), scores, [0.5, 0.6])
+
+
+def test_labels_errors_and_crowds_are_answers() -> None:
+    def louder(scores: Any) -> Any:
+        if scores.max() - scores.min() > 1.5:
+            raise ValueError("too far apart")
+        return ("winner", int(np.argmax(scores)))
+
+    verdict = statistical_audit(louder, PureDP(3), n=2, samples=2000, explore=100, monotonic=True)
+    assert not verdict.holds
+    assert verdict.witness is not None
+    assert verdict.witness.answers[:2] == (0, 1)
+    assert {repr(answer) for answer in verdict.witness.answers} >= {"('winner', 0)"}
+
+
+def test_a_little_argmax_is_rejected_in_a_crowd() -> None:
+    def mixture(scores: Any, size: int) -> Any:
+        weights = np.exp(2 * (scores.values - scores.values.max()))
+        law = 0.9 * weights / weights.sum()
+        best = scores.values == scores.values.max()
+        law += 0.1 * best / best.sum()
+        return np.random.default_rng(7).choice(len(law), size=size, p=law / law.sum())
+
+    # The true loss is about 5.9; a private mechanism at ε = 4 is rejected with probability below 1e-9.
+    verdict = statistical_audit(
+        mixture, PureDP(4), n=30, samples=200_000, explore=500, monotonic=False
+    )
+    assert not verdict.holds
+    assert verdict.witness is not None
+    assert len(verdict.witness.scores) == 30
+
+
+def test_the_time_is_limited() -> None:
+    def slow(_scores: Any) -> int:
+        time.sleep(0.0005)
+        return 0
+
+    verdict = statistical_audit(slow, PureDP(1), n=2, samples=10**6, explore=100, seconds=0.5)
+    assert verdict.holds
+    assert any("time limit" in note for note in verdict.notes)
+    with pytest.raises(ParameterError):
+        statistical_audit(slow, PureDP(1), seconds=0)

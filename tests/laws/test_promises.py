@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -240,3 +241,54 @@ class HardlyThresholdNoise(_Lying):
 def test_a_planted_lie_about_a_stream_is_refuted(liar: type[_Lying], noise: str) -> None:
     rule = liar(epsilon=1, threshold=3, sensitivity=1, crossings=3, noise=noise)
     assert audit(rule, rule.guarantee()).status == "refuted"
+
+
+# ---- a lie of one part in a thousand -----------------------------------------------------------
+
+
+def _rho_of_range(eta: Decimal) -> Decimal:
+    ratio = eta / (1 - (-eta).exp())
+    return ratio - 1 - ratio.ln()
+
+
+def _page_formulas(epsilon: Decimal, delta: Decimal) -> dict[tuple[str, str], Decimal]:
+    """What the pages state as bounds that are not attained, evaluated in decimals."""
+    laplace = epsilon + (-epsilon).exp() - 1
+    eta = 2 * (2 * (epsilon / 2).exp() - 1).ln()
+    coins = min(laplace, _rho_of_range(eta))
+    return {
+        ("permute-and-flip", "ZCDP"): coins,
+        ("noisy-max-exponential", "ZCDP"): coins,
+        ("noisy-max-laplace", "BoundedRange"): 2 * epsilon,
+        ("noisy-max-laplace", "ZCDP"): laplace,
+        ("noisy-max-laplace", "LaplaceDominated"): epsilon,
+        ("noisy-max-laplace", "ApproxDP"): epsilon + 2 * (1 - delta).ln(),
+    }
+
+
+def lie_about(claim: Any) -> Guarantee:
+    """The same claim with a figure that is smaller by one part in a thousand."""
+    part = Fraction(999, 1000)
+    if isinstance(claim, ApproxDP):
+        return ApproxDP(claim.exact[0], claim.exact[1] * part)
+    smaller: Guarantee = type(claim)(claim.exact * part)
+    return smaller
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_lie_of_one_part_in_a_thousand(name: str) -> None:
+    """What a page calls exact is refuted at 0.999 of it; the rest is what the page's formula says."""
+    mechanism = MECHANISMS[name](epsilon=1)
+    formulas = _page_formulas(Decimal(1), Decimal("0.02"))
+    for claim in claims_of(mechanism):
+        if isinstance(claim, ApproxDP) and claim.delta not in (0.02, 1e-6):
+            continue
+        formula = formulas.get((name, type(claim).__name__))
+        if formula is None:
+            verdict = audit(mechanism, lie_about(claim), n=2, starts=2, monotonic=False)
+            assert verdict.status == "refuted", str(verdict)
+            continue
+        stated = Decimal(float(_number(claim)))
+        assert formula - Decimal("1e-15") <= stated <= formula * (1 + Decimal("1e-12"))
+        # A planted lie in such a promise is seen by the comparison.
+        assert not formula - Decimal("1e-15") <= stated * Decimal("0.999")

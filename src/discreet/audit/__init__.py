@@ -6,6 +6,7 @@ Nothing here spends budget or touches a ledger.
 from discreet.audit.exact import audit
 from discreet.audit.fidelity import Fidelity, fidelity_test
 from discreet.audit.regularity import Regular
+from discreet.audit.rounding import RoundingVerdict, rounding_test
 from discreet.audit.sequences import StreamSubject, StreamWitness
 from discreet.audit.statistical import StatisticalVerdict, statistical_audit
 from discreet.audit.tables import Tables, unrolled
@@ -14,6 +15,7 @@ from discreet.audit.verdicts import Stage, Verdict, Witness
 __all__ = [
     "Fidelity",
     "Regular",
+    "RoundingVerdict",
     "Stage",
     "StatisticalVerdict",
     "StreamSubject",
@@ -23,6 +25,7 @@ __all__ = [
     "Witness",
     "audit",
     "fidelity_test",
+    "rounding_test",
     "statistical_audit",
     "unrolled",
 ]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -69,15 +70,20 @@ class Adapter:
     def version(self) -> str | None:
         """The installed version; None if the library is not installed."""
         try:
-            found = importlib.util.find_spec(self.module) is not None
+            spec = importlib.util.find_spec(self.module)
         except (ImportError, ValueError):
-            found = False
-        if not found:
+            spec = None
+        if spec is None:
             return None
+        origin = Path(spec.origin or "").resolve()
         try:
-            return importlib.metadata.version(_PACKAGES.get(self.library, self.library))
+            package = importlib.metadata.distribution(_PACKAGES.get(self.library, self.library))
         except importlib.metadata.PackageNotFoundError:
             return "a checkout"
+        # What is imported may come from another place than the package that is installed.
+        place = Path(str(package.locate_file(self.module))).resolve()
+        editable = self.module == "discreet"
+        return package.version if editable or place in origin.parents else "a checkout"
 
     def audit(self, epsilon: object = None, **options: Any) -> Verdict:
         """Run the audit at this ε."""

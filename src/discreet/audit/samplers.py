@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.audit.relations import Floats
-from discreet.audit.subjects import AuditedScores
+from discreet.audit.subjects import NAN, AuditedScores, Failure
 from discreet.errors import ParameterError
 
 Counts = npt.NDArray[np.int64]
@@ -26,6 +28,7 @@ class Sampler:
         self.name, self._draw = _drawing(function)
         self.sensitivity = sensitivity
         self.draws = 0
+        self._answers: dict[int, dict[Hashable, int]] = {}
         self._tallies: dict[tuple[bool, tuple[float, ...]], Counts] = {}
 
     def tally(self, row: Sequence[float] | Floats, size: int, *, monotonic: bool) -> Counts:
@@ -34,9 +37,23 @@ class Sampler:
         counts = self._tallies.get(key, np.zeros(len(key[1]), dtype=np.int64))
         missing = size - int(counts.sum())
         if missing > 0:
-            counts = counts + self._fresh(key, missing)
+            counts = _sum(counts, self._fresh(key, missing))
             self._tallies[key] = counts
         return counts
+
+    def both(
+        self, first: Sequence[float], second: Sequence[float], size: int, *, monotonic: bool
+    ) -> tuple[Counts, Counts]:
+        """The tallies of two score vectors, over the same answers."""
+        one = self.tally(first, size, monotonic=monotonic)
+        two = self.tally(second, size, monotonic=monotonic)
+        nothing = np.zeros(len(first) + len(self._answers.get(len(first), ())), dtype=np.int64)
+        return _sum(one, nothing), _sum(two, nothing)
+
+    def answers(self, size: int) -> tuple[Any, ...]:
+        """What the entries of a tally count; empty where they are positions."""
+        known = tuple(self._answers.get(size, ()))
+        return (*range(size), *known) if known else ()
 
     def count(self, scores: Any, size: int) -> Counts:
         """Counts of each answer over fresh draws on these very scores."""
@@ -55,24 +72,69 @@ class Sampler:
 
     def _drawn(self, scores: Any, size: int) -> Counts:
         counts = np.zeros(len(scores), dtype=np.int64)
+        others = self._answers.setdefault(len(scores), {})
         while size > 0:
             batch = min(size, _AT_ONCE)
-            counts += counted(self._draw(scores, batch), len(scores), batch)
+            counts = _sum(counts, counted(self._draw(scores, batch), len(scores), batch, others))
             size -= batch
         self.draws += int(counts.sum())
         return counts
 
 
-def counted(answers: Any, candidates: int, expected: int) -> Counts:
-    """Counts of each candidate among answers given as positions."""
-    array = np.asarray(answers)
-    if array.shape != (expected,) or array.dtype.kind not in "iu":
+def counted(
+    answers: Any, candidates: int, expected: int, others: dict[Hashable, int] | None = None
+) -> Counts:
+    """Counts of each candidate among answers given as positions; ``others`` numbers the other answers."""
+    array = np.asarray(answers) if not isinstance(answers, list) else None
+    if array is not None and array.dtype.kind == "f":
         raise ParameterError(
-            "a sampler must return the positions of its answers, one whole number per draw"
+            "a sampler must return the positions of its answers, or a list of answers of another kind"
         )
+    if array is None or array.dtype.kind not in "iu":
+        return _counted_others(answers, candidates, expected, {} if others is None else others)
+    if array.shape != (expected,):
+        raise ParameterError("a sampler must return one answer per draw")
     if len(array) and (int(array.min()) < 0 or int(array.max()) >= candidates):
         raise ParameterError("a sampler's answers must be positions of candidates")
     return np.bincount(array.astype(np.int64), minlength=candidates)
+
+
+def _counted_others(
+    answers: Any, candidates: int, expected: int, others: dict[Hashable, int]
+) -> Counts:
+    try:
+        tally = Counter(answers)
+    except TypeError:
+        tally = Counter()
+    if sum(tally.values()) != expected or np.ndarray in map(type, tally):
+        raise ParameterError(
+            "a sampler must return the position of its answer, a whole number, or an answer of another "
+            "kind that can be compared (a label, a tuple), one per draw"
+        )
+    places = {
+        answer: answer
+        if _is_position(answer)
+        else others.setdefault(answer, candidates + len(others))
+        for answer in tally
+    }
+    if any(_is_position(answer) and not 0 <= answer < candidates for answer in tally):
+        raise ParameterError("a sampler's answers must be positions of candidates")
+    counts = np.zeros(candidates + len(others), dtype=np.int64)
+    for answer, count in tally.items():
+        counts[places[answer]] += count
+    return counts
+
+
+def _is_position(answer: Any) -> bool:
+    return isinstance(answer, int | np.integer) and not isinstance(answer, bool | np.bool_)
+
+
+def _sum(first: Counts, second: Counts) -> Counts:
+    """The sum of two tallies; what one does not know it has not seen."""
+    long, short = (first, second) if len(first) >= len(second) else (second, first)
+    total = long.copy()
+    total[: len(short)] += short
+    return total
 
 
 def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
@@ -89,13 +151,16 @@ def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
     name = str(getattr(function, "__name__", None) or type(function).__name__)
     if _takes_size(function):
         return name, function
-    return name, lambda scores, size: np.array([_position(function(scores)) for _ in range(size)])
+    return name, lambda scores, size: [_answer(function, scores) for _ in range(size)]
 
 
-def _position(answer: Any) -> int:
-    if isinstance(answer, int | np.integer) and not isinstance(answer, bool | np.bool_):
-        return int(answer)
-    raise ParameterError("a sampler must return the position of its answer, a whole number")
+def _answer(function: Callable[[Any], Any], scores: Any) -> Any:
+    try:
+        answer = function(scores)
+    except Exception as error:
+        return Failure(f"raises {type(error).__name__}")
+    # One NaN is as good as another, and is not equal to itself.
+    return NAN if isinstance(answer, float) and math.isnan(answer) else answer
 
 
 def _takes_size(function: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.bounds import AnswerSet, LossBound, bound_for, frequencies
+from discreet.audit.crowds import crowds
 from discreet.audit.exact import claimed_noise_scale, numbers_of_candidates, relations_for
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
 from discreet.audit.samplers import Sampler
@@ -20,6 +21,7 @@ from discreet.guarantees import Guarantee
 from discreet.numbers.exact import positive_distance, refuse, whole
 
 SIZES = (2, 3, 5)
+_CROWD, _FEW = 30, 16
 _KEPT = (12, 3)
 _FIRST_ROUND = 20_000
 _PAIRS = 96
@@ -76,6 +78,7 @@ def statistical_audit(
     samples: int = 500_000,
     false_alarm: float = 1e-9,
     explore: int = 500,
+    seconds: float | None = None,
     progress: Progress | None = None,
 ) -> StatisticalVerdict:
     """Reject a claim by sampling: a lower confidence bound on the loss, on the worst pairs found.
@@ -86,16 +89,17 @@ def statistical_audit(
     most that probability, however the pairs were found (``docs/proofs/auditing.md``).
 
     Args:
-        function: a mechanism, ``function(scores, size)`` that returns positions, or ``function(scores)``
-            that returns one.
+        function: a mechanism, ``function(scores, size)`` that returns positions or a list of answers of any
+            kind, or ``function(scores)`` that returns one; an exception is an answer like any other.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP`` or ``ApproxDP``.
         sensitivity: Δ, the most that one person changes any one score.
         monotonic: whether all scores move in one direction; None tries both.
-        n: how many candidates, a number or several; None tries 2, 3 and 5.
+        n: how many candidates, a number or several; None tries 2, 3 and 5, and crowds of 30.
         neighbours: a neighbour relation of one's own.
         samples: the most draws for one score vector.
         false_alarm: the largest probability of rejecting a claim that is true.
         explore: draws for each score vector while looking for the worst pairs.
+        seconds: stop looking after about half of this time and drawing after all of it; None for no limit.
         progress: called with the stage and the fraction done.
 
     Example:
@@ -110,18 +114,29 @@ def statistical_audit(
     explore = whole("explore", explore, least=100)
     if not isinstance(false_alarm, float | int) or not 0 < false_alarm < 1:
         raise refuse("false_alarm", false_alarm, "a probability between 0 and 1")
+    if seconds is not None and not (isinstance(seconds, float | int) and seconds > 0):
+        raise refuse("seconds", seconds, "a time above zero, or None")
     bound, claimed = bound_for(claim)
     sampler = Sampler(function, sensitivity=distance)
     grid = ScoreGrid.for_sensitivity(distance)
     tell: Progress = progress if progress is not None else _silent
     suspects, stages = list[_Suspect](), list[Stage]()
-    sizes = SIZES if n is None else numbers_of_candidates(n)
+    sizes = (*SIZES, _CROWD) if n is None else numbers_of_candidates(n)
+
+    def late(share: float) -> bool:
+        return seconds is not None and time.perf_counter() - began > share * seconds
+
     relations = relations_for(monotonic, neighbours)
     for number, relation in enumerate(relations):
         for place, size in enumerate(sizes):
             tell(f"explore {size} candidates", (number + place / len(sizes)) / len(relations) / 2)
-            rows = shapes(size, grid, claimed_noise_scale(claim, relation, distance))
-            found = _pairs(rows, relation, grid)
+            if late(0.5):
+                break
+            if size > _FEW and relation.custom is None:
+                found = _crowd_pairs(size, relation, grid)
+            else:
+                rows = shapes(size, grid, claimed_noise_scale(claim, relation, distance))
+                found = _pairs(rows, relation, grid)
             stages.append(
                 Stage(
                     name="explored",
@@ -144,7 +159,7 @@ def statistical_audit(
         tell(f"judge with {size:,} draws", 0.5 + turn / len(rounds) / 2)
         judged = [(_judge(sampler, bound, suspect, size, error), suspect) for suspect in finalists]
         best = max([*judged, *([best] if best else [])], key=lambda entry: entry[0], default=None)
-        if best is not None and best[0] > claimed:
+        if (best is not None and best[0] > claimed) or late(1.0):
             break
     tell("done", 1.0)
     witness, estimate = (
@@ -163,7 +178,10 @@ def statistical_audit(
         stages=tuple(stages),
         evaluations=sum(stage.pairs for stage in stages),
         seconds=time.perf_counter() - began,
-        notes=(f"a true claim is rejected with probability at most {false_alarm:g}",),
+        notes=(
+            f"a true claim is rejected with probability at most {false_alarm:g}",
+            *(("stopped by its time limit",) if late(1.0) else ()),
+        ),
         draws=sampler.draws,
         false_alarm=float(false_alarm),
         estimate=estimate,
@@ -200,6 +218,19 @@ def _pairs(
     return found[:: stride + (stride % 2 == 0)] if stride > 1 else found
 
 
+def _crowd_pairs(
+    size: int, relation: Relation, grid: ScoreGrid
+) -> list[tuple[tuple[float, ...], tuple[float, ...], Relation]]:
+    """An outsider, two blocks, a ladder, each moved against the rest."""
+    found = [
+        (tuple(first.tolist()), tuple(second.tolist()), relation)
+        for first, second in (
+            crowd.rows() for crowd in crowds(size, grid, [2 * grid.delta - grid.step], relation)
+        )
+    ]
+    return found[:: max(1, len(found) // (_PAIRS // 3))]
+
+
 def _score(bound: LossBound, first: Any, second: Any, event: AnswerSet, claimed: float) -> float:
     """By how many standard deviations the counts suggest more than the claim."""
     value, spread = bound.estimate(first, second, event)
@@ -211,8 +242,7 @@ def _most_telling(
 ) -> list[_Suspect]:
     found = list[tuple[float, _Suspect]]()
     for scores, neighbour, relation in pairs:
-        one = sampler.tally(scores, size, monotonic=relation.monotonic)
-        two = sampler.tally(neighbour, size, monotonic=relation.monotonic)
+        one, two = sampler.both(scores, neighbour, size, monotonic=relation.monotonic)
         for first, second, a, b in ((one, two, scores, neighbour), (two, one, neighbour, scores)):
             events = bound.events(first, second)
             ranked = [(_score(bound, first, second, event, claimed), event) for event in events]
@@ -232,8 +262,9 @@ def _finalists(
 
 
 def _judge(sampler: Sampler, bound: LossBound, suspect: _Suspect, size: int, error: float) -> float:
-    first = sampler.tally(suspect.scores, size, monotonic=suspect.relation.monotonic)
-    second = sampler.tally(suspect.neighbour, size, monotonic=suspect.relation.monotonic)
+    first, second = sampler.both(
+        suspect.scores, suspect.neighbour, size, monotonic=suspect.relation.monotonic
+    )
     return bound.proved(first, second, suspect.event, error)
 
 
@@ -241,12 +272,14 @@ def _witness(
     sampler: Sampler, bound: LossBound, best: tuple[float, _Suspect], size: int, false_alarm: float
 ) -> tuple[Witness, float]:
     value, suspect = best
-    first = sampler.tally(suspect.scores, size, monotonic=suspect.relation.monotonic)
-    second = sampler.tally(suspect.neighbour, size, monotonic=suspect.relation.monotonic)
+    first, second = sampler.both(
+        suspect.scores, suspect.neighbour, size, monotonic=suspect.relation.monotonic
+    )
     shares = frequencies(first), frequencies(second)
     outcome = max(
         suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place])
     )
+    # An event that was chosen on earlier draws may name answers that these draws have not seen.
     witness = Witness(
         scores=plain(suspect.scores),
         neighbour=plain(suspect.neighbour),
@@ -260,5 +293,6 @@ def _witness(
         neighbour_probabilities=tuple(shares[1].tolist()),
         other=suspect.event.other,
         event=suspect.event.members if len(suspect.event.members) > 1 else (),
+        answers=sampler.answers(len(suspect.scores)),
     )
     return witness, float(np.float64(bound.estimate(first, second, suspect.event)[0]))

@@ -1,0 +1,156 @@
+"""Does a float implementation leak through its rounding? Adjacent floats must give the same answers.
+
+Two inputs that differ in the last bit are nearer than any two people's data, so that a private mechanism
+answers both alike: every answer that one can give the other gives as often. Floats betray their input in two
+ways: an answer that only one of the two inputs reaches, and the grain of the answers (the last bit that is
+set), which depends on the size of the numbers that were added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.audit.confidence import lower_confidence, upper_confidence
+from discreet.numbers.exact import refuse, whole
+
+POINTS = (0.0, 0.1, 1.0, 1 / 3, 1e6)
+_EVENTS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundingVerdict:
+    """The outcome of a test of rounding.
+
+    Attributes:
+        leaks: whether some event is certainly likelier than the distance of the two inputs allows.
+        inputs: the two inputs that are told apart best.
+        event: what tells them apart: an answer, or a grain.
+        shares: how often it was seen with each of the two, on fresh draws.
+        loss: a lower confidence bound on the loss.
+        allowed: what the distance of the two inputs allows.
+        false_alarm: the largest probability of this verdict about an implementation that does not leak.
+
+    Example:
+        >>> rounding_test(lambda value, size: [0] * size, size=1000).leaks
+        False
+    """
+
+    leaks: bool
+    inputs: tuple[float, float]
+    event: str
+    shares: tuple[float, float]
+    loss: float
+    allowed: float
+    false_alarm: float
+
+
+def rounding_test(
+    sampler: Callable[[float, int], Any],
+    *,
+    pairs: Sequence[tuple[float, float]] | None = None,
+    epsilon: float = 1.0,
+    size: int = 20_000,
+    false_alarm: float = 1e-9,
+) -> RoundingVerdict:
+    """Compare the answers to adjacent floats: which can be reached, how often, and with which last bit.
+
+    Args:
+        sampler: ``sampler(value, size)`` returns so many answers (numbers, positions, labels) to one value.
+        pairs: pairs of inputs; by default some floats and the next float above each.
+        epsilon: the loss that is allowed for each unit of distance between the two inputs.
+        size: draws of each input, as many to find events as to judge them.
+        false_alarm: the largest probability of calling a leak what is none (Bonferroni over all events).
+
+    Example:
+        >>> from discreet.testing import scripted
+        >>> from discreet.sampling.discrete_noise import discrete_laplace
+        >>> bits = scripted(1)
+        >>> def unsnapped(value, size):            # noise on a grid, added to a value that is not on it
+        ...     return [value + discrete_laplace(bits, 2) for _ in range(size)]
+        >>> verdict = rounding_test(unsnapped, size=2000)
+        >>> verdict.leaks, verdict.loss > 2
+        (True, True)
+    """
+    size = whole("size", size, least=100)
+    if not isinstance(false_alarm, float | int) or not 0 < false_alarm < 1:
+        raise refuse("false_alarm", false_alarm, "a probability between 0 and 1")
+    if not isinstance(epsilon, float | int) or not epsilon >= 0:
+        raise refuse("epsilon", epsilon, "a number, 0 or above")
+    tried = [(x, math.nextafter(x, math.inf)) for x in POINTS] if pairs is None else list(pairs)
+    both = [pair for one in tried for pair in (one, one[::-1])]
+    error = false_alarm / (2 * _EVENTS * max(1, len(both)))
+    found = [
+        verdict
+        for one, two in both
+        for verdict in _judged(sampler, (one, two), epsilon * abs(one - two), size, error)
+    ]
+    best = max(found, key=lambda verdict: verdict.loss - verdict.allowed)
+    return RoundingVerdict(
+        leaks=best.loss > best.allowed,
+        inputs=best.inputs,
+        event=best.event,
+        shares=best.shares,
+        loss=best.loss,
+        allowed=best.allowed,
+        false_alarm=float(false_alarm),
+    )
+
+
+def _judged(
+    sampler: Callable[[float, int], Any],
+    inputs: tuple[float, float],
+    allowed: float,
+    size: int,
+    error: float,
+) -> list[RoundingVerdict]:
+    explored = [_seen(sampler(value, size)) for value in inputs]
+    telling = sorted(explored[0], key=lambda event: explored[1][event] - explored[0][event])
+    fresh = [_seen(sampler(value, size)) for value in inputs]
+    verdicts = list[RoundingVerdict]()
+    for event in telling[:_EVENTS]:
+        if fresh[0][event] <= fresh[1][event] and verdicts:
+            continue
+        low = lower_confidence(fresh[0][event], size, error)
+        high = upper_confidence(fresh[1][event], size, error)
+        verdicts.append(
+            RoundingVerdict(
+                leaks=False,
+                inputs=inputs,
+                event=str(event[0]) + f" {event[1]!r}",
+                shares=(fresh[0][event] / size, fresh[1][event] / size),
+                loss=math.log(low / high) if low > 0 else 0.0,
+                allowed=allowed,
+                false_alarm=error,
+            )
+        )
+    return verdicts
+
+
+def _seen(answers: Any) -> Counter[tuple[str, Hashable]]:
+    """How often every answer, and every grain of an answer that is a float, was given."""
+    tally: Counter[tuple[str, Hashable]] = Counter()
+    for answer in answers.tolist() if isinstance(answers, np.ndarray) else answers:
+        if isinstance(answer, float) and math.isnan(answer):
+            tally["the answer", "not a number"] += 1
+            continue
+        tally["the answer", answer] += 1
+        if isinstance(answer, float) and math.isfinite(answer) and answer:
+            tally["an answer whose last bit is a multiple of 2 to the", _grain(answer)] += 1
+    return tally
+
+
+def _grain(answer: float) -> int:
+    """The exponent of the last bit that is set.
+
+    Example:
+        >>> _grain(0.75), _grain(6.0)
+        (-2, 1)
+    """
+    numerator, denominator = answer.as_integer_ratio()
+    return (numerator & -numerator).bit_length() - denominator.bit_length()

@@ -1,0 +1,231 @@
+"""Our own questions audited from the rows of a table to the answer, under both relations.
+
+Every draw of a question goes through a few routines, whose laws are tested where they live. Here each of
+them is told to follow every path instead, so that a question's law is exact from rows to answer, whatever
+lies between: reading, counting, sensitivities, calibration, splitting of budgets.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet import ApproxDP, PureDP
+from discreet.audit import Tables, audit, unrolled
+from discreet.audit.subjects import Failure
+from discreet.mechanisms import Mechanism
+from discreet.numbers.balls import ball_of
+from discreet.questions import mode, quantiles, top_k
+
+Choose = Callable[[Any], Any]
+RELATIONS = ("add-remove", "replace")
+ONE, TWO, BOTH = ("a",), ("b",), ("a", "b")
+LOWEST, HIGHEST = -2, 5
+
+
+class Unexplained:
+    """In place of the secure bits: no draw may go past the routines below."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"bits were drawn ({name}) outside the routines that are followed")
+
+
+@pytest.fixture
+def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
+    """Every draw asks the path that is followed."""
+    paths: list[Choose] = []
+
+    def selected(mechanism: Mechanism, scores: Any) -> int:
+        return int(paths[-1](mechanism.ball_probabilities(scores)))
+
+    def counted(true: int, epsilon: Fraction, **_: Any) -> int:
+        """Discrete Laplace noise; what lies beyond a public range is told as its end."""
+        ratio = (-ball_of(epsilon)).exp()
+        inner = {
+            value: (1 - ratio) / (1 + ratio) * ratio ** abs(value - true)
+            for value in range(LOWEST + 1, HIGHEST)
+        }
+        ends = {
+            LOWEST: ratio ** (true - LOWEST) / (1 + ratio),
+            HIGHEST: ratio ** (HIGHEST - true) / (1 + ratio),
+        }
+        return int(paths[-1](inner | ends))
+
+    def halved(counts: Any, _bits: Any) -> Any:
+        return np.array(
+            [
+                paths[-1]([Fraction(comb(int(c), heads), 2 ** int(c)) for heads in range(c + 1)])
+                for c in counts
+            ],
+            dtype=np.int64,
+        )
+
+    monkeypatch.setattr(Mechanism, "select_index", selected)
+    rooms = {
+        name: importlib.import_module(f"discreet.questions.{name}")
+        for name in ("context", "quantiles", "top_k", "scoring")
+    }
+    monkeypatch.setattr(rooms["context"], "noisy_count", counted)
+    monkeypatch.setattr(rooms["quantiles"], "halved", halved)
+    monkeypatch.setattr(rooms["quantiles"], "FINEST", 1)
+    for name in ("quantiles", "top_k", "scoring"):
+        monkeypatch.setattr(rooms[name], "SecureBits", Unexplained)
+    return paths
+
+
+def people(table: tuple[Any, ...]) -> pl.DataFrame:
+    rows = [
+        (number, *(value if isinstance(value, tuple) else (value, "all")))
+        for number, person in enumerate(table)
+        for value in person
+    ]
+    return pl.DataFrame(
+        rows, schema={"person": pl.Int64, "value": pl.String, "group": pl.String}, orient="row"
+    )
+
+
+def question(paths: list[Choose], ask: Callable[[Any], Any]) -> Any:
+    def run(table: tuple[Any, ...], choose: Choose) -> Any:
+        paths.append(choose)
+        try:
+            return ask(people(table))
+        finally:
+            paths.pop()
+
+    return unrolled(run)
+
+
+def holds(law: Any, claim: Any, tables: Tables) -> Any:
+    verdict = audit(law, claim, inputs=tables, starts=0)
+    assert verdict.worst is not None
+    assert not any(isinstance(answer, Failure) for answer in verdict.worst.answers), verdict
+    assert verdict.holds, str(verdict)
+    return verdict
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_mode(followed: list[Choose], neighbours: str) -> None:
+    def ask(table: Any) -> Any:
+        return mode(
+            table,
+            "value",
+            candidates=["a", "b", "c"],
+            epsilon=1,
+            user="person",
+            neighbours=neighbours,
+        ).answer
+
+    tables = Tables([ONE, TWO, BOTH], rows=2, neighbours=neighbours)
+    law = question(followed, ask)
+    verdict = holds(law, PureDP(1), tables)
+    assert verdict.measured > 0.9
+    assert not audit(law, PureDP("0.9"), inputs=tables, starts=0).holds
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_mode_with_its_count(followed: list[Choose], neighbours: str) -> None:
+    def ask(table: Any) -> Any:
+        release = mode(
+            table,
+            "value",
+            candidates=["a", "b"],
+            epsilon=2,
+            user="person",
+            with_count=True,
+            count_share="0.5",
+            neighbours=neighbours,
+        )
+        return release.answer, release.count
+
+    tables = Tables([ONE, TWO], rows=2, neighbours=neighbours)
+    law = question(followed, ask)
+    verdict = holds(law, PureDP(2), tables)
+    assert verdict.measured > 1
+    assert not audit(law, PureDP("0.9"), inputs=tables, starts=0).holds
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_top_k_by_peeling(followed: list[Choose], neighbours: str) -> None:
+    def ask(table: Any) -> Any:
+        return top_k(
+            table,
+            "value",
+            k=2,
+            candidates=["a", "b", "c"],
+            epsilon=1,
+            user="person",
+            method="peeling",
+            neighbours=neighbours,
+        ).answer
+
+    tables = Tables([ONE, TWO, BOTH], rows=2, neighbours=neighbours)
+    verdict = holds(question(followed, ask), PureDP(1), tables)
+    assert verdict.measured > 0.6
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_several_quantiles(followed: list[Choose], neighbours: str) -> None:
+    def ask(table: Any) -> Any:
+        numbers = table.with_columns(
+            pl.col("value").replace_strict({"a": 0, "b": 1}, return_dtype=pl.Int64)
+        )
+        return quantiles(
+            numbers,
+            "value",
+            at=["0.25", "0.75"],
+            bounds="0:1",
+            epsilon=1,
+            user="person",
+            neighbours=neighbours,
+        ).answer
+
+    tables = Tables([ONE, TWO], rows=2, most=2, neighbours=neighbours)
+    verdict = holds(question(followed, ask), PureDP(1), tables)
+    assert verdict.measured > 0.15
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_an_unknown_domain(followed: list[Choose], neighbours: str) -> None:
+    def ask(table: Any) -> Any:
+        return mode(
+            table,
+            "value",
+            epsilon=1,
+            delta="0.2",
+            user="person",
+            considered=2,
+            neighbours=neighbours,
+        ).answer
+
+    tables = Tables([ONE, TWO, BOTH], rows=2, neighbours=neighbours)
+    law = question(followed, ask)
+    holds(law, ApproxDP(1, "0.2"), tables)
+    assert not audit(law, PureDP(1), inputs=tables, starts=0).holds
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_one_answer_for_each_group(followed: list[Choose], neighbours: str) -> None:
+    def ask(table: Any) -> Any:
+        answer = mode(
+            table,
+            "value",
+            candidates=["a", "b"],
+            epsilon=1,
+            user="person",
+            by="group",
+            groups=["north", "south"],
+            neighbours=neighbours,
+        ).answer
+        return tuple(sorted(answer.items())) if isinstance(answer, dict) else repr(answer)
+
+    here = [((value, place),) for value in "ab" for place in ("north", "south")]
+    tables = Tables(here, rows=2, most=2, neighbours=neighbours)
+    verdict = holds(question(followed, ask), PureDP(1), tables)
+    assert verdict.measured > 0.45
