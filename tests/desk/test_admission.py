@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
+import sqlalchemy
 
 from discreet.desk.admission import NOT_DONE
 from discreet.desk.owner_file import read_owner_file
@@ -121,6 +123,21 @@ def test_a_real_postgresql_counts_for_the_desk(tmp_path: Path, postgres: str) ->
             thread.join()
         assert replies == [200, 200]
         assert server.desk.ledger.verify("clinic").holds
+
+
+def test_a_table_in_a_database_is_counted_there(tmp_path: Path, postgres_database: str) -> None:
+    clinic_at(tmp_path)
+    address = postgres_database.replace("postgresql:", "postgresql+psycopg:")
+    engine = sqlalchemy.create_engine(address)
+    pl.read_parquet(tmp_path / "visits.parquet").write_database("clinic_visits", engine)
+    engine.dispose()
+    file = tmp_path / "clinic.toml"
+    source = f'source = "{postgres_database}"\ntable = "clinic_visits"'
+    file.write_text(file.read_text().replace('source = "visits.parquet"', source))
+    with DeskServer(read_owner_file(file)).in_background() as server:
+        reply = _caller(server)("/api/ask", MODE)
+        assert reply.status == 200
+        assert reply.content["release"]["answer"] == "flu"
 
 
 def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_path: Path) -> None:

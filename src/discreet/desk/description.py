@@ -76,7 +76,7 @@ def _column(table: SharedTable, column: Column) -> dict[str, Any]:
         "candidates": None if column.candidates is None else list(map(str, column.listed())),
         "bounds": None if column.bounds is None else list(map(str, column.bounds)),
         "step": str(column.step) if column.bounds is not None else None,
-        "questions": {kind: f"{table.seconds(kind):g} s" for kind in kinds},  # type: ignore[arg-type]  # a kind
+        "questions": {kind: f"{table.seconds(kind):g} s" for kind in kinds},
     }
 
 

@@ -141,9 +141,9 @@ class SharedTable(_Section):
             )
         return self
 
-    def seconds(self, kind: Kind) -> float:
+    def seconds(self, kind: str) -> float:
         """The slot of a kind of question."""
-        return self.slot.get(kind, 5.0)
+        return {str(name): seconds for name, seconds in self.slot.items()}.get(kind, 5.0)
 
 
 class Analyst(_Section):

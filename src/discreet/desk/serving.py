@@ -48,7 +48,11 @@ def _table_problems(table: SharedTable) -> list[str]:
         return [f"there is no file {table.source}"]
     try:
         context = open_table(
-            table.source, ledger=None, user=table.user, one_row_per_user=table.one_row_per_user
+            table.source,
+            ledger=None,
+            user=table.user,
+            one_row_per_user=table.one_row_per_user,
+            table=table.table,
         )
         columns = context.columns
     except DiscreetError as error:

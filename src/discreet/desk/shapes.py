@@ -90,6 +90,8 @@ class _OfColumn(_Asked):
         # the same for all data besides.
         if self.steady and not any(name.startswith("with_") for name in named):
             facts["mechanism"] = PermuteAndFlip(epsilon=1, steady=True)
+        if table.table is not None:  # a database stops at the end of the slot too
+            facts |= {"table": table.table, "time_limit": table.seconds(self.question)}
         return named | facts | {"engine": table.engine}
 
     def _facts(self, column: Column) -> dict[str, Any]:
