@@ -90,13 +90,14 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
 
     def with_its_lead(gaps: Any, _bits: Any, *, unit: Fraction) -> tuple[int, int]:
         """Of two candidates: the signed lead of the first is Laplace noise around its true lead."""
-        assert (gaps.size, unit) == (2, 1)
+        assert gaps.size == 2
+        assert unit == 1
 
         def beyond(lead: int, true: Fraction) -> Any:
             half = (-abs(ball_of((lead - true) / gaps.scale))).exp() / 2
             return half if lead >= true else 1 - half
 
-        law = {}
+        law: dict[tuple[int, int], Any] = {}
         for place in range(2):
             true = (gaps.exact(1 - place) - gaps.exact(place)) * gaps.scale
             tails = [beyond(lead, true) for lead in range(LONGEST + 1)]
