@@ -136,6 +136,7 @@ class DeskServer:
                 log_level="error",
                 access_log=False,  # what is logged is in the store
                 server_header=False,
+                proxy_headers=listening.behind_proxy,  # else whoever asks could say where from
                 date_header=False,
                 lifespan="on",
                 ssl_certfile=listening.tls.certificate if listening.tls else None,
