@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import shared_options as shared
-from discreet.cli.commands import Command, argument, command, option, stack
+from discreet.cli.commands import Command, Decorator, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import DiscreetError, ParameterError
@@ -75,7 +75,7 @@ _FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the gua
 _STEP = option("--step NUMBER", "The distance between grid points.", default="1")
 
 
-def _growing(when: str = "") -> Any:
+def _growing(when: str = "") -> Decorator[Any]:
     """The growing grid, which needs no bounds."""
     return stack(
         option("--unit NUMBER", f"{when}How far apart grid points are near zero.", default="1"),

@@ -55,11 +55,10 @@ def public_candidates(
     if given is None:
         raise ParameterError(WHY_PUBLIC)
     from_file = isinstance(given, str | Path)
-    labels = (
-        read_candidates(Path(given), column=column, name=name)
-        if from_file
-        else _listed(given, name)
-    )  # type: ignore[arg-type]  # a path, as just tested
+    if isinstance(given, str | Path):
+        labels: list[Any] = read_candidates(Path(given), column=column, name=name)
+    else:
+        labels = _listed(given, name)
     if not labels:
         raise ParameterError(f"{name} is empty: there must be at least one")
     keys = [_key(label, kind, name) for label in labels]
