@@ -120,6 +120,7 @@ class DeskServer(LocalServer):
         self._serve(
             DeskApplication(self.desk).application(),
             date_header=False,
+            proxy_headers=listening.behind_proxy,  # else whoever asks could say where from
             ssl_certfile=listening.tls.certificate if listening.tls else None,
             ssl_keyfile=listening.tls.key if listening.tls else None,
             timeout_keep_alive=30,
