@@ -54,8 +54,8 @@ COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.GtE: ast.Gt,
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
+    ast.In: ast.NotIn,  # codespell:ignore notin
+    ast.NotIn: ast.In,  # codespell:ignore notin
     ast.Is: ast.IsNot,
     ast.IsNot: ast.Is,
 }
