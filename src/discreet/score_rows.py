@@ -118,7 +118,7 @@ def _flattened(values: Any) -> tuple[Values, int, int]:
     if not isinstance(values, np.ndarray):
         return _of_lists(values)
     if values.ndim != 2:
-        raise ScoresError("scores must have two dimensions, or one with ⟨offsets⟩")
+        raise ScoresError("scores must have two dimensions, or one with offsets=")
     rows, width = values.shape
     if rows and not width:
         raise ScoresError("there must be at least one candidate in every row")
@@ -131,10 +131,10 @@ def _of_lists(values: Any) -> tuple[Values, int, int]:
         lists = [list(row) for row in values]
     except Exception:
         # Whatever a stranger's iterator raises may quote a score.
-        raise ScoresError("scores must be a table of numbers, or an array with ⟨offsets⟩") from None
+        raise ScoresError("scores must be a table of numbers, or an array with offsets=") from None
     widths = {len(row) for row in lists}
     if len(widths) > 1:
-        raise ScoresError("rows of different lengths go as one array with ⟨offsets⟩")
+        raise ScoresError("rows of different lengths go as one array with offsets=")
     if widths == {0}:
         raise ScoresError("there must be at least one candidate in every row")
     flat = [number for row in lists for number in row]

@@ -17,9 +17,10 @@ import polars as pl
 import pytest
 import sqlalchemy
 
-from discreet.desk.admission import NOT_DONE
+from discreet import PureDP
+from discreet.desk.admission import NOT_DONE, Desk
 from discreet.desk.owner_file import read_owner_file
-from discreet.desk.serving import DeskServer
+from discreet.desk.serving import DeskServer, allot_parts
 from discreet.desk.store import ANSWERED, LOST, REFUSED, DeskStore
 from discreet.ledger import Ledger
 from tests.tools.desks import MODE, Caller, clinic_at
@@ -138,6 +139,22 @@ def test_a_table_in_a_database_is_counted_there(tmp_path: Path, postgres_databas
         reply = _caller(server)("/api/ask", MODE)
         assert reply.status == 200
         assert reply.content["release"]["answer"] == "flu"
+
+
+def test_what_a_crash_left_open_is_settled_without_its_table(tmp_path: Path) -> None:
+    """The owner may have renamed the table before the desk is started again."""
+    owner = clinic_at(tmp_path)
+    allot_parts(owner)
+    desk = Desk(owner)
+    paid, unpaid = (
+        desk.store.admit("epidemiology", None, "", {"table": "of old"}) for _ in range(2)
+    )
+    entry = desk.ledger.spend("clinic/epidemiology", PureDP(1), purpose=f"desk {paid}: mode")
+    desk._settle()
+    assert (desk.store.one(paid).state, desk.store.one(paid).entry) == (LOST, entry.sequence)
+    assert desk.store.one(unpaid).state == REFUSED
+    desk.ledger.close()
+    desk.store.close()
 
 
 def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
 import pytest
 
 from discreet import PureDP
@@ -81,6 +84,38 @@ def test_addresses_and_tokens_are_needed(monkeypatch: pytest.MonkeyPatch) -> Non
         connect("file:///etc/passwd", token=ANYTHING)
     with pytest.raises(DeskUnreachableError, match="no desk answers"):
         connect("http://127.0.0.1:1", token=ANYTHING)
+
+
+def test_a_token_goes_to_the_desk_and_nowhere_else(
+    call: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not to a proxy, where the desk is on this machine, and not along with a redirect."""
+    asked: list[str | None] = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.headers["authorization"])
+            self.send_response(302)
+            self.send_header("location", f"{call.url}/api/desk")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{server.server_port}"
+            monkeypatch.setenv("http_proxy", url)
+            assert connect(call.url, token=str(call.token)).tables == ("visits",)
+            assert asked == []
+            with pytest.raises(DeskRefusalError, match="status 302"):
+                connect(url, token=ANYTHING)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert asked == [f"Bearer {ANYTHING}"]
 
 
 def test_releases_survive_the_way() -> None:

@@ -17,9 +17,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.explore.guard import POLICY
 from discreet.explore.server import PageServer
 from discreet.explore.uploads import MOST_BYTES
+from discreet.web import SAFE_HEADERS
+
+POLICY = SAFE_HEADERS["content-security-policy"]
 
 
 def _ask(

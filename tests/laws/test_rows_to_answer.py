@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet import ApproxDP, PureDP
+from discreet import ApproxDP, PureDP, Scores
 from discreet.audit import Tables, audit, unrolled
 from discreet.audit.subjects import Failure
 from discreet.mechanisms import Mechanism
@@ -45,6 +45,12 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
     def selected(mechanism: Mechanism, scores: Any) -> int:
         return int(paths[-1](mechanism.ball_probabilities(scores)))
 
+    def each_selected(
+        mechanism: Mechanism, values: Any, *, offsets: Any = None, **moved: Any
+    ) -> Any:
+        rows = list(values) if offsets is None else np.split(values, offsets[1:-1])
+        return np.array([selected(mechanism, Scores(row, **moved)) for row in rows])
+
     def counted(true: int, epsilon: Fraction, **_: Any) -> int:
         """Discrete Laplace noise; what lies beyond a public range is told as its end."""
         ratio = (-ball_of(epsilon)).exp()
@@ -68,6 +74,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         )
 
     monkeypatch.setattr(Mechanism, "select_index", selected)
+    monkeypatch.setattr(Mechanism, "select_each", each_selected)
     rooms = {
         name: importlib.import_module(f"discreet.questions.{name}")
         for name in ("context", "quantiles", "top_k", "scoring")

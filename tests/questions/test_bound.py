@@ -89,6 +89,10 @@ def test_the_question() -> None:
     assert release.guarantee == PureDP(2)
     assert "noisy threshold" in release.mechanism
     assert "docs/proofs/above-threshold.md" in str(release.guarantee.proof)
+    assert "The answer is a point of a growing grid" in release.rules[-1]
+    assert "whatever its sign" in release.rules[-3]
+    with pytest.raises(ParameterError, match="covers"):
+        bound(pay, "pay", covers="nan", epsilon=2, user="person")
     both = bound(pay, "pay", epsilon=2, user="person", neighbours="replace", with_people=True)
     assert 48_000 < both.answer <= 52_000
     with pytest.raises(ParameterError, match="mechanism"):

@@ -131,3 +131,10 @@ def test_laplace_noise_for_comparison() -> None:
     assert release.answer == "2026-W02"
     assert release.mechanism == "above-threshold-laplace"
     assert "above_threshold_laplace_pure_dp" in str(release.guarantee.proof)
+
+
+def test_more_crossings_than_groups_would_waste_the_budget() -> None:
+    with pytest.raises(ParameterError, match="at most the number of groups, 4"):
+        first_above(pl.DataFrame(COLUMNS), "week", **TERMS, crossings=5)
+    with pytest.raises(ParameterError, match="groups"):
+        first_above(pl.DataFrame(COLUMNS), "week", **TERMS | {"groups": "nowhere.txt"})

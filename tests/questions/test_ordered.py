@@ -6,6 +6,7 @@ import datetime as dt
 import itertools
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -267,3 +268,25 @@ def test_a_growing_grid_and_several_quantiles() -> None:
         abs(place - grid.zero - 5 - 1000 * level) < 60
         for place, level in zip(found, levels, strict=True)
     )
+
+
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        ({"bounds": "2024-12-31:2024-01-01"}, "'2024-12-31:2024-01-01' is not allowed"),
+        ({"bounds": "2020-01-01:2024-12-31", "step": "1h"}, "a whole number of days"),
+        ({"bounds": "2020-01-01:2024-12-31", "step": "0d"}, "'0d' is not allowed"),
+    ],
+)
+def test_wrong_bounds_and_steps_are_echoed_as_they_were_written(
+    terms: dict[str, str], said: str
+) -> None:
+    with pytest.raises(ParameterError, match=said):
+        ask(ENGINES["polars"], "day", **terms)
+
+
+def test_a_text_file_has_no_dates_and_says_so(tmp_path: Path) -> None:
+    texts = tmp_path / "trips.csv"
+    texts.write_text("rider,day\n1,2024-01-01\n", encoding="utf-8")
+    with pytest.raises(ParameterError, match="not declared as such"):
+        median(texts, "day", bounds="2024-01-01:2024-12-31", user="rider", epsilon=1)

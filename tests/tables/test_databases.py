@@ -74,6 +74,16 @@ def test_an_address_and_a_table(visits: tuple[str, str], file: Path) -> None:
         mode("visits.csv", "code", table="visits", **ASKED)
 
 
+def test_three_slashes_begin_a_relative_path(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for the ledger; and where there is no file, none is made."""
+    monkeypatch.chdir(file.parent)
+    assert mode(f"sqlite:///{file.name}", "code", table="visits", **ASKED).answer == "flu"
+    for scheme in ("sqlite", "duckdb"):
+        with pytest.raises(ParameterError, match="no database file"):
+            mode(f"{scheme}:///nowhere.db", "code", table="visits", **ASKED)
+    assert not Path("nowhere.db").exists()
+
+
 def test_a_schema_of_its_own(visits: tuple[str, str]) -> None:
     address, table = visits
     assert mode(address, "code", table=f"public.{table}", **ASKED).answer == "flu"
@@ -255,7 +265,7 @@ def test_the_command_line_takes_no_password_as_an_argument(file: Path) -> None:
         assert "--ask-password" in str(refused.exception)
         assert PASSWORD not in str(refused.exception) + refused.output
     asked = run("postgresql://reader@127.0.0.1:1/x", "--ask-password", input=f"{PASSWORD}\n")
-    assert "could be opened at postgres://reader@127.0.0.1:1/x" in str(asked.exception)
+    assert "could not be opened at postgres://reader@127.0.0.1:1/x" in str(asked.exception)
     assert PASSWORD not in str(asked.exception) + asked.output
     assert "goes with the address" in str(run("visits.csv", "--ask-password").exception)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import shared_options as shared
-from discreet.cli.commands import Command, argument, command, option, stack
+from discreet.cli.commands import Command, Decorator, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import DiscreetError, ParameterError
@@ -51,8 +51,8 @@ _WHO = stack(
     ),
     shared.COUNTED,
     shared.NEIGHBOURS,
-    shared.MECHANISM,
 )
+_CHOOSER = stack(_WHO, shared.MECHANISM)
 _CANDIDATES = option(
     "--candidates LIST",
     "The public candidates, with commas, or a file: one on each line, or a CSV column.",
@@ -73,12 +73,16 @@ _COUNTS = stack(
 _OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
 _FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
 _STEP = option("--step NUMBER", "The distance between grid points.", default="1")
-_NO_BOUNDS = stack(
-    option(
-        "--unit NUMBER", "Without --bounds: how far apart grid points are near zero.", default="1"
-    ),
-    option("--largest NUMBER", "Without --bounds: the largest magnitude; 10^12 units by default."),
-)
+
+
+def _growing(when: str = "") -> Decorator[Any]:
+    """The growing grid, which needs no bounds."""
+    return stack(
+        option("--unit NUMBER", f"{when}How far apart grid points are near zero.", default="1"),
+        option("--largest NUMBER", f"{when}The largest magnitude; 10^12 units by default."),
+    )
+
+
 _GRID = stack(
     option(
         "--bounds LOWER:UPPER",
@@ -90,7 +94,7 @@ _GRID = stack(
         "The distance between grid points; for dates and times 1d or 15min.",
         default="1",
     ),
-    _NO_BOUNDS,
+    _growing("Without --bounds. "),
 )
 _VALUES = stack(
     option(
@@ -157,7 +161,7 @@ class Question(Command):
 @option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
 @_STEP
 @_OTHER
-@_WHO
+@_CHOOSER
 @_UNKNOWN
 @_ROWS
 @_COUNTS
@@ -186,7 +190,7 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
 @command("median", Question)
 @_WHAT
 @_GRID
-@_WHO
+@_CHOOSER
 @_VALUES
 @_ROWS
 @_FOUND
@@ -207,7 +211,7 @@ def median(**asked: Any) -> None:
 @_WHAT
 @option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
 @_GRID
-@_WHO
+@_CHOOSER
 @_VALUES
 @_ROWS
 @_FOUND
@@ -229,7 +233,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
 @option(
     "--covers NUMBER", "The part of the people who are to stay within the bound.", default="0.999"
 )
-@_NO_BOUNDS
+@_growing()
 @_WHO
 @_ROWS
 @_FOUND
@@ -250,7 +254,7 @@ def bound(**asked: Any) -> None:
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
 @_OTHER
-@_WHO
+@_CHOOSER
 @option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
 @option("--unordered", "Do not release the order.")
 @_UNKNOWN
@@ -281,6 +285,9 @@ def top(*, unordered: bool, **asked: Any) -> None:
 @option("--crossings COUNT", "Name up to so many groups, not only the first.", default=None)
 @option("--with-gap", "Also by how many people, with noise, at no cost.")
 @_WHO
+@option(
+    "--mechanism NAME", "above-threshold, or above-threshold-laplace for comparison.", default=None
+)
 @option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".')
 @_HOW
 def first(**asked: Any) -> None:

@@ -15,7 +15,7 @@ from discreet.numbers.printing import percent
 @option("--epsilon-per-run NUMBER", "ε of one run, its score included.")
 @option("--delta-per-run NUMBER", "With it: δ of one run.")
 @option("--rho-per-run NUMBER", "In place of ε: ρ of zero-concentrated privacy.")
-@option("--runs-mean NUMBER", "How many runs, in the mean.", required=True)
+@option("--runs-mean NUMBER", "How many runs, in the mean.", name="mean", required=True)
 @option(
     "--distribution NAME",
     "geometric, logarithmic, negative-binomial:SHAPE, poisson or fixed; may be repeated.",
@@ -31,7 +31,7 @@ def tuning(
     epsilon_per_run: str | None,
     delta_per_run: str | None,
     rho_per_run: str | None,
-    runs_mean: str,
+    mean: str,
     distribution: tuple[str, ...],
     delta: str | None,
     target: bool,
@@ -56,7 +56,7 @@ def tuning(
     cost = cost_stated(stated["epsilon_per_run"], stated["rho_per_run"], delta_per_run)
     asked = distribution or ("geometric",)
     shown = asked if target else (*asked, *(name for name in OTHERS if name not in asked))
-    offers = tuning_table(cost, mean=runs_mean, distributions=shown, delta=delta, target=target)
+    offers = tuning_table(cost, mean=mean, distributions=shown, delta=delta, target=target)
     if chart is not None:
         _draw(cost, chart, shown, delta)
     verdict = None if claim is None else _audited(claim, cost, offers[0].runs, target=target)
@@ -86,10 +86,10 @@ def _print(offers: list[Any], sentences: list[str]) -> None:
     ]
     columns = [
         "runs",
-        "ε of the whole",
+        "ε in all",
         "published",
-        "in the best 10 %",
-        "in the best 1 %",
+        "best 10%",
+        "best 1%",
         "no run",
     ]
     print_table(columns, rows)

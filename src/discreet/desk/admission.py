@@ -27,11 +27,12 @@ from discreet.desk.store import (
     DeskStore,
 )
 from discreet.desk.workers import Job, Worker
-from discreet.errors import DiscreetError, LedgerError
+from discreet.errors import DiscreetError, LedgerError, NoBudgetError
 from discreet.ledger import Ledger
 
 T = TypeVar("T")
 
+_STRANGERS = 10_000
 NOT_DONE = "the question was not done in its slot; nothing is released, and it stays paid"
 GONE = "the desk ended while it worked on this question; nothing is released, and it stays paid"
 
@@ -96,11 +97,18 @@ class Desk:
 
     def _entry_for(self, question: AskedQuestion) -> int | None:
         """The ledger's entry that paid for a question, if one did."""
-        part = part_of(self.owner.table[question.asked["table"]].dataset, question.analyst)
-        for entry in self.ledger.history(part):
-            if entry.kind == "spend" and question.id in str(entry.details.get("purpose")):
-                return entry.sequence
+        for dataset in self._datasets(question):
+            with suppress(NoBudgetError):  # an analyst who has none of this one
+                for entry in self.ledger.history(part_of(dataset, question.analyst)):
+                    if entry.kind == "spend" and question.id in str(entry.details.get("purpose")):
+                        return entry.sequence
         return None
+
+    def _datasets(self, question: AskedQuestion) -> set[str]:
+        """Whose budget may have paid: any, if the owner's file has lost the table since."""
+        table = self.owner.table.get(question.asked["table"])
+        tables = self.owner.table.values() if table is None else [table]
+        return {each.dataset for each in tables}
 
     async def _hire(self) -> Worker:
         worker = await asyncio.to_thread(Worker)
@@ -134,6 +142,9 @@ class Desk:
     def require_calm(self, who: str) -> None:
         """Refuse more requests in a minute than the owner allows one analyst."""
         now = time.monotonic()
+        if len(self._requests) > _STRANGERS:  # so many addresses at once are not kept for ever
+            recent = {name: times for name, times in self._requests.items() if times[-1] > now - 60}
+            self._requests = defaultdict(deque, recent)
         times = self._requests[who]
         while times and times[0] <= now - 60:
             times.popleft()

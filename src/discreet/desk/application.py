@@ -18,17 +18,18 @@ from importlib import resources
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from discreet.desk.admission import Desk, DeskError
 from discreet.desk.description import described, openapi, planned
 from discreet.desk.shapes import question_from
 from discreet.desk.store import AskedQuestion
 from discreet.errors import DiscreetError, ParameterError
+from discreet.web import SAFE_HEADERS, limited, with_headers
 
 MOST_BYTES = 64 * 1024
 COOKIE = "discreet_desk"
@@ -39,26 +40,6 @@ _MEDIA = {
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
-_HEADERS = {
-    "content-security-policy": "; ".join(
-        (
-            "default-src 'none'",
-            "script-src 'self'",
-            "style-src 'self'",
-            "img-src 'self' data:",
-            "connect-src 'self'",
-            "base-uri 'none'",
-            "form-action 'none'",
-            "frame-ancestors 'none'",
-        )
-    ),
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "cache-control": "no-store",
-}
 
 
 class DoorKeeper:
@@ -67,7 +48,7 @@ class DoorKeeper:
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str], secure: bool) -> None:
         self._app = app
         self._hosts = hosts
-        self._headers = dict(_HEADERS)
+        self._headers = dict(SAFE_HEADERS)
         if secure:
             self._headers["strict-transport-security"] = "max-age=31536000"
         self._origins = {f"http{'s' if secure else ''}://{host}" for host in hosts}
@@ -81,21 +62,10 @@ class DoorKeeper:
             await send({"type": "websocket.close", "code": 1008})
             return
 
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(self._headers)
-            await send(message)
-
-        seen = 0
-
-        async def limited() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            return {"type": "http.disconnect"} if seen > MOST_BYTES else message
-
         refusal = self._refusal(Headers(scope=scope))
-        await (refusal or self._app)(scope, limited, send_guarded)
+        await (refusal or self._app)(
+            scope, limited(receive, MOST_BYTES), with_headers(send, self._headers)
+        )
 
     def _refusal(self, headers: Headers) -> Response | None:
         hosts = headers.getlist("host")

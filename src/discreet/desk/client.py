@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import ssl
 import time
 import urllib.error
 import urllib.request
@@ -56,6 +55,9 @@ class RemoteDesk:
     def __init__(self, url: str, token: str) -> None:
         self._url = url
         self._token = token
+        # What is in the clear goes to this machine and not to a proxy.
+        inside = [] if url.startswith("https") else [urllib.request.ProxyHandler({})]
+        self._opener = urllib.request.build_opener(_NoRedirect(), *inside)
 
     def about(self) -> dict[str, Any]:
         """What may be asked, and what is left: public facts."""
@@ -94,9 +96,8 @@ class RemoteDesk:
             data=None if body is None else json.dumps(body).encode(),
             headers=headers,
         )
-        context = ssl.create_default_context() if self._url.startswith("https") else None
         try:
-            with urllib.request.urlopen(request, timeout=_PATIENCE, context=context) as reply:  # noqa: S310
+            with self._opener.open(request, timeout=_PATIENCE) as reply:
                 return json.load(reply)
         except urllib.error.HTTPError as error:
             problem = _problem(error)
@@ -118,6 +119,13 @@ class RemoteDesk:
                     raise
             time.sleep(2**attempt)
         raise DeskUnreachableError("the reply was lost; the answer will stand in answers()")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A desk sends nobody elsewhere; followed, a redirect would take the token along."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
 
 
 class DeskUnreachableError(DiscreetError):

@@ -336,6 +336,9 @@ def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
     """The same with every relative path made absolute, and the candidates read from their files."""
 
     def place(text: str) -> str:
+        scheme, colon, path = text.rpartition(":///")
+        if scheme in ("sqlite", "duckdb"):
+            return f"{scheme}{colon}{file.parent / path}"
         return text if "://" in text else str(file.parent / text)
 
     def listed(label: str, facts: Listed) -> Listed:

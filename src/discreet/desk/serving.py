@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import glob
-import socket
-import threading
-from collections.abc import Iterator
 from pathlib import Path
-
-import uvicorn
 
 from discreet.desk.admission import Desk
 from discreet.desk.application import DeskApplication
@@ -20,6 +14,7 @@ from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
 from discreet.ledger.accountants import ACCOUNTANTS
 from discreet.numbers.printing import figure
+from discreet.web import LocalServer
 
 
 def problems(owner: OwnerFile) -> list[str]:
@@ -106,7 +101,7 @@ def allot_parts(owner: OwnerFile) -> list[str]:
     return made
 
 
-class DeskServer:
+class DeskServer(LocalServer):
     """One desk and its address."""
 
     def __init__(self, owner: OwnerFile) -> None:
@@ -116,35 +111,21 @@ class DeskServer:
         self.allotted = allot_parts(owner)
         listening = owner.desk
         host, port = listening.address
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._socket = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._socket.bind((host, port))
-            self._socket.listen(1024)
-        except OSError:
-            self._socket.close()
-            raise DiscreetError(f"{listening.listen} cannot be listened on: is it taken?") from None
-        bound = self._socket.getsockname()[1]
-        self.owner = owner.model_copy(
-            update={"desk": listening.model_copy(update={"listen": f"{host}:{bound}"})}
+        super().__init__(
+            host, port, taken=f"{listening.listen} cannot be listened on: is it taken?"
         )
+        bound = listening.model_copy(update={"listen": f"{host}:{self.port}"})
+        self.owner = owner.model_copy(update={"desk": bound})
         self.desk = Desk(self.owner)
-        self._server = uvicorn.Server(
-            uvicorn.Config(
-                DeskApplication(self.desk).application(),
-                log_level="error",
-                access_log=False,  # what is logged is in the store
-                server_header=False,
-                date_header=False,
-                lifespan="on",
-                ssl_certfile=listening.tls.certificate if listening.tls else None,
-                ssl_keyfile=listening.tls.key if listening.tls else None,
-                timeout_graceful_shutdown=2,
-                timeout_keep_alive=30,
-                limit_concurrency=1000,
-                h11_max_incomplete_event_size=32 * 1024,
-            )
+        self._serve(
+            DeskApplication(self.desk).application(),
+            date_header=False,
+            proxy_headers=listening.behind_proxy,  # else whoever asks could say where from
+            ssl_certfile=listening.tls.certificate if listening.tls else None,
+            ssl_keyfile=listening.tls.key if listening.tls else None,
+            timeout_keep_alive=30,
+            limit_concurrency=1000,
+            h11_max_incomplete_event_size=32 * 1024,
         )
 
     @property
@@ -153,25 +134,3 @@ class DeskServer:
         host, port = self.owner.desk.address
         shown = f"[{host}]" if ":" in host else host
         return f"http{'s' if self.owner.desk.tls else ''}://{shown}:{port}"
-
-    def run(self) -> None:
-        """Serve until interrupted."""
-        with self._socket:
-            self._server.run(sockets=[self._socket])
-
-    def stop(self) -> None:
-        """Ask the server to end."""
-        self._server.should_exit = True
-
-    @contextlib.contextmanager
-    def in_background(self) -> Iterator[DeskServer]:
-        """Serve in a thread for as long as the block lasts."""
-        thread = threading.Thread(target=self.run)
-        thread.start()
-        try:
-            while not self._server.started and thread.is_alive():
-                thread.join(0.02)
-            yield self
-        finally:
-            self.stop()
-            thread.join()

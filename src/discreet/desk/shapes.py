@@ -242,7 +242,7 @@ def require_affordable(owner: OwnerFile, analyst: str, epsilon: object) -> Fract
     asked = positive("epsilon", epsilon)
     rights = owner.analyst[analyst]
     if not rights.least <= asked <= rights.most:
-        least, most = figure(rights.least), figure(rights.most)
+        least, most = figure(rights.least), figure(rights.most, up=False)
         raise refuse("epsilon", epsilon, f"from {least} to {most} for one question")
     return asked
 

@@ -11,33 +11,11 @@ import asyncio
 import contextlib
 import hmac
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-"""What the page may load and run: its own files, no inline script, nothing from elsewhere."""
-
-_HEADERS = {
-    "content-security-policy": POLICY,
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",  # the address holds the token
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "cache-control": "no-store",
-}
+from discreet.web import SAFE_HEADERS, limited, with_headers
 
 
 class Guard:
@@ -58,11 +36,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
 
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
-            await send(message)
-
+        send_guarded = with_headers(send, SAFE_HEADERS)
         refusal = self._refusal(scope)
         if refusal is not None:
             await refusal(scope, receive, send_guarded)
@@ -71,7 +45,7 @@ class Guard:
         inner["path"] = scope["path"][len(self._token) + 1 :]
         inner["raw_path"] = inner["path"].encode("ascii", "replace")
         try:
-            await self._app(inner, self._limited(receive), send_guarded)
+            await self._app(inner, limited(receive, self._most), send_guarded)
         except asyncio.CancelledError:
             # Ctrl-C while something is computed: the page is told, and the terminal is spared a traceback.
             ending = PlainTextResponse("The server is ending.", status_code=503)
@@ -100,17 +74,3 @@ class Guard:
 
     def _too_large(self) -> str:
         return f"the file is larger than {self._most // 2**20} MB"
-
-    def _limited(self, receive: Receive) -> Receive:
-        """The body without a declared length: cut off when it grows too large."""
-        seen = 0
-
-        async def limited() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._most:
-                return {"type": "http.disconnect"}
-            return message
-
-        return limited

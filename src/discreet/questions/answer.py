@@ -313,6 +313,15 @@ def about_values(bounds: str, *, per_person: str, outside: str, several: bool) -
     return (f"Of several, {PER_PERSON[per_person]} (per_person={per_person!r}).", *said)
 
 
+def about_magnitudes(most: object, *, several: bool) -> Sentences:
+    """Which magnitude a person counts with; ``several`` if a person may have more than one."""
+    said = (
+        f"A value counts by its magnitude, whatever its sign; one beyond {most} counts as {most}.",
+        MISSING_NUMBERS,
+    )
+    return ("Of several, the largest of a person's magnitudes counts.", *said) if several else said
+
+
 def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
     """Candidates that come from the data; ``named`` of the ``asked`` could be named."""
     said = (

@@ -12,7 +12,7 @@ from discreet.guarantees import Proof, PureDP
 from discreet.neighbours import REPLACE
 from discreet.numbers.exact import refuse
 from discreet.numbers.noise_scales import NoiseScales
-from discreet.questions.answer import TableRelease, about_values
+from discreet.questions.answer import TableRelease, about_magnitudes
 from discreet.questions.context import Context, Terms
 from discreet.questions.found_groups import in_groups, require_no_delta
 from discreet.questions.ordered import column_grid
@@ -53,7 +53,7 @@ def bound(
     """
     require_no_delta(delta)
     asking = Context.of(data, terms).asking(column, epsilon)
-    level = level_of(covers)
+    level = level_of(covers, name="covers")
     if asking.context.mechanism is not None:
         raise ParameterError("a bound is found by a noisy threshold: leave ⟨mechanism⟩ out")
     if asking.table.kind(column) in ("date", "moment"):
@@ -79,12 +79,7 @@ def bound(
             outside="clamp",
         ),
         answer=answer,
-        rules=about_values(
-            f"{axis.label(0)}:{axis.label(len(axis.grid) - 1)}",
-            per_person="largest",
-            outside="clamp",
-            several=asking.rows.user is not None,
-        )
+        rules=about_magnitudes(axis.label(len(axis.grid) - 1), several=asking.rows.user is not None)
         + axis.rules,
     )
 

@@ -55,7 +55,10 @@ def public_candidates(
     if given is None:
         raise ParameterError(WHY_PUBLIC)
     from_file = isinstance(given, str | Path)
-    labels = read_candidates(Path(given), column=column) if from_file else _listed(given, name)  # type: ignore[arg-type]  # a path, as just tested
+    if isinstance(given, str | Path):
+        labels: list[Any] = read_candidates(Path(given), column=column, name=name)
+    else:
+        labels = _listed(given, name)
     if not labels:
         raise ParameterError(f"{name} is empty: there must be at least one")
     keys = [_key(label, kind, name) for label in labels]
@@ -65,7 +68,7 @@ def public_candidates(
     return Candidates(tuple(keys if from_file else labels), tuple(keys))
 
 
-def read_candidates(path: Path, *, column: str) -> list[str]:
+def read_candidates(path: Path, *, column: str, name: str = "candidates") -> list[str]:
     """Candidates from a file: one on each line, or a column of a CSV file with a header.
 
     In a CSV file the column is the one named like the column asked about, or the only one.
@@ -74,7 +77,7 @@ def read_candidates(path: Path, *, column: str) -> list[str]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise ParameterError(
-            f"⟨candidates⟩{str(path)!r}: no such file of UTF-8 text can be read"
+            f"⟨{name}⟩{str(path)!r}: no such file of UTF-8 text can be read"
         ) from None
     if path.suffix.lower() not in (".csv", ".tsv"):
         lines = text.split("\n")
@@ -83,7 +86,7 @@ def read_candidates(path: Path, *, column: str) -> list[str]:
     header, *records = csv.reader(text.splitlines(), delimiter=delimiter) if text.strip() else [[]]
     if column not in header and len(header) != 1:
         raise ParameterError(
-            f"⟨candidates⟩{str(path)!r}: it must have a column named {column!r}, or one column only"
+            f"⟨{name}⟩{str(path)!r}: it must have a column named {column!r}, or one column only"
         )
     place = header.index(column) if column in header else 0
     return [record[place] if place < len(record) else "" for record in records]

@@ -71,6 +71,8 @@ def first_above(
     if not isinstance(named, str) or named not in STREAMS:
         raise refuse("mechanism", named, "one of " + ", ".join(STREAMS))
     moved = count_sensitivity(asking.inner)
+    listed = periods(groups) if is_range(groups) else groups  # type: ignore[arg-type]  # a text, as tested
+    public = public_candidates(listed, column=column, kind=table.kind(column), name="groups")
     rule = STREAMS[named](
         asking.epsilon_each,
         threshold=finite("above", above),
@@ -78,8 +80,8 @@ def first_above(
         crossings=1 if crossings is None else crossings,
         monotonic=moved.monotonic,
     )
-    listed = periods(groups) if is_range(groups) else groups  # type: ignore[arg-type]  # a text, as tested
-    public = public_candidates(listed, column=column, kind=table.kind(column), name="groups")
+    if rule.crossings > len(public):  # each would have less of ε, for nothing
+        raise refuse("crossings", crossings, f"at most the number of groups, {len(public)}")
 
     def answer(people: Counts) -> dict[str, Any]:
         drawn = rule.draw(SecureBits())

@@ -68,7 +68,7 @@ def column_grid(
     if bounds is not None:
         if _said(unit) or largest is not None:
             raise ParameterError("⟨unit⟩ and ⟨largest⟩ go without ⟨bounds⟩")
-        grid = Grid.between(bounds, step=step) if read is None else read.between(bounds, step)
+        grid = _numbers(column, bounds, step) if read is None else read.between(bounds, step)
         return ColumnGrid(grid, _labels(table, column, grid), ())
     if kind in _EVER:
         lower, upper, usual = _EVER[kind]
@@ -90,15 +90,25 @@ def column_grid(
         largest = None if largest is None else read.step(largest)
     growing = GrowingGrid.of(unit, largest, magnitudes=magnitudes)
     label = _labels(table, column, growing)
-    top = label(len(growing) - 1)
-    return ColumnGrid(
-        growing,
-        label,
-        (
-            f"No bounds were given: the grid has every {label(growing.zero + 1)} near zero and steps of "
-            f"about a thousandth further out, up to {top}{'' if magnitudes else ' on both sides'}. With "
-            "bounds it is better.",
-        ),
+    said = (
+        f"the grid has every {label(growing.zero + 1)} near zero and steps of about a thousandth further "
+        f"out, up to {label(len(growing) - 1)}"
+    )
+    if magnitudes:
+        return ColumnGrid(growing, label, (f"The answer is a point of a growing grid: {said}.",))
+    given = f"No bounds were given: {said} on both sides. With bounds it is better."
+    return ColumnGrid(growing, label, (given,))
+
+
+def _numbers(column: str, bounds: object, step: object) -> Grid:
+    try:
+        return Grid.between(bounds, step=step)
+    except ParameterError:
+        if _READERS["moment"].ends(bounds) is None:
+            raise
+    raise ParameterError(
+        f"⟨bounds⟩{bounds!r} are dates or times, and the column {column!r} is not declared as such: a text "
+        "file declares nothing; Parquet and frames do"
     )
 
 
@@ -147,22 +157,32 @@ class _Reader:
 
     def between(self, bounds: object, step: object) -> Grid:
         """The grid between two public bounds."""
-        if isinstance(bounds, Grid):
+        ends = self.ends(bounds)
+        if ends is None:
             raise refuse("bounds", bounds, f"such as {self.example}")
-        ends: Sequence[object] = ()
+        lower, upper = ends
+        if upper <= lower:
+            raise refuse("bounds", bounds, "the lower bound and then a larger one")
+        apart = self.step(step)
+        if self.scale == _DAY and apart.denominator != 1:
+            raise refuse("step", step, "a whole number of days")
+        return Grid(lower, upper, apart)
+
+    def ends(self, bounds: object) -> tuple[Fraction, Fraction] | None:
+        """Two bounds, if that is how these are written."""
+        given: Sequence[object] = ()
         if isinstance(bounds, str):
-            ends = bounds.split("/") if "/" in bounds else bounds.split(":")
+            given = bounds.split("/") if "/" in bounds else bounds.split(":")
         elif isinstance(bounds, Sequence):
-            ends = bounds
-        found = [self.one(end) for end in ends]
-        if len(found) != 2 or None in found:
-            raise refuse("bounds", bounds, f"such as {self.example}")
-        lower, upper = (Fraction(end) for end in found if end is not None)
-        return Grid(lower, upper, self.step(step))
+            given = bounds
+        found = [number for end in given if (number := self.one(end)) is not None]
+        return (found[0], found[1]) if len(found) == len(given) == 2 else None
 
     def step(self, step: object) -> Fraction:
         """A step in the grid's numbers: a time span, or a plain number of days or seconds."""
         seconds = _seconds(step)
+        if seconds == 0:
+            raise refuse("step", step, "a time span above 0")
         return positive("step", step) if seconds is None else seconds / self.scale
 
 

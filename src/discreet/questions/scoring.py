@@ -72,13 +72,13 @@ def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
     return promise.resting_on(promise.proof.then(Proof(PAGE, sensitivity.theorem)))
 
 
-def level_of(at: object) -> Fraction:
+def level_of(at: object, *, name: str = "at") -> Fraction:
     """A quantile's level strictly between 0 and 1."""
-    level = probability("at", at)
+    level = probability(name, at)
     if not 0 < level < 1 or level.denominator > LARGEST_DENOMINATOR:
         raise ParameterError(
-            f"⟨at⟩{at!r} is not allowed: a quantile's level lies strictly between 0 and 1 and has at most "
-            "six decimal places"
+            f"⟨{name}⟩{at!r} is not allowed: a quantile's level lies strictly between 0 and 1 and has at "
+            "most six decimal places"
         )
     return level
 

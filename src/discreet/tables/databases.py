@@ -15,6 +15,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -59,6 +60,21 @@ def with_password(address: str, password: str) -> str:
     return f"{scheme}://{user}:{quote(password, safe='')}@{host}"
 
 
+def _of_file(address: str) -> str:
+    """The address of a database in a file, read as the ledger reads it: three slashes, a relative path.
+
+    Ibis would take it for an absolute one, and make an empty file where there is none.
+    """
+    scheme, _, rest = address.partition("://")
+    name, mark, options = rest.partition("?")
+    if scheme not in ("sqlite", "duckdb") or name.startswith("md:"):
+        return address
+    for path in (Path(name.removeprefix("/")), Path(name)):
+        if path.is_file():
+            return f"{scheme}://{path.absolute()}{mark}{options}"
+    raise ParameterError(f"there is no database file at {without_password(address)}")
+
+
 def open_database(data: Any, table: str | None) -> Any:
     """The Ibis table that an address or a SQLAlchemy engine holds under this name; no row is read."""
     try:
@@ -72,6 +88,7 @@ def open_database(data: Any, table: str | None) -> Any:
     scheme, _, rest = address.partition("://")
     # SQLAlchemy names its driver, which Ibis chooses for itself.
     address = f"{scheme.partition('+')[0].replace('postgresql', 'postgres')}://{rest}"
+    address = _of_file(address)
 
     def connect() -> Any:
         schema, _, name = table.rpartition(".")
@@ -85,7 +102,7 @@ def open_database(data: Any, table: str | None) -> Any:
         return quietly(connect, doing="opening the database")
     except Exception:
         failed = ParameterError(
-            f"no table ⟨table⟩{table!r} could be opened at {without_password(address)}: is the address "
+            f"⟨table⟩{table!r} could not be opened at {without_password(address)}: is the address "
             "right, may this user read it, and is the password in the environment or in the database's own "
             "file?"
         )

@@ -1,0 +1,118 @@
+"""What the page and the desk share as servers: safe headers, bodies that end, a socket, a thread."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any, Self
+
+import uvicorn
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Send
+
+from discreet.errors import DiscreetError
+
+SAFE_HEADERS = {
+    # A page may load and run its own files: no inline script, nothing from elsewhere.
+    "content-security-policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self' data: blob:",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",  # an address may hold a token
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cache-control": "no-store",
+}
+
+
+def with_headers(send: Send, headers: dict[str, str]) -> Send:
+    """Send every answer with these headers."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(headers)
+        await send(message)
+
+    return sending
+
+
+def limited(receive: Receive, most: int) -> Receive:
+    """A body without a declared length is cut off when it grows too large."""
+    seen = 0
+
+    async def receiving() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if seen > most else message
+
+    return receiving
+
+
+class LocalServer:
+    """A socket that listens, and the server that will answer there."""
+
+    def __init__(self, host: str, port: int, *, taken: str) -> None:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.bind((host, port))
+            self._socket.listen(1024)  # who comes before the server runs waits in line
+        except OSError:
+            self._socket.close()
+            raise DiscreetError(taken) from None
+        self.port: int = self._socket.getsockname()[1]
+
+    def _serve(self, app: ASGIApp, **settings: Any) -> None:
+        """Make the server: no access log, which would hold tokens, and no server header."""
+        # That requests are cut off at the end is no error.
+        logging.getLogger("uvicorn.error").addFilter(
+            lambda told: not str(told.msg).startswith("Cancel ")
+        )
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_level="error",
+                access_log=False,
+                server_header=False,
+                lifespan="on",
+                timeout_graceful_shutdown=2,
+                **settings,
+            )
+        )
+
+    def run(self) -> None:
+        """Serve until interrupted."""
+        with self._socket:
+            self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """Ask the server to end."""
+        self._server.should_exit = True
+
+    @contextlib.contextmanager
+    def in_background(self) -> Iterator[Self]:
+        """Serve in a thread for as long as the block lasts."""
+        thread = threading.Thread(target=self.run)
+        thread.start()
+        try:
+            while not self._server.started and thread.is_alive():
+                thread.join(0.02)
+            yield self
+        finally:
+            self.stop()
+            thread.join()
