@@ -195,12 +195,13 @@ def _candidates_in_spark(folder: Path, candidates: int) -> list[str]:
             "user": "person",
         }
         lines = []
-        for what, ask in (
-            ("`mode`", lambda: mode(visits, **terms)),
-            ("`top_k`, k = 10", lambda: top_k(visits, k=10, **terms)),
-        ):
+        questions: dict[str, tuple[Any, dict[str, Any]]] = {
+            "`mode`": (mode, terms),
+            "`top_k`, k = 10": (top_k, terms | {"k": 10}),
+        }
+        for what, (question, asked) in questions.items():
             start = time.perf_counter()
-            ask()
+            question(visits, **asked)
             seconds = time.perf_counter() - start
             lines.append(
                 f"| Spark (local, 2 cores): {what}, {candidates:,} candidates in the cluster "
