@@ -58,7 +58,7 @@ def test_the_least_epsilon_of_several_randomised_responses(delta: float) -> None
     assert divergence(float(found) - 1e-9) > delta
 
 
-def test_epsilon_at_the_ends() -> None:
+def test_the_least_and_the_largest_epsilon() -> None:
     composed = losses(curve(PureDP(EPSILON), RELEASES))
     assert composed.epsilon_at(Fraction(1)) == 0
     assert composed.epsilon_at(Fraction(9, 10)) == 0
