@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 
 from benchmarks.timing import record
-from discreet.questions import mode, quantiles
+from discreet.questions import mode, quantiles, top_k
 
 CANDIDATES = 1000
 PEOPLE = 200_000
@@ -188,14 +188,28 @@ def _candidates_in_spark(folder: Path, candidates: int) -> list[str]:
     try:
         visits = spark.read.parquet(str(_visits(folder, 1_000_000)))
         many = spark.range(candidates).selectExpr("concat('code ', id) AS code")
-        start = time.perf_counter()
-        mode(visits, column="code", candidates=many, epsilon=1, user="person")
-        seconds = time.perf_counter() - start
+        terms: dict[str, Any] = {
+            "column": "code",
+            "candidates": many,
+            "epsilon": 1,
+            "user": "person",
+        }
+        lines = []
+        questions: dict[str, tuple[Any, dict[str, Any]]] = {
+            "`mode`": (mode, terms),
+            "`top_k`, k = 10": (top_k, terms | {"k": 10}),
+        }
+        for what, (question, asked) in questions.items():
+            start = time.perf_counter()
+            question(visits, **asked)
+            seconds = time.perf_counter() - start
+            lines.append(
+                f"| Spark (local, 2 cores): {what}, {candidates:,} candidates in the cluster "
+                f"| {seconds:.0f} s | | |"
+            )
     finally:
         spark.stop()
-    return [
-        f"| Spark (local, 2 cores): `mode`, {candidates:,} candidates in the cluster | {seconds:.0f} s | | |"
-    ]
+    return lines
 
 
 def _rows_in_spark(folder: Path, rows: int) -> list[str]:

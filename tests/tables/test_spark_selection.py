@@ -17,8 +17,8 @@ import pytest
 
 from discreet import PermuteAndFlip, PureDP, Scores
 from discreet.errors import ParameterError
-from discreet.questions import mode
-from discreet.sampling.keyed_coins import KeyedCoins
+from discreet.questions import mode, top_k
+from discreet.sampling.keyed_noise import KeyedNoise, keyed_first
 from discreet.tables import (
     Grid,
     Rows,
@@ -27,7 +27,7 @@ from discreet.tables import (
     people_per_grid_point,
     spark_selection,
 )
-from discreet.tables.spark_selection import ReportHeads, select_in_cluster
+from discreet.tables.spark_selection import ReportFirst, select_in_cluster
 
 KEY = bytes(range(64))
 BEST = 987_654_321_987
@@ -58,7 +58,7 @@ def by_value() -> Iterator[None]:
     cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]  # as above
 
 
-class FailsOnce(ReportHeads):
+class FailsOnce(ReportFirst):
     """The first attempt at each partition does all its work, notes its report, and dies."""
 
     folder = ""
@@ -68,7 +68,7 @@ class FailsOnce(ReportHeads):
 
         context = TaskContext.get()
         assert context is not None
-        reports = list(ReportHeads.__call__(self, batches))
+        reports = list(ReportFirst.__call__(self, batches))
         name = f"{context.partitionId()}-{context.attemptNumber()}"
         Path(self.folder, name).write_text(str(reports[0].to_pydict()))
         if context.attemptNumber() == 0:
@@ -76,13 +76,15 @@ class FailsOnce(ReportHeads):
         yield from reports
 
 
-def test_a_failed_task_gives_the_same_coins(
+def test_a_failed_task_gives_the_same_noise(
     scored: Any, by_value: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    undisturbed = select_in_cluster(scored, scale=Fraction(7), coins=KeyedCoins(KEY))
+    undisturbed = select_in_cluster(scored, scale=Fraction(7), noise=KeyedNoise(KEY), count=3)
     failing = type("Failing", (FailsOnce,), {"folder": str(tmp_path)})
-    monkeypatch.setattr(spark_selection, "ReportHeads", failing)
-    assert select_in_cluster(scored, scale=Fraction(7), coins=KeyedCoins(KEY)) == undisturbed
+    monkeypatch.setattr(spark_selection, "ReportFirst", failing)
+    assert (
+        select_in_cluster(scored, scale=Fraction(7), noise=KeyedNoise(KEY), count=3) == undisturbed
+    )
     attempts = {path.name: path.read_text() for path in tmp_path.iterdir()}
     partitions = {name.split("-")[0] for name in attempts}
     assert len(partitions) >= 2
@@ -91,29 +93,33 @@ def test_a_failed_task_gives_the_same_coins(
 
 
 def test_how_the_table_is_cut_does_not_matter(scored: Any) -> None:
-    coins = KeyedCoins(KEY)
+    noise = KeyedNoise(KEY)
     answers = {
-        select_in_cluster(scored.repartition(parts), scale=Fraction(7), coins=coins)
+        tuple(select_in_cluster(scored.repartition(parts), scale=Fraction(7), noise=noise, count=4))
         for parts in (1, 5)
     }
     assert len(answers) == 1
 
 
-class Many(ReportHeads):
+def _of_trial(trial: int) -> KeyedNoise:
+    import hashlib
+
+    return KeyedNoise(hashlib.sha512(str(trial).encode()).digest())
+
+
+class Many(ReportFirst):
     """Many releases in one job, each under its own key: a row for each release and partition."""
 
     trials = 0
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        import hashlib
-
         import pyarrow as pa
 
         kept = list(batches)
         for trial in range(self.trials):
-            coins = KeyedCoins(hashlib.sha512(str(trial).encode()).digest())
-            for report in ReportHeads(coins, self.best, self.scale)(iter(kept)):
-                yield report.append_column("trial", pa.array([trial], pa.int64()))
+            for report in ReportFirst(_of_trial(trial), self.scale, self.count)(iter(kept)):
+                numbers = pa.array([trial] * report.num_rows, pa.int64())
+                yield report.append_column("trial", numbers)
 
 
 def test_the_law_at_small_n(spark: Any, by_value: None) -> None:
@@ -129,18 +135,25 @@ def test_the_law_at_small_n(spark: Any, by_value: None) -> None:
         frame.repartition(3)
         .select("candidate", "score", identity)
         .mapInArrow(
-            many(KeyedCoins(KEY), 6, Fraction(2)),
-            "heads long, place binary, candidate string, trial long",
+            many(KeyedNoise(KEY), Fraction(2), 1),
+            f"candidate string, score long, {spark_selection.IDENTITY} binary, trial long",
         )
         .collect()
     )
-    first: dict[int, tuple[bytes, str]] = {}
+    found: dict[int, list[Any]] = {trial: [] for trial in range(trials)}
     for report in reports:
-        if report["heads"]:
-            placed = bytes(report["place"]), report["candidate"]
-            first[report["trial"]] = min(first.get(report["trial"], placed), placed)
-    assert len(first) == trials
-    counts = Counter(candidate for _, candidate in first.values())
+        found[report["trial"]].append(report)
+    counts: Counter[str] = Counter()
+    for trial, rows in found.items():
+        identities = b"".join(bytes(row[spark_selection.IDENTITY]) for row in rows)
+        (first,) = keyed_first(
+            _of_trial(trial),
+            np.frombuffer(identities, dtype=np.uint8).reshape(-1, 16),
+            np.array([row["score"] for row in rows]),
+            scale=Fraction(2),
+            count=1,
+        )
+        counts[rows[first]["candidate"]] += 1
     law = PermuteAndFlip(scale=2).probabilities(Scores(values, sensitivity=1))
     for place, chance in enumerate(law.tolist()):
         spread = math.sqrt(chance * (1 - chance) / trials)
@@ -148,20 +161,20 @@ def test_the_law_at_small_n(spark: Any, by_value: None) -> None:
 
 
 def test_nothing_of_it_is_logged(scored: Any, event_logs: Path, spark: Any) -> None:
-    answer = select_in_cluster(scored, scale=Fraction(7), coins=KeyedCoins(KEY))
+    answer = select_in_cluster(scored, scale=Fraction(7), noise=KeyedNoise(KEY), count=3)
     logs = "".join(
         path.read_text(errors="replace") for path in event_logs.rglob("*") if path.is_file()
     )
-    assert "ReportHeads" in logs  # the plan of this very job is there
+    assert "ReportFirst" in logs  # the plan of this very job is there
     for secret in (
         str(BEST),
         KEY.hex(),
         base64.b64encode(KEY[:30]).decode(),
         repr(KEY[33:60]),
-        answer,
+        *answer,
     ):
         assert secret not in logs
-    assert "secret" in repr(ReportHeads(KeyedCoins(KEY), 1, Fraction(1)))
+    assert "secret" in repr(ReportFirst(KeyedNoise(KEY), Fraction(1), 1))
 
 
 def test_files_read_by_spark(spark: Any, tmp_path: Path) -> None:
@@ -188,13 +201,17 @@ def test_files_read_by_spark(spark: Any, tmp_path: Path) -> None:
         assert sum(found[0][0][0]) > 1
 
 
+def _chosen(frame: Any, count: int) -> list[Any]:
+    return select_in_cluster(frame, scale=Fraction(1), noise=KeyedNoise.fresh(), count=count)
+
+
 def test_whole_numbers_and_texts_of_any_kind(spark: Any) -> None:
-    frame = spark.createDataFrame([(-5, 0), (7, 1000), (2**62, 3)], "candidate long, score long")
-    assert select_in_cluster(frame, scale=Fraction(1), coins=KeyedCoins.fresh()) == 7
+    frame = spark.createDataFrame([(-5, 0), (7, 1000), (2**62, 500)], "candidate long, score long")
+    assert _chosen(frame, 2) == [7, 2**62]
     frame = spark.createDataFrame(
         [("", 0), ("é'`\n", 1000), ("x" * 500, 3)], "candidate string, score long"
     )
-    assert select_in_cluster(frame, scale=Fraction(1), coins=KeyedCoins.fresh()) == "é'`\n"
+    assert _chosen(frame, 1) == ["é'`\n"]
 
 
 def test_the_question(spark: Any) -> None:
@@ -215,6 +232,31 @@ def test_the_question(spark: Any) -> None:
         )
 
 
+def test_the_first_k_in_the_cluster(spark: Any) -> None:
+    """3,000 people with counts 1,500, 1,000 and 500 at scale 3: wrong with a probability under e^−150."""
+    codes = ["code 3"] * 3 + ["code 1"] * 2 + ["code 2"]
+    data = spark.createDataFrame(
+        [(i, codes[i % 6]) for i in range(3000)], "person long, code string"
+    )
+    question: dict[str, Any] = {"column": "code", "k": 3, "epsilon": 1, "user": "person"}
+    candidates = spark.range(5000).selectExpr("concat('code ', id + 1) AS code")
+    release = top_k(data, candidates=candidates, **question)
+    assert release.answer == ("code 3", "code 1", "code 2")
+    assert release.guarantee == PureDP(1)
+    assert "one-shot" in release.mechanism
+    assert any("one-shot" in rule and "cluster" in rule for rule in release.rules)
+    forgotten = top_k(data, candidates=candidates, ordered=False, **question)
+    assert forgotten.answer == ("code 1", "code 2", "code 3")
+    for wrong, words in (
+        ({"method": "joint"}, "one-shot"),
+        ({"with_count": True}, "go without"),
+        ({"mechanism": "exponential"}, "peeling"),
+        ({"k": 5001}, "5000"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            top_k(data, candidates=candidates, **question | wrong)
+
+
 @pytest.mark.parametrize(
     ("labels", "words"),
     [(["a", "a"], "more than once"), (["a", " "], "blank"), ([], "empty"), ([None], "blank")],
@@ -229,16 +271,18 @@ def test_candidate_tables_are_checked(spark: Any, labels: list[Any], words: str)
 def test_the_report_of_a_partition() -> None:
     import pyarrow as pa
 
-    empty = list(ReportHeads(KeyedCoins(KEY), 5, Fraction(1))(iter([])))
-    assert empty[0].to_pydict() == {"heads": [0], "place": [None], "candidate": [None]}
-    identities = [i.to_bytes(16, "big") for i in range(3)]
+    identities = [i.to_bytes(16, "big") for i in range(300)]
     columns = {
-        "candidate": pa.array(["a", "b", "c"]),
-        "score": pa.array(np.array([5, 5, 5])),
+        "candidate": pa.array([f"c{i}" for i in range(300)]),
+        "score": pa.array(np.arange(300) % 7),
         spark_selection.IDENTITY: pa.array(identities, pa.binary()),
     }
     batch = pa.RecordBatch.from_pydict(columns)
-    report = next(
-        ReportHeads(KeyedCoins(KEY), 5, Fraction(1))(iter([batch, batch.slice(1)]))
-    ).to_pydict()
-    assert report["heads"] == [5]
+    task = ReportFirst(KeyedNoise(KEY), Fraction(3), 5)
+    assert list(task(iter([]))) == list(task(iter([batch.slice(0, 0)]))) == []
+    (whole,) = task(iter([batch]))
+    (cut,) = task(
+        iter([batch.slice(100), batch.slice(0, 0), batch.slice(2, 98), batch.slice(0, 2)])
+    )
+    assert whole.num_rows == 5
+    assert cut.equals(whole)

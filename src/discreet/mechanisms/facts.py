@@ -36,7 +36,7 @@ class Facts:
             others tied (``docs/proofs/worst-case-error.md``).
         free_gap: proved that the noisy lead of the winner costs nothing more
             (``docs/proofs/noisy-count-and-gap.md``).
-        merges: can be drawn as keyed coins in parts that are merged
+        merges: can be drawn with keyed noise in parts that are merged
             (``docs/proofs/distributed-selection.md``).
         compared: shown beside the others unless the user names mechanisms.
         rank: which look it has in every chart; None for the next free one.

@@ -369,6 +369,13 @@ def about_method(method: str) -> Sentences:
     )
 
 
+def about_cluster_method(method: str) -> Sentences:
+    """How several were chosen, where the candidates are a table in a cluster."""
+    return (
+        f"The method ({method}) is the one that runs in the cluster, where the candidates are.",
+    )
+
+
 def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
     """Which groups are asked what, how often, and how far the noise may be off."""
     named = "the first is" if rule.crossings == 1 else f"the first {rule.crossings} are"

@@ -10,6 +10,7 @@ from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
 from discreet.questions.candidates import contest_of
+from discreet.questions.cluster import in_the_cluster, released_in_cluster
 from discreet.questions.context import Context, Terms
 from discreet.questions.found_groups import in_groups
 from discreet.questions.scoring import (
@@ -84,21 +85,36 @@ def mode(
         if with_gap:
             raise ParameterError("⟨with_gap⟩ needs public candidates")
         return unknown_top(asking, "mode", delta=delta, considered=considered, share=share)
-    if delta is None and type(candidates).__module__.startswith("pyspark.sql"):
-        # Not at the top: most questions are asked without a cluster.
-        from discreet.questions.cluster_mode import cluster_mode
-
-        if other is not None:
-            raise ParameterError("⟨other⟩ needs candidates that are listed")
-        return cluster_mode(asking, candidates, besides=with_count or with_gap)
-    contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta, other=other)
+    in_cluster = delta is None and in_the_cluster(candidates)
     for_choice = asking.epsilon_each * (1 - share)
-    besides = "with_gap" if with_gap else "with_count" if with_count else None
-    chooser = asking.context.chooser(for_choice, besides=besides)
+    beside = {
+        "with_gap": with_gap,
+        "with_count": with_count,
+        "candidates in the cluster": in_cluster,
+    }
+    chooser = asking.context.chooser(
+        for_choice, besides=next((name for name, said in beside.items() if said), None)
+    )
+    moved = count_sensitivity(asking.inner)
+    promise = resting(chooser.promise_at(Fraction(moved.range_distance)), moved)
+    if in_cluster:
+        if not chooser.facts.merges:
+            raise ParameterError(
+                "a selection in the cluster is permute-and-flip: leave ⟨mechanism⟩ out"
+            )
+        return released_in_cluster(
+            asking,
+            "mode",
+            candidates,
+            k=1,
+            part=(promise, 1),
+            mechanism=chooser.name,
+            answer=lambda chosen: {"answer": chosen[0]},
+            besides=with_count or with_gap or bounds is not None or other is not None,
+        )
+    contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta, other=other)
     if with_gap:
         require_gap(chooser, len(contest))
-
-    moved = count_sensitivity(asking.inner)
 
     def choose_each(people: Counts) -> Iterable[tuple[Counts, int, dict[str, Any]]]:
         if not with_gap:
@@ -115,7 +131,6 @@ def mode(
         row, index, besides = chosen
         return contest.named([index], row), besides
 
-    promise = resting(chooser.promise_at(Fraction(moved.range_distance)), moved)
     return asking.named(
         "mode",
         part=(PureDP(for_choice) if with_gap else promise, 1),

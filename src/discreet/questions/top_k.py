@@ -16,8 +16,14 @@ from discreet.guarantees.conversions import Proof
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import probability, refuse, whole
-from discreet.questions.answer import TableRelease, about_kept, about_method
+from discreet.questions.answer import (
+    TableRelease,
+    about_cluster_method,
+    about_kept,
+    about_method,
+)
 from discreet.questions.candidates import contest_of
+from discreet.questions.cluster import in_the_cluster, released_in_cluster
 from discreet.questions.context import Asking, Context, Terms
 from discreet.questions.found_groups import in_groups
 from discreet.questions.scoring import (
@@ -86,8 +92,9 @@ def top_k(
         data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
         column: the column to ask about.
         k: how many.
-        candidates: the public candidates, as for ``mode``; None with ``delta`` for an unknown domain, where
-            fewer than k may come back.
+        candidates: the public candidates, as for ``mode``; those in a PySpark frame are chosen in the
+            cluster, by one-shot noise. None with ``delta`` for an unknown domain, where fewer than k may
+            come back.
         bounds: in place of ``candidates``, as for ``mode``.
         step: with ``bounds``: the distance between grid points.
         other: with ``candidates``: a label for one more candidate, whatever is none of them.
@@ -124,10 +131,32 @@ def top_k(
         if keeping is not None:
             return top_of_kept(asking, what, keeping, delta=delta, share=share, k=number)
         return unknown_top(asking, what, delta=delta, considered=most, share=share, k=number)
+    moved = count_sensitivity(asking.inner)
+    if delta is None and in_the_cluster(candidates):
+        if method not in (None, ONE_SHOT):
+            raise refuse("method", method, f'"{ONE_SHOT}", for candidates in the cluster')
+        _, (promise, rounds), name = way_to_choose(
+            ONE_SHOT,
+            asking.context.mechanism,
+            asking.epsilon_each,
+            number,
+            Fraction(moved.range_distance),
+        )
+        return released_in_cluster(
+            asking,
+            what,
+            candidates,
+            k=number,
+            part=(resting(promise, moved), rounds),
+            mechanism=name,
+            answer=lambda chosen: {"answer": tuple(chosen if ordered else sorted(chosen))},
+            besides=with_count or bounds is not None or other is not None,
+            rules=about_cluster_method(ONE_SHOT),
+            ordered=ordered,
+        )
     contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta, other=other)
     if number > len(contest):
         raise refuse("k", k, f"at most the number of candidates, {len(contest)}")
-    moved = count_sensitivity(asking.inner)
     epsilon_each = asking.epsilon_each * (1 - share)
     mechanism, by_rule = (
         asking.context.mechanism,

@@ -12,16 +12,16 @@ from functools import cmp_to_key
 
 import numpy as np
 
-from discreet.gaps import Gaps
+from discreet.gaps import Floats, Gaps, Indices
 from discreet.numbers.balls import ball_of, precision
-from discreet.sampling.bits import Bits
+from discreet.sampling.bits import Bits, Words
 from discreet.sampling.coins import GUARD_BITS, Ball, Uniform
 from discreet.sampling.discrete_noise import common_floor
 
 _WORD = 64
 
 
-class _Noisy:
+class Noisy:
     """One candidate's noisy score, known as well as its uniform number is."""
 
     __slots__ = ("gamma", "index", "uniform")
@@ -71,35 +71,44 @@ def noisy_first_and_gap(
         second.uniform.extend()
 
 
-def _first(gaps: Gaps, count: int, bits: Bits, word: int) -> list[_Noisy]:
-    words = bits.words(gaps.size, width=word)
-    gammas, _ = gaps.gammas()
+def may_be_first(words: Words, gammas: Floats, count: int, *, word: int) -> Indices:
+    """The positions that may be among the ``count`` first, by ``word`` bits of each uniform number."""
     middle = words.astype(np.float64) + 0.5
     noise = word * np.log(2.0) - np.log(middle)
     # Rounding of γ, of the logarithm and of their difference; and what the unknown bits of u may add.
     # The unknown bits move ln u by at most ln(1 + 1/words) on either side.
     error = (noise + gammas + word) * 2.0**-49 + 1.0 / words
     noisy = noise - gammas
-    floor = np.partition(noisy - error, gaps.size - count)[gaps.size - count]
-    contenders = ((noisy + error >= floor) | (words == 0)).nonzero()[0]
+    floor = np.partition(noisy - error, len(words) - count)[len(words) - count]
+    contenders: Indices = ((noisy + error >= floor) | (words == 0)).nonzero()[0]
+    return contenders
+
+
+def in_order(found: list[Noisy]) -> list[Noisy]:
+    """The largest noisy score first."""
+    return sorted(found, key=cmp_to_key(_compare))
+
+
+def _first(gaps: Gaps, count: int, bits: Bits, word: int) -> list[Noisy]:
+    words = bits.words(gaps.size, width=word)
+    contenders = may_be_first(words, gaps.gammas()[0], count, word=word)
     found = [
-        _Noisy(
+        Noisy(
             index,
             gaps.exact(index),
             Uniform(bits, known=int(words[index]), width=word, step=word),
         )
         for index in contenders.tolist()
     ]
-    found.sort(key=cmp_to_key(_compare))
-    return found[:count]
+    return in_order(found)[:count]
 
 
-def _precision(one: _Noisy, other: _Noisy) -> int:
+def _precision(one: Noisy, other: Noisy) -> int:
     size = max(abs(one.gamma.numerator).bit_length(), abs(other.gamma.numerator).bit_length())
     return max(one.uniform.width, other.uniform.width) + GUARD_BITS + size
 
 
-def _compare(one: _Noisy, other: _Noisy) -> int:
+def _compare(one: Noisy, other: Noisy) -> int:
     """Negative if ``one`` has the larger noisy score; equality has probability zero."""
     while True:
         with precision(_precision(one, other)):

@@ -1,12 +1,12 @@
-"""Permute-and-flip in the cluster, for candidates too many for one machine: two passes, exact.
+"""Selection in the cluster, for candidates too many for one machine: one pass, exact.
 
-The first pass finds the best score. In the second every partition flips its candidates' coins and reports
-how many fell heads and the one that stands first in a keyed random order; the first of those is the
-answer, a uniformly random head (docs/proofs/distributed-selection.md). Coins and order are keyed functions
-of the candidate, so that a task that is tried again, or run twice at once, reports the same.
+Every candidate's score gets one exponential noise, a keyed function of the candidate, so that a task that is
+tried again, or run twice at once, reports the same. Every partition reports the k of its candidates that
+come first by noisy score, and the first k of those are the answer: permute-and-flip for k = 1, one-shot
+top-k for more (docs/proofs/distributed-selection.md).
 
-The best score and the key travel inside the pickled function only: never as a literal of a query, which
-the plan, the Spark UI and the event log would show. Every partition reports exactly one row, heads or not.
+The key and the scale travel inside the pickled function only: never as a literal of a query, which the plan,
+the Spark UI and the event log would show.
 """
 
 from __future__ import annotations
@@ -19,13 +19,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import ParameterError, TableError, missing_extra
-from discreet.sampling.keyed_coins import (
-    Identities,
-    KeyedCoins,
-    first_in_order,
-    keyed_heads,
-    require_scale,
-)
+from discreet.numbers.exact import refuse
+from discreet.sampling.keyed_noise import Identities, KeyedNoise, keyed_first, keyed_shortlist
 from discreet.tables.counts import Rows, counted_values
 from discreet.tables.table import Table
 
@@ -33,85 +28,71 @@ IDENTITY = "discreet_identity"
 
 
 @dataclass(frozen=True, slots=True)
-class ReportHeads:
+class ReportFirst:
     """What a task does with the batches of its partition; pickled with the key, and printed without it."""
 
-    coins: KeyedCoins
-    best: int
+    noise: KeyedNoise
     scale: Fraction
+    count: int
 
     def __repr__(self) -> str:
-        return "ReportHeads(secret)"
+        return "ReportFirst(secret)"
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """One row for the partition: how many heads, the first in order, and its place."""
+        """The partition's rows that come first, at most ``count``, in order."""
         import pyarrow as pa
 
-        heads, place, candidate, kind = 0, None, None, pa.null()
+        kept: Any = None
         for batch in batches:
-            kind = batch.schema.field("candidate").type
-            found, first, where = self._batch(batch)
-            heads += found
-            if where is not None and (place is None or where < place):
-                place, candidate = where, batch.column("candidate")[first]
-        report = {
-            "heads": pa.array([heads], pa.int64()),
-            "place": pa.array([place], pa.binary()),
-            "candidate": pa.array([None if candidate is None else candidate.as_py()], kind),
-        }
-        yield pa.RecordBatch.from_pydict(report)
+            if not batch.num_rows:
+                continue
+            rows = pa.Table.from_batches([batch])
+            rows = rows if kept is None else pa.concat_tables([kept, rows])
+            kept = rows.take(keyed_shortlist(self.noise, *_scored(rows), **self._asked))
+        if kept is not None:
+            first = keyed_first(self.noise, *_scored(kept), **self._asked)
+            yield from kept.take(first).combine_chunks().to_batches()
 
-    def _batch(self, batch: Any) -> tuple[int, int, bytes | None]:
-        identities = _identities(batch.column(IDENTITY))
-        scores = batch.column("score").to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
-        short = (np.int64(self.best) - scores).view(np.uint64)
-        words = self.coins.words(identities)
-        heads = keyed_heads(self.coins, identities, words, short=short, scale=self.scale)
-        if not len(heads):
-            return 0, 0, None
-        first, place = first_in_order(self.coins, identities, words, heads)
-        return len(heads), first, place
+    @property
+    def _asked(self) -> dict[str, Any]:
+        return {"scale": self.scale, "count": self.count}
+
+
+def _scored(rows: Any) -> tuple[Identities, Any]:
+    """The identities and the scores of some rows."""
+    scores = rows.column("score").to_numpy().astype(np.int64, copy=False)
+    return _identities(rows.column(IDENTITY)), scores
 
 
 def _identities(column: Any) -> Identities:
     """The identities of a batch: 16 bytes of each binary value, without a Python loop."""
-    values = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    values = column.combine_chunks()
     offsets = np.frombuffer(values.buffers()[1], dtype=np.int32)[values.offset :][: len(values) + 1]
     data = np.frombuffer(values.buffers()[2], dtype=np.uint8)
     return data[offsets[0] : offsets[-1]].reshape(-1, 16)
 
 
-def select_in_cluster(scored: Any, *, scale: Fraction, coins: KeyedCoins) -> Any:
-    """A candidate of the frame (``candidate``, whole-number ``score``) by permute-and-flip."""
-    require_scale(scale)
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as f
+def select_in_cluster(scored: Any, *, scale: Fraction, noise: KeyedNoise, count: int) -> list[Any]:
+    """The ``count`` first candidates of the frame (``candidate``, whole-number ``score``) by noisy score."""
     from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
     kind = scored.schema["candidate"].dataType
-    kept = scored.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        best = kept.agg(f.max("score").alias("best")).collect()[0]["best"]
-        if best is None:
-            raise ParameterError("candidates is empty: there must be at least one")
-        shape = StructType(
-            [
-                StructField("heads", LongType()),
-                StructField("place", BinaryType()),
-                StructField("candidate", kind),
-            ]
-        )
-        named = kept.select("candidate", "score", _identity_of("candidate", kind).alias(IDENTITY))
-        reports = named.mapInArrow(ReportHeads(coins, int(best), scale), shape).collect()
-    finally:
-        kept.unpersist()
-    placed = [
-        (bytes(report["place"]), report["candidate"]) for report in reports if report["heads"]
-    ]
-    if not placed:
-        # The best candidate's coin is certain: only a table that changed between the passes gets here.
+    shape = StructType(
+        [
+            StructField("candidate", kind),
+            StructField("score", LongType()),
+            StructField(IDENTITY, BinaryType()),
+        ]
+    )
+    named = scored.select("candidate", "score", _identity_of("candidate", kind).alias(IDENTITY))
+    reports = named.mapInArrow(ReportFirst(noise, scale, count), shape).collect()
+    identities = np.frombuffer(b"".join(bytes(row[IDENTITY]) for row in reports), dtype=np.uint8)
+    scores = np.array([row["score"] for row in reports], dtype=np.int64)
+    first = keyed_first(noise, identities.reshape(-1, 16), scores, scale=scale, count=count)
+    if len(first) < count:
+        # The candidates were counted before: only a table that changed since then gets here.
         raise TableError("the table changed while it was being read; nothing is released")
-    return min(placed)[1]
+    return [reports[index]["candidate"] for index in first]
 
 
 def _identity_of(column: str, kind: Any) -> Any:
@@ -138,8 +119,8 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
     )
 
 
-def public_frame(given: Any, *, column: str, kind: str) -> Any:
-    """A public table of candidates as a frame with the column ``candidate``; checked in the cluster."""
+def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
+    """A public table of at least ``k`` candidates, the column ``candidate``; checked in the cluster."""
     from pyspark.sql import functions as f
 
     names = given.columns
@@ -156,13 +137,17 @@ def public_frame(given: Any, *, column: str, kind: str) -> Any:
     text = f.col("candidate").cast("string")
     blank = f.max(f.when(f.col("candidate").isNull() | (f.trim(text) == ""), 1).otherwise(0))
     repeated = frame.groupBy("candidate").agg(f.count("*").alias("times"))
-    worst = repeated.agg(f.max("times").alias("times"), blank.alias("blank")).collect()[0]
+    worst = repeated.agg(
+        f.max("times").alias("times"), blank.alias("blank"), f.count("*").alias("number")
+    ).collect()[0]
     if worst["times"] is None:
         raise ParameterError("candidates is empty: there must be at least one")
     if worst["blank"]:
         raise ParameterError("candidates has a blank one")
     if worst["times"] > 1:
         raise ParameterError("candidates has one more than once")
+    if worst["number"] < k:
+        raise refuse("k", k, f"at most the number of candidates, {worst['number']}")
     return frame
 
 
