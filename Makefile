@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo demo-desk test lint types docs man pages proofs coverage package bench bench-large clean
+.PHONY: help demo demo-desk test lint types docs man pages proofs coverage package bench bench-large mutants clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
@@ -19,6 +19,7 @@ help:
 	@echo "make package      build sdist and wheel, check them, and try the wheel in a clean environment"
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
 	@echo "make bench-large  the benchmarks at full size"
+	@echo "make mutants      plant small defects and see whether the tests notice; takes hours (benchmarks/mutants.py)"
 	@echo "make clean        remove the virtual environment and what was built"
 
 $(BIN)/python:
@@ -89,6 +90,9 @@ bench: $(VENV)/.test
 
 bench-large: $(VENV)/.test
 	$(BIN)/python -m benchmarks --large
+
+mutants: $(VENV)/.test
+	$(BIN)/python -m benchmarks.mutants --elsewhere 300
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

@@ -12,8 +12,8 @@ import pkgutil
 
 import benchmarks
 
-# Modules that serve the others.
-_NOT_BENCHMARKS = {"__main__", "shapes", "timing"}
+# Modules that serve the others, and the mutation run, which is a target of its own: `make mutants`.
+_NOT_BENCHMARKS = {"__main__", "mutants", "shapes", "timing"}
 
 
 def names() -> list[str]:

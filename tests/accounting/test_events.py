@@ -52,6 +52,12 @@ def test_wrong_fields_are_refused(wrong: dict[str, object]) -> None:
         Event(PureDP(1), **wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
+@pytest.mark.parametrize("wrong", [1, "PureDP(1)", None, PureDP])
+def test_an_event_needs_a_guarantee(wrong: object) -> None:
+    with pytest.raises(ParameterError, match="guarantee"):
+        Event(wrong)  # type: ignore[arg-type]  # wrong on purpose
+
+
 @pytest.mark.parametrize(
     "wrong", [1, "PureDP(1)", None, (1, 2), (Exponential(epsilon=1),), math.nan]
 )

@@ -24,6 +24,7 @@ from discreet.guarantees import (
     LaplaceDominated,
     PureDP,
 )
+from discreet.guarantees.conversions import Proof
 from tests.tools.rounding import assert_rounded_up, ball_of
 
 ONE_NUMBER: list[type[Any]] = [PureDP, BoundedRange, LaplaceDominated, FlippedCoins, ZCDP]
@@ -197,3 +198,20 @@ def test_figures_in_words_are_never_too_small(epsilon: Fraction) -> None:
     words = PureDP(epsilon).in_words()
     figure = Fraction(words.rpartition("= ")[2].rstrip(").").rstrip())
     assert epsilon <= figure <= epsilon * Fraction(1002, 1000)
+
+
+@pytest.mark.parametrize("measure", ONE_NUMBER)
+def test_another_measure_is_another_promise(measure: type[Any]) -> None:
+    for other in {*ONE_NUMBER} - {measure}:
+        assert (measure(1) == other(1)) is False
+    assert (measure(1) == 1) is False
+    assert (ApproxDP(1, 0) == measure(1)) is False
+    with pytest.raises(TypeError):
+        assert measure(1) < 2
+
+
+def test_a_promise_in_its_own_measure_rests_on_the_same_proof() -> None:
+    proof = Proof("docs/proofs/exponential.md", "exponential_pure_dp")
+    for promise in (PureDP(1), BoundedRange(1), ZCDP(1)):
+        assert promise.resting_on(proof).to(type(promise)).proof == proof
+    assert ApproxDP(1, "0.1").resting_on(proof).to(ApproxDP, delta="0.1").proof is not None

@@ -8,8 +8,10 @@ lies between: reading, counting, sensitivities, calibration, splitting of budget
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -23,11 +25,14 @@ from discreet.audit.subjects import Failure
 from discreet.mechanisms import Mechanism
 from discreet.numbers.balls import ball_of
 from discreet.questions import mode, quantiles, top_k
+from tests.tools.sampling.joint_law import joint_law
+from tests.tools.sampling.one_shot_law import one_shot_law
 
 Choose = Callable[[Any], Any]
 RELATIONS = ("add-remove", "replace")
 ONE, TWO, BOTH = ("a",), ("b",), ("a", "b")
 LOWEST, HIGHEST = -2, 5
+LONGEST = 3  # a longer lead is told as this one
 
 
 class Unexplained:
@@ -73,6 +78,34 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
             dtype=np.int64,
         )
 
+    # The slow laws of order take rationals: e^x of a float, which the audit trusts to one part in 10⁹.
+
+    def in_order(gaps: Any, count: int, _bits: Any) -> list[int]:
+        weights = [Fraction(math.exp(-gaps.exact(place))) for place in range(gaps.size)]
+        return list(paths[-1](_in_floats(one_shot_law(weights, count))))
+
+    def all_at_once(counts: Any, k: int, *, scale: Fraction, **_: Any) -> list[int]:
+        base = Fraction(math.exp(1 / scale))
+        return list(paths[-1](_in_floats(joint_law([int(count) for count in counts], k, base))))
+
+    def with_its_lead(gaps: Any, _bits: Any, *, unit: Fraction) -> tuple[int, int]:
+        """Of two candidates: the signed lead of the first is Laplace noise around its true lead."""
+        assert gaps.size == 2
+        assert unit == 1
+
+        def beyond(lead: int, true: Fraction) -> Any:
+            half = (-abs(ball_of((lead - true) / gaps.scale))).exp() / 2
+            return half if lead >= true else 1 - half
+
+        law: dict[tuple[int, int], Any] = {}
+        for place in range(2):
+            true = (gaps.exact(1 - place) - gaps.exact(place)) * gaps.scale
+            tails = [beyond(lead, true) for lead in range(LONGEST + 1)]
+            shares = [one - two for one, two in pairwise(tails)]
+            law |= {(place, lead): share for lead, share in enumerate([*shares, tails[-1]])}
+        place, lead = paths[-1](law)
+        return place, lead
+
     monkeypatch.setattr(Mechanism, "select_index", selected)
     monkeypatch.setattr(Mechanism, "select_each", each_selected)
     rooms = {
@@ -80,11 +113,18 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         for name in ("context", "quantiles", "top_k", "scoring")
     }
     monkeypatch.setattr(rooms["context"], "noisy_count", counted)
+    monkeypatch.setattr(rooms["top_k"], "noisy_first", in_order)
+    monkeypatch.setattr(rooms["top_k"], "joint_first", all_at_once)
+    monkeypatch.setattr(rooms["scoring"], "noisy_first_and_gap", with_its_lead)
     monkeypatch.setattr(rooms["quantiles"], "halved", halved)
     monkeypatch.setattr(rooms["quantiles"], "FINEST", 1)
     for name in ("quantiles", "top_k", "scoring"):
         monkeypatch.setattr(rooms[name], "SecureBits", Unexplained)
     return paths
+
+
+def _in_floats(law: dict[Any, Fraction]) -> dict[Any, float]:
+    return {answer: float(chance) for answer, chance in law.items()}
 
 
 def people(table: tuple[Any, ...]) -> pl.DataFrame:
@@ -175,6 +215,49 @@ def test_top_k_by_peeling(followed: list[Choose], neighbours: str) -> None:
     tables = Tables([ONE, TWO, BOTH], rows=2, neighbours=neighbours)
     verdict = holds(question(followed, ask), PureDP(1), tables)
     assert verdict.measured > 0.6
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize(("method", "least"), [("one-shot", 0.7), ("joint", 0.35)])
+def test_top_k_at_once(followed: list[Choose], method: str, least: float, neighbours: str) -> None:
+    def ask(table: Any) -> Any:
+        return top_k(
+            table,
+            "value",
+            k=2,
+            candidates=["a", "b", "c"],
+            epsilon=1,
+            user="person",
+            method=method,
+            neighbours=neighbours,
+        ).answer
+
+    tables = Tables([ONE, TWO, BOTH], rows=2, most=3, neighbours=neighbours)
+    law = question(followed, ask)
+    verdict = holds(law, PureDP(1), tables)
+    assert verdict.measured > least
+    assert not audit(law, PureDP(str(least)), inputs=tables, starts=0).holds
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_mode_with_its_lead(followed: list[Choose], neighbours: str) -> None:
+    def ask(table: Any) -> Any:
+        release = mode(
+            table,
+            "value",
+            candidates=["a", "b"],
+            epsilon=1,
+            user="person",
+            with_gap=True,
+            neighbours=neighbours,
+        )
+        return release.answer, release.gap
+
+    tables = Tables([ONE, TWO, BOTH], rows=2, most=3, neighbours=neighbours)
+    law = question(followed, ask)
+    verdict = holds(law, PureDP(1), tables)
+    assert verdict.measured > 0.9
+    assert not audit(law, PureDP("0.9"), inputs=tables, starts=0).holds
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import DiscreetError, ParameterError
 
 if TYPE_CHECKING:
-    from discreet.audit.libraries import Adapter
+    from discreet.audit.adapters import Adapter
 
 
 def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:

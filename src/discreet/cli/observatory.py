@@ -11,7 +11,7 @@ from discreet.cli.output import progress
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from discreet.audit.libraries import Adapter
+    from discreet.audit.adapters import Adapter
 
 COLUMNS = ("library", "version", "mechanism", "claim", "verdict", "witness")
 

@@ -1,0 +1,102 @@
+"""What an adapter is: how one mechanism of another library is found, named and audited."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from discreet.audit.exact import audit
+from discreet.audit.statistical import statistical_audit
+from discreet.audit.verdicts import Verdict
+from discreet.guarantees import Guarantee
+from discreet.numbers.exact import positive
+
+_PACKAGES = {"wrong": "discreet"}
+"""Where the package has another name than the library."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """How one mechanism of one library is audited.
+
+    Attributes:
+        library: the library's name, as before the colon.
+        mechanism: the mechanism's name, as after it.
+        module: what is imported; the adapter runs where that is installed.
+        make: from ε to what is audited and, if it is not PureDP(ε), the claim.
+        epsilon: the ε at which the observatory looks.
+        sampled: whether the code can only be run.
+        options: what else the audit is told.
+        about: what the claim is and who makes it.
+
+    Example:
+        >>> from discreet.audit.libraries import ADAPTERS
+        >>> ADAPTERS["wrong:candidates-from-the-data"].audit("1").status
+        'refuted'
+    """
+
+    library: str
+    mechanism: str
+    module: str
+    make: Callable[[Fraction], tuple[Any, Guarantee]]
+    epsilon: str = "1"
+    sampled: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+    about: str = ""
+
+    @property
+    def name(self) -> str:
+        """As on the command line."""
+        return f"{self.library}:{self.mechanism}"
+
+    @property
+    def version(self) -> str | None:
+        """The installed version; None if the library is not installed."""
+        try:
+            spec = importlib.util.find_spec(self.module)
+        except (ImportError, ValueError):
+            spec = None
+        if spec is None:
+            return None
+        origin = Path(spec.origin or "").resolve()
+        try:
+            package = importlib.metadata.distribution(_PACKAGES.get(self.library, self.library))
+        except importlib.metadata.PackageNotFoundError:
+            return "a checkout"
+        # What is imported may come from another place than the package that is installed.
+        place = Path(str(package.locate_file(self.module))).resolve()
+        editable = self.module == "discreet"
+        return package.version if editable or place in origin.parents else "a checkout"
+
+    def audit(self, epsilon: object = None, **options: Any) -> Verdict:
+        """Run the audit at this ε."""
+        cost = positive("epsilon", self.epsilon if epsilon is None else epsilon)
+        subject, claim = self.make(cost)
+        subject = _Named(self.name, subject)
+        if self.sampled:
+            return statistical_audit(subject.sampled, claim, **{**self.options, **options})
+        return audit(subject, claim, **{**self.options, **options})
+
+
+class _Named:
+    """A subject under the adapter's name."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.__name__ = name
+        self._function = function
+
+    def __call__(self, given: Any) -> Any:
+        return self._function(given)
+
+    @property
+    def sampled(self) -> Callable[[Any, int], Any]:
+        def sample(scores: Any, size: int) -> Any:
+            return self._function(scores, size)
+
+        sample.__name__ = self.__name__
+        return sample

@@ -1,0 +1,92 @@
+"""Loss distributions against sums over every outcome, where there are few."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from discreet import BoundedRange, PureDP
+from discreet.accounting.loss_grids import LossCurve, Losses, grid_step, loss_curve_of
+from discreet.guarantees import Guarantee
+
+EPSILON, RELEASES = Fraction(1, 2), 4
+SLACK = 1e-13
+
+
+def curve(guarantee: Guarantee, count: int) -> LossCurve:
+    found = loss_curve_of(guarantee, count)
+    assert found is not None
+    return found
+
+
+def losses(*releases: LossCurve, points: int = 64) -> Losses:
+    return Losses.of(releases, grid_step(releases, points))
+
+
+def divergence(at: float) -> float:
+    """Randomised response, whose curve is straight between its ends, so that a grid loses nothing."""
+    truth = 1 / (1 + math.exp(-EPSILON))
+    lie = 1 - truth
+    return sum(
+        math.comb(RELEASES, i)
+        * max(
+            0.0,
+            truth**i * lie ** (RELEASES - i) - math.exp(at) * lie**i * truth ** (RELEASES - i),
+        )
+        for i in range(RELEASES + 1)
+    )
+
+
+@pytest.mark.parametrize(
+    "at", ["-5/2", "-2", "-0.3", "0", "0.01", "0.5", "0.77", "1.9999", "2", "2.5"]
+)
+def test_the_divergence_of_several_randomised_responses(at: str) -> None:
+    epsilon = Fraction(at)
+    found = losses(curve(PureDP(EPSILON), RELEASES)).delta_at(epsilon)
+    assert 0 <= found <= 1
+    assert float(found) == pytest.approx(divergence(float(epsilon)), abs=SLACK)
+    assert float(found) >= divergence(float(epsilon)) - 1e-15
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-2, 0.05, 0.1, 0.2])
+def test_the_least_epsilon_of_several_randomised_responses(delta: float) -> None:
+    found = losses(curve(PureDP(EPSILON), RELEASES)).epsilon_at(Fraction(delta))
+    assert 0 < found < 2
+    assert divergence(float(found)) <= delta * (1 + 1e-12)
+    assert divergence(float(found) - 1e-9) > delta
+
+
+def test_epsilon_at_the_ends() -> None:
+    composed = losses(curve(PureDP(EPSILON), RELEASES))
+    assert composed.epsilon_at(Fraction(1)) == 0
+    assert composed.epsilon_at(Fraction(9, 10)) == 0
+    assert composed.epsilon_at(Fraction(0)) == EPSILON * RELEASES
+    nothing = Losses.of([], Fraction(1, 8))
+    assert nothing.epsilon_at(Fraction(0)) == 0
+    assert nothing.delta_at(Fraction(0)) == 0
+
+
+def test_two_lists_together_are_the_longer_list() -> None:
+    one, two = curve(PureDP("0.5"), 2), curve(BoundedRange("0.75"), 3)
+    step = grid_step([one, two], 100)
+    apart = Losses.of([one], step).times(Losses.of([two], step))
+    together = Losses.of([one, two], step)
+    for at in ("0", "0.4", "1", "2.2", "3.25"):
+        assert float(apart.delta_at(Fraction(at))) == pytest.approx(
+            float(together.delta_at(Fraction(at))), abs=SLACK
+        )
+    assert float(apart.epsilon_at(Fraction(1, 100))) == pytest.approx(
+        float(together.epsilon_at(Fraction(1, 100))), abs=1e-9
+    )
+
+
+def test_a_step_divides_every_epsilon_where_it_can() -> None:
+    releases = curve(PureDP("0.6"), 3), curve(PureDP("0.9"), 2)
+    step = grid_step(releases, 100)
+    assert Fraction("0.6") % step == Fraction("0.9") % step == 0
+    assert step <= (3 * Fraction("0.6") + 2 * Fraction("0.9")) / 100 * 2
+    # Nothing common is that coarse: the step is the one asked for.
+    unlike = curve(PureDP("0.600001"), 1), curve(PureDP("0.9"), 1)
+    assert grid_step(unlike, 100) == Fraction("1.500001") / 100
