@@ -23,7 +23,7 @@ from discreet.tables.engines import (
     as_text,
     databases,
     finite,
-    fits,
+    fitting,
     is_encodable,
     quietly,
     with_numbers,
@@ -178,7 +178,8 @@ class Table:
         if self.kinds[column] not in _NUMBERS:
             return []
         dtype = self.frame().select(column).collect_schema()[column]
-        return [key for key in keys if not fits(key, dtype)]
+        fits = fitting(dtype)
+        return [key for key in keys if not fits(key)]
 
     def time_zone(self, column: str) -> str | None:
         """The declared time zone of a column of times, if it has one."""
