@@ -113,6 +113,17 @@ def test_bounds_that_every_question_would_be_refused_for_are_found(tmp_path: Pat
         assert found.startswith("table.visits: column.age: ")
 
 
+def test_a_budget_for_another_relation_is_found(tmp_path: Path) -> None:
+    """Else every question would be refused, or cost twice what its plan says."""
+    clinic_at(tmp_path)
+    file = tmp_path / "clinic.toml"
+    other = '"clinic"\nneighbours = "replace"\nwhere'
+    file.write_text(file.read_text(encoding="utf-8").replace('"clinic"\nwhere', other))
+    assert problems(read_owner_file(file)) == [
+        "table.visits: neighbours = 'replace', and the budget 'clinic' is for 'add-remove'"
+    ]
+
+
 def test_a_part_of_a_budget_can_be_divided_again(tmp_path: Path) -> None:
     """And the desk finds its parts when it is started a second time."""
     owner = clinic_at(tmp_path)

@@ -85,7 +85,13 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
     problem = checked(ledger, dataset)
     if problem is not None:
         return [problem]
-    found = []
+    # Under another relation a question is refused, or costs twice what the plan says.
+    found = [
+        f"table.{name}: neighbours = {table.neighbours!r}, and the budget {dataset!r} is for "
+        f"{budget.neighbours!r}"
+        for name, table in owner.table.items()
+        if table.dataset == dataset and table.neighbours != budget.neighbours
+    ]
     missing = {
         part: epsilon
         for part, epsilon in owner.parts().items()

@@ -29,7 +29,7 @@ from discreet.tables.engines import (
     with_numbers,
     with_text,
 )
-from discreet.tables.files import TextFile, open_files
+from discreet.tables.files import TextFile, is_address, open_files
 from discreet.tables.moments import DATED, with_time
 
 _NUMBER_SUFFIX = " (discreet: as a number)"
@@ -298,7 +298,7 @@ def open_table(
         raise missing_extra("asking a table needs Narwhals", extra="tables") from None
     is_text, load = False, None
     is_engine = _module(data) == "sqlalchemy" and hasattr(data, "url")
-    if is_engine or (isinstance(data, str) and databases().is_address(data)):
+    if is_engine or is_address(data):
         data = databases().open_database(data, table)
     elif table is not None:
         raise ParameterError(
