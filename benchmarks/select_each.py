@@ -101,7 +101,7 @@ def _groups(rows: int, groups: int, candidates: int) -> str:
     )
 
 
-def main(arguments: Sequence[str] = ()) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print, and record if asked."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--large", action="store_true")

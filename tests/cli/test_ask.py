@@ -140,7 +140,7 @@ def test_a_candidate_that_cannot_match_is_a_warning_on_stderr(folder: Path) -> N
             "--where '1=1'",
         ),
         (
-            ["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--by", "x"],
+            ["--epsilon", "1", "--candidates", "{folder}/icd10.txt", "--by", "clinic"],
             2,
             "--by needs --groups",
         ),

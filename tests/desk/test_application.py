@@ -14,9 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from discreet.desk.admission import Desk
+from discreet.desk.application import DeskApplication, DoorKeeper
 from discreet.desk.description import openapi
 from discreet.desk.store import ANSWERED, REFUSED
-from tests.tools.desks import MODE, SLOT, Caller
+from tests.tools.desks import MODE, SLOT, Caller, clinic_at
 
 
 def _spent(call: Caller) -> str:
@@ -248,3 +250,14 @@ def test_no_request_breaks_the_desk(call: Caller, changes: dict[str, Any], whole
         assert reply.status == 400
         assert reply.content["error"].strip()
     assert _spent(call) == before
+
+
+def test_a_desk_that_speaks_tls_is_known_with_its_port_too(tmp_path: Path) -> None:
+    listed = 'hosts = ["Desk.example.org"]\ntls = {certificate = "a", key = "b"}'
+    owner = clinic_at(tmp_path, desk=listed)
+    desk = Desk(owner)
+    door = DeskApplication(desk).application()
+    assert isinstance(door, DoorKeeper)
+    assert {"desk.example.org", "desk.example.org:0"} < door._hosts
+    desk.ledger.close()
+    desk.store.close()

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from discreet.desk.owner_file import read_owner_file
+from discreet import PureDP
+from discreet.desk.description import _column, accuracy
+from discreet.desk.owner_file import Column, SharedTable, read_owner_file
+from discreet.desk.serving import allot_parts, problems
+from discreet.desk.shapes import question_from
 from discreet.errors import ParameterError
+from discreet.ledger import Ledger
 from tests.tools.desks import clinic_at
 
 
@@ -94,3 +101,48 @@ def test_every_sentence_of_the_threat_model_names_a_test_that_there_is() -> None
     )
     assert len(named) > 10
     assert [name for name in named if f"def {name}(" not in there] == []
+
+
+def test_bounds_that_every_question_would_be_refused_for_are_found(tmp_path: Path) -> None:
+    clinic_at(tmp_path)
+    file = tmp_path / "clinic.toml"
+    right = file.read_text(encoding="utf-8")
+    for wrong in ("[120, 0]", "[0, 120]\nstep = 7", "[2024-01-01, 2024-12-31]"):
+        file.write_text(right.replace("[0, 120]", wrong), encoding="utf-8")
+        (found,) = problems(read_owner_file(file))
+        assert found.startswith("table.visits: column.age: ")
+
+
+def test_a_budget_for_another_relation_is_found(tmp_path: Path) -> None:
+    """Else every question would be refused, or cost twice what its plan says."""
+    clinic_at(tmp_path)
+    file = tmp_path / "clinic.toml"
+    other = '"clinic"\nneighbours = "replace"\nwhere'
+    file.write_text(file.read_text(encoding="utf-8").replace('"clinic"\nwhere', other))
+    assert problems(read_owner_file(file)) == [
+        "table.visits: neighbours = 'replace', and the budget 'clinic' is for 'add-remove'"
+    ]
+
+
+def test_a_part_of_a_budget_can_be_divided_again(tmp_path: Path) -> None:
+    """And the desk finds its parts when it is started a second time."""
+    owner = clinic_at(tmp_path)
+    with Ledger.open(owner.ledger.place) as ledger:
+        ledger.allot("clinic/north", PureDP(45))
+    file = tmp_path / "clinic.toml"
+    nested = file.read_text(encoding="utf-8").replace('"clinic"\nwhere', '"clinic/north"\nwhere')
+    file.write_text(nested, encoding="utf-8")
+    owner = read_owner_file(file)
+    assert problems(owner) == []
+    assert allot_parts(owner) == ["clinic/north/epidemiology", "clinic/north/planning"]
+    assert problems(owner) == []
+    assert allot_parts(owner) == []
+
+
+def test_what_a_grid_of_dates_offers() -> None:
+    table = SharedTable(source="x", one_row_per_user=True, dataset="x")
+    ends: list[Any] = [date(2024, 1, 1), date(2024, 1, 31)]
+    assert set(_column(table, Column(bounds=ends))["questions"]) == {"median", "quantiles"}
+    asked = question_from({"kind": "median", "table": "x", "column": "day", "epsilon": 1})
+    assert "19 times out of 20" in accuracy(table, Column(bounds=ends, step="1d"), asked)
+    assert "depends on the data" in accuracy(table, Column(bounds=ends), asked)

@@ -23,7 +23,8 @@ from discreet.errors import DiscreetError, ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.questions import median, mode
 from discreet.tables import Rows, counts, open_table, people_per_candidate
-from discreet.tables.databases import is_address, reading, without_password
+from discreet.tables.databases import reading, without_password
+from discreet.tables.files import is_address
 from discreet.tables.where import parse
 from tests.tools.engines import DATABASES, made
 

@@ -355,7 +355,8 @@ def _ask(
 
 def _opening(data: str, *, ask_password: bool) -> str:
     """What names the table; a password among the arguments would stay in the shell's history."""
-    from discreet.tables.databases import is_address, with_password, without_password
+    from discreet.tables.databases import with_password, without_password
+    from discreet.tables.files import is_address
 
     if not is_address(data):
         if ask_password:

@@ -203,9 +203,9 @@ class DeskApplication:
         listening = self.desk.owner.desk
         host, port = listening.address
         shown = f"[{host}]" if ":" in host else host
-        hosts = {f"{shown}:{port}", f"localhost:{port}"} | {
-            each.lower() for each in listening.hosts
-        }
+        hosts = {f"{shown}:{port}", f"localhost:{port}", *map(str.lower, listening.hosts)}
+        if listening.tls is not None:  # browsers name the port, unless it is the usual one
+            hosts |= {f"{name.lower()}:{port}" for name in listening.hosts if ":" not in name}
         return DoorKeeper(
             Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan),
             hosts=frozenset(hosts),

@@ -6,6 +6,7 @@ All of it follows from the owner's file and the ledger; nothing here opens a tab
 from __future__ import annotations
 
 import math
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +21,7 @@ from discreet.ledger.accountants import exact_cost
 from discreet.neighbours import REPLACE, Neighbours
 from discreet.numbers.exact import positive
 from discreet.numbers.printing import figure
-from discreet.tables import Grid
+from discreet.questions.ordered import points_between
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:
@@ -67,7 +68,8 @@ def _table(desk: Desk, analyst: str, name: str) -> dict[str, Any]:
 
 
 def _column(table: SharedTable, column: Column) -> dict[str, Any]:
-    kinds = ["mode"]
+    dated = any(isinstance(end, date) for end in column.bounds or ())
+    kinds = ["mode"] if column.candidates is not None or not dated else []
     if column.candidates is not None:
         kinds += ["top_k", "first_above"]
     if column.bounds is not None:
@@ -123,26 +125,34 @@ def accuracy(table: SharedTable, facts: Column | RegisteredScore, question: Any)
     monotonic = table.neighbours != REPLACE or groups is not None
     if question.kind == "mode":
         count = len(column.listed()) if column.candidates is not None else _points(column)
+        if count is None:
+            return _UNKNOWN
         within = error_bound(epsilon, count, with_probability="0.95", monotonic=monotonic)
         return (
             f"19 times out of 20 the answer{each} has at most {_whole(within)} people fewer than the most "
             f"common of the {count} listed values."
         )
     if question.kind == "median":
+        points = _points(column)
+        if points is None:
+            return _UNKNOWN
         # The score −|N − 2A| moves by 1 for a person more or less, by 2 for one replaced.
         within = error_bound(
-            epsilon, _points(column), with_probability="0.95", sensitivity=1 if monotonic else 2
+            epsilon, points, with_probability="0.95", sensitivity=1 if monotonic else 2
         )
         return (
             f"19 times out of 20 the rank of the answer{each} is at most {_whole(within / 2)} people further "
             "from the middle than that of the best grid point."
         )
-    return "How good it will be depends on the data; a larger ε is better."
+    return _UNKNOWN
 
 
-def _points(column: Column) -> int:
+_UNKNOWN = "How good it will be depends on the data; a larger ε is better."
+
+
+def _points(column: Column) -> int | None:
     assert column.bounds is not None
-    return len(Grid.between(tuple(column.bounds), step=column.step))
+    return points_between(tuple(column.bounds), column.step)
 
 
 def _whole(value: float) -> int:

@@ -14,6 +14,9 @@ from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
 from discreet.ledger.accountants import ACCOUNTANTS
 from discreet.numbers.printing import figure
+from discreet.questions.candidates import public_candidates
+from discreet.questions.context import Context
+from discreet.questions.ordered import column_grid
 from discreet.web import LocalServer
 
 
@@ -55,7 +58,23 @@ def _table_problems(table: SharedTable) -> list[str]:
     named = dict.fromkeys([*table.column, *table.where])
     missing = [f"there is no column {name!r}" for name in named if name not in columns]
     files = [score.file for score in table.score.values()]
-    return missing + [f"there is no file {file}" for file in files if not Path(file).is_file()]
+    missing += [f"there is no file {file}" for file in files if not Path(file).is_file()]
+    return missing or _column_problems(table, context)
+
+
+def _column_problems(table: SharedTable, context: Context) -> list[str]:
+    """What would refuse every question about a column."""
+    found = []
+    for label, column in table.column.items():
+        try:
+            opened = context.opened(label)
+            if column.bounds is not None:
+                column_grid(opened, label, bounds=tuple(column.bounds), step=column.step)
+            if column.candidates is not None:
+                public_candidates(column.listed(), column=label, kind=opened.kind(label))
+        except DiscreetError as error:
+            found.append(f"column.{label}: {error}")
+    return found
 
 
 def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str]:
@@ -66,11 +85,17 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
     problem = checked(ledger, dataset)
     if problem is not None:
         return [problem]
-    found = []
+    # Under another relation a question is refused, or costs twice what the plan says.
+    found = [
+        f"table.{name}: neighbours = {table.neighbours!r}, and the budget {dataset!r} is for "
+        f"{budget.neighbours!r}"
+        for name, table in owner.table.items()
+        if table.dataset == dataset and table.neighbours != budget.neighbours
+    ]
     missing = {
         part: epsilon
         for part, epsilon in owner.parts().items()
-        if part.startswith(f"{dataset}/") and part not in budget.parts
+        if part.rpartition("/")[0] == dataset and part not in budget.parts
     }
     for part, epsilon in owner.parts().items():
         if part in budget.parts:
@@ -95,7 +120,7 @@ def allot_parts(owner: OwnerFile) -> list[str]:
     made = []
     with Ledger.open(owner.ledger.place, create=False) as ledger:
         for part, epsilon in owner.parts().items():
-            if part not in ledger.show(part.partition("/")[0]).parts:
+            if part not in ledger.show(part.rpartition("/")[0]).parts:
                 ledger.allot(part, PureDP(epsilon))
                 made.append(part)
     return made

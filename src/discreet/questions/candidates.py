@@ -48,6 +48,11 @@ class Candidates:
         return len(self.keys)
 
 
+def in_the_cluster(candidates: object) -> bool:
+    """Whether the candidates are a PySpark frame."""
+    return type(candidates).__module__.startswith("pyspark.sql")
+
+
 def public_candidates(
     given: object, *, column: str, kind: str, name: str = "candidates"
 ) -> Candidates:

@@ -20,11 +20,6 @@ from discreet.tables.spark_selection import (
 )
 
 
-def in_the_cluster(candidates: object) -> bool:
-    """Whether the candidates are a PySpark frame."""
-    return type(candidates).__module__.startswith("pyspark.sql")
-
-
 def released_in_cluster(
     asking: Asking,
     what: str,

@@ -9,8 +9,8 @@ from typing import Any, Unpack
 from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
-from discreet.questions.candidates import contest_of
-from discreet.questions.cluster import in_the_cluster, released_in_cluster
+from discreet.questions.candidates import contest_of, in_the_cluster
+from discreet.questions.cluster import released_in_cluster
 from discreet.questions.context import Context, Terms
 from discreet.questions.found_groups import in_groups
 from discreet.questions.scoring import (

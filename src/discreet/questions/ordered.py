@@ -100,6 +100,21 @@ def column_grid(
     return ColumnGrid(growing, label, (given,))
 
 
+def points_between(bounds: object, step: object) -> int | None:
+    """How many points a grid has, as far as bounds and step tell without the column.
+
+    Example:
+        >>> points_between((0, 120), 1), points_between(("2024-01-01", "2024-01-31"), "1d")
+        (121, 31)
+        >>> points_between(("2024-01-01", "2024-01-31"), 1) is None  # days, or seconds?
+        True
+    """
+    for reader in (_READERS["moment"], _READERS["span"]):
+        if reader.ends(bounds) is not None and not isinstance(bounds, str):
+            return None if _seconds(step) is None else len(reader.between(bounds, step))
+    return len(Grid.between(bounds, step=step))
+
+
 def _numbers(column: str, bounds: object, step: object) -> Grid:
     try:
         return Grid.between(bounds, step=step)

@@ -17,7 +17,8 @@ from discreet.questions.quantiles import median, quantile, quantiles
 from discreet.questions.select_by import select_by
 from discreet.questions.spending import AnyLedger
 from discreet.questions.top_k import top_k
-from discreet.tables.databases import is_address, without_password
+from discreet.tables.databases import without_password
+from discreet.tables.files import is_address
 
 
 class PrivateTable(Context):

@@ -22,8 +22,8 @@ from discreet.questions.answer import (
     about_kept,
     about_method,
 )
-from discreet.questions.candidates import contest_of
-from discreet.questions.cluster import in_the_cluster, released_in_cluster
+from discreet.questions.candidates import contest_of, in_the_cluster
+from discreet.questions.cluster import released_in_cluster
 from discreet.questions.context import Asking, Context, Terms
 from discreet.questions.found_groups import in_groups
 from discreet.questions.scoring import (

@@ -22,22 +22,9 @@ from urllib.parse import quote
 from discreet.errors import ParameterError, missing_extra
 from discreet.tables.engines import quietly
 
-SCHEMES = ("postgresql", "postgres", "sqlite", "duckdb", "mysql", "bigquery", "snowflake", "trino")
-"""How an address of a database begins."""
-
 _DIGITS = 76  # of a decimal, all of which are far from the ends of float64's range
 _KEY, _PLACE = "discreet_key", "discreet_index"
 _FAR = 10**10  # so that every choice has as many digits
-
-
-def is_address(data: object) -> bool:
-    """Whether a text is the address of a database, such as ``postgresql://reader@db/hospital``.
-
-    Example:
-        >>> is_address("postgresql://reader@db/hospital"), is_address("visits.csv")
-        (True, False)
-    """
-    return isinstance(data, str) and data.partition("://")[0] in SCHEMES and "://" in data
 
 
 def without_password(address: str) -> str:

@@ -134,7 +134,8 @@ def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str, other: b
     import narwhals as nw
 
     dtype = frame.collect_schema()[name]
-    held = [(as_key, place) for place, as_key in enumerate(keys) if fits(as_key, dtype)]
+    fits = fitting(dtype)
+    held = [(key, place) for place, key in enumerate(keys) if fits(key)]
     if any(isinstance(key, str) for key, _ in held):
         held = [(as_text(key, engine=engine), place) for key, place in held]
     native = frame.to_native()
@@ -197,19 +198,26 @@ def _list_in_duckdb(words: list[str]) -> str:
     return f"string_split('{','.join(words)}', ',')" if words else "[]::VARCHAR[]"
 
 
-def fits(key: Any, dtype: Any) -> bool:
-    """Whether a column of this declared type can hold the key; nobody has the others."""
+def fitting(dtype: Any) -> Callable[[Any], bool]:
+    """A test of keys: can a column of this declared type hold it? Nobody has the others."""
     import narwhals as nw
 
     if dtype.is_integer():
         bits, signed = _BITS[str(dtype)], not str(dtype).startswith("U")
         least, most = (-(1 << (bits - 1)), 1 << (bits - 1)) if signed else (0, 1 << bits)
-        return bool(least <= key < most)
+        return lambda key: bool(least <= key < most)
     if isinstance(dtype, nw.Decimal):
-        steps = Fraction(key) * 10**dtype.scale  # exactly: a decimal's own quotient has 28 digits
-        return bool(steps.denominator == 1 and abs(steps) < 10**dtype.precision)
+        scale, largest = 10**dtype.scale, 10**dtype.precision
+
+        def in_steps(key: Any) -> bool:
+            steps = Fraction(key) * scale  # exactly: a decimal's own quotient has 28 digits
+            return bool(steps.denominator == 1 and abs(steps) < largest)
+
+        return in_steps
+    if dtype == nw.Float32:
+        return lambda key: float(np.float32(key)) == key
     # Not the categories of an enumeration: whoever made the type may have taken them from the rows.
-    return bool(dtype != nw.Float32 or float(np.float32(key)) == key)
+    return lambda _: True
 
 
 def quoted(name: str) -> str:

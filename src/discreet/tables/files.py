@@ -30,6 +30,20 @@ ENCODINGS = (
 """Encodings that Python decodes without raising at any byte, the offending ones replaced."""
 
 
+SCHEMES = ("postgresql", "postgres", "sqlite", "duckdb", "mysql", "bigquery", "snowflake", "trino")
+"""How an address of a database begins."""
+
+
+def is_address(data: object) -> bool:
+    """Whether a text is the address of a database, such as ``postgresql://reader@db/hospital``.
+
+    Example:
+        >>> is_address("postgresql://reader@db/hospital"), is_address("visits.csv")
+        (True, False)
+    """
+    return isinstance(data, str) and data.partition("://")[0] in SCHEMES and "://" in data
+
+
 @dataclass(frozen=True, slots=True)
 class TextFile:
     """A CSV file, or a pattern of them, with what its name does not tell; it goes where a path goes.

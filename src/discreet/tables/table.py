@@ -23,13 +23,13 @@ from discreet.tables.engines import (
     as_text,
     databases,
     finite,
-    fits,
+    fitting,
     is_encodable,
     quietly,
     with_numbers,
     with_text,
 )
-from discreet.tables.files import TextFile, open_files
+from discreet.tables.files import TextFile, is_address, open_files
 from discreet.tables.moments import DATED, with_time
 
 _NUMBER_SUFFIX = " (discreet: as a number)"
@@ -178,7 +178,8 @@ class Table:
         if self.kinds[column] not in _NUMBERS:
             return []
         dtype = self.frame().select(column).collect_schema()[column]
-        return [key for key in keys if not fits(key, dtype)]
+        fits = fitting(dtype)
+        return [key for key in keys if not fits(key)]
 
     def time_zone(self, column: str) -> str | None:
         """The declared time zone of a column of times, if it has one."""
@@ -297,7 +298,7 @@ def open_table(
         raise missing_extra("asking a table needs Narwhals", extra="tables") from None
     is_text, load = False, None
     is_engine = _module(data) == "sqlalchemy" and hasattr(data, "url")
-    if is_engine or (isinstance(data, str) and databases().is_address(data)):
+    if is_engine or is_address(data):
         data = databases().open_database(data, table)
     elif table is not None:
         raise ParameterError(
