@@ -109,7 +109,8 @@ def test_the_first_week_above_a_threshold(folder: Path) -> None:
     assert len(data["answer"]) == len(data["gap"]) == 3
     with pytest.raises(ParameterError, match="--above 'many' is not allowed"):
         _run(*asked, "--above", "many")
-    assert "first above 15 of week" in _run("budget", "history", "clinic", *counted[2:]).output
+    told = _run("budget", "history", "clinic", *counted[2:], "--json").output
+    assert "first above 15 of week" in told
 
 
 def test_a_candidate_that_cannot_match_is_a_warning_on_stderr(folder: Path) -> None:

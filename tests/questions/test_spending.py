@@ -307,7 +307,9 @@ def test_every_question_is_here() -> None:
         if inspect.isfunction(made := getattr(questions, name))
         and inspect.signature(made).return_annotation == "TableRelease"
     }
-    assert found | {"PrivateSelectKBest"} == set(OPTIONS)
+    # These compare with a noisy threshold, and take no mechanism that chooses; test_promises audits streams.
+    by_threshold = {"first_above", "bound"}
+    assert found - by_threshold | {"PrivateSelectKBest"} == set(OPTIONS)
 
 
 def refusal(mechanism: str, options: Mapping[str, Any]) -> type[Exception] | None:

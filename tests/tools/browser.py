@@ -31,6 +31,7 @@ STATE: dict[str, Any] = {
 PATIENCE = 60_000.0
 """Milliseconds that a busy machine is given; that sliders are quick is tested on its own."""
 expect.set_options(timeout=PATIENCE)
+_STARTED: list[Browser] = []
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
 
@@ -56,9 +57,13 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("DISCREET_REQUIRE_SERVICES"):
             pytest.fail(message)
         pytest.skip(message)
+    if _STARTED:  # by another room's tests: one thread has one Playwright
+        yield _STARTED[0]
+        return
     arguments = [*CHROMIUM, "--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=arguments)
+        _STARTED.append(running)
         yield running
         running.close()
 

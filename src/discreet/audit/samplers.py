@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.audit.relations import Floats
-from discreet.audit.subjects import NAN, AuditedScores, Failure
+from discreet.audit.subjects import NAN, PATIENCE, AuditedScores, Failure
 from discreet.errors import ParameterError
 
 Counts = npt.NDArray[np.int64]
@@ -151,16 +151,29 @@ def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
     name = str(getattr(function, "__name__", None) or type(function).__name__)
     if _takes_size(function):
         return name, function
-    return name, lambda scores, size: [_answer(function, scores) for _ in range(size)]
+    answering = _Answering(function)
+    return name, lambda scores, size: [answering(scores) for _ in range(size)]
 
 
-def _answer(function: Callable[[Any], Any], scores: Any) -> Any:
-    try:
-        answer = function(scores)
-    except Exception as error:
-        return Failure(f"raises {type(error).__name__}")
-    # One NaN is as good as another, and is not equal to itself.
-    return NAN if isinstance(answer, float) and math.isnan(answer) else answer
+class _Answering:
+    """Answers of a function, errors among them; one that has nothing but errors is refused."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+        self._failures = 0
+        self._answered = False
+
+    def __call__(self, scores: Any) -> Any:
+        try:
+            answer = self._function(scores)
+        except Exception as error:
+            self._failures += 1
+            if not self._answered and self._failures >= PATIENCE:
+                raise
+            return Failure(f"raises {type(error).__name__}")
+        self._answered = True
+        # One NaN is as good as another, and is not equal to itself.
+        return NAN if isinstance(answer, float) and math.isnan(answer) else answer
 
 
 def _takes_size(function: Any) -> bool:

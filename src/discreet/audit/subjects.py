@@ -32,7 +32,7 @@ BALLS = "ball arithmetic"
 EXACT = "exact probabilities from the subject"
 FLOATS = f"floats, each trusted to a relative error of {TOLERANCE:g}"
 
-_PATIENCE = 100
+PATIENCE = 100
 """What fails on so many inputs, and has answered none, is taken to be broken."""
 
 _LARGE_CROWD = 4096
@@ -225,7 +225,7 @@ class Subject:
                 told = function(given)
                 return told if isinstance(told, Mapping | np.ndarray) else list(told)
         except Exception as error:
-            if not self._answered and self.evaluations >= _PATIENCE:
+            if not self._answered and self.evaluations >= PATIENCE:
                 raise
             if isinstance(error, TypeError) and not self._answered and self.evaluations == 1:
                 raise ParameterError(_CONTRACT) from error
@@ -241,7 +241,7 @@ class Subject:
             self._answered |= any(not isinstance(answer, Failure) for answer in told)
         else:
             self._answered |= not isinstance(told, Failure)
-        if not self._answered and self.evaluations >= _PATIENCE:
+        if not self._answered and self.evaluations >= PATIENCE:
             raise ParameterError(_CONTRACT)
         return told
 

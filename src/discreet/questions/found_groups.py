@@ -73,7 +73,7 @@ def in_groups(question: Question) -> Question:
         if not finding and most != CHOOSE:
             if options.pop("groups_share", None) is not None:
                 raise ParameterError(
-                    f'⟨groups_share⟩ goes with ⟨by⟩ without ⟨groups⟩, or groups_per_person="{CHOOSE}"'
+                    f'⟨groups_share⟩ goes with ⟨by⟩ without ⟨groups⟩, or ⟨groups_per_person⟩"{CHOOSE}"'
                 )
             return question(data, column, **options)
         share = options.pop("groups_share", None) or (FINDING_SHARE if finding else CHOOSING_SHARE)

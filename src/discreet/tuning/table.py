@@ -91,7 +91,7 @@ def tuning_table(
     Example:
         >>> offers = tuning_table(PureDP(1), mean=40)
         >>> [(offer.runs.words.split()[0], round(offer.epsilon, 2)) for offer in offers]
-        [('logarithmic', 1.99), ('geometric', 2.89), ('Poisson', 19.49), ('fixed', 40.0)]
+        [('logarithmic', 1.99), ('geometric', 2.89), ('Poisson', 19.48), ('fixed', 40.0)]
     """
     return [
         _offer(cost, law_named(name, mean), delta, target=target)
