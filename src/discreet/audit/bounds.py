@@ -59,14 +59,20 @@ def _ends(first: Counts, second: Counts, event: AnswerSet, error: float) -> tupl
     return low, upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
 
 
+_MOST_SETS = 256
+"""Of each kind; where there are more answers than that, as many are tried, evenly spaced."""
+
+
 class _OfSets:
     """A bound on sets of answers: single ones, and all answers from the most telling down."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         ratios = (first + 0.5) / (second + 0.5)
         ranking = np.argsort(-ratios, kind="stable").tolist()
-        sets = {(place,) for place in ranking}
-        sets |= {tuple(sorted(ranking[:length])) for length in range(1, len(ranking))}
+        often = np.argsort(-(first + second), kind="stable")[:_MOST_SETS].tolist()
+        lengths = np.unique(np.linspace(1, max(len(ranking) - 1, 1), _MOST_SETS, dtype=np.int64))
+        sets = {(place,) for place in often}
+        sets |= {tuple(sorted(ranking[:length])) for length in lengths.tolist()}
         return [AnswerSet(members) for members in sorted(sets)]
 
 
