@@ -12,7 +12,8 @@ from discreet.cli import app
 from discreet.desk import connect
 from discreet.desk.client import DeskRefusalError, DeskUnreachableError
 from discreet.errors import ParameterError
-from discreet.questions.answer import TableRelease, release_from
+from discreet.questions.answer import TableRelease
+from discreet.questions.read_back import release_from
 from tests.tools.desks import Caller
 
 ANYTHING = "x"

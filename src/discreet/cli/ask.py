@@ -1,4 +1,4 @@
-"""``discreet mode``, ``median``, ``quantiles`` and ``top`` ask a table, ``select`` a file of scores."""
+"""``discreet mode``, ``median``, ``quantiles`` and ``top`` ask a table; how every question is answered."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
 
-def _listed(text: str | None, *, least: int = 1) -> Any:
+def listed(text: str | None, *, least: int = 1) -> Any:
     """A public list written with commas, or the file that is named; fewer than ``least`` name a file."""
     if text is None or _FILE.search(text) or Path(text).is_file():
         return text
@@ -33,7 +33,7 @@ def _listed(text: str | None, *, least: int = 1) -> Any:
     return parts if len(parts) >= least else text
 
 
-_WHAT = stack(
+WHAT = stack(
     argument(
         "DATA",
         "A CSV, Parquet or JSON lines file, a glob in quotes, a database's address, or desk:TABLE.",
@@ -42,7 +42,7 @@ _WHAT = stack(
     option("--column COLUMN", "The column to ask about.", required=True),
     option("--epsilon NUMBER", "What the whole question costs.", required=True),
 )
-_WHO = stack(
+WHO = stack(
     option("--user COLUMN", "The column that tells people apart."),
     option("--one-row-per-user", "In place of --user: nobody has two rows."),
     option(
@@ -52,11 +52,11 @@ _WHO = stack(
     shared.COUNTED,
     shared.NEIGHBOURS,
 )
-_CHOOSER = stack(_WHO, shared.MECHANISM)
+_CHOOSER = stack(WHO, shared.MECHANISM)
 _CANDIDATES = option(
     "--candidates LIST",
     "The public candidates, with commas, or a file: one on each line, or a CSV column.",
-    callback=lambda _context, _option, text: _listed(text, least=2),
+    callback=lambda _context, _option, text: listed(text, least=2),
 )
 _UNKNOWN = stack(
     option(
@@ -71,11 +71,11 @@ _COUNTS = stack(
     option("--count-share NUMBER", "The part of epsilon that counts get.", default="0.25"),
 )
 _OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
-_FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
+FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
 _STEP = option("--step NUMBER", "The distance between grid points.", default="1")
 
 
-def _growing(when: str = "") -> Decorator[Any]:
+def growing(when: str = "") -> Decorator[Any]:
     """The growing grid, which needs no bounds."""
     return stack(
         option("--unit NUMBER", f"{when}How far apart grid points are near zero.", default="1"),
@@ -94,7 +94,7 @@ _GRID = stack(
         "The distance between grid points; for dates and times 1d or 15min.",
         default="1",
     ),
-    _growing("Without --bounds. "),
+    growing("Without --bounds. "),
 )
 _VALUES = stack(
     option(
@@ -108,14 +108,14 @@ _VALUES = stack(
         default="clamp",
     ),
 )
-_ROWS = stack(
+ROWS = stack(
     option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".'),
     option("--by COLUMN", "One answer for each group of this column: see --groups."),
     option(
         "--groups LIST",
         "With --by: the public groups, with commas, or a file; without it, with --delta, those of the data "
         "that have people enough to be named.",
-        callback=lambda _context, _option, text: _listed(text),
+        callback=lambda _context, _option, text: listed(text),
     ),
     option(
         "--groups-per-person NUMBER",
@@ -129,7 +129,7 @@ _ROWS = stack(
         "The part of epsilon for finding groups (0.5 by default) or choosing that bound (0.1).",
     ),
 )
-_HOW = stack(
+HOW = stack(
     option(
         "--with-people", "Also a noisy number of the people who counted, for a part of epsilon."
     ),
@@ -156,17 +156,17 @@ class Question(Command):
 
 
 @command("mode", Question)
-@_WHAT
+@WHAT
 @_CANDIDATES
 @option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
 @_STEP
 @_OTHER
 @_CHOOSER
 @_UNKNOWN
-@_ROWS
+@ROWS
 @_COUNTS
 @option("--with-gap", "Also the noisy lead, at no cost.")
-@_HOW
+@HOW
 def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     """The most common value of a column.
 
@@ -184,17 +184,17 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
         from discreet.questions import Grid
 
         asked["candidates"] = Grid.between(bounds, step=step)
-    _ask("mode", **asked)
+    ask_table("mode", **asked)
 
 
 @command("median", Question)
-@_WHAT
+@WHAT
 @_GRID
 @_CHOOSER
 @_VALUES
-@_ROWS
-@_FOUND
-@_HOW
+@ROWS
+@FOUND
+@HOW
 def median(**asked: Any) -> None:
     """The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.
 
@@ -204,18 +204,18 @@ def median(**asked: Any) -> None:
     Example: discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120
     --epsilon 0.5
     """
-    _ask("median", **asked)
+    ask_table("median", **asked)
 
 
 @command("quantiles", Question)
-@_WHAT
+@WHAT
 @option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
 @_GRID
 @_CHOOSER
 @_VALUES
-@_ROWS
-@_FOUND
-@_HOW
+@ROWS
+@FOUND
+@HOW
 def quantiles(*, at: str, **asked: Any) -> None:
     """Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans.
 
@@ -225,32 +225,11 @@ def quantiles(*, at: str, **asked: Any) -> None:
     Example: discreet quantiles pay.parquet --dataset staff --column salary --user person_id
     --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
     """
-    _ask("quantiles", at=[level.strip() for level in at.split(",")], **asked)
-
-
-@command("bound", Question)
-@_WHAT
-@option(
-    "--covers NUMBER", "The part of the people who are to stay within the bound.", default="0.999"
-)
-@_growing()
-@_WHO
-@_ROWS
-@_FOUND
-@_HOW
-def bound(**asked: Any) -> None:
-    """A bound on the magnitude of a column, for later questions.
-
-    With the answer b a later question may say --bounds -b:b, or 0:b where nothing is negative.
-
-    Example: discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999
-    --epsilon 0.2
-    """
-    _ask("bound", **asked)
+    ask_table("quantiles", at=[level.strip() for level in at.split(",")], **asked)
 
 
 @command("top", Question)
-@_WHAT
+@WHAT
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
 @_OTHER
@@ -258,9 +237,9 @@ def bound(**asked: Any) -> None:
 @option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
 @option("--unordered", "Do not release the order.")
 @_UNKNOWN
-@_ROWS
+@ROWS
 @_COUNTS
-@_HOW
+@HOW
 def top(*, unordered: bool, **asked: Any) -> None:
     """The k most common values of a column.
 
@@ -271,57 +250,7 @@ def top(*, unordered: bool, **asked: Any) -> None:
     --candidates pages.csv --epsilon 2
     """
     _require_candidates(asked)
-    _ask("top_k", ordered=not unordered, **asked)
-
-
-@command("first", Question)
-@_WHAT
-@option(
-    "--groups LIST",
-    "The public groups in their order: a range such as 2026-W01:2026-W52, with commas, or a file.",
-    callback=lambda _context, _option, text: text if ":" in (text or "") else _listed(text),
-)
-@option("--above NUMBER", "How many people a group must reach.", required=True)
-@option("--crossings COUNT", "Name up to so many groups, not only the first.", default=None)
-@option("--with-gap", "Also by how many people, with noise, at no cost.")
-@_WHO
-@option(
-    "--mechanism NAME", "above-threshold, or above-threshold-laplace for comparison.", default=None
-)
-@option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".')
-@_HOW
-def first(**asked: Any) -> None:
-    """The first of ordered groups with many people, or none of them.
-
-    A person counts once in each group in which they have rows. The cost is the same for any number of
-    groups.
-
-    Example: discreet first visits.parquet --dataset clinic --column week --user patient_id
-    --groups 2026-W01:2026-W52 --where "diagnosis = 'flu'" --above 500 --epsilon 0.5
-    """
-    _ask("first_above", **asked)
-
-
-@command("select")
-@argument("SCORES", "A CSV, TSV, JSON or Parquet file of candidates and scores.", name="file")
-@option("--epsilon NUMBER", "What the selection costs.", required=True)
-@option("--sensitivity NUMBER", "The most one person changes a score.")
-@shared.RANGE_DISTANCE
-@shared.MONOTONIC
-@shared.COLUMNS
-@shared.NEIGHBOURS
-@shared.MECHANISM
-@shared.OPTIMIZE
-@shared.COUNTED
-@shared.DELIVERED
-def select(file: str, **asked: Any) -> None:
-    """The best candidate, by scores of your own that were computed already.
-
-    Example: discreet select scores.csv --dataset clinic --sensitivity 1 --monotonic --epsilon 1
-    """
-    from discreet.questions import select_from_file
-
-    answer(select_from_file, file, **asked)
+    ask_table("top_k", ordered=not unordered, **asked)
 
 
 def _require_candidates(asked: dict[str, Any]) -> None:
@@ -334,7 +263,7 @@ def _require_candidates(asked: dict[str, Any]) -> None:
         )
 
 
-def _ask(
+def ask_table(
     name: str,
     *,
     data: Any,

@@ -122,7 +122,7 @@ def answers(dataset: str, *, ledger: str | None, json: bool) -> None:
 
     Example: discreet budget answers visits
     """
-    from discreet.questions.answer import release_from
+    from discreet.questions.read_back import release_from
 
     with _opened(ledger) as opened:
         kept = opened.answers(dataset)

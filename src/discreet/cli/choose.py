@@ -65,13 +65,8 @@ def scores_or_count(
         raise ParameterError("give a file of scores, or --n to do without data")
     if given["range_distance"] is not None:
         raise ParameterError("--range-distance goes with a file; without data say --sensitivity")
-    sensitivity = given["sensitivity"] or "1"
-    return {
-        "n": whole("n", n),
-        "sensitivity": sensitivity,
-        "monotonic": given["monotonic"],
-        "gap": gap,
-    }
+    sensitivity, monotonic = given["sensitivity"] or "1", given["monotonic"]
+    return {"n": whole("n", n), "sensitivity": sensitivity, "monotonic": monotonic, "gap": gap}
 
 
 def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) -> list[Mechanism]:

@@ -17,7 +17,7 @@ from discreet import __version__
 from discreet.desk.client import RemoteDesk
 from discreet.desk.shapes import Question
 from discreet.errors import DiscreetError
-from discreet.questions.answer import release_from
+from discreet.questions.read_back import release_from
 from discreet.sampling import SecureBits
 
 T = TypeVar("T")

@@ -19,7 +19,8 @@ from discreet.displays import card, visible
 from discreet.displays import table as html_table
 from discreet.errors import DiscreetError, ParameterError
 from discreet.numbers.exact import refuse
-from discreet.questions.answer import TableRelease, release_from
+from discreet.questions.answer import TableRelease
+from discreet.questions.read_back import release_from
 from discreet.sampling import SecureBits
 
 _TRIES = 4

@@ -1,0 +1,31 @@
+"""``discreet select``: a file of scores that were computed already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.cli import shared_options as shared
+from discreet.cli.ask import answer
+from discreet.cli.commands import argument, command, option
+
+
+@command("select")
+@argument("SCORES", "A CSV, TSV, JSON or Parquet file of candidates and scores.", name="file")
+@option("--epsilon NUMBER", "What the selection costs.", required=True)
+@option("--sensitivity NUMBER", "The most one person changes a score.")
+@shared.RANGE_DISTANCE
+@shared.MONOTONIC
+@shared.COLUMNS
+@shared.NEIGHBOURS
+@shared.MECHANISM
+@shared.OPTIMIZE
+@shared.COUNTED
+@shared.DELIVERED
+def select(file: str, **asked: Any) -> None:
+    """The best candidate, by scores of your own that were computed already.
+
+    Example: discreet select scores.csv --dataset clinic --sensitivity 1 --monotonic --epsilon 1
+    """
+    from discreet.questions import select_from_file
+
+    answer(select_from_file, file, **asked)

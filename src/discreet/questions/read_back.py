@@ -1,0 +1,40 @@
+"""A release read back from its plain data, as a desk sends it and a ledger keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet import guarantees
+from discreet.questions.answer import TableRelease
+
+
+def release_from(data: Mapping[str, Any]) -> TableRelease:
+    """A release from the plain data of ``TableRelease.as_data``.
+
+    Example:
+        >>> from discreet import PureDP
+        >>> release = TableRelease(answer="flu", guarantee=PureDP("0.5"), mechanism="permute-and-flip",
+        ...                        neighbours="add-remove", entry="clinic #2", rules=("One rule.",))
+        >>> release_from(release.as_data()) == release
+        True
+    """
+    fields = dict(data)
+    promised = fields.pop("guarantee")
+    measure = getattr(guarantees, promised["measure"])
+    # A figure was rounded up when it was printed, so it is taken as it stands.
+    figures = [promised[name] for name in ("epsilon", "rho", "delta") if name in promised]
+    for name, value in fields.items():
+        if isinstance(value, list):
+            fields[name] = tuple(value)
+        elif isinstance(value, dict):
+            fields[name] = {
+                key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
+            }
+    guarantee = measure(*figures)
+    if promised.get("proof") is not None:
+        pages, _, how = promised["proof"].rpartition(": ")
+        named, checked, _ = how.rpartition(", checked by Coq")
+        names = named.split(", ") if checked else []
+        guarantee = guarantee.resting_on(guarantees.Proof(tuple(pages.split(", ")), *names))
+    return TableRelease(guarantee=guarantee, **fields)
