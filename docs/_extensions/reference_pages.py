@@ -181,19 +181,20 @@ def _after(
 
 
 def _add_types(thing: Any, lines: list[str]) -> None:
-    """To a docstring, as Napoleon has left it, what a person may pass where the code takes any object."""
-    told = "\n".join(lines)
-    added = [
-        f":type {name}: *{kind}*"
+    """To a docstring, as Napoleon has left it, what a person may pass where the code takes any object.
+
+    In italics, or Sphinx would look for an object named like each word.
+    """
+    kinds = {
+        name: f":type {name}: *{kind.replace('`', '')}*"
         for name, annotation in parameters.parameters_of(thing)
-        if (kind := parameters.type_for(name, annotation)) and f":type {name}:" not in told
-    ]
-    if added:
-        place = next(
-            (n for n, line in enumerate(lines) if line.startswith((":return", ":raise"))),
-            len(lines),
-        )
-        lines[place:place] = ["", *added, ""]
+        if (kind := parameters.type_for(name, annotation))
+    }
+    own = [line for line in lines if line.split(": ")[0].removeprefix(":type ") not in kinds]
+    place = next(
+        (n for n, line in enumerate(own) if line.startswith((":return", ":raise"))), len(own)
+    )
+    lines[:] = [*own[:place], "", *kinds.values(), "", *own[place:]] if kinds else own
 
 
 def _typeset(line: str) -> str:
