@@ -190,7 +190,8 @@ def _add_types(thing: Any, lines: list[str]) -> None:
         for name, annotation in parameters.parameters_of(thing)
         if (kind := parameters.type_for(name, annotation))
     }
-    own = [line for line in lines if line.split(": ")[0].removeprefix(":type ") not in kinds]
+    told = re.compile(r":type (?:\\\*)*(\w+):")
+    own = [line for line in lines if not (found := told.match(line)) or found[1] not in kinds]
     place = next(
         (n for n, line in enumerate(own) if line.startswith((":return", ":raise"))), len(own)
     )

@@ -31,7 +31,7 @@ TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
     "at": "level, or list of levels",
     "epsilons": "number, list of numbers, or a range ``first:last:count``",
     "url": "path, SQLAlchemy address, or None",
-    "parameters": "what the mechanism is built from: epsilon= or scale=, and its own",
+    "parameters": "epsilon= or scale=, and what else the mechanism takes",
     "groups": "list of public labels, or None",
     "scoring": "name of a metric of scikit-learn, or a function",
     "target": "what is to be predicted.",
