@@ -293,7 +293,9 @@ def with_choice(frame: Any, engine: str, *, name: str, size: int) -> Any:
 
 
 def _hashed_in_duckdb(relation: Any, key: int, choice: str, bits: int) -> Any:
-    digest = f"md5_number_lower(concat('{key:x}:', \"{choice}\", ':', \"user\"))"
+    # Twice: the hash of several columns is a bitwise sum of their hashes, under which the one of three choices
+    # that differs first from the other two would come first half of the time.
+    digest = f"hash(hash('{key:x}', \"user\", \"{choice}\"))"
     return relation.project(f'*, {digest} >> {64 - bits} AS "order"')
 
 
