@@ -40,6 +40,7 @@ from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.numbers.exact import positive, shown, whole
+from discreet.parameters import explain
 from discreet.scores import Scores
 
 __all__ = [
@@ -391,3 +392,6 @@ def _counted(shown_count: int, total: int) -> str:
     if shown_count == total:
         return f"{total} candidates"
     return f"the {shown_count} best of {total} candidates"
+
+
+explain(globals())
