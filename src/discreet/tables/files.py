@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
-from discreet.errors import ParameterError, missing_extra
+from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.numbers.exact import refuse
 from discreet.tables.engines import quietly, quoted
 
@@ -233,14 +233,28 @@ def _no_pattern(path: str) -> str:
 def connected() -> Any:
     """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
     try:
+        connection = _database().cursor()
+        bar = connection.sql("SELECT current_setting('enable_progress_bar')").fetchall()
+    except DiscreetError:
+        raise
+    except Exception:  # after an error of its own DuckDB answers nothing any more: begin anew
+        _database.cache_clear()
+        connection = _database().cursor()
+        bar = [(True,)]
+    # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
+    if bar == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+@cache
+def _database() -> Any:
+    """DuckDB itself, started once: that takes longer than many a question."""
+    try:
         import duckdb
     except ImportError:
         raise missing_extra("reading files needs DuckDB", extra="tables") from None
-    connection = duckdb.connect(config={**_QUIET_DUCKDB, "temp_directory": _spill_folder()})
-    # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
-    if connection.sql("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
-        connection.execute("SET enable_progress_bar = false")
-    return connection
+    return duckdb.connect(config={**_QUIET_DUCKDB, "temp_directory": _spill_folder()})
 
 
 def _parquet_in_duckdb(connection: Any, paths: Sequence[str]) -> Any:
