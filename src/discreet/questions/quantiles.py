@@ -143,7 +143,7 @@ def of_levels(
         parts=[(promise, depths)],
         mechanism=chooser.name if depths == 1 else f"{chooser.name}, recursive, {depths} depths",
         read=lambda: people_per_grid_point(
-            asking.table,
+            axis.table,
             asking.rows,
             column=asking.column,
             grid=grid,
@@ -153,11 +153,12 @@ def of_levels(
         answer=answer,
         choose_each=choose_each,
         rules=about_values(
-            f"{axis.label(0)}:{axis.label(len(grid) - 1)}",
+            axis.shown_bounds,
             per_person=chosen,
             outside=moved,
             several=asking.rows.user is not None,
         )
+        + axis.left_out
         + axis.rules,
         labels=None if one else tuple(map(label_of, levels)),
     )

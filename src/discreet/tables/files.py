@@ -13,8 +13,8 @@ import glob
 import gzip
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
@@ -29,6 +29,9 @@ ENCODINGS = (
 )
 """Encodings that Python decodes without raising at any byte, the offending ones replaced."""
 
+
+SPELLED = ("date", "moment", "time", "span", "decimal")
+"""What the texts of a column in a text file may be read as, besides numbers."""
 
 SCHEMES = ("postgresql", "postgres", "sqlite", "duckdb", "mysql", "bigquery", "snowflake", "trino")
 """How an address of a database begins."""
@@ -46,18 +49,32 @@ def is_address(data: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A CSV file, or a pattern of them, with what its name does not tell; it goes where a path goes.
+    """A text file, or a pattern of them, with what its name does not tell; it goes where a path goes.
+
+    Attributes:
+        path: a CSV, TSV or JSON lines file.
+        delimiter: what separates the fields of a CSV file.
+        encoding: how a CSV file is encoded.
+        read_as: what the texts of a column spell where its order is asked for, by the column's name:
+            ``date``, ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. Bounds that
+            are written so say it too.
 
     Example:
         >>> TextFile("visits.csv", delimiter=";", encoding="cp1252").delimiter
         ';'
+        >>> TextFile("trips.csv", read_as={"started_at": "moment"}).read_as["started_at"]
+        'moment'
     """
 
     path: str | Path
     delimiter: str | None = None
     encoding: str = "utf-8"
+    read_as: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        for column, kind in self.read_as.items():
+            if kind not in SPELLED:
+                raise refuse("read_as", kind, f"one of {', '.join(SPELLED)}, for {column!r}")
         one = isinstance(self.delimiter, str) and len(self.delimiter) == 1
         if self.delimiter is not None and not (one and self.delimiter not in "\"'\r\n\0"):
             raise refuse("delimiter", self.delimiter, "one character, such as ; and no quote")
@@ -145,6 +162,11 @@ def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: s
                 f"the files of {str(pattern)!r} do not have the same columns in one order"
             )
         columns = headers[0]
+        for column in file.read_as:
+            if column not in columns:
+                raise refuse("read_as", column, f"one of the columns of {str(pattern)!r}")
+    if file.read_as and suffix in _PARQUET:
+        raise ParameterError("⟨read_as⟩ goes with a text file: Parquet declares its types")
     if file.encoding != "utf-8":
         return _in_another_encoding(paths, columns, delimiter, file.encoding, engine=engine)
     opened = quietly(
