@@ -246,11 +246,12 @@ def quantile(
 
     Args:
         data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
-        column: a column of numbers, decimals, dates, times or time spans (or any column of a text file).
+        column: a column of numbers, decimals, dates, times or time spans. In a text file the way in which
+            ``bounds`` are written, or ``TextFile.read_as``, says which of these its texts spell.
         at: the level, strictly between 0 and 1; 0.5 is the median.
-        bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``, such as ``"0:120"`` or
-            ``"2020-01-01:2024-12-31"``, or a ``Grid``. None: a grid that needs none, see ``unit``; with
-            bounds the answer is better.
+        bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``, such as ``"0:120"``,
+            ``"2020-01-01:2024-12-31"`` or ``"08:00/18:00"``, or a ``Grid``. None: a grid that needs none, see
+            ``unit``; with bounds the answer is better.
         epsilon: what the whole question costs.
         step: the distance between grid points; ``"1d"`` or ``"15min"`` for dates, times and spans.
         unit: without ``bounds``: the distance between grid points near zero; beyond 2048 units they lie a
