@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from discreet import PureDP
-from discreet.desk.description import _column, accuracy
+from discreet.desk.accuracy import accuracy
+from discreet.desk.description import _column
 from discreet.desk.owner_file import Column, SharedTable, read_owner_file
 from discreet.desk.serving import allot_parts, problems
 from discreet.desk.shapes import question_from

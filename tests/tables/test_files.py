@@ -21,7 +21,7 @@ from discreet.tables import (
     people_per_candidate,
     people_per_grid_point,
 )
-from discreet.tables.files import ENCODINGS, in_utf_8
+from discreet.tables.encodings import ENCODINGS, in_utf_8
 
 HEADER = b"code,person,age\n"
 

@@ -72,11 +72,7 @@ _COUNTS = stack(
 )
 _OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
 FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
-_STEP = option(
-    "--step NUMBER",
-    "The distance between grid points; of dates and times 1d or 15min.",
-    default="1",
-)
+_STEP = option("--step NUMBER", "How far apart grid points are: 5, 1d, 15min.", default="1")
 READ_AS = option(
     "--read-as NAME",
     "What the texts of a CSV or JSON lines file spell: date, moment (a date with a time), time, span or "

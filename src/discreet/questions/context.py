@@ -287,6 +287,8 @@ class Asking:
 
         def answer(counted: Any) -> dict[str, Any]:
             chosen, besides = choose(counted)
+            if k is None and not share:
+                return {"answer": chosen[0][0] if chosen else None, **besides}
             found: dict[str, Any] = {"answer": tuple(label for label, _ in chosen)}
             if share:
                 found["count"] = tuple(noisy_count(count, each) for _, count in chosen)

@@ -10,25 +10,18 @@ from __future__ import annotations
 import atexit
 import csv
 import glob
-import gzip
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from discreet.errors import ParameterError, missing_extra
+from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.numbers.exact import refuse
+from discreet.tables.encodings import ENCODINGS, in_utf_8, opened_text
 from discreet.tables.engines import quietly, quoted
-
-ENCODINGS = (
-    *("utf-8", "utf-16", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250", "cp1251", "cp1252"),
-    *("shift_jis", "gb18030", "big5", "euc_kr"),
-)
-"""Encodings that Python decodes without raising at any byte, the offending ones replaced."""
-
 
 SPELLED = ("date", "moment", "time", "span", "decimal")
 """What the texts of a column in a text file may be read as, besides numbers."""
@@ -80,29 +73,6 @@ class TextFile:
             raise refuse("delimiter", self.delimiter, "one character, such as ; and no quote")
         if self.encoding not in ENCODINGS:
             raise refuse("encoding", self.encoding, "one of " + ", ".join(ENCODINGS))
-
-
-def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
-    """Copies in UTF-8. They hold rows: the folder is nobody else's, and does not stay."""
-    copies = []
-    for path in paths:
-        with (
-            opened_text(path, newline="", encoding=encoding) as source,
-            tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", newline="", suffix=".csv", dir=folder, delete=False
-            ) as copy,
-        ):
-            shutil.copyfileobj(source, copy)
-        copies.append(copy.name)
-    return copies
-
-
-def opened_text(path: str, *, newline: str, encoding: str = "utf-8") -> TextIO:
-    """A text file, compressed or not, none of whose bytes raises."""
-    marked = "utf-8-sig" if encoding == "utf-8" else encoding
-    if path.endswith(".gz"):
-        return gzip.open(path, "rt", encoding=marked, errors="replace", newline=newline)
-    return open(path, encoding=marked, errors="replace", newline=newline)
 
 
 ENGINES = ("duckdb", "polars", "pandas", "spark")
@@ -255,14 +225,28 @@ def _no_pattern(path: str) -> str:
 def connected() -> Any:
     """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
     try:
+        connection = _database().cursor()
+        bar = connection.sql("SELECT current_setting('enable_progress_bar')").fetchall()
+    except DiscreetError:
+        raise
+    except Exception:  # after an error of its own DuckDB answers nothing any more: begin anew
+        _database.cache_clear()
+        connection = _database().cursor()
+        bar = [(True,)]
+    # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
+    if bar == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+@cache
+def _database() -> Any:
+    """DuckDB itself, started once: that takes longer than many a question."""
+    try:
         import duckdb
     except ImportError:
         raise missing_extra("reading files needs DuckDB", extra="tables") from None
-    connection = duckdb.connect(config={**_QUIET_DUCKDB, "temp_directory": _spill_folder()})
-    # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
-    if connection.sql("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
-        connection.execute("SET enable_progress_bar = false")
-    return connection
+    return duckdb.connect(config={**_QUIET_DUCKDB, "temp_directory": _spill_folder()})
 
 
 def _parquet_in_duckdb(connection: Any, paths: Sequence[str]) -> Any:
