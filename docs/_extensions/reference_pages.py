@@ -8,11 +8,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import parameters
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+from discreet import parameters
 
 MODULES = (
     "discreet",
@@ -36,11 +37,6 @@ MODULES = (
     "discreet.demo_data",
 )
 """The public modules; a new one needs a line here and one in ``reference.md``."""
-UNLISTED = {
-    "discreet.lazy": ("LazyPermuteAndFlip",),
-    "discreet.demo_data": ("clinic", "write_clinic"),
-}
-"""Modules without a list of public names."""
 FOLDER = Path(__file__).parent.parent / "reference"
 
 
@@ -50,7 +46,7 @@ def public_names() -> dict[str, list[str]]:
     seen: set[int] = set()
     for module in MODULES:
         home = importlib.import_module(module)
-        names = UNLISTED.get(module) or getattr(home, "__all__", None) or _errors(home)
+        names = getattr(home, "__all__", None) or _errors(home)
         listed[module] = []
         for name in names:
             thing = getattr(home, name)
@@ -158,7 +154,7 @@ def _before(
     """The attributes of a class that are also what it is built from are shown as parameters."""
     if what not in ("class", "exception"):
         return
-    known = {part.name for part in parameters.parameters_of(thing)}
+    known = {name for name, _ in parameters.parameters_of(thing)}
     told = "\n".join(lines)
     block = re.search(r"^Attributes:\n((?:    .*\n?|\n)+)", told, re.M)
     if block is None or re.search(r"^Args:", told, re.M):
@@ -176,11 +172,30 @@ def _before(
     lines[:] = (told[: block.start()] + parts + told[block.end() :]).split("\n")
 
 
-def _after(_app: Sphinx, what: str, name: str, thing: Any, _options: Any, lines: list[str]) -> None:
+def _after(
+    _app: Sphinx, what: str, _name: str, thing: Any, _options: Any, lines: list[str]
+) -> None:
     if what in ("class", "exception", "function", "method"):
-        owner = name.rpartition(".")[2] if what != "method" else ".".join(name.split(".")[-2:])
-        parameters.fill(owner, thing, lines)
+        _add_types(thing, lines)
     lines[:] = [_typeset(line) for line in lines]
+
+
+def _add_types(thing: Any, lines: list[str]) -> None:
+    """To a docstring, as Napoleon has left it, what a person may pass where the code takes any object.
+
+    In italics, or Sphinx would look for an object named like each word.
+    """
+    kinds = {
+        name: f":type {name}: *{kind.replace('`', '')}*"
+        for name, annotation in parameters.parameters_of(thing)
+        if (kind := parameters.type_for(name, annotation))
+    }
+    told = re.compile(r":type (?:\\\*)*(\w+):")
+    own = [line for line in lines if not (found := told.match(line)) or found[1] not in kinds]
+    place = next(
+        (n for n, line in enumerate(own) if line.startswith((":return", ":raise"))), len(own)
+    )
+    lines[:] = [*own[:place], "", *kinds.values(), "", *own[place:]] if kinds else own
 
 
 def _typeset(line: str) -> str:

@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, missing_extra
 from discreet.numbers.exact import refuse, whole
+from discreet.parameters import explain
 from discreet.sampling import ScriptedBits
+
+__all__ = ["clinic", "write_clinic"]
 
 Columns = dict[str, list[Any]]
 
@@ -266,3 +269,6 @@ def _parquet_column(name: str) -> str:
     if name == "age":
         return f"TRY_CAST({name} AS INTEGER) AS {name}"
     return f"CAST({name} AS DATE) AS {name}" if name == "date" else name
+
+
+explain(globals())

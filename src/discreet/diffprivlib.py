@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from discreet import mechanisms
 from discreet.errors import DiscreetError, ParameterError, ScoresError
 from discreet.guarantees import PureDP
+from discreet.parameters import explain
 from discreet.sampling import SecureBits, in_proportion_to
 from discreet.sampling.bits import is_system_generator
 from discreet.scores import Scores
@@ -173,3 +174,6 @@ def _weights(measure: Any, count: int) -> list[Fraction]:
     if min(weights) < 0 or max(weights) == 0:
         raise ParameterError("measure must have no negative weight and at least one above 0")
     return weights
+
+
+explain(globals())

@@ -22,10 +22,13 @@ from discreet.errors import ParameterError, ScoresError
 from discreet.guarantees import Guarantee, Proof, PureDP
 from discreet.mechanisms import PermuteAndFlip
 from discreet.numbers.exact import positive, positive_distance, refuse
+from discreet.parameters import explain
 from discreet.release import Release
 from discreet.sampling import Bits, SecureBits, uniform_below
 from discreet.sampling.coins import Heads, Uniform, falls_heads
 from discreet.scores import Scores
+
+__all__ = ["LazyPermuteAndFlip"]
 
 G = TypeVar("G", bound=Guarantee)
 
@@ -232,3 +235,6 @@ def _panels(rate: float) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[
     for left, right in pairwise([0.0, *inner, 1.0]):
         width = right - left
         yield left + width * (nodes + 1) / 2, weights * width / 2
+
+
+explain(globals())

@@ -20,6 +20,7 @@ from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.guarantees import ZCDP, PureDP
 from discreet.mechanisms import Exponential, Mechanism, NoisyMax, PermuteAndFlip
 from discreet.numbers.exact import non_negative, refuse
+from discreet.parameters import explain
 from discreet.scores import Scores
 
 _FEATURES = ("contrib", "honest-but-curious")
@@ -249,3 +250,6 @@ def _require_numbers(domain: Any) -> None:
             str(domain),
             "not nullable: make the atoms with atom_domain(..., nan=False)",
         )
+
+
+explain(globals())

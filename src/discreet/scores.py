@@ -125,6 +125,9 @@ class Scores:
         the error is below half a step, this gives the true scores back, and with them the true Δ
         (``docs/proofs/neighbours.md``, grid lemma).
 
+        Args:
+            step: the distance between two points of the grid.
+
         Example:
             >>> Scores([0.30000000000000004, 0.1], sensitivity=1).on_grid("0.1").values.tolist()
             [Fraction(3, 10), Fraction(1, 10)]

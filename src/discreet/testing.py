@@ -6,6 +6,7 @@ ones.
 
 from __future__ import annotations
 
+from discreet.parameters import explain
 from discreet.sampling.bits import ScriptedBits
 
 __all__ = ["scripted"]
@@ -23,3 +24,6 @@ def scripted(seed: int | str) -> ScriptedBits:
         True
     """
     return ScriptedBits(seed)
+
+
+explain(globals())

@@ -22,6 +22,7 @@ from discreet.desk.admission import NOT_DONE, Desk
 from discreet.desk.owner_file import read_owner_file
 from discreet.desk.serving import DeskServer, allot_parts
 from discreet.desk.store import ANSWERED, LOST, REFUSED, DeskStore
+from discreet.errors import DiscreetError
 from discreet.ledger import Ledger
 from tests.tools.desks import MODE, Caller, clinic_at
 
@@ -139,6 +140,17 @@ def test_a_table_in_a_database_is_counted_there(tmp_path: Path, postgres_databas
         reply = _caller(server)("/api/ask", MODE)
         assert reply.status == 200
         assert reply.content["release"]["answer"] == "flu"
+
+
+def test_one_desk_serves_from_a_store_at_a_time(
+    tmp_path: Path, desk_in: Callable[..., DeskServer]
+) -> None:
+    """A second would settle the first one's questions as lost; the commands of the owner still work."""
+    with desk_in().in_background() as server:
+        with pytest.raises(DiscreetError, match="another desk serves from the store"):
+            DeskServer(read_owner_file(tmp_path / "clinic.toml"))
+        with DeskStore(str(server.owner.desk.store)) as store:
+            assert store.unfinished() == []
 
 
 def test_what_a_crash_left_open_is_settled_without_its_table(tmp_path: Path) -> None:

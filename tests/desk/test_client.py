@@ -10,7 +10,7 @@ import pytest
 from discreet import PureDP
 from discreet.cli import app
 from discreet.desk import connect
-from discreet.desk.client import DeskRefusalError, DeskUnreachableError
+from discreet.desk.client import DeskQuestionError, DeskRefusalError, DeskUnreachableError
 from discreet.errors import ParameterError
 from discreet.questions.answer import TableRelease
 from discreet.questions.read_back import release_from
@@ -45,9 +45,9 @@ def test_a_table_of_a_desk_is_asked_like_one_in_hand(
     best = visits.score("round_ages", epsilon=5)
     assert best.answer in (30, 40)
     assert best.guarantee == PureDP(5)
-    with pytest.raises(DeskRefusalError, match="one of the scores registered here: round_ages"):
+    with pytest.raises(DeskQuestionError, match="one of the scores registered here: round_ages"):
         visits.score("another", epsilon=1)
-    with pytest.raises(DeskRefusalError, match=r"from 0\.01 to 20"):
+    with pytest.raises(DeskQuestionError, match=r"from 0\.01 to 20"):
         visits.mode("diagnosis", epsilon=21)
     with pytest.raises(ParameterError, match="one of visits"):
         desk.table("people")
@@ -111,8 +111,9 @@ def test_a_token_goes_to_the_desk_and_nowhere_else(
             monkeypatch.setenv("http_proxy", url)
             assert connect(call.url, token=str(call.token)).tables == ("visits",)
             assert asked == []
-            with pytest.raises(DeskRefusalError, match="status 302"):
+            with pytest.raises(DeskRefusalError, match="status 302") as refused:
                 connect(url, token=ANYTHING)
+            assert not isinstance(refused.value, ParameterError)
         finally:
             server.shutdown()
             thread.join()

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from discreet import parameters
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
 
-parameters, reference_pages = map(importlib.import_module, ("parameters", "reference_pages"))
+reference_pages = importlib.import_module("reference_pages")
 REFERENCE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 
 
@@ -68,16 +70,37 @@ def _callables() -> Iterator[tuple[str, Any]]:
 
 
 def test_every_parameter_is_described_and_typed_with_what_a_person_may_pass() -> None:
-    """In its docstring, or once for all in ``docs/_extensions/parameters.py``."""
+    """In the docstring that ``help`` shows, be it written there or taken from ``discreet.parameters``."""
     counted, missing = 0, []
     for owner, thing in _callables():
         own = parameters.described(inspect.getdoc(thing) or "")
-        for part in parameters.parameters_of(thing):
+        for name, annotation in parameters.parameters_of(thing):
             counted += 1
-            if part.name not in own and not parameters.words_for(owner, part.name):
-                missing.append(f"{owner}: {part.name} has no description")
-            untyped = str(part.annotation) in ("object", "object | None", "<class 'object'>")
-            if untyped and not parameters.type_for(part):
-                missing.append(f"{owner}: {part.name} is any object")
+            if name not in own:
+                missing.append(f"{owner}: {name} has no description")
+            if annotation in ("object", "object | None") and not parameters.type_for(
+                name, annotation
+            ):
+                missing.append(f"{owner}: {name} is any object")
     assert counted > 600
     assert not missing, f"{len(missing)} of {counted}: " + "; ".join(missing[:20])
+
+
+def test_the_parameters_are_those_of_the_signature() -> None:
+    """The quick way of finding them, which every import takes, against the slow one."""
+    for owner, thing in _callables():
+        try:
+            listed = list(inspect.signature(thing).parameters)
+        except ValueError:
+            continue  # made by the interpreter
+        wanted = {
+            name for name in listed if name not in ("self", "cls") and not name.startswith("_")
+        }
+        assert {name for name, _ in parameters.parameters_of(thing)} == wanted, owner
+
+
+def test_words_that_nobody_needs_are_gone() -> None:
+    """A word for a parameter that no public object has any more."""
+    names = {name for _, thing in _callables() for name, _ in parameters.parameters_of(thing)}
+    assert {key.rpartition(".")[2] for key in parameters.WORDS} <= names
+    assert set(parameters.TYPES) <= names

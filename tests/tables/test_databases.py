@@ -327,8 +327,8 @@ def test_the_query_has_its_shape(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     # Candidates go in as the digits of their bytes and come out as places; people are counted once.
     for digits in (b"flu".hex(), "größe".encode().hex()):
         assert digits.upper() in plain
-    assert plain.count("GROUP BY") == 2
-    assert "COUNT(*)" in plain
+    assert "COUNT(DISTINCT" in plain
+    assert plain.count("GROUP BY") == (2 if name == "postgres" else 1)  # one is of the list of keys
     assert "JOIN" in plain
     assert plain.count("FROM VISITS") == 1
     assert "HEX" in plain

@@ -9,5 +9,8 @@ Example:
 
 from discreet.accounting.composition import Composition, compose
 from discreet.accounting.events import Event
+from discreet.parameters import explain
 
 __all__ = ["Composition", "Event", "compose"]
+
+explain(globals())

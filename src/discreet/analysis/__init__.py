@@ -46,6 +46,7 @@ from discreet.analysis.worst_case import (
     worst_case_lower_bound,
     worst_case_tail,
 )
+from discreet.parameters import explain
 
 __all__ = [
     "SHARP_THRESHOLD",
@@ -86,3 +87,5 @@ __all__ = [
     "worst_case_lower_bound",
     "worst_case_tail",
 ]
+
+explain(globals())

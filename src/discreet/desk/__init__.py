@@ -4,5 +4,8 @@
 """
 
 from discreet.desk.client import RemoteDesk, RemoteTable, connect
+from discreet.parameters import explain
 
 __all__ = ["RemoteDesk", "RemoteTable", "connect"]
+
+explain(globals())

@@ -53,6 +53,7 @@ class Desk:
         self.owner = owner
         self.store = DeskStore(str(owner.desk.store))
         try:
+            self.store.hold()
             self.ledger = Ledger.open(owner.ledger.place, create=False)
         except BaseException:
             self.store.close()

@@ -133,10 +133,14 @@ class DeskUnreachableError(DiscreetError):
     """No reply came; if the question had arrived, its answer will stand in ``answers()``."""
 
 
-class DeskRefusalError(ParameterError):
+class DeskRefusalError(DiscreetError):
     """The desk refused, in its own words; ``status`` is the one of HTTP."""
 
-    status = 400
+    status = 503
+
+
+class DeskQuestionError(DeskRefusalError, ParameterError):
+    """The question itself is not allowed; nothing was spent."""
 
 
 def _problem(error: urllib.error.HTTPError) -> DiscreetError:
@@ -144,7 +148,8 @@ def _problem(error: urllib.error.HTTPError) -> DiscreetError:
         said = str(json.load(error)["error"])
     except (OSError, ValueError, KeyError, TypeError):
         said = f"the desk answered with status {error.code}"
-    refusal = DeskRefusalError(visible(said).replace("⟨", "<"))
+    kind = DeskQuestionError if error.code == 400 else DeskRefusalError
+    refusal = kind(visible(said).replace("⟨", "<"))
     refusal.status = error.code
     return refusal
 

@@ -5,23 +5,19 @@ All of it follows from the owner's file and the ledger; nothing here opens a tab
 
 from __future__ import annotations
 
-import math
-from datetime import date
-from fractions import Fraction
 from typing import Any
 
 from discreet import __version__
-from discreet.analysis import error_bound
+from discreet.desk.accuracy import accuracy
 from discreet.desk.admission import Desk
-from discreet.desk.owner_file import Column, RegisteredScore, SharedTable, part_of
+from discreet.desk.owner_file import Column, SharedTable, part_of
 from discreet.desk.shapes import permitted, schema
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
 from discreet.ledger.accountants import exact_cost
-from discreet.neighbours import REPLACE, Neighbours
+from discreet.neighbours import Neighbours
 from discreet.numbers.exact import positive
 from discreet.numbers.printing import figure
-from discreet.questions.ordered import points_between
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:
@@ -68,8 +64,7 @@ def _table(desk: Desk, analyst: str, name: str) -> dict[str, Any]:
 
 
 def _column(table: SharedTable, column: Column) -> dict[str, Any]:
-    dated = any(isinstance(end, date) for end in column.bounds or ())
-    kinds = ["mode"] if column.candidates is not None or not dated else []
+    kinds = ["mode"]
     if column.candidates is not None:
         kinds += ["top_k", "first_above"]
     if column.bounds is not None:
@@ -98,65 +93,6 @@ def planned(desk: Desk, analyst: str, question: Any) -> dict[str, Any]:
         "words": PureDP(epsilon).in_words(),
         "accuracy": accuracy(table, column, question),
     }
-
-
-def accuracy(table: SharedTable, facts: Column | RegisteredScore, question: Any) -> str:
-    """How good the answer will be, 19 times out of 20, in words; from public quantities."""
-    epsilon = positive("epsilon", question.epsilon)
-    if isinstance(facts, RegisteredScore):
-        within = error_bound(
-            epsilon,
-            len(facts.listed()),
-            with_probability="0.95",
-            sensitivity=facts.sensitivity,
-            monotonic=facts.monotonic,
-        )
-        off = figure(Fraction(within))
-        return f"19 times out of 20 the score of the answer is at most {off} from the best."
-    column = facts
-    if question.with_people:
-        epsilon *= Fraction(9, 10)
-    groups = getattr(question, "by", None)
-    if groups is not None and table.neighbours == REPLACE:
-        epsilon /= 2
-    if getattr(question, "with_count", False):
-        epsilon *= Fraction(3, 4)
-    each = " of each group" if groups is not None else ""
-    monotonic = table.neighbours != REPLACE or groups is not None
-    if question.kind == "mode":
-        count = len(column.listed()) if column.candidates is not None else _points(column)
-        if count is None:
-            return _UNKNOWN
-        within = error_bound(epsilon, count, with_probability="0.95", monotonic=monotonic)
-        return (
-            f"19 times out of 20 the answer{each} has at most {_whole(within)} people fewer than the most "
-            f"common of the {count} listed values."
-        )
-    if question.kind == "median":
-        points = _points(column)
-        if points is None:
-            return _UNKNOWN
-        # The score −|N − 2A| moves by 1 for a person more or less, by 2 for one replaced.
-        within = error_bound(
-            epsilon, points, with_probability="0.95", sensitivity=1 if monotonic else 2
-        )
-        return (
-            f"19 times out of 20 the rank of the answer{each} is at most {_whole(within / 2)} people further "
-            "from the middle than that of the best grid point."
-        )
-    return _UNKNOWN
-
-
-_UNKNOWN = "How good it will be depends on the data; a larger ε is better."
-
-
-def _points(column: Column) -> int | None:
-    assert column.bounds is not None
-    return points_between(tuple(column.bounds), column.step)
-
-
-def _whole(value: float) -> int:
-    return math.ceil(value)
 
 
 # ---- OpenAPI -----------------------------------------------------------------------------------------

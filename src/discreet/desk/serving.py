@@ -141,7 +141,11 @@ class DeskServer(LocalServer):
         )
         bound = listening.model_copy(update={"listen": f"{host}:{self.port}"})
         self.owner = owner.model_copy(update={"desk": bound})
-        self.desk = Desk(self.owner)
+        try:
+            self.desk = Desk(self.owner)
+        except DiscreetError:
+            self._socket.close()
+            raise
         self._serve(
             DeskApplication(self.desk).application(),
             date_header=False,

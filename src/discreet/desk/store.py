@@ -88,10 +88,31 @@ class DeskStore:
         except (OSError, sqlite3.Error):
             raise DiscreetError(f"the desk's store {str(path)!r} cannot be opened") from None
         self._lock = threading.Lock()
+        self._path = place
+        self._held: sqlite3.Connection | None = None
+
+    def hold(self) -> None:
+        """Keep every other desk away until this is closed or its process ends.
+
+        A second one would take the questions under way here for those that a crash left open.
+        """
+        beside = sqlite3.connect(
+            f"{self._path}-serving", timeout=0, isolation_level=None, check_same_thread=False
+        )
+        try:
+            beside.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            beside.close()
+            raise DiscreetError(
+                f"another desk serves from the store {str(self._path)!r}: end it first"
+            ) from None
+        self._held = beside
 
     def close(self) -> None:
         """Close it."""
         self._connection.close()
+        if self._held is not None:
+            self._held.close()
 
     def __enter__(self) -> DeskStore:
         return self

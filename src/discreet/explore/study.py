@@ -193,6 +193,7 @@ def grid_steps(range_distance: Fraction, low: float, high: float) -> list[int]:
     return list(range(first, last - 1, -1))
 
 
+@cache
 def scale_at(step: int) -> Fraction:
     """The noise scale at a step of the grid: 10^(step/12) to six digits."""
     return _rational(10 ** (step / PER_DECADE))

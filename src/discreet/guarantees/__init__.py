@@ -3,6 +3,7 @@
 from discreet.guarantees.conversions import Proof
 from discreet.guarantees.dominated import FlippedCoins, LaplaceDominated
 from discreet.guarantees.measures import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
+from discreet.parameters import explain
 
 __all__ = [
     "ZCDP",
@@ -14,3 +15,5 @@ __all__ = [
     "Proof",
     "PureDP",
 ]
+
+explain(globals())

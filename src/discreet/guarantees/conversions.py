@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from discreet.numbers.balls import upper_bound
@@ -169,28 +170,31 @@ def epsilon_of_zcdp(rho: Exact, delta: Fraction) -> Exact:
 
 def _orders(rho: Fraction, delta: Fraction) -> list[Fraction]:
     """Orders near the best one, from floats: they steer, the bound at each is rigorous anyway."""
-    lost = upper_bound(lambda d: -d.log(), delta)
-    assert isinstance(lost, Fraction)
-    log_lost, log_rho = _log(lost), _log(rho)
+    log_lost, log_rho = _log_of_lost(delta), _log(rho)
     # With x = α − 1: the classical order has x² = ln(1/δ)/ρ, and the best one is not far from it.
     center = (log_lost - log_rho) / 2
     if max(abs(log_lost), abs(log_rho), 2 * abs(center)) > 600:
         return [1 + Fraction(2) ** round(center / math.log(2))]
+    lost, cost = math.exp(log_lost), math.exp(log_rho)
 
     def value(log_excess: float) -> float:
         excess = math.exp(log_excess)
-        return (
-            excess * math.exp(log_rho)
-            + (math.exp(log_lost) - math.log1p(excess)) / excess
-            + log_excess
-            - math.log1p(excess)
-        )
+        log_order = math.log1p(excess)
+        return excess * cost + (lost - log_order) / excess + log_excess - log_order
 
     low, high = center - 5, center + 3
     for _ in range(80):
         left, right = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, right) if value(left) < value(right) else (left, high)
     return [1 + Fraction(math.exp(place)) for place in (center, (low + high) / 2)]
+
+
+@lru_cache(maxsize=64)
+def _log_of_lost(delta: Fraction) -> float:
+    """The logarithm of ln(1/δ): the same for whatever is converted at one δ."""
+    lost = upper_bound(lambda d: -d.log(), delta)
+    assert isinstance(lost, Fraction)
+    return _log(lost)
 
 
 def _log(value: Fraction) -> float:

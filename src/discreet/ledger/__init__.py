@@ -21,5 +21,8 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.reports import Budget, Plan
 from discreet.ledger.store import default_place
 from discreet.ledger.verification import Verification
+from discreet.parameters import explain
 
 __all__ = ["Budget", "Entry", "Head", "Ledger", "Plan", "Verification", "default_place"]
+
+explain(globals())

@@ -93,6 +93,8 @@ def jsonable(value: Any) -> Any:
         >>> jsonable({"epsilon": math.inf, "errors": (1, np.float64(0.5))})
         {'epsilon': 'inf', 'errors': [1, 0.5]}
     """
+    if type(value) in (str, int, bool) or value is None:
+        return value
     if isinstance(value, Mapping):
         return {name: jsonable(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -27,6 +27,7 @@ from discreet.papers.findings import (
     Scope,
 )
 from discreet.papers.runner import CheckedClaim, DrawnFigure, check, draw, finished
+from discreet.parameters import explain
 
 __all__ = [
     "CONSISTENT",
@@ -51,3 +52,5 @@ __all__ = [
     "draw",
     "finished",
 ]
+
+explain(globals())

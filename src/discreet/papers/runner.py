@@ -91,7 +91,7 @@ class DrawnFigure:
     Attributes:
         id: the figure's.
         error: why there is no figure, or None.
-        comparisons, remarks, synthetic, troubles: as in its drawing.
+        comparisons: values of the paper beside ours.
         seconds: how long it took.
         reused: whether an earlier run had finished it.
 

@@ -9,6 +9,7 @@ Example:
 
 from __future__ import annotations
 
+from discreet.parameters import explain
 from discreet.questions.answer import NeverMatchesWarning, TableRelease
 from discreet.questions.bound import bound
 from discreet.questions.context import Terms
@@ -46,3 +47,5 @@ __all__ = [
     "table",
     "top_k",
 ]
+
+explain(globals())

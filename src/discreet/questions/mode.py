@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Unpack
 
+import numpy as np
+
 from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.questions.answer import TableRelease
@@ -57,8 +59,9 @@ def mode(
             ``polars.Enum`` or ``pandas.CategoricalDtype``, or a ``Grid`` of numbers (a value then counts for
             the grid point at or below it). A PySpark frame of candidates keeps the selection in the cluster,
             however many there are. None, with ``delta``: see ``docs/proofs/unknown-domain.md``.
-        bounds: in place of ``candidates``: the public bounds of a grid, ``(lower, upper)``.
-        step: with ``bounds``: the distance between grid points.
+        bounds: in place of ``candidates``: the public bounds of a grid of numbers, decimals, dates, times or
+            time spans, as for ``quantile``; a value counts for the grid point at or below it.
+        step: with ``bounds``: the distance between grid points, ``"1d"`` or ``"15min"`` for dates and times.
         other: with ``candidates``: a label for one more candidate, whatever is none of them.
         epsilon: what the whole question costs, whatever else is asked with it.
         delta: only without candidates: the probability with which the guarantee may fail.
@@ -116,27 +119,23 @@ def mode(
     if with_gap:
         require_gap(chooser, len(contest))
 
-    def choose_each(people: Counts) -> Iterable[tuple[Counts, int, dict[str, Any]]]:
-        if not with_gap:
-            for row, index in zip(people, choices(chooser, people, moved), strict=True):
-                yield row, index, {}
+    def choose_each(people: Counts) -> Iterable[tuple[list[tuple[Any, int]], dict[str, Any]]]:
+        if with_gap:
+            for row in people:
+                index, gap = winner_and_gap(count_scores(row, neighbours=asking.inner), for_choice)
+                yield contest.named([index], row), {"gap": gap}
             return
-        for row in people:
-            index, gap = winner_and_gap(count_scores(row, neighbours=asking.inner), for_choice)
-            yield row, index, {"gap": gap}
-
-    def choose(
-        chosen: tuple[Counts, int, dict[str, Any]],
-    ) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
-        row, index, besides = chosen
-        return contest.named([index], row), besides
+        indices = choices(chooser, people, moved)
+        counts = people[np.arange(len(people)), indices].tolist()
+        for label, count in zip(map(contest.label, indices), counts, strict=True):
+            yield [(label, count)], {}
 
     return asking.named(
         "mode",
         part=(PureDP(for_choice) if with_gap else promise, 1),
         mechanism=chooser.name,
         read=contest.count,
-        choose=choose,
+        choose=lambda chosen: chosen,
         choose_each=choose_each,
         people=contest.anybody,
         rules=contest.rules,

@@ -164,7 +164,8 @@ def top_k(
     )
     if by_rule:
         concentrated = asking.context.adds_up_rho
-        method = best_method(number, moved.range_distance, asking, concentrated=concentrated)
+        joint, _ = joint_distance(number, asking.inner, one_value=asking.rows.user is None)
+        method = best_method(number, moved.range_distance, joint, concentrated=concentrated)
         mechanism = Exponential if method == PEELING and concentrated else None
     if method == JOINT:
         choose, part, name = jointly(asking, mechanism, epsilon_each, number)
@@ -249,7 +250,8 @@ def top_of_kept(
         places = min(k, len(named))
         scores = count_scores(people[named], neighbours=asking.inner)
         distance = count_sensitivity(asking.inner).range_distance
-        if best_method(places, distance, asking, concentrated=False) == JOINT:
+        joint, _ = joint_distance(places, asking.inner, one_value=asking.rows.user is None)
+        if best_method(places, distance, joint, concentrated=False) == JOINT:
             indices = jointly(asking, None, epsilon / 2, places)[0](scores)
         else:
             indices = one_shot(scores, epsilon / 2, places)
@@ -286,14 +288,13 @@ def joint_distance(k: int, neighbours: str, *, one_value: bool) -> tuple[int, Pr
     return 2 if k == 1 else 4, counted.then(Proof(_PAGE, "joint_top_k_replace"))
 
 
-def best_method(k: int, distance: int, asking: Asking, *, concentrated: bool) -> str:
+def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str:
     """The method that falls short least, by the noise that each needs; it looks at no data.
 
     With one noise for each of k choices the scale is k·d/ε, jointly d'/ε; where ρ is added up, √k times less
     than k for the same cost. Jointly the losses of k places add up in the exponent, and the two are about
     even where that scale is half of the other: ``benchmarks/results/top_k.md``.
     """
-    joint, _ = joint_distance(k, asking.inner, one_value=asking.rows.user is None)
     if concentrated:
         return JOINT if k * distance**2 > 4 * joint**2 else PEELING
     return JOINT if k * distance > 2 * joint else ONE_SHOT

@@ -61,14 +61,13 @@ class SparseVector:
     pickled or used after a fork, and one that is lost with its process must be paid for again.
 
     Guarantee: ε-DP for the whole stream (``docs/proofs/above-threshold.md``), see ``CrossingRule``.
+    Options are explained in ``WatchTerms``.
 
     Args:
         epsilon: what the whole stream costs, however long it runs.
         threshold: the public threshold.
         sensitivity: the most by which one person changes any one value.
         crossings: the watch ends after so many crossings.
-        monotonic, noise, threshold_share, steady, gap_unit, ledger, dataset, neighbours, purpose: see
-            ``WatchTerms``.
 
     Example:
         >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1, monotonic=True)

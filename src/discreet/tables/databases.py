@@ -13,17 +13,18 @@ import inspect
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
+
 from discreet.errors import ParameterError, missing_extra
 from discreet.tables.engines import quietly
 
 _DIGITS = 76  # of a decimal, all of which are far from the ends of float64's range
-_KEY, _PLACE = "discreet_key", "discreet_index"
 _FAR = 10**10  # so that every choice has as many digits
 
 
@@ -98,7 +99,7 @@ def open_database(data: Any, table: str | None) -> Any:
 
 def backend_of(native: Any) -> str:
     """The name of an Ibis table's database; an error where its rules are not known."""
-    name = str(_source_of(native).name)
+    name = str(source_of(native).name)
     if name not in _HEX:
         raise ParameterError(
             f"tables of {name} are not allowed: known are {', '.join(sorted(_HEX))}; docs/databases.md has "
@@ -128,13 +129,13 @@ def kinds_of(native: Any) -> dict[str, str]:
 def _declared_in_sqlite(native: Any) -> list[tuple[str, str]]:
     import ibis.expr.operations as ops
 
-    connection = _source_of(native).con
+    connection = source_of(native).con
     tables = [node.name for node in native.op().find(ops.DatabaseTable)]
     query = "SELECT name, type FROM pragma_table_info(?)"
     return [pair for name in tables for pair in connection.execute(query, (name,)).fetchall()]
 
 
-def _source_of(native: Any) -> Any:
+def source_of(native: Any) -> Any:
     """The one connection that an Ibis table comes from."""
     import ibis.expr.operations as ops
 
@@ -229,7 +230,7 @@ def hash_ordered(native: Any, key: int, choice: str) -> Any:
     """The table with the text column ``order``: a hash of key, choice and user, and then the choice."""
     backend = backend_of(native)
     if backend == "sqlite":
-        connection = _source_of(native).con
+        connection = source_of(native).con
         connection.create_function("discreet_md5", 1, _md5_of_text, deterministic=True)
     text = f"{key:x}:" + native[choice].cast("string") + ":" + native["user"].cast("string")
     digits = (native[choice].cast("int64") + _FAR).cast("string")
@@ -242,70 +243,19 @@ def _md5_of_text(text: object) -> str:
     ).hexdigest()
 
 
+def distinct_people(native: Any, *kept: str) -> Any:
+    """How many different users there are for each combination of the columns kept."""
+    return native.group_by(*kept).aggregate(people=native["user"].nunique())
+
+
 def choice_in(native: Any, *, name: str) -> Any:
     """The table with a further column: the choice at the end of ``order``."""
     return native.mutate(**{name: native["order"].substr(32).cast("int64") - _FAR})
 
 
-def joined(
-    native: Any, name: str, held: Sequence[tuple[Any, int]], *, rest: int | None = None
-) -> Any:
-    """The rows whose column holds one of the keys, with the key's index in its place.
-
-    With ``rest`` all rows, and that in place of whatever is none of them.
-    """
-    import ibis
-    import ibis.expr.operations as ops
-    import sqlglot as sg
-    from sqlglot import expressions as sge
-
-    backend = backend_of(native)
-    written = [(_literal(key), place) for key, place in held] or [("", -1)]
-    rows = [
-        sge.Tuple(expressions=[sge.Literal.string(text), sge.Literal.number(place)])
-        for text, place in written
-    ]
-    values = sge.Values(expressions=rows)
-    if backend == "sqlite":
-        query = f"SELECT column1 AS {_KEY}, column2 AS {_PLACE} FROM ({values.sql('sqlite')})"  # noqa: S608
-    else:
-        values.set(
-            "alias",
-            sge.TableAlias(
-                this=sg.to_identifier("discreet_keys"),
-                columns=[sg.to_identifier(_KEY), sg.to_identifier(_PLACE)],
-            ),
-        )
-        query = sg.select(_KEY, _PLACE).from_(values).sql(backend)
-    schema = ibis.schema({_KEY: "string", _PLACE: "int64"})
-    keys = ops.SQLQueryResult(query=query, schema=schema, source=_source_of(native)).to_expr()
-    column = native[name]
-    key = keys[_KEY]
-    if column.type().is_boolean():
-        column, key = column.ifelse(1, 0), key.cast("int64")
-    elif not column.type().is_string():
-        key = key.cast(column.type())
-    others = [each for each in native.columns if each != name]
-    left = native.mutate(discreet_joined=column)
-    right = keys.select(discreet_joined=key, discreet_index=keys[_PLACE])
-    both = left.join(right, "discreet_joined", how="inner" if rest is None else "left")
-    index = both["discreet_index"]
-    return both.select(*others, **{name: index if rest is None else index.fill_null(rest)})
-
-
-def _literal(key: Any) -> str:
-    return (
-        str(int(key))
-        if isinstance(key, bool)
-        else repr(key)
-        if isinstance(key, float)
-        else str(key)
-    )
-
-
 def _arrow(native: Any) -> Any:
     """A small result as an Arrow table."""
-    source = _source_of(native)
+    source = source_of(native)
     if source.name != "sqlite":
         return native.to_pyarrow()
     from sqlglot.optimizer.eliminate_subqueries import eliminate_subqueries
@@ -317,8 +267,23 @@ def _arrow(native: Any) -> Any:
 
 def fetched(native: Any) -> dict[str, Any]:
     """A small result as NumPy columns."""
+    whole = all(kind.is_integer() for kind in native.schema().values())
+    if backend_of(native) == "postgres" and "group" in native.columns and whole:
+        return _packed(native)
     table = _arrow(native)
     return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
+def _packed(native: Any) -> dict[str, Any]:
+    """Whole numbers by group, each group's as one run of bytes: a message for every number takes long."""
+    names = native.columns
+    sent = " || ".join(f'int8send(CAST("{name}" AS BIGINT))' for name in names)
+    source = source_of(native)
+    query = f"SELECT string_agg({sent}, '') FROM ({source.compile(native)}) AS counted GROUP BY \"group\""  # noqa: S608
+    with source.con.cursor(binary=True) as cursor:
+        runs = b"".join(run for (run,) in cursor.execute(query))
+    numbers = np.frombuffer(runs, dtype=">i8").reshape(-1, len(names)).astype(np.int64)
+    return dict(zip(names, numbers.T, strict=True))
 
 
 def listed(native: Any, *, decoding: str | None) -> list[tuple[Any, ...]]:
@@ -338,7 +303,7 @@ def reading(native: Any, seconds: float | None) -> Iterator[None]:
     if not keeps_time(native):
         yield  # a single query sees one state of the data anyway
         return
-    with _READING[backend_of(native)](_source_of(native).con, seconds):
+    with _READING[backend_of(native)](source_of(native).con, seconds):
         yield
 
 

@@ -140,8 +140,10 @@ def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str, other: b
         held = [(as_text(key, engine=engine), place) for key, place in held]
     native = frame.to_native()
     if engine == "ibis":
+        from discreet.tables import database_keys
+
         rest = len(keys) if other else None
-        return nw.from_native(databases().joined(native, name, held, rest=rest)).lazy()
+        return nw.from_native(database_keys.joined(native, name, held, rest=rest)).lazy()
     if engine == "duckdb":
         rest = len(keys) if other else None
         return nw.from_native(_joined_in_duckdb(native, name, held, rest)).lazy()
@@ -227,8 +229,11 @@ def quoted(name: str) -> str:
 
 # ---- numbers written as text: one rule in every engine, and no text that raises ----
 
-NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
-"""A number, after spaces and tabs around it are removed; it means the nearest float64. Others are dropped."""
+NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?\z"
+"""A number, after spaces and tabs around it are removed; it means the nearest float64. Others are dropped.
+
+The end is not written $, which in Spark stands before a last line break as well.
+"""
 
 
 def with_numbers(native: Any, column: str, *, name: str, engine: str) -> Any:
@@ -293,7 +298,9 @@ def with_choice(frame: Any, engine: str, *, name: str, size: int) -> Any:
 
 
 def _hashed_in_duckdb(relation: Any, key: int, choice: str, bits: int) -> Any:
-    digest = f"md5_number_lower(concat('{key:x}:', \"{choice}\", ':', \"user\"))"
+    # Twice: the hash of several columns is a bitwise sum of their hashes, by which that one of three choices
+    # that differs first from the other two comes first half of the time.
+    digest = f'hash(hash(\'{key:x}\', "user", "{choice}"))'
     return relation.project(f'*, {digest} >> {64 - bits} AS "order"')
 
 

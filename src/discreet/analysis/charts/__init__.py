@@ -40,6 +40,7 @@ from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.numbers.exact import positive, shown, whole
+from discreet.parameters import explain
 from discreet.scores import Scores
 
 __all__ = [
@@ -73,7 +74,6 @@ def comparison_chart(comparison: Comparison) -> Any:
     if not records:
         raise ParameterError("there is nothing to draw: every expected error is zero")
     for record in records:
-        record["ratio"] = None if record["ratio"] != record["ratio"] else record["ratio"]
         record["mechanism"] = titled(record["mechanism"], private=record["private"])
     chart = line_chart(
         records,
@@ -391,3 +391,6 @@ def _counted(shown_count: int, total: int) -> str:
     if shown_count == total:
         return f"{total} candidates"
     return f"the {shown_count} best of {total} candidates"
+
+
+explain(globals())

@@ -1,17 +1,19 @@
 """What each parameter means and takes, told once for all objects that have it.
 
-A docstring that describes a parameter itself is left as it is. Otherwise the reference takes the words from
-here, so that ``epsilon`` means the same on every page. ``Class.method.name`` stands for that one only.
+A docstring that describes a parameter itself is left as it is. Otherwise ``help`` and the reference take the
+words from here, so that ``epsilon`` means the same everywhere; ``Class.method.name`` is for that one only.
+Every public module ends with ``explain(globals())``, which takes a few microseconds a name.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from inspect import CO_VARARGS, CO_VARKEYWORDS, cleandoc
+from types import FunctionType
 from typing import Any
 
-NUMBER = "number (int, float, Fraction, Decimal or text)"
+NUMBER = "int, float, Fraction, Decimal or str"
 _NUMBERS = (
     "epsilon sensitivity delta scale step gap threshold range_distance count_share threshold_share "
     "with_probability t share cost truth expected_error error_at_most risk level delta_for_releases "
@@ -27,66 +29,98 @@ TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
     "thing": "a release, a pair (mechanism, scores), a guarantee or an event",
     "mechanism": "name of a registered mechanism, a mechanism class, or a mechanism",
     "at": "level, or list of levels",
-    "epsilons": 'number, list of numbers, or a range "first:last:count"',
+    "epsilons": "number, list of numbers, or a range ``first:last:count``",
     "url": "path, SQLAlchemy address, or None",
-    "parameters": "what the mechanism is built from: epsilon= or scale=, and its own",
+    "parameters": "epsilon= or scale=, and what else the mechanism takes",
     "groups": "list of public labels, or None",
     "scoring": "name of a metric of scikit-learn, or a function",
-    "target": "the loss or the guarantee to reach",
+    "target": "what is to be predicted.",
 }
 """Where the code takes any object and checks it, what a person may pass."""
 
 WORDS: Mapping[str, str] = {
     "scores": "the candidates' scores, with their sensitivity.",
     "epsilon": "ε of one release: how much one person may change any probability, as a factor e^ε.",
+    "ApproxDP.epsilon": "ε, as in pure differential privacy.",
     "mechanism": "the mechanism that chooses.",
     "optimize": '"max" if large scores are good, "min" if small ones are.',
     "scale": "the noise scale in units of the score, in place of ``epsilon``.",
     "neighbours": "which data sets count as neighbours: one person added or removed, or replaced.",
+    "optimal_mechanism.neighbours": '``"worst"`` (the program of the paper) or ``"all"``.',
+    "optimality_chart.neighbours": '``"worst"`` (the program of the paper) or ``"all"``.',
     "x": "where the function is taken.",
     "bits": "the source of random bits.",
     "ExponentialRandomizedResponse.ball_probabilities.bits": "the precision of the ball arithmetic.",
     "Mechanism.ball_probabilities.bits": "the precision of the ball arithmetic.",
+    "CrossingRule.sequence_ball.bits": "the precision of the ball arithmetic.",
+    "LargeGap.ball_probabilities.bits": "the precision of the ball arithmetic.",
+    "StreamSubject.sequence_ball.bits": "the precision of the ball arithmetic.",
     "dataset": "the name of the data set in the ledger.",
     "monotonic": "whether one person moves all scores in one direction.",
     "sensitivity": "Δ: the most by which one person can change a score.",
     "values": "the numbers asked about, in order.",
     "n": "how many candidates there are.",
+    "epsilon_for_threshold.n": "how many values are asked about.",
+    "recommend_threshold.n": "how many values are asked about.",
+    "threshold_errors.n": "how many values are asked about.",
     "step": "the distance between two points of the grid.",
+    "Proof.then.step": "the proof of what follows.",
     "people": "how many people together, a household for example.",
-    "terms": "the terms that all questions share; see :class:`discreet.questions.Terms`.",
+    "clinic.people": "how many patients.",
+    "write_clinic.people": "how many patients.",
+    "terms": "the terms that all questions share; see ``discreet.questions.Terms``.",
+    "AboveThreshold.terms": "what else a watch may be told; see ``discreet.questions.WatchTerms``.",
+    "RemoteTable.question.terms": "what else the question is told.",
     "delta": "δ: the probability with which the promise may fail.",
-    "size": "how many.",
+    "size": "how many draws.",
     "Stage.size": "how many candidates the vectors of this stage have.",
     "purpose": "what it is for, in words without data; the ledger keeps them.",
     "data": "the table: a frame, a relation, a path, or a mapping of columns.",
     "Scope.data": "a folder with the data sets of a paper, or None for look-alikes.",
-    "value": "the amount.",
+    "value": "the value asked about.",
+    "PureDP.value": "ε.",
+    "BoundedRange.value": "ε, the width of the range.",
+    "ZCDP.value": "ρ.",
+    "LaplaceDominated.value": "ε.",
+    "FlippedCoins.value": "ε.",
+    "StreamWitness.value": "the loss that they show.",
+    "_Selection.randomise.value": "None; it is there because diffprivlib has it.",
+    "_Selection.bias.value": "what diffprivlib takes; nothing is done with it.",
     "randomness": "the operating system's generator, or ``scripted(seed)`` for study that can be repeated.",
     "measure": "the measure in which the guarantee is wanted.",
-    "number": "the number in the paper, or the figure asked about.",
+    "Exponential.measure": "a public base weight for each candidate, or None for equal ones.",
+    "number": "the number asked about.",
+    "Claim.number": "the number in the paper.",
     "output_measure": "the OpenDP measure; max divergence unless given.",
     "bounds": "the least and the greatest value that the grid covers: public.",
-    "count": "how many.",
+    "count": "how many people together, a household for example.",
+    "Fixed.count": "how many runs.",
+    "Ledger.plan.count": "how many such releases.",
     "seed": "what makes the draws repeatable.",
     "scope": "how much is computed: all of it, or a quick part.",
     "column": "the column asked about.",
     "per_person": "which of a person's several values counts: least, largest, random or mean.",
     "outside": "what becomes of a value outside the grid: clamp or drop.",
     "range_distance": "d: the most by which two scores can move apart, in place of ``sensitivity``.",
-    "k": "how many are chosen, or how large scores get on the lattice.",
+    "k": "how large scores get on the lattice.",
+    "RemoteTable.top_k.k": "how many are chosen.",
     "answers": "the answers in order: crossed or not.",
     "stated": "what is said of the scores, once for all rows.",
     "noise": 'the noise that is added: "exponential", "laplace" or "gumbel".',
+    "SparseVector.noise": '"exponential" or, for comparison, "laplace".',
     "steady": "take work that does not depend on the scores, at some cost in time.",
-    "ledger": "the ledger that is charged, its address, or None for the usual one.",
-    "rows": "the rows.",
+    "ledger": "who counts the budget of ``dataset``: a ledger, the address of one, or None for nobody.",
+    "rows": "the streams of values, one a row.",
+    "Comparison.rows": "one for each mechanism and ε.",
     "path": "where the file is, or is to be written.",
+    "RemoteDesk.call.path": "the path after the desk's address.",
     "worlds": "how many data sets the attacker holds equally possible.",
     "steps": "how many neighbours apart the worlds are.",
     "t": "the error asked about, in units of the score.",
     "gap": "how far the best candidate leads.",
-    "name": "the name.",
+    "name": "the name of the table.",
+    "mechanism_named.name": "the registered name.",
+    "RemoteTable.score.name": "the name under which the owner registered the score.",
     "claim": "what was claimed.",
     "witness": "the neighbours that refute the claim, or None.",
     "seconds": "how long it took.",
@@ -96,7 +130,9 @@ WORDS: Mapping[str, str] = {
     "out": "the folder that the results go to.",
     "arguments": "what the class of diffprivlib takes; see there.",
     "budget": "the name of the budget: a data set, or a part such as ``visits/alice``.",
+    "crossover_chart.budget": "the budget that the releases share.",
     "event": "one kind of release: a guarantee, or an event with its count.",
+    "StreamWitness.event": "for (ε, δ), the set of answers.",
     "group": "the declared group of people that the release touches, or None for everyone.",
     "times": "how often each.",
     "input_domain": "the OpenDP domain of the scores.",
@@ -115,13 +151,13 @@ WORDS: Mapping[str, str] = {
     "rows_per_person": "how many rows one person has at most.",
     "reference": "the mechanism to compare with.",
     "risk": "the largest belief that is tolerated.",
+    "posterior_chart.risk": "what ``discreet.analysis.disclosure_risk`` returned.",
     "with_probability": "how often the bound must hold.",
     "level": "how often the error must be met, between 0 and 1.",
     "symmetric": "whether exchanging candidates must change nothing but labels.",
     "shift_invariant": "whether adding a constant to all scores must change nothing.",
     "relation": "which neighbours: general, monotonic or custom.",
-    "pairs": "how many pairs of neighbours were compared.",
-    "largest": "the largest loss among them.",
+    "largest": "without bounds: the largest magnitude, 10¹² units by default.",
     "subject": "what was audited.",
     "status": '"refuted", "not refuted" or "proved".',
     "measured": "the largest loss found.",
@@ -129,6 +165,7 @@ WORDS: Mapping[str, str] = {
     "symbol": "the letter of both.",
     "worst": "the pair with the largest loss found.",
     "proof": "the page and the theorem that prove the claim, or None.",
+    "Guarantee.resting_on.proof": "the page and the theorems that it rests on.",
     "stages": "how it was sought.",
     "evaluations": "how many score vectors were evaluated.",
     "draws": "how many answers were drawn.",
@@ -144,6 +181,7 @@ WORDS: Mapping[str, str] = {
     "fields": "what was read from JSON.",
     "verdict": "proved by computation, consistent with a search, refuted or not checkable.",
     "covered": "the range on which it was checked.",
+    "StatisticalVerdict.covered": "what was searched, where that is no search among candidates.",
     "evidence": "what decides it, in words.",
     "numbers": "the figures behind it.",
     "authors": "who wrote it.",
@@ -156,13 +194,14 @@ WORDS: Mapping[str, str] = {
     "sequence": "the number of the entry.",
     "hash": "the hash of that entry.",
     "text": "what ``str`` wrote.",
+    "periods.text": "the first and the last period, with a colon between.",
     "store": "the open database.",
     "head": "where the history stood, as kept elsewhere.",
     "accountant": "what is added up.",
     "distance": "the L∞ distance between the scores of neighbours.",
     "parameters": "what the mechanism is built from.",
     "lower": "the least value of the grid.",
-    "upper": "the greatest.",
+    "upper": "the greatest value of the grid.",
     "index": "the position on the grid.",
     "user": "the column that tells people apart.",
     "one_row_per_user": "in place of ``user``: nobody has two rows.",
@@ -176,37 +215,29 @@ WORDS: Mapping[str, str] = {
     "engine": "which engine reads a file.",
     "candidate_column": "the column of labels; ``candidate``, or the first one.",
     "score_column": "the column of scores; ``score``, or the second one.",
-    "X": "the table of features, one row a person or as said by ``user``.",
+    "X": "the table of features, one row a person.",
     "y": "what is to be predicted.",
     "features": "the table of features.",
-    "target": "what is to be predicted, or reached.",
-    "formula": "which formula of the proof counts.",
-    "share": "the share of the runs that are as good.",
+    "target": "what is to be predicted.",
+    "formula": "a function that returns a ball.",
+    "share": "the part of all settings that counts as the best.",
     "folder": "where the files go.",
     "form": '"csv" or "parquet".',
     "force": "whether files of the same name are replaced.",
     "candidates": "what may be chosen: a public list.",
+    "worst_case_chart.candidates": "the numbers of candidates to compare.",
     "score": "the function that scores a candidate.",
-    "comparison": "what :func:`discreet.analysis.compare` returned.",
+    "comparison": "what ``discreet.analysis.compare`` returned.",
     "mechanisms": "the mechanisms to draw; the usual ones unless given.",
     "most": "how many candidates are drawn, from the best down.",
-    "releases": "how many releases.",
-    "risks": "what :func:`discreet.analysis.disclosure_risk` returned.",
+    "releases": "the numbers of releases to compare.",
     "chart": "an Altair chart.",
     "title": "the title.",
     "epsilons": "the values of ε to compare.",
-    "names": "what the caller calls the parameters.",
-    "extra": "which extra of the package is missing.",
-    "kind": "what kind it is.",
-    "loss": "the loss function.",
+    "kind": "the name of the question.",
     "run": "one private run, which returns a score and a result.",
-    "runs": "how many runs there are: a distribution.",
-    "shape": "η of the negative binomial distribution.",
-    "cost": "what one run costs.",
-    "rounds": "how many rounds.",
     "page": "the page in ``docs/proofs``.",
     "theorems": "the theorems that Coq has checked.",
-    "measures": "the measures asked for.",
     "frame": "the table as an engine's frame.",
     "points": "how many grid points there are.",
     "at_most": "the largest error that is allowed.",
@@ -215,14 +246,15 @@ WORDS: Mapping[str, str] = {
     "thorough": "whether the search takes its time.",
     "couple": "two neighbouring tables.",
     "one": "a table.",
-    "place": "the position.",
+    "place": "the position of the answer.",
     "time_limit": "after how many seconds a question to a database is broken off.",
-    "counted": "who counts the budget.",
+    "counted": "in place of ``user``: the column that says how many people a row stands for.",
+    "StatisticalVerdict.counted": "what the sizes of the stages count.",
     "covers": "the part of the people that stays within the bound.",
     "unit": "without bounds: the distance between grid points near zero.",
     "options": "what was compared, the best first.",
     "margin": "how far from the threshold a value must be to be told right.",
-    "others": "how many values are asked about before the one that crosses.",
+    "others": "the mechanisms that choose the largest value, to compare with.",
     "crossings": "how many crossings are paid for.",
     "args": "what the mechanism is built from.",
     "kwargs": "what the mechanism is built from, by name.",
@@ -239,30 +271,41 @@ WORDS: Mapping[str, str] = {
     "token": "what the desk's owner gave you.",
     "body": "what is sent, as plain data.",
     "key": "a name for this request, so that it is paid once however often it is sent.",
-    "question": "the name of the question.",
+    "question": "the question as plain data.",
     "desk": "the desk that was reached.",
     "above": "the number above which a value counts.",
     "table": "the name of the table.",
 }
 """What a parameter means, unless its docstring says so."""
 
+_SECTION = re.compile(r"^( *)(?:Args|Attributes):\n((?:\1 +.*\n?|\n)+)", re.M)
+_OBJECTS = ("object", "object | None", "Any")
+
 
 def described(text: str) -> set[str]:
     """The parameters that a docstring describes itself, under Args or Attributes."""
-    found = set()
-    for part in re.finditer(r"^( *)(?:Args|Attributes):\n((?:\1    .*\n?|\n)+)", text, re.M):
-        found |= set(re.findall(rf"^{part[1]}    \**(\w+)[^:\n]*: ", part[2], re.M))
+    found: set[str] = set()
+    for part in _SECTION.finditer(text):
+        found.update(re.findall(rf"^{part[1]}    \**(\w+)(?: \(.*\))?:\s", part[2], re.M))
     return found
 
 
-def parameters_of(thing: Any) -> list[inspect.Parameter]:
-    """What a caller passes."""
-    try:
-        listed = inspect.signature(thing).parameters.values()
-    except (TypeError, ValueError):
+def parameters_of(thing: Any) -> list[tuple[str, str]]:
+    """What a caller passes, each with its annotation as it is written."""
+    outer = getattr(thing, "__init__", None) if isinstance(thing, type) else thing
+    function = getattr(outer, "__wrapped__", outer)
+    if not isinstance(function, FunctionType):
         return []
+    code = function.__code__
+    flags = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + flags]
     hidden = ("self", "cls")
-    return [part for part in listed if part.name not in hidden and not part.name.startswith("_")]
+    notes = function.__annotations__
+    return [
+        (name, str(notes.get(name, "Any")))
+        for name in names
+        if name not in hidden and not name.startswith("_")
+    ]
 
 
 def words_for(owner: str, name: str) -> str | None:
@@ -270,31 +313,66 @@ def words_for(owner: str, name: str) -> str | None:
     return WORDS.get(f"{owner}.{name}", WORDS.get(name))
 
 
-def type_for(part: inspect.Parameter) -> str | None:
+def type_for(name: str, annotation: str) -> str | None:
     """What a person may pass where the code says only that it takes an object."""
-    if str(part.annotation) in ("object", "object | None", "<class 'object'>", "Any"):
-        return TYPES.get(part.name)
-    return None
+    return TYPES.get(name) if annotation in _OBJECTS else None
 
 
-def fill(owner: str, thing: Any, lines: list[str]) -> None:
-    """Add to a docstring, as Napoleon has left it, what it does not say of its parameters."""
-    told = "\n".join(lines)
-    added = []
-    for part in parameters_of(thing):
-        words = words_for(owner, part.name)
-        if (
-            words
-            and f":param {part.name}:" not in told
-            and not re.search(rf":param \\?\*+{part.name}:", told)
-        ):
-            added.append(f":param {part.name}: {words}")
-        kind = type_for(part)
-        if kind and f":type {part.name}:" not in told:
-            added.append(f":type {part.name}: *{kind}*")
-    if added:
-        place = next(
-            (n for n, line in enumerate(lines) if line.startswith((":return", ":raise"))),
-            len(lines),
-        )
-        lines[place:place] = ["", *added, ""]
+def explain(names: Mapping[str, Any]) -> None:
+    """Complete the docstrings of the functions, classes and methods that a module makes public.
+
+    Example:
+        >>> def halve(epsilon: object) -> None:
+        ...     "Half of it."
+        >>> explain({"__all__": ["halve"], "halve": halve})
+        >>> print(halve.__doc__)
+        Half of it.
+        <BLANKLINE>
+        Args:
+            epsilon (int, float, Fraction, Decimal or str):
+                ε of one release: how much one person may change any probability, as a factor e^ε.
+    """
+    for name in names["__all__"]:
+        for owner, thing in _parts(names.get(name)):
+            _complete(owner, thing)
+
+
+def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(thing, FunctionType):
+        yield thing.__name__, thing
+    elif isinstance(thing, type) and not issubclass(thing, BaseException):
+        yield thing.__name__, thing
+        for base in thing.__mro__:
+            if base.__module__.startswith("discreet."):
+                for name, part in vars(base).items():
+                    inner = getattr(part, "__func__", part)
+                    if not name.startswith("_") and isinstance(inner, FunctionType):
+                        yield f"{base.__name__}.{name}", inner
+
+
+def _complete(owner: str, thing: Any) -> None:
+    told = thing.__doc__
+    if not told:  # python -OO drops docstrings
+        return
+    known = described(told)
+    added = [
+        _line(name, type_for(name, annotation), words)
+        for name, annotation in parameters_of(thing)
+        if name not in known and (words := words_for(owner, name))
+    ]
+    if not added:
+        return
+    text, lines = cleandoc(told), "\n".join(added)
+    section = re.search(r"^(?:Args|Attributes):\n(?:(?: +.*)?\n)*(?: .*)?", text + "\n", re.M)
+    if section:
+        before, after = text[: section.end()].rstrip(), text[section.end() :]
+        thing.__doc__ = f"{before}\n{lines}\n\n{after}".rstrip()
+        return
+    place = re.search(r"^(?:Returns|Raises|Yields|Examples?):$", text, re.M)
+    at = place.start() if place else len(text)
+    thing.__doc__ = f"{text[:at].rstrip()}\n\nArgs:\n{lines}\n\n{text[at:]}".rstrip()
+
+
+def _line(name: str, kind: str | None, words: str) -> str:
+    head = f"    {name} ({kind}):" if kind else f"    {name}:"
+    return f"{head} {words}" if len(head) + len(words) < 100 else f"{head}\n        {words}"
