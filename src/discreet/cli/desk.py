@@ -142,7 +142,9 @@ def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
         say_json(rows)
     else:
         names = ("time", "analyst", "question", "table", "column", "epsilon", "entry", "state")
-        print_table(names, [[row[name] for name in names] for row in rows])
+        print_table(
+            names, [["" if row[name] is None else row[name] for name in names] for row in rows]
+        )
 
 
 @command("status")
