@@ -75,8 +75,8 @@ def _of_top(
         ways, moved = count, k * distance
     within = error_bound(epsilon, ways, with_probability=LEVEL, sensitivity=moved, monotonic=True)
     return (
-        f"no place of the answer{_each(question)} has more than {math.ceil(within)} people fewer than belong "
-        "there"
+        f"the value in each place{_each(question)} has at most {math.ceil(within)} people fewer than the one "
+        "that belongs there"
     )
 
 
