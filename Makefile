@@ -19,7 +19,7 @@ help:
 	@echo "make package      build sdist and wheel, check them, and try the wheel in a clean environment"
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
 	@echo "make bench-large  the benchmarks at full size"
-	@echo "make mutants      plant small defects and see whether the tests notice; takes hours (benchmarks/mutants.py)"
+	@echo "make mutants      plant small defects and see whether the tests notice; continues where it ended (benchmarks/mutants.py)"
 	@echo "make clean        remove the virtual environment and what was built"
 
 $(BIN)/python:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.cli.ask import FOUND, HOW, ROWS, WHAT, WHO, Question, ask_table, growing, listed
+from discreet.cli.ask import (
+    FOUND,
+    HOW,
+    READ_AS,
+    ROWS,
+    WHAT,
+    WHO,
+    Question,
+    ask_table,
+    growing,
+    listed,
+)
 from discreet.cli.commands import command, option
 
 
@@ -42,6 +53,7 @@ def first(**asked: Any) -> None:
     "--covers NUMBER", "The part of the people who are to stay within the bound.", default="0.999"
 )
 @growing()
+@READ_AS
 @WHO
 @ROWS
 @FOUND

@@ -85,31 +85,17 @@ def _of_top(
     )
 
 
-def _of_median(
-    column: Column, question: Any, epsilon: Fraction, relation: str, _one_value: bool
-) -> str | None:
-    points = _points(column)
-    if points is None:
-        return None
-    # The score −|N − 2A| moves by 1 for a person more or less, by 2 for one replaced.
-    sensitivity = 1 if relation == ADD_REMOVE else 2
-    within = error_bound(epsilon, points, with_probability=LEVEL, sensitivity=sensitivity)
-    return (
-        f"the rank of the answer{_each(question)} is at most {_people(within / 2)} further from the "
-        "middle than that of the best grid point"
-    )
-
-
 def _of_quantiles(
     column: Column, question: Any, epsilon: Fraction, relation: str, _one_value: bool
 ) -> str | None:
     points = _points(column)
     if points is None:
         return None
+    levels = getattr(question, "at", ["0.5"])
     within = rank_error(
-        question.at, points=points, epsilon=epsilon, with_probability=LEVEL, neighbours=relation
+        levels, points=points, epsilon=epsilon, with_probability=LEVEL, neighbours=relation
     )
-    many = ", and by more only where very many share one value" if len(question.at) > 1 else ""
+    many = ", and by more only where very many share one value" if len(levels) > 1 else ""
     return f"no answer's rank{_each(question)} is off by more than {_people(within)}{many}"
 
 
@@ -132,7 +118,7 @@ def _of_first(
 _WORDS = {
     "mode": _of_mode,
     "top_k": _of_top,
-    "median": _of_median,
+    "median": _of_quantiles,
     "quantiles": _of_quantiles,
     "first_above": _of_first,
 }

@@ -18,6 +18,7 @@ from discreet.questions.candidates import public_candidates
 from discreet.questions.scoring import noisy_count, share_of, within
 from discreet.questions.spending import AnyLedger, Asker, Part, event_of, mixed
 from discreet.tables import Rows, Table, open_table
+from discreet.tables.compared import require_condition
 from discreet.tables.counts import Counts
 from discreet.tables.where import Condition, comparisons, parse
 
@@ -178,7 +179,7 @@ class Context(Asker):
         if self.counted is not None:
             table.require_number(self.counted)
         if condition is not None:
-            table.require_condition(condition)
+            require_condition(table, condition)
         return table
 
     def asking(self, column: str, epsilon: object) -> Asking:

@@ -75,7 +75,6 @@ def comparison_chart(comparison: Comparison) -> Any:
     if not records:
         raise ParameterError("there is nothing to draw: every expected error is zero")
     for record in records:
-        record["ratio"] = None if record["ratio"] != record["ratio"] else record["ratio"]
         record["mechanism"] = titled(record["mechanism"], private=record["private"])
     chart = line_chart(
         records,
