@@ -67,6 +67,7 @@ pages: $(VENV)/.test
 	$(BIN)/python docs/_extensions/claims_page.py
 	$(BIN)/python docs/_extensions/pictures.py
 	$(BIN)/python docs/_extensions/benchmark_pictures.py
+	$(BIN)/python docs/_extensions/screenshots.py
 	$(BIN)/python docs/_extensions/outputs.py
 	$(BIN)/python docs/_extensions/proof_picture.py
 	$(BIN)/discreet reproduce --quick --only pf-fig1b --only err-fig8 --out build/report

@@ -34,7 +34,7 @@ _STYLES = {
 )
 @option(
     "--claim CLAIM",
-    "pure:1, bounded-range:1, zcdp:0.125, approx:1,1e-6 or regular; pure at --epsilon unless told.",
+    "pure:1, bounded-range:1, zcdp:0.125, approx:1,1e-6 or regular; pure at --epsilon by default.",
 )
 @option("--epsilon NUMBER", "The mechanism's ε.")
 @option("--scale NUMBER", "The noise scale, in place of ε.")
@@ -43,15 +43,15 @@ _STYLES = {
 @option("--optimize NAME", "max or min.")
 @option("--crossings COUNT", "For above-threshold: how many end the stream.", default=1)
 @option("--sensitivity NUMBER", "How far one person moves one score.", default="1")
-@option("--monotonic/--general", "Only such neighbours; both unless told.", default=None)
+@option("--monotonic/--general", "Only such neighbours; both by default.", default=None)
 @option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True)
 @option("--thorough", "Look several times as long, in more places.")
 @option("--starts COUNT", "Climbs for each neighbour relation.", default=6)
 @option("--seed SEED", "The same seed gives the same verdict.", type=int, default=0)
 @option(
     "--sampled COUNT",
-    "For what can only be run, as sample(scores, size) or function(scores): draw up to so many answers "
-    "for each score vector, e.g. 200000. --starts and --seed do not count then.",
+    "For what can only be run, as sample(scores, size) or function(scores): draw up to this many answers "
+    "for each score vector, e.g. 200000. --starts and --seed then have no effect.",
     name="samples",
 )
 @option("--json", "Print the verdict as JSON.")
