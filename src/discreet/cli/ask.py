@@ -60,7 +60,8 @@ _CANDIDATES = option(
 )
 _UNKNOWN = stack(
     option(
-        "--delta NUMBER", "Without --candidates or --groups: how likely the guarantee may fail."
+        "--delta NUMBER",
+        "Without --candidates or --groups: how likely the guarantee is to fail, at most.",
     ),
     option(
         "--considered COUNT", "Without --candidates: how many values compete at most.", default=100
@@ -70,8 +71,12 @@ _COUNTS = stack(
     option("--with-count", "Also a noisy count, for a part of epsilon."),
     option("--count-share NUMBER", "The part of epsilon that counts get.", default="0.25"),
 )
-_OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
-FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
+_OTHER = option(
+    "--other LABEL", "One more candidate, for every value that is not among --candidates."
+)
+FOUND = option(
+    "--delta NUMBER", "With --by and no --groups: how likely the guarantee is to fail, at most."
+)
 _STEP = option("--step NUMBER", "How far apart grid points are: 5, 1d, 15min.", default="1")
 READ_AS = option(
     "--read-as NAME",
@@ -106,7 +111,7 @@ _GRID = stack(
 _VALUES = stack(
     option(
         "--per-person NAME",
-        "What a person with several values counts with: least, largest, random or mean.",
+        "Which value counts for a person with several: least, largest, random or mean.",
         default="least",
     ),
     option(
@@ -121,12 +126,12 @@ ROWS = stack(
     option(
         "--groups LIST",
         "With --by: the public groups, with commas, or a file; without it, with --delta, those of the data "
-        "that have people enough to be named.",
+        "that have enough people to be named.",
         callback=lambda _context, _option, text: listed(text),
     ),
     option(
         "--groups-per-person NUMBER",
-        "A person counts in so many groups at most, drawn from theirs; ε is shared. 'choose': a bound that "
+        "A person counts in at most this many groups, drawn from theirs; ε is shared. 'choose': a bound that "
         "is found privately.",
         default="1",
         callback=lambda _context, _option, text: int(text) if text.isdecimal() else text,
@@ -142,7 +147,7 @@ HOW = stack(
     ),
     option("--people-share NUMBER", "The part of epsilon that --with-people gets.", default="0.1"),
     option("--ask-password", "Ask for the database's password, where no file or variable has it."),
-    option("--time-limit SECONDS", "So long may a database work; then nothing is released."),
+    option("--time-limit SECONDS", "How long a database may work; after that nothing is released."),
     option("--engine NAME", "Who reads the file: duckdb, polars, pandas or spark."),
     option("--delimiter SIGN", "What separates the fields of a CSV file, e.g. ';'."),
     option("--encoding NAME", "How a CSV file is encoded, e.g. cp1252."),

@@ -27,7 +27,7 @@ from discreet.cli.commands import command, option
     callback=lambda _context, _option, text: text if ":" in (text or "") else listed(text),
 )
 @option("--above NUMBER", "How many people a group must reach.", required=True)
-@option("--crossings COUNT", "Name up to so many groups, not only the first.", default=None)
+@option("--crossings COUNT", "Name up to this many groups, not only the first.", default=None)
 @option("--with-gap", "Also by how many people, with noise, at no cost.")
 @WHO
 @option(

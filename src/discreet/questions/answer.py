@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.displays import visible
+from discreet.displays import counted, visible
 from discreet.neighbours import Neighbours
 from discreet.numbers.exact import refuse
 from discreet.numbers.printing import figure
@@ -350,8 +350,8 @@ def about_found_groups(by: str, *, one: bool) -> Sentences:
 def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sentences:
     """A bound on the groups of a person that was itself a private choice."""
     return (
-        f"A person counts in at most {most} groups: chosen privately, for ε = {figure(epsilon)} of the "
-        f"total, so that about {figure(covered)} of the people count in all of theirs.",
+        f"A person counts in at most {counted(most, 'group')}: chosen privately, for ε = {figure(epsilon)} "
+        f"of the total, so that about {figure(covered)} of the people count in all of theirs.",
     )
 
 

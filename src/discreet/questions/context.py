@@ -75,7 +75,7 @@ class Terms(TableTerms, total=False):
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
         by: one answer for each of the public ``groups`` of this column.
         groups: the public groups: whatever ``candidates`` may be, but for a grid. None, with ``delta``: those
-            of the data that have people enough to be named (``docs/proofs/groups-from-the-data.md``).
+            of the data that have enough people to be named (``docs/proofs/groups-from-the-data.md``).
         groups_per_person: a person counts in so many groups at most (one by default), drawn at random from
             those of their rows, and the budget is shared out accordingly; ``"choose"`` finds a bound
             privately within which about nine of ten people count in all of their groups.

@@ -36,6 +36,7 @@ from discreet.analysis.worst_case import (
     worst_case_error,
     worst_case_lower_bound,
 )
+from discreet.displays import counted
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
 from discreet.mechanisms import Exponential, PermuteAndFlip
@@ -389,7 +390,7 @@ def _label(scores: Scores, index: int) -> str:
 
 def _counted(shown_count: int, total: int) -> str:
     if shown_count == total:
-        return f"{total} candidates"
+        return counted(total, "candidate")
     return f"the {shown_count} best of {total} candidates"
 
 
