@@ -19,7 +19,7 @@ help:
 	@echo "make package      build sdist and wheel, check them, and try the wheel in a clean environment"
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
 	@echo "make bench-large  the benchmarks at full size"
-	@echo "make mutants      plant small defects and see whether the tests notice; takes hours (benchmarks/mutants.py)"
+	@echo "make mutants      plant small defects and see whether the tests notice; continues where it ended (benchmarks/mutants.py)"
 	@echo "make clean        remove the virtual environment and what was built"
 
 $(BIN)/python:
@@ -66,6 +66,8 @@ man: $(VENV)/.test
 pages: $(VENV)/.test
 	$(BIN)/python docs/_extensions/claims_page.py
 	$(BIN)/python docs/_extensions/pictures.py
+	$(BIN)/python docs/_extensions/benchmark_pictures.py
+	$(BIN)/python docs/_extensions/screenshots.py
 	$(BIN)/python docs/_extensions/outputs.py
 	$(BIN)/python docs/_extensions/proof_picture.py
 	$(BIN)/discreet reproduce --quick --only pf-fig1b --only err-fig8 --out build/report

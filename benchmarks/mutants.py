@@ -1,295 +1,349 @@
 """Plant small defects in the code, one at a time, and see whether the tests notice: ``make mutants``.
 
-A mutant is one module with one change: a boundary, an operator, a constant by one, a minimum for a maximum,
-a rounding the other way, a ``raise`` or an ``if`` that is gone, a returned None. Those of guarantees and
-accounting are judged by the tests of these rooms, first by the quick ones; with ``--elsewhere N`` so many
-more are drawn from the other rooms, each judged by the test file of its module. Everything happens in a
-copy of the tree, each mutant in a fork of this process, which has the heavy libraries imported already.
+All mutants of guarantees and accounting (``benchmarks/changes.py`` says what a mutant is) are judged by the
+tests and the examples of these rooms, and with ``--elsewhere N`` so many drawn from the other modules that
+have a test file, by these files and the examples. First every test runs once without a mutant: how
+long it takes and which lines it reaches. A mutant is then judged by the tests that reach its statement,
+the quickest first, up to the first that fails: in a fork of a process that has everything imported and
+collected, where only the functions that differ are exchanged. What runs on import is imported anew in
+a fork of its own.
 
-The order is shuffled by a fixed seed: a run that is cut short by its time limit has judged a random sample.
+Verdicts are kept in ``build/mutants``, by the name of the mutant: a run that was cut short continues where
+it ended. ``--again`` judges once more what survived. The order is shuffled by a fixed seed, so that what was
+judged is a random sample at any time.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
+import contextlib
+import gc
+import hashlib
 import importlib
+import json
 import os
 import random
 import resource
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.changes import ROOT, SOURCE, Mutant, mutants, original, replacements
+from benchmarks.reach import FULL, QUICK, Explorer, Reach
+
 ROOMS = ("guarantees", "accounting")
-FULL = [
-    "src/discreet/guarantees",  # their examples
-    "src/discreet/accounting",
-    "tests/guarantees",
-    "tests/accounting",
-    "tests/laws/test_guarantees.py",
-]
-SLOW = (
-    "ten_thousand", "test_order", "own_conversion", "gaussian_pair", "chain", "at_the_ends",
-    "independent_one", "three_hundred", "more_epsilon", "two_steps", "stronger_promise",
-)  # fmt: skip
-SLOWEST, PATIENCE, MEMORY = 20.0, 300.0, 6 * 2**30
+ROOM_TESTS = [f"{place}/{room}" for room in ROOMS for place in ("tests", "src/discreet")]
+ROOM_TESTS.append("tests/laws/test_guarantees.py")
+RECORD = ROOT / "build/mutants"
+MEMORY = 8 * 2**30
 SEED = 20
-WARM = ("numpy", "flint", "scipy.special", "polars")
-
-COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,  # codespell:ignore notin
-    ast.NotIn: ast.In,  # codespell:ignore notin
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
-COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Div,
-    ast.Pow: ast.Mult,
-    ast.Mod: ast.FloorDiv,
-}
-_PAIRS = (("min", "max"), ("floor", "ceil"), ("any", "all"), ("upper", "lower"))
-OPPOSITE = {one: two for pair in _PAIRS for one, two in (pair, pair[::-1])}
+AT_ONCE = 60
+WARM = ("numpy", "flint", "scipy.special", "scipy.stats", "polars", "rich.progress")
+QUIET = ["-s", "-qq", "-p", "no:cacheprovider", "--no-header", "--no-summary"]
 
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change of one module."""
-
-    path: str
-    place: str
-    change: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.place}: {self.change}"
-
-
-def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:  # noqa: PLR0912 (a table)
-    """What may stand in the place of a node."""
-    other = copy.deepcopy(node)
-    match node, other:
-        case ast.Compare(ops=[kind]), ast.Compare() if type(kind) in COMPARED:
-            other.ops = [COMPARED[type(kind)]()]
-            yield f"{ast.unparse(node)} → {ast.unparse(other)}", other
-        case ast.BinOp(), ast.BinOp() if type(node.op) in COMPUTED:
-            other.op = COMPUTED[type(node.op)]()
-            yield f"{ast.unparse(node)} → {ast.unparse(other)}", other
-        case ast.BoolOp(), ast.BoolOp():
-            other.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-            yield f"{ast.unparse(node)} → {ast.unparse(other)}", other
-        case ast.UnaryOp(op=ast.Not() | ast.USub()), ast.UnaryOp():
-            yield f"{ast.unparse(node)} → {ast.unparse(node.operand)}", node.operand
-        case ast.Constant(value=bool(value)), _:
-            yield f"{value} → {not value}", ast.Constant(not value)
-        case ast.Constant(value=int(value) | float(value)), _:
-            for step in (1, -1):
-                yield f"{value} → {value + step}", ast.Constant(value + step)
-        case ast.Name(id=name, ctx=ast.Load()), ast.Name() if name in OPPOSITE:
-            other.id = OPPOSITE[name]
-            yield f"{name} → {other.id}", other
-        case ast.Attribute(attr=name, ctx=ast.Load()), ast.Attribute() if name in OPPOSITE:
-            other.attr = OPPOSITE[name]
-            yield f"{ast.unparse(node)} → .{other.attr}", other
-        case ast.Call(func=ast.Name(id="upper_bound"), args=[formula, *given]), ast.Call():
-            turned = ast.parse(
-                f"lambda *given: -({ast.unparse(formula)})(*given)", mode="eval"
-            ).body
-            other.args = [turned, *given]
-            yield f"{ast.unparse(node)[:60]} rounded down", ast.UnaryOp(ast.USub(), other)
-        case ast.Raise(), _:
-            yield f"no {ast.unparse(node)[:60]}", ast.Pass()
-        case ast.If(), ast.If():
-            other.test = ast.Constant(False)
-            yield f"no if {ast.unparse(node.test)}", other
-        case ast.Return(value=ast.expr() as value), _:
-            if not (isinstance(value, ast.Constant) and value.value is None):
-                yield f"return {ast.unparse(value)[:60]} → None", ast.Return(ast.Constant(None))
-
-
-def _fields(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Every node that runs, with its place: no annotation, decorator, docstring or assertion."""
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list", "ctx", "op", "ops"):
-            continue
-        children = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
-        for place, child in children:
-            told = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
-            if isinstance(child, ast.AST) and not told and not isinstance(child, ast.Assert):
-                yield node, name, place, child
-                yield from _fields(child)
-
-
-def mutants(path: Path) -> Iterator[Mutant]:
-    """Every mutant of a module."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for parent, name, place, child in _fields(tree):
-        for change, other in _changes(child):
-            new = ast.fix_missing_locations(ast.copy_location(other, child))
-            held = getattr(parent, name)
-            kept = list(held) if place is not None else held
-            if place is not None:
-                held[place] = new
-            else:
-                setattr(parent, name, new)
-            text = ast.unparse(tree)
-            setattr(parent, name, kept)
-            at = f"{getattr(child, 'lineno', 0)}:{getattr(child, 'col_offset', 0)}"
-            yield Mutant(str(path.relative_to(ROOT)), at, " ".join(change.split()), text)
-
-
-def judged(tree: Path, tests: list[str], seconds: float) -> str:
-    """``passed``, ``failed`` or ``late``: what the tests say in the copy, in a process of its own."""
+def forked(run: Callable[[int], int], seconds: float) -> tuple[str, str]:
+    """``survived``, ``killed`` or ``late``, and by what: ``run`` in a process of its own, for so long."""
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.setsid()
-        os.chdir(tree)
+        quiet = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(quiet, stream)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1)
-        os.dup2(quiet, 2)
-        os._exit(int(pytest.main([*tests, "-x", "-q", "-p", "no:cacheprovider"])))
-    until = time.monotonic() + seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
+        code = 3
+        with contextlib.suppress(BaseException):
+            code = run(writing)
+        os._exit(code)
+    os.close(writing)
+    until, status = time.monotonic() + 30 + 4 * seconds, -1
     while time.monotonic() < until:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            return "passed" if status == 0 else "failed"
-        time.sleep(0.02)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return "late"
+            break
+        time.sleep(0.005)
+    else:
+        status = signal.SIGKILL
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # what a test had started
+    if not done:
+        os.waitpid(child, 0)
+    told = b""
+    os.set_blocking(reading, False)
+    with contextlib.suppress(BlockingIOError):
+        told = os.read(reading, 1000)
+    os.close(reading)
+    late = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGXCPU)
+    return "late" if late else "killed" if status else "survived", told.decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """The copy of the tree in which mutants are judged."""
+def plant(path: str, code: CodeType) -> None:
+    """From now on an import of this module runs this code."""
+    kept, where = SourceFileLoader.get_code, str(ROOT / path)
 
-    tree: Path
-    needed: dict[str, float]
+    def get_code(self: SourceFileLoader, name: str) -> CodeType | None:
+        return code if self.path == where else kept(self, name)
 
-    def survives(self, mutant: Mutant, tests: list[str]) -> str:
-        """``survived``, ``killed`` or ``late`` (a kill: the tests would have stood still)."""
-        limit = min(PATIENCE, 20 + 4 * self.seconds(tests))
-        place = self.tree / mutant.path
-        kept = place.read_text(encoding="utf-8")
-        for compiled in (place.parent / "__pycache__").glob(f"{place.stem}.*.pyc"):
-            compiled.unlink()
-        place.write_text(mutant.text, encoding="utf-8")
-        try:
-            said = judged(self.tree, tests, limit)
-        finally:
-            place.write_text(kept, encoding="utf-8")
-        return {"passed": "survived", "failed": "killed"}.get(said, said)
+    SourceFileLoader.get_code = get_code  # type: ignore[assignment]
 
-    def seconds(self, tests: list[str]) -> float:
-        """How long the tests take without a mutant; infinite if they do not pass in time."""
-        name = " ".join(tests)
-        if name not in self.needed:
+
+def run_items(items: list[Any], told: int) -> int:
+    """Run tests up to the first that fails, whose name is written to ``told``."""
+    failed = list[str]()
+
+    class Watch:
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            if report.failed:
+                failed.append(report.nodeid)
+
+    if not items:
+        return 0
+    items[0].config.pluginmanager.register(Watch())
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        if failed:
+            os.write(told, failed[0].encode()[:1000])
+            item.session._setupstate.teardown_exact(None)
+            return 1
+    return 0
+
+
+class Chooser:
+    """A plugin that runs some of the tests in a given order, up to the first that fails."""
+
+    def __init__(self, chosen: list[str], told: int) -> None:
+        self.chosen, self.told = chosen, told
+        self.code = 0
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        found = {item.nodeid: item for item in session.items}
+        missing = any(name not in found for name in self.chosen)  # collecting failed
+        if missing:
+            os.write(self.told, b"collecting")
+        self.code = 1 if missing else run_items([found[name] for name in self.chosen], self.told)
+        return True
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            os.write(self.told, b"collecting")
+            os._exit(1)
+
+
+@dataclass(slots=True)
+class Work:
+    """What is to be judged, where verdicts are kept, and until when."""
+
+    pending: list[Mutant]
+    most: float
+    until: float
+    reach: Reach
+    done: int = 0
+
+    def keep(self, mutant: Mutant, verdict: str, by: str, began: float) -> None:
+        """Write a verdict down."""
+        entry = {"name": mutant.name, "line": mutant.lines.start, "verdict": verdict, "by": by}
+        entry["seconds"] = round(time.monotonic() - began, 2)
+        with (RECORD / "verdicts.jsonl").open("a", encoding="utf-8") as out:
+            print(json.dumps(entry, ensure_ascii=False), file=out)
+        self.done += 1
+        if sys.stderr.isatty():
+            print(f"\r{self.done:,} of {len(self.pending):,}", end="", file=sys.stderr, flush=True)
+
+    def limit(self, tests: list[str]) -> float:
+        """Seconds of processor time after which a mutant counts as endless."""
+        return 20 + 6 * sum(self.reach.seconds[name] for name in tests)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() > self.until
+
+
+class Judge:
+    """A plugin that has everything collected and judges one mutant after another, each in a fork."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        found = {item.nodeid: item for item in session.items}
+        live = defaultdict[str, list[FunctionType]](list)
+        for one in gc.get_objects():
+            if isinstance(one, FunctionType):
+                live[one.__code__.co_filename].append(one)
+        gc.freeze()
+        for mutant in self.work.pending:
+            if self.work.late:
+                break
+            code = mutant.code()
+            changed = replacements(original(mutant.path), code)
+            if changed is None:
+                continue
+            tests, otherwise = self.work.reach.tests(mutant, self.work.most, imported=False)
             began = time.monotonic()
-            said = judged(self.tree, tests, PATIENCE)
-            self.needed[name] = time.monotonic() - began if said == "passed" else float("inf")
-        return self.needed[name]
+
+            def run(
+                told: int,
+                mutant: Mutant = mutant,
+                code: CodeType = code,
+                changed: dict[tuple[str, int], CodeType] = changed,
+                tests: list[str] = tests,
+            ) -> int:
+                plant(mutant.path, code)
+                for one in live[str(ROOT / mutant.path)]:
+                    key = (one.__code__.co_qualname, one.__code__.co_firstlineno)
+                    one.__code__ = changed.get(key, one.__code__)
+                return run_items([found[name] for name in tests], told)
+
+            said, by = forked(run, self.work.limit(tests))
+            self.work.keep(mutant, otherwise if said == "survived" else said, by, began)
+        return True
 
 
-def _copied(to: Path) -> None:
-    git = shutil.which("git") or "git"
-    listed = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)  # noqa: S603
-    for name in listed.stdout.decode().split("\0"):
-        if name and (ROOT / name).is_file():
-            (to / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, to / name)
+def judge_imports(work: Work) -> None:
+    """The mutants of what runs on import, each with an import and a collection of its own."""
+    for mutant in work.pending:
+        if work.late:
+            return
+        code = mutant.code()
+        if replacements(original(mutant.path), code) is not None:
+            continue
+        began = time.monotonic()
+        tests, otherwise = work.reach.tests(mutant, work.most, imported=True)
+
+        def run(
+            told: int, mutant: Mutant = mutant, code: CodeType = code, tests: list[str] = tests
+        ) -> int:
+            plant(mutant.path, code)
+            judge = Chooser(tests, told)
+            files = list(dict.fromkeys(name.partition("::")[0] for name in tests))
+            ended = pytest.main([*files, *QUIET], plugins=[judge])
+            return judge.code or int(ended not in (0, pytest.ExitCode.NO_TESTS_COLLECTED))
+
+        said, by = forked(run, work.limit(tests))
+        work.keep(mutant, otherwise if said == "survived" else said, by, began)
 
 
-def _tests(path: Path) -> list[str]:
-    """The tests that judge a mutant of this module first; none if it has no test file of its own."""
-    place = path.relative_to(ROOT / "src/discreet")
-    if place.parent.name in ROOMS:
-        return [
-            f"tests/{place.parent}",
-            f"src/discreet/{place.parent}",
-            "-k",
-            " and ".join(f"not {name}" for name in SLOW),
-        ]
+def _own_tests(path: Path) -> list[str]:
+    """The test file and the examples of a module; none if it has no test file of its own."""
+    place = path.relative_to(SOURCE)
     test = Path("tests") / place.parent / f"test_{place.name}"
-    return [str(test)] if (ROOT / test).exists() else []
+    return [str(test), str(path.relative_to(ROOT))] if (ROOT / test).exists() else []
 
 
-def _drawn(most: int | None, elsewhere: int) -> list[Mutant]:
-    """All mutants of the rooms in a shuffled order, or some, and a sample of the others."""
+def _drawn(elsewhere: int) -> tuple[list[Mutant], list[Mutant]]:
+    """All mutants of the rooms in a shuffled order, and a sample of the others."""
     order = random.Random(SEED)  # noqa: S311
-    modules = sorted((ROOT / "src/discreet").rglob("*.py"))
+    modules = sorted(SOURCE.rglob("*.py"))
     ours = [m for p in modules if p.parent.name in ROOMS for m in mutants(p)]
     order.shuffle(ours)
     print(f"{len(ours):,} mutants of {' and '.join(ROOMS)}", flush=True)
     if not elsewhere:
-        return ours[:most]
-    others = [m for p in modules if p.parent.name not in ROOMS and _tests(p) for m in mutants(p)]
+        return ours, []
+    others = [
+        m for p in modules if p.parent.name not in ROOMS and _own_tests(p) for m in mutants(p)
+    ]
     print(f"{len(others):,} mutants of other modules that have a test file", flush=True)
-    return ours[:most] + order.sample(others, elsewhere)
+    return ours, order.sample(others, min(elsewhere, len(others)))
+
+
+def _tree() -> str:
+    """Which code and which tests these are."""
+    digest = hashlib.sha256()
+    for path in sorted([*SOURCE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _verdicts() -> dict[str, dict[str, Any]]:
+    place = RECORD / "verdicts.jsonl"
+    lines = place.read_text(encoding="utf-8").splitlines() if place.exists() else []
+    return {entry["name"]: entry for entry in map(json.loads, lines)}
+
+
+def _forget_survivors() -> None:
+    kept = [entry for entry in _verdicts().values() if entry["verdict"] in ("killed", "late")]
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in kept]
+    (RECORD / "verdicts.jsonl").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _session(tests: list[str], plugin: object) -> None:
+    """A session of pytest in a fork of its own, so that this process never imports the library."""
+    child = os.fork()
+    if child == 0:
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                pytest.main([*tests, *QUIET, f"--basetemp={folder}/tests"], plugins=[plugin])
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
+def judge(group: list[Mutant], tests: list[str], most: float, until: float) -> None:
+    """Judge what has no verdict yet, or, with all tests, what is in doubt."""
+    pending = _open(group, in_doubt=most == FULL)
+    if not pending or time.monotonic() > until:
+        return
+    reach = Reach(RECORD / f"reach-{_tree()}.jsonl")
+    reach.read()
+    _session(tests, Explorer(reach))
+    reach = Reach(reach.place)
+    reach.read()
+    work = Work(pending, most, until, reach)
+    _session(tests, Judge(work))
+    judge_imports(work)
+
+
+def _open(group: list[Mutant], *, in_doubt: bool = True) -> list[Mutant]:
+    """What has no verdict, or one in doubt."""
+    known = _verdicts()
+    settled = (
+        ("killed", "late", "survived") if in_doubt else ("killed", "late", "survived", "doubtful")
+    )
+    return [m for m in group if known.get(m.name, {}).get("verdict") not in settled]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants")
-    parser.add_argument("--most", type=int, help="of guarantees and accounting; all by default")
-    parser.add_argument("--elsewhere", type=int, default=0, help="how many of the other rooms")
+    parser.add_argument("--elsewhere", type=int, default=0, help="how many of the other modules")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="draw no more after it")
+    parser.add_argument("--again", action="store_true", help="judge once more what survived")
     chosen = parser.parse_args()
     until = time.monotonic() + chosen.seconds
-    work = _drawn(chosen.most, chosen.elsewhere)
+    RECORD.mkdir(parents=True, exist_ok=True)
     for name in WARM:
         importlib.import_module(name)
-    count = {"killed": 0, "late": 0, "survived": 0, "not judged": 0}
-    doubtful = list[Mutant]()
-    with tempfile.TemporaryDirectory() as folder:
-        _copied(Path(folder))
-        bench = Bench(Path(folder), {})
-        for room in ROOMS:
-            tests = _tests(ROOT / f"src/discreet/{room}/x.py")
-            print(f"{room} without a mutant: {bench.seconds(tests):.1f} s", flush=True)
-        sys.dont_write_bytecode = True  # two mutants of one size in one second look alike
-        for number, mutant in enumerate(work, 1):
-            if time.monotonic() > until:
-                count["not judged"] += len(work) - number + 1
-                break
-            tests = _tests(ROOT / mutant.path)
-            ours = tests[-2:-1] == ["-k"]
-            slow = not ours and bench.seconds(tests) > SLOWEST
-            said = "not judged" if slow else bench.survives(mutant, tests)
-            if said == "survived" and ours:
-                print(f"survived the quick tests: {mutant}", flush=True)
-                doubtful.append(mutant)
-                continue
-            count[said] += 1
-            if said != "killed":
-                print(f"{said}: {mutant}", flush=True)
-            if sys.stderr.isatty():
-                print(f"\r{number:,} of {len(work):,}", end="", file=sys.stderr, flush=True)
-        print(f"{count}; {len(doubtful):,} survived the quick tests", flush=True)
-        for mutant in doubtful:
-            said = bench.survives(mutant, FULL)
-            count[said] += 1
-            print(f"{said} by all tests of the rooms: {mutant}", flush=True)
-    print(", ".join(f"{number:,} {said}" for said, number in count.items()))
+    os.chdir(ROOT)
+    if chosen.again:
+        _forget_survivors()
+    rooms, elsewhere = _drawn(chosen.elsewhere)
+    groups = [("rooms", rooms, ROOM_TESTS)]
+    for start in range(0, len(elsewhere), AT_ONCE):  # so that a part of the tests is a beginning
+        group = elsewhere[start : start + AT_ONCE]
+        tests = list(dict.fromkeys(t for m in group for t in _own_tests(ROOT / m.path)))
+        groups.append((f"elsewhere, {start + 1:,} to {start + len(group):,}", group, tests))
+    for most in (QUICK, FULL):
+        for _, group, tests in groups:
+            judge(group, tests, most, until)
+    known = _verdicts()
+    for name, group, _ in groups:
+        count = Counter(known.get(m.name, {}).get("verdict", "not judged") for m in group)
+        print(f"{name}: " + ", ".join(f"{many:,} {said}" for said, many in sorted(count.items())))
+        for m in group:
+            if known.get(m.name, {}).get("verdict") in ("survived", "doubtful"):
+                print(f"{known[m.name]['verdict']}: {m.name} (line {m.lines.start})")
 
 
 if __name__ == "__main__":

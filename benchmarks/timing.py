@@ -6,6 +6,8 @@ left them and not as another did.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,6 +15,7 @@ from pathlib import Path
 _BURST = 7
 _LEAST = 5
 RESULTS = Path(__file__).parent / "results"
+_PICTURES = RESULTS.parent.parent / "docs" / "_extensions" / "benchmark_pictures.py"
 
 
 def medians(
@@ -43,6 +46,7 @@ def medians(
 
 
 def record(name: str, title: str, table: str) -> None:
-    """Write a table to ``benchmarks/results/NAME.md``."""
+    """Write a table to ``benchmarks/results/NAME.md``, and draw its chart for the documentation anew."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{table}\n", encoding="utf-8")
+    subprocess.run([sys.executable, _PICTURES], check=True)  # noqa: S603

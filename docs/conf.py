@@ -22,6 +22,7 @@ extensions = [
     "command_line",
     "reference_pages",
     "outputs",
+    "number_columns",
 ]
 man_pages = [("command-line", "discreet", "differentially private selection", author, 1)]
 smartquotes_action = "qe"  # without "D": two hyphens begin an option, not a dash

@@ -8,7 +8,7 @@ From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads Merging Sampler.
-From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain.
+From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold AboveThresholdLaplace JointTopK Lazy Questions Tuning.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
@@ -424,6 +424,35 @@ Theorem unknown_domain_cut N k c b :
    <-> length (filter (fun v => b <? c v) (candidates N)) <= k)%nat.
 Proof. apply UnknownDomain.cut_spec. Qed.
 
+(** docs/proofs/groups-from-the-data.md. A group of m people is kept by a coin of its own with the
+    chance [keep m]; [passes c test]: the chance that the kept groups of c pass a test. One person is
+    added to one group, or removed, or replaced. *)
+Theorem kept_groups_approx_dp eps delta c c' test : 0 <= eps -> 0 <= delta <= 1 ->
+  Keeping.one_person c c' -> Keeping.is_test test ->
+  Keeping.passes eps delta c test <= exp eps * Keeping.passes eps delta c' test + delta.
+Proof. intros. now apply Keeping.kept_approx_dp. Qed.
+
+Theorem kept_groups_replace eps delta c c1 c' test : 0 <= eps -> 0 <= delta <= 1 ->
+  Keeping.one_person c c1 -> Keeping.one_person c1 c' -> Keeping.is_test test ->
+  Keeping.passes eps delta c test
+  <= exp (2 * eps) * Keeping.passes eps delta c' test + delta * (1 + exp eps).
+Proof. intros. now apply (Keeping.kept_replace eps delta) with c1. Qed.
+
+(** A question about the groups that were kept, at [more]. *)
+Theorem kept_groups_then_pure_dp eps delta more c c' test test' : 0 <= eps -> 0 <= delta <= 1 ->
+  0 <= more -> Keeping.one_person c c' -> Keeping.is_test test -> Keeping.is_test test' ->
+  (forall l, test l <= exp more * test' l) ->
+  Keeping.passes eps delta c test
+  <= exp (eps + more) * Keeping.passes eps delta c' test' + delta.
+Proof. intros. now apply Keeping.kept_then_pure_dp. Qed.
+
+Theorem kept_groups_best eps delta (p : nat -> R) : 0 <= eps -> 0 <= delta <= 1 ->
+  p O = 0 -> (forall m, p m <= 1) ->
+  (forall m, p (S m) <= exp eps * p m + delta) ->
+  (forall m, 1 - p m <= exp eps * (1 - p (S m)) + delta) ->
+  forall m, p m <= Keeping.keep eps delta m.
+Proof. intros. now apply Keeping.keep_is_best. Qed.
+
 (** docs/proofs/above-threshold.md. [o] are queries with their answers (below; above; above by at
     least g and less than g') on one data set, [o'] the same answers on a neighbour; P and P' their
     probabilities. A shift of the threshold by h >= 0 with 0 <= h + q - q' <= d for every query
@@ -671,6 +700,12 @@ Theorem approx_for_people n (P : nat -> nat -> R) eps delta k : 0 < eps -> 0 <= 
   (forall i, (i < k)%nat -> ApproxDP.approx_dp n (P i) (P (S i)) eps delta) ->
   ApproxDP.approx_dp n (P 0%nat) (P k) (INR k * eps) (delta_of_people eps delta (INR k)).
 Proof. apply Measures.approx_people. Qed.
+
+Theorem zcdp_for_people n (P : nat -> nat -> R) rho k : (0 < k)%nat ->
+  (forall i, (i <= k)%nat -> Measures.is_law n (P i)) ->
+  (forall i, (i < k)%nat -> Concentrated.zcdp (candidates n) (P i) (P (S i)) rho) ->
+  Concentrated.zcdp (candidates n) (P 0%nat) (P k) (concentrated_of_people rho (INR k)).
+Proof. intros K L. apply Concentrated.zcdp_people; [exact K|]. apply L, Nat.le_0_l. Qed.
 
 (** docs/proofs/laplace-dominance.md *)
 Theorem dominated_for_people n (P : nat -> nat -> R) eps k : 0 <= eps ->

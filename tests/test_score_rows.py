@@ -107,7 +107,7 @@ def test_an_infinity_is_found_in_whatever_block_it_lies() -> None:
 
 def test_a_frozen_value_shows_no_score() -> None:
     rows = ScoreRows([[SECRET, 2]], sensitivity=1)
-    assert repr(rows) == "ScoreRows(1 rows, int64, range_distance=2)"
+    assert repr(rows) == "ScoreRows(1 row, int64, range_distance=2)"
     with pytest.raises(AttributeError, match="frozen"):
         rows._values = None  # type: ignore[assignment]  # that it cannot be set is the point
 

@@ -1,4 +1,4 @@
-"""Draw the site's pictures into ``docs/_static`` from what the library computes: ``make pictures``."""
+"""Draw the site's pictures into ``docs/_static`` from what the library computes: ``make pages``."""
 
 from __future__ import annotations
 
@@ -141,109 +141,6 @@ def draw_charts() -> None:
     save_chart(crossover_chart(ApproxDP(1, "1e-6"), n=100), FOLDER / "crossover.svg")
 
 
-RESULTS = FOLDER.parent.parent / "benchmarks" / "results"
-
-
-def _table(name: str, heading: str = "") -> list[dict[str, str]]:
-    """The first recorded table below a heading, as rows by column."""
-    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
-    table = text[text.find(heading) :].split("\n\n| ", 1)[1].split("\n\n")[0]
-    heads, _, *rows = [
-        [cell.strip(" *`") for cell in line.strip("| ").split("|")] for line in table.splitlines()
-    ]
-    return [dict(zip((head.strip(" `") for head in heads), row, strict=True)) for row in rows]
-
-
-def _amount(text: str) -> float:
-    return float(text.replace(",", "").split()[0])
-
-
-def draw_benchmarks() -> None:
-    """The recorded benchmarks, before their tables."""
-    rows = _table("select", "## n = 1,000,000")
-    _bars(
-        "benchmark-select.svg",
-        "One release among a million candidates, in milliseconds",
-        [
-            (
-                row["shape"],
-                [
-                    _amount(row[column]) / 1000
-                    for column in ("permute-and-flip", "one-liner", "OpenDP")
-                ],
-            )
-            for row in rows[:8]
-        ],
-        ("permute-and-flip", "argmax(q + noise), insecure", "OpenDP"),
-    )
-    _bars(
-        "benchmark-explorer.svg",
-        "The explorer: from a slider's move to the screen, median in milliseconds",
-        [
-            (
-                f"{row['moved']}, {row['candidates']} candidates",
-                [_amount(row["first, median"]), _amount(row["all, median"])],
-            )
-            for row in _table("explorer")
-        ],
-        ("first figures", "everything"),
-    )
-    _bars(
-        "benchmark-start.svg",
-        "How long it takes to start, in milliseconds",
-        [
-            (row["program"].strip("`"), [_amount(row["median of 15 runs"])])
-            for row in _table("start_up")
-        ],
-        ("median of 15 runs",),
-    )
-
-
-def _bars(
-    name: str, title: str, rows: list[tuple[str, list[float]]], series: tuple[str, ...]
-) -> None:
-    """Bars on a logarithmic axis, each with its figure: one group a row, one shade a series."""
-    left, right, top, thick = 230, 600, 70, 13
-    values = [value for _, each in rows for value in each]
-    low, high = math.floor(math.log10(min(values) / 2)), math.ceil(math.log10(max(values)))
-    step = thick * len(series) + 10
-    bottom = top + step * len(rows)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 690 {bottom + 30}" font-size="13" role="img"',
-        ' font-family="Helvetica, Arial, sans-serif">',
-        f'<title>{title}</title><rect width="690" height="{bottom + 30}" fill="#ffffff"/>',
-        f'<text x="12" y="24" font-weight="bold" font-size="15">{title}</text>',
-    ]
-    for place, label in enumerate(series):
-        parts.append(
-            f'<rect x="{12 + 215 * place}" y="38" width="12" height="12" fill="{SHADES[place]}"/>'
-            f'<text x="{30 + 215 * place}" y="49">{label}</text>'
-        )
-
-    def across(value: float) -> float:
-        return round(left + (right - left) * (math.log10(value) - low) / (high - low), 1)
-
-    for power in range(low, high + 1):
-        x = across(10.0**power)
-        parts.append(
-            f'<path d="M{x} {top - 6}V{bottom}" stroke="#e6e6e6"/>'
-            f'<text x="{x}" y="{bottom + 18}" text-anchor="middle">{10.0**power:,g}</text>'
-        )
-    for row, (label, each) in enumerate(rows):
-        y = top + step * row
-        middle = y + thick * len(each) / 2 + 4
-        parts.append(f'<text x="{left - 8}" y="{middle}" text-anchor="end">{label}</text>')
-        for place, value in enumerate(each):
-            shown = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-            parts.append(
-                f'<rect x="{left}" y="{y + thick * place}" width="{across(value) - left}" '
-                f'height="{thick - 2}" fill="{SHADES[place]}"/>'
-                f'<text x="{across(value) + 5}" y="{y + thick * place + 10}" font-size="11">'
-                f"{shown}</text>"
-            )
-    (FOLDER / name).write_text("\n".join([*parts, "</svg>", ""]), encoding="utf-8")
-
-
 def draw_split() -> None:
     """How ε is shared out between a threshold and the values that are compared with it."""
     save_chart(split_chart(1), FOLDER / "threshold-split.svg")
@@ -306,5 +203,4 @@ if __name__ == "__main__":
     draw_recurrence()
     draw_attacker()
     draw_charts()
-    draw_benchmarks()
     draw_split()

@@ -61,8 +61,16 @@ _HOMES = {
     "table": "questions",
 }
 
+_ROOMS = (
+    *("accounting", "analysis", "audit", "desk", "guarantees"),
+    *("ledger", "mechanisms", "questions", "tuning"),
+)
+"""What may be written as ``discreet.desk.connect(...)`` after ``import discreet`` alone."""
+
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"discreet.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"discreet.{_HOMES[name]}"), name)
@@ -71,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_ROOMS])

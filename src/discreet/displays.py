@@ -15,6 +15,16 @@ _UNSEEN = re.compile(
 _CELL = "padding:2px 10px;text-align:{};border-bottom:1px solid #8884"
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun, in the singular or plural.
+
+    Example:
+        >>> counted(1, "entry", "entries"), counted(0, "release"), counted(1200, "person", "people")
+        ('1 entry', '0 releases', '1,200 people')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def visible(value: object, *, keep: str = "") -> str:
     r"""A text in which every character that would steer a terminal is written as its escape.
 

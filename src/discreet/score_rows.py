@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.displays import counted
 from discreet.errors import ParameterError, ScoresError
 from discreet.gaps import Indices, RowGaps, Scratch, Values, in_blocks
 from discreet.scores import Scores, borrowed, distances_of
@@ -83,7 +84,7 @@ class ScoreRows:
 
     def __repr__(self) -> str:
         return (
-            f"ScoreRows({len(self)} rows, {self._values.dtype}, "
+            f"ScoreRows({counted(len(self), 'row')}, {self._values.dtype}, "
             f"range_distance={self._range_distance})"
         )
 

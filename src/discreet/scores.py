@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.displays import card
+from discreet.displays import card, counted
 from discreet.errors import ParameterError, ScoresError
 from discreet.gaps import require_finite
 from discreet.numbers.exact import fraction_of_decimal, positive, positive_distance, refuse
@@ -166,7 +166,7 @@ class Scores:
             if self._sensitivity is None
             else f"sensitivity={self._sensitivity}, monotonic={self._monotonic}"
         )
-        return f"Scores({len(self)} candidates, {self._values.dtype}, {distance})"
+        return f"Scores({counted(len(self), 'candidate')}, {self._values.dtype}, {distance})"
 
 
 def distances_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import socket
@@ -62,6 +63,12 @@ def limited(receive: Receive, most: int) -> Receive:
     return receiving
 
 
+def _is_trouble(told: logging.LogRecord) -> bool:
+    """Whether it is worth saying: that requests are cut off at the end is no error."""
+    cut_off = told.exc_info is not None and isinstance(told.exc_info[1], asyncio.CancelledError)
+    return not (cut_off or str(told.msg).startswith("Cancel "))
+
+
 class LocalServer:
     """A socket that listens, and the server that will answer there."""
 
@@ -79,10 +86,7 @@ class LocalServer:
 
     def _serve(self, app: ASGIApp, **settings: Any) -> None:
         """Make the server: no access log, which would hold tokens, and no server header."""
-        # That requests are cut off at the end is no error.
-        logging.getLogger("uvicorn.error").addFilter(
-            lambda told: not str(told.msg).startswith("Cancel ")
-        )
+        logging.getLogger("uvicorn.error").addFilter(_is_trouble)
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,

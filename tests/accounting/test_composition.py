@@ -185,3 +185,18 @@ def test_equal_events_are_one_event_that_happened_more_often() -> None:
     merged = compose([Event(PureDP("0.1"), count=150), Event(ZCDP("0.01"), count=50)], delta="1e-6")
     total = compose(listed, delta="1e-6")
     assert (total.zcdp, total.approx, total.count) == (merged.zcdp, merged.approx, 200)
+
+
+def test_what_the_events_own_delta_leaves_is_all_that_is_converted() -> None:
+    own, target = Fraction(1, 1000), Fraction(3, 1000)
+    composed = compose([ApproxDP("0.1", own), ZCDP("0.01")], delta=target)
+    rho = PureDP("0.1").to(ZCDP).exact + Fraction("0.01")
+    bounds = {bound.name: bound.epsilon for bound in composed.bounds}
+    assert bounds["the sum of ρ, converted"] == ZCDP(rho).to(ApproxDP, delta=target - own).exact[0]
+    # With nothing left over there is nothing that could have been tried.
+    assert compose([ApproxDP(1, own)], adaptive=False).untried == ""
+
+
+def test_a_huge_range_is_composed() -> None:
+    composed = compose([BoundedRange(2000)], delta="0.5", adaptive=False)
+    assert 1990 < composed.approx.epsilon <= 2000

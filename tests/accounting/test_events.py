@@ -8,6 +8,7 @@ import pytest
 
 from discreet import ApproxDP, Exponential, NoisyMax, PermuteAndFlip, PureDP, Scores
 from discreet.accounting import Event, compose
+from discreet.accounting.events import LONGEST_TEXT
 from discreet.errors import DiscreetError, ParameterError
 from discreet.guarantees import BoundedRange, LaplaceDominated
 from discreet.testing import scripted
@@ -94,3 +95,14 @@ def test_many_rows_cost_what_a_person_can_touch() -> None:
     for wrong in (0, -1, 1.5, None, "2", True):
         with pytest.raises(ParameterError, match="rows_per_person"):
             Event.of_each(mechanism, sensitivity=1, rows_per_person=wrong)  # type: ignore[arg-type]
+
+
+def test_a_guarantee_is_an_event() -> None:
+    assert Event.of(PureDP(1)) == Event(PureDP(1))
+
+
+def test_texts_and_parameters() -> None:
+    assert Event(PureDP(1), parameters={"noise": ""}).parameters == {"noise": ""}
+    assert Event(PureDP(1), purpose="x" * LONGEST_TEXT).purpose == "x" * LONGEST_TEXT
+    with pytest.raises(ParameterError):
+        Event(PureDP(1), purpose="x" * (LONGEST_TEXT + 1))

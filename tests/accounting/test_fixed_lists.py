@@ -9,8 +9,15 @@ from itertools import product
 import pytest
 
 from discreet import BoundedRange, PureDP
-from discreet.accounting import Event
-from discreet.accounting.fixed_lists import LOSSES, OFFSETS, OPTIMAL, fixed_list_bounds, left_out
+from discreet.accounting import Event, fixed_lists
+from discreet.accounting.fixed_lists import (
+    LOSSES,
+    OFFSETS,
+    OPTIMAL,
+    _halves,
+    fixed_list_bounds,
+    left_out,
+)
 from discreet.accounting.loss_grids import bounded_range_curve
 from discreet.guarantees import FlippedCoins, Guarantee
 from discreet.numbers.balls import ball_of
@@ -108,3 +115,21 @@ def test_what_was_not_computed_is_named(
 def test_nothing_follows_from_no_delta_or_no_releases() -> None:
     assert fixed_list_bounds([Event(PureDP(1))], Fraction(0), questions_chosen=False) == ()
     assert bounds_of() == bounds_of(Event(PureDP(0))) == {}
+
+
+def test_a_search_that_stops_early_stays_above_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fixed_lists, "_MOST_SPLITS", 1)
+    events = Event(BoundedRange("0.5"), count=1), Event(BoundedRange(1), count=1)
+    early = bounds_of(*events)[OFFSETS]
+    monkeypatch.undo()
+    assert early > bounds_of(*events)[OFFSETS] > worst([0.5, 1.0], float(DELTA)) - 1e-9
+
+
+def test_a_box_is_cut_in_the_middle_of_its_weightiest_side() -> None:
+    box = (Fraction(0), Fraction(1)), (Fraction(1, 4), Fraction(3, 4))
+    one, two = _halves(box, [1, 1])
+    assert [*one[0], *two[0]] == [Fraction(part, 2) for part in (0, 1, 1, 2)]
+    assert one[1] == two[1] == box[1]
+    one, two = _halves(box, [1, 3])
+    assert (one[1][1], two[1][0]) == (Fraction(1, 2), Fraction(1, 2))
+    assert one[0] == two[0] == box[0]

@@ -309,3 +309,25 @@ def test_without_bounds_lists_or_people(folder: Path, tmp_path: Path) -> None:
     assert [round(row["epsilon"], 3) for row in json.loads(planned.output)] == [0.779, 1.558]
     with pytest.raises(ParameterError, match="--error-at-most"):
         _run("plan", "--at", "0.5", "--n", 121)
+
+
+def test_dates_and_times_of_a_text_file(tmp_path: Path) -> None:
+    """All people have one value, so that another answer has probability below 10⁴·e^(−9·100)."""
+    file = tmp_path / "trips.csv"
+    rows = "".join(f"{i},2024-03-05T09:30\n" for i in range(400))
+    file.write_text(f"rider,at\n{rows}401,soon\n", encoding="utf-8")
+    asked = (file, "--no-ledger", "--column", "at", "--user", "rider", "--epsilon", 9, "--json")
+    days, hours = ("--bounds", "2024-01-01:2024-12-31", "--step", "1d"), ("--bounds", "08:00/18:00")
+    read = ("--read-as", "time")
+    for options, answer in (
+        (("quantiles", *asked, "--at", "0.5", *days), ["2024-03-05"]),
+        (("mode", *asked, *days), "2024-03-05"),
+        (("top", *asked, "-k", 1, *days), ["2024-03-05"]),
+        (("mode", *asked, *hours, "--step", "30min", *read), "09:30:00"),
+        (("median", *asked, *read), "09:30:00"),
+    ):
+        result = _run(*options)
+        assert json.loads(result.output)["answer"] == answer
+        assert "texts that spell none are left out" in result.output
+    with pytest.raises(ParameterError, match="go with a text file"):
+        _run("median", "postgresql://db/x", *asked[1:], "--table", "x", *read)

@@ -115,6 +115,14 @@ def test_wrong_input(arguments: list[str]) -> None:
     assert isinstance(result.exception, ParameterError)
 
 
+@pytest.mark.parametrize("claim", ["pure:nan", "zcdp:-1", "approx:1,2", "approx:x,0"])
+def test_a_wrong_number_is_blamed_on_the_claim(claim: str) -> None:
+    with pytest.raises(ParameterError, match=f"claim.*{claim}.*pure:E"):
+        parse_claim(claim)
+    alone = RUNNER.invoke(app, ["audit", "permute-and-flip", "--epsilon", "nan"])
+    assert "epsilon" in str(alone.exception)
+
+
 def test_claims_are_read_exactly() -> None:
     assert parse_claim("pure:0.1") == PureDP("0.1")
     assert parse_claim(" ZCDP:1/8 ") == ZCDP("0.125")
@@ -173,7 +181,7 @@ def test_what_only_samples(own: Path, name: str) -> None:
     told = RUNNER.invoke(app, ["audit", *arguments, "--sampled", "1000", "--json"])
     assert told.exit_code == 1
     verdict = json.loads(told.stdout)
-    assert (verdict["status"], verdict["subject"]) == ("refuted", name)
+    assert (verdict["status"], verdict["subject"]) == ("suspect", name)
     assert verdict["draws"] > 1000
     assert verdict["false_alarm"] == 1e-9
 

@@ -35,6 +35,8 @@ def test_a_library_that_is_absent_is_left_out_and_named() -> None:
 def test_an_unknown_library_is_refused() -> None:
     result = RUNNER.invoke(app, ["observatory", "--only", "nothing"])
     assert isinstance(result.exception, ParameterError)
+    assert "a library (diffprivlib, opendp, mbi," in str(result.exception)
+    assert ONE in str(result.exception)
 
 
 def test_one_line_is_run_again_by_name() -> None:

@@ -50,7 +50,7 @@ def test_the_table_names_claims_and_verdicts() -> None:
     assert result.exit_code == 0
     assert "Proposition 8" in result.stdout
     assert "refuted" in result.stdout
-    assert "1 claims" in result.stdout
+    assert "1 claim" in result.stdout
 
 
 def test_reports_are_written(tmp_path: Path) -> None:

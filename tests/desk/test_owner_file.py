@@ -143,7 +143,7 @@ def test_a_part_of_a_budget_can_be_divided_again(tmp_path: Path) -> None:
 def test_what_a_grid_of_dates_offers() -> None:
     table = SharedTable(source="x", one_row_per_user=True, dataset="x")
     ends: list[Any] = [date(2024, 1, 1), date(2024, 1, 31)]
-    assert set(_column(table, Column(bounds=ends))["questions"]) == {"median", "quantiles"}
+    assert set(_column(table, Column(bounds=ends))["questions"]) == {"mode", "median", "quantiles"}
     asked = question_from({"kind": "median", "table": "x", "column": "day", "epsilon": 1})
     assert "19 times out of 20" in accuracy(table, Column(bounds=ends, step="1d"), asked)
     assert "depends on the data" in accuracy(table, Column(bounds=ends), asked)

@@ -22,7 +22,16 @@ from discreet.guarantees import (
     LaplaceDominated,
     PureDP,
 )
-from discreet.guarantees.conversions import epsilon_of_zcdp
+from discreet.guarantees.conversions import (
+    STEPS,
+    Proof,
+    epsilon_of_zcdp,
+    shortened,
+    step_from,
+    zcdp_of_bounded_range,
+    zcdp_of_laplace,
+    zcdp_of_pure,
+)
 from tests.tools.rounding import assert_rounded_up, ball_of
 
 ONE_NUMBER: list[type[Any]] = [PureDP, BoundedRange, LaplaceDominated, FlippedCoins, ZCDP]
@@ -275,3 +284,13 @@ def test_only_the_four_measures_can_be_asked_for(promise: Guarantee) -> None:
     for delta in (-1, 1.5, math.nan, "x", True):
         with pytest.raises(ParameterError, match="delta"):
             promise.to(ApproxDP, delta=delta)
+
+
+def test_formulas_at_their_ends() -> None:
+    for formula in (zcdp_of_pure, zcdp_of_bounded_range, zcdp_of_laplace):
+        assert formula(Fraction(0)) == 0
+        assert formula(math.inf) == math.inf
+    assert shortened(Fraction(1), Fraction(1, 2), lambda _e, d: 1 - 2 * d) == 0
+    assert STEPS["PureDP", "ZCDP"] == step_from(Proof(()), "PureDP", "ZCDP")
+    assert step_from(Proof("page"), "PureDP", "nowhere") is None
+    assert step_from(None, "PureDP", "ZCDP") is None

@@ -215,3 +215,23 @@ def test_a_promise_in_its_own_measure_rests_on_the_same_proof() -> None:
     for promise in (PureDP(1), BoundedRange(1), ZCDP(1)):
         assert promise.resting_on(proof).to(type(promise)).proof == proof
     assert ApproxDP(1, "0.1").resting_on(proof).to(ApproxDP, delta="0.1").proof is not None
+
+
+@pytest.mark.parametrize("promise", [PureDP(1), ApproxDP("0.5", "1e-7")])
+def test_a_card_tells_the_other_measures_and_a_household(promise: Guarantee) -> None:
+    card = promise._repr_html_()
+    assert repr(promise.to(ApproxDP, delta="1e-6")) in card
+    assert repr(promise.for_people(4)) in card
+    assert repr(promise.to(ZCDP)) in card
+
+
+def test_a_larger_delta_buys_a_smaller_epsilon() -> None:
+    """As ε-DP would with the part of the new δ that the old one leaves (``docs/proofs/conversions.md``)."""
+    own, target = Fraction(1, 10), Fraction(1, 5)
+    bought = ApproxDP(1, own).to(ApproxDP, delta=target).exact[0]
+    assert bought == PureDP(1).to(ApproxDP, delta=(target - own) / (1 - own)).exact[0]
+    assert 0 < bought < 1
+    assert ApproxDP(1, own).to(ApproxDP, delta=own).exact == (1, own)
+    assert ApproxDP(1, 1).to(ApproxDP, delta=1) == ApproxDP(1, 1)
+    assert ApproxDP(1, own).to(ApproxDP, delta=Fraction(1, 20)).exact[0] == math.inf
+    assert ApproxDP(0, own).for_people(3) == ApproxDP(0, 3 * own)

@@ -193,6 +193,10 @@ def test_a_small_selection_needs_neither_the_cipher_nor_a_chart() -> None:
     assert not loaded & (set(HEAVY) - {"flint", "cryptography"})
 
 
+def test_a_room_is_reached_after_importing_the_root_alone() -> None:
+    _loaded_by("import discreet; discreet.desk.connect, discreet.questions.mode")
+
+
 def test_the_public_names_are_all_there() -> None:
     for name in discreet.__all__:
         assert getattr(discreet, name) is not None

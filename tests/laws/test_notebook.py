@@ -91,6 +91,6 @@ def test_a_release_says_who_counts(outputs: dict[str, str]) -> None:
 
 
 def test_scores_are_not_saved(outputs: dict[str, str]) -> None:
-    assert "1 candidates" in outputs["scores"]
+    assert "1 candidate" in outputs["scores"]
     assert "secret label" not in outputs["scores"]
     assert "31337" not in outputs["scores"]

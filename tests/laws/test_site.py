@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -93,6 +94,23 @@ def test_links_within_the_site_arrive(site: Path) -> None:
             if lost or not target.exists():
                 missing.append(f"{path.name} -> {link}")
     assert not missing, missing[:10]
+
+
+def test_the_charts_of_the_benchmarks_show_the_recorded_tables_and_stand_before_them() -> None:
+    sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
+    pictures = importlib.import_module("benchmark_pictures")
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    sections = page.split("\n## ")[1:]
+    for name, chart in pictures.CHARTS.items():
+        kept = (pictures.FOLDER / f"benchmark-{name}.svg").read_text(encoding="utf-8")
+        assert kept == pictures.drawn(chart), f"{name}: run docs/_extensions/benchmark_pictures.py"
+        (section,) = (part for part in sections if f"/benchmark-{name}.svg" in part)
+        shown, table = f"/benchmark-{name}.svg", f"/results/{chart.source}.md"
+        assert section.index(shown) < section.index(table)
+    for section in sections:
+        source = re.findall(r"/results/(\w+)\.md", section)
+        title = (ROOT / "benchmarks" / "results" / f"{source[0]}.md").read_text("utf-8")
+        assert title.startswith(f"# {section.partition(chr(10))[0]}\n")
 
 
 def test_formulas_are_rendered_in_the_page(site: Path) -> None:

@@ -21,7 +21,7 @@ from discreet.tables import (
     people_per_candidate,
     people_per_grid_point,
 )
-from discreet.tables.files import ENCODINGS, in_utf_8
+from discreet.tables.encodings import ENCODINGS, in_utf_8
 
 HEADER = b"code,person,age\n"
 
@@ -298,9 +298,16 @@ def test_no_row_is_decoded_before_the_spend(
 
 
 @pytest.mark.parametrize(
-    "options", [{"delimiter": ";;"}, {"delimiter": '"'}, {"delimiter": ""}, {"encoding": "rot13"}]
+    "options",
+    [
+        {"delimiter": ";;"},
+        {"delimiter": '"'},
+        {"delimiter": ""},
+        {"encoding": "rot13"},
+        {"read_as": {"day": "datetime"}},
+    ],
 )
-def test_text_refusals(options: dict[str, str]) -> None:
+def test_text_refusals(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         TextFile("visits.csv", **options)
 

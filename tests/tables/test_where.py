@@ -7,6 +7,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.tables import Table, open_table
+from discreet.tables.compared import condition_on, require_condition
 from discreet.tables.where import parse
 
 FRAME = pl.DataFrame(
@@ -24,9 +25,9 @@ FRAME = pl.DataFrame(
 def _kept(text: str) -> list[int]:
     table: Table = open_table(FRAME.with_row_index("row"), needed=[])
     condition = parse(text)
-    table.require_condition(condition)
+    require_condition(table, condition)
     table = table.prepared(texts=table.kinds, numbers=table.kinds)
-    kept = table.frame().filter(table.condition(condition)).collect()
+    kept = table.frame().filter(condition_on(table, condition)).collect()
     return [int(row) for row in kept["row"]]
 
 

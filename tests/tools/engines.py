@@ -106,7 +106,7 @@ def _in_file(suffix: str, columns: Columns, folder: Path) -> str:
             for row in rows:
                 named = zip(columns, row, strict=True)
                 present = {k: v for k, v in named if not isinstance(v, float) or math.isfinite(v)}
-                file.write(json.dumps(present) + "\n")
+                file.write(json.dumps(present, default=str) + "\n")
     return str(path)
 
 
@@ -127,6 +127,8 @@ _POSTGRES = {
     "bool": "boolean",
     "date32[day]": "date",
     "timestamp[us]": "timestamp",
+    "time64[us]": "time",
+    "duration[us]": "interval",
 }
 _SQLITE = {
     **dict.fromkeys(("string", "large_string"), "text"),
@@ -188,7 +190,7 @@ def made(kind: str, given: Any, folder: Path, session: Any, server: str | None =
     import polars as pl
 
     if kind in ("csv", "jsonl"):
-        return _in_file(kind, given, folder)
+        return _in_file(kind, given if isinstance(given, dict) else given.to_pydict(), folder)
     of_columns = isinstance(given, dict)
     if kind == "spark":
         return session.createDataFrame(_as_arrow(given) if of_columns else given)

@@ -88,13 +88,15 @@ class _Pair:
         """Upper bounds on the divergence of the k-fold two-point pair at each offset."""
         epsilon, count = self._epsilon, self._count
         spread = -math.expm1(-epsilon)
-        means = count * math.exp(-epsilon) * np.expm1(offsets) / spread
+        # e^−ε (e^t − 1), which no large offset overflows.
+        lower = np.exp(offsets - epsilon) * -np.expm1(-offsets) / spread
+        means = count * lower
         first = max(0, math.floor(means.min()) - self._reach)
         window = slice(first, min(count, math.ceil(means.max()) + self._reach) + 1)
         lower_ends = np.arange(count + 1.0)[window]
         with np.errstate(divide="ignore", invalid="ignore"):
             log_upper = np.log(-np.expm1(offsets - epsilon) / spread)[:, None]
-            log_lower = np.log(math.exp(-epsilon) * np.expm1(offsets) / spread)[:, None]
+            log_lower = np.log(lower)[:, None]
             # 0 · (−∞): an impossible outcome that does not occur. Its factor is one.
             powers = _zero_if_nan((count - lower_ends) * log_upper) + _zero_if_nan(
                 lower_ends * log_lower

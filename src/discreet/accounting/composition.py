@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from discreet.accounting.events import Event, core, events_of
 from discreet.accounting.fixed_lists import EpsilonBound, fixed_list_bounds, left_out
+from discreet.displays import counted
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.neighbours import ADD_REMOVE
@@ -67,7 +68,10 @@ class Composition:
 
     def __str__(self) -> str:
         looser = f" A tighter bound was not computed: {self.untried}." if self.untried else ""
-        return f"{self.count} releases: {self.best!r}: {self.reason}. Here {_CHOSEN[self.adaptive]}.{looser}"
+        return (
+            f"{counted(self.count, 'release')}: {self.best!r}: {self.reason}. "
+            f"Here {_CHOSEN[self.adaptive]}.{looser}"
+        )
 
 
 def compose(

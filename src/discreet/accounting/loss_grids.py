@@ -133,13 +133,11 @@ class Losses:
             allowed, shrink = ball_of(delta), ball_of(-self._step).exp()
             above = weighted = 0 * allowed
             coefficients = self._polynomial.coeffs()
-            for index in range(len(coefficients) - 1, -1, -1):
+            for index in range(len(coefficients) - 1, -self._lowest - 1, -1):  # down to ε = 0
                 # At ε = (lowest + index)·h: δ(ε) = Σ p_i − Σ p_i e^(ε − l_i) over the losses above ε.
                 position = self._lowest + index
                 if not above - weighted <= allowed:
                     return self._between(position, above, weighted, allowed)
-                if position <= 0:
-                    return Fraction(0)
                 above += coefficients[index]
                 weighted = (weighted + coefficients[index]) * shrink
             return Fraction(0)

@@ -34,7 +34,7 @@ class ComparisonRow:
         error_deviation: the standard deviation of the error.
         error_95: the error that is not exceeded with probability 0.95.
         best_probability: the probability of choosing a best candidate.
-        ratio: the mean error over that of the first mechanism at the same ε (NaN where that is zero).
+        ratio: the mean error over that of the first mechanism at the same ε (None where that is zero).
         private: whether the mechanism has a privacy proof at all.
 
     Example:
@@ -49,7 +49,7 @@ class ComparisonRow:
     error_deviation: float
     error_95: float
     best_probability: float
-    ratio: float
+    ratio: float | None
     private: bool
 
 
@@ -144,11 +144,11 @@ def compare(
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
         >>> for row in compare(scores, ["permute-and-flip", "exponential"], epsilons=["0.1", "0.2"]):
-        ...     print(row.mechanism, row.epsilon, round(row.expected_error, 3), round(row.ratio, 3))
-        permute-and-flip 0.1 1.726 1.0
-        permute-and-flip 0.2 0.426 1.0
-        exponential 0.1 2.769 1.604
-        exponential 0.2 0.803 1.885
+        ...     print(row.mechanism, row.epsilon, round(row.expected_error, 3))
+        permute-and-flip 0.1 1.726
+        permute-and-flip 0.2 0.426
+        exponential 0.1 2.769
+        exponential 0.2 0.803
     """
     families = family_list(mechanisms)
     amounts = epsilon_list(epsilons)
@@ -171,7 +171,7 @@ def compare(
                     error_deviation=errors.in_scores(math.sqrt(mass @ (distinct - center) ** 2)),
                     error_95=errors.in_scores(quantile_of(distinct, mass, Fraction(95, 100))),
                     best_probability=float(mass[0]),
-                    ratio=mean / first if first else math.nan,
+                    ratio=mean / first if first else None,
                     private=mechanism.private,
                 )
             )

@@ -59,7 +59,14 @@ def _ends(first: Counts, second: Counts, event: AnswerSet, error: float) -> tupl
     return low, upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
 
 
-_MOST_SETS = 256
+def _ranking(first: Counts, second: Counts) -> list[int]:
+    """The answers that were seen, and the first two in any case, the most telling first."""
+    seen = np.flatnonzero((first + second > 0) | (np.arange(len(first)) < 2))
+    ratios = (first[seen] + 0.5) / (second[seen] + 0.5)
+    return list(seen[np.argsort(-ratios, kind="stable")].tolist())
+
+
+_MOST_SETS = 64
 """Of each kind; where there are more answers than that, as many are tried, evenly spaced."""
 
 
@@ -67,11 +74,10 @@ class _OfSets:
     """A bound on sets of answers: single ones, and all answers from the most telling down."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
-        ratios = (first + 0.5) / (second + 0.5)
-        ranking = np.argsort(-ratios, kind="stable").tolist()
+        ranking = _ranking(first, second)
         often = np.argsort(-(first + second), kind="stable")[:_MOST_SETS].tolist()
         lengths = np.unique(np.linspace(1, max(len(ranking) - 1, 1), _MOST_SETS, dtype=np.int64))
-        sets = {(place,) for place in often}
+        sets: set[tuple[int, ...]] = {(place,) for place in often}
         sets |= {tuple(sorted(ranking[:length])) for length in lengths.tolist()}
         return [AnswerSet(members) for members in sorted(sets)]
 
@@ -80,7 +86,8 @@ class _Ratio(_OfSets):
     """Pure privacy: ln P(S) − ln Q(S) is at most ε."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
-        return _log_ratio(_chosen(first, event), _chosen(second, event))
+        value, spread = _log_ratio(_chosen(first, event), _chosen(second, event))
+        return value - math.log((first.sum() + 1) / (second.sum() + 1)), spread
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
         low, high = _ends(first, second, event, error)
@@ -91,8 +98,7 @@ class _Range:
     """Bounded range: two answers' log-ratios differ by at most ε."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
-        ratios = (first + 0.5) / (second + 0.5)
-        ranking = np.argsort(-ratios, kind="stable").tolist()
+        ranking = _ranking(first, second)
         most, least = ranking[:3], ranking[-3:]
         return [AnswerSet((one,), other) for one in most for other in least if one != other]
 
@@ -134,7 +140,8 @@ class _Divergence(_OfSets):
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
         q = (_chosen(second, event) + 0.5) / (second.sum() + 1)
         slope = abs(math.log(p * (1 - q) / (q * (1 - p))))
-        return _bernoulli(p, q), slope * math.sqrt(
+        # An event that is likelier under the second tally proves nothing, however far apart the two are.
+        return _bernoulli(p, q) if p > q else 0.0, slope * math.sqrt(
             p * (1 - p) / first.sum() + q * (1 - q) / second.sum()
         )
 

@@ -11,7 +11,12 @@ from discreet.numbers.printing import measured
 
 _WIDTH = 16
 _MOST_BARS = 8
-_COLOURS = {"refuted": "#b3261e", "not refuted": "#6b5b00", "proved": "#1b6e3c"}
+_COLOURS = {
+    "refuted": "#b3261e",
+    "suspect": "#a3410b",
+    "not refuted": "#6b5b00",
+    "proved": "#1b6e3c",
+}
 
 
 def headline(verdict: Verdict) -> str:
@@ -25,6 +30,8 @@ def headline(verdict: Verdict) -> str:
     """
     if verdict.status == "refuted":
         return f"{verdict.subject} is not {verdict.claim}: refuted"
+    if verdict.status == "suspect":
+        return f"{verdict.subject} does not seem to be {verdict.claim}: suspect"
     if verdict.status == "proved":
         return f"{verdict.subject} is {verdict.claim}: proved"
     return f"{verdict.subject} may be {verdict.claim}: not refuted"
@@ -40,6 +47,8 @@ def explanation(verdict: Verdict) -> str:
     """What the status does and does not say."""
     if verdict.status == "refuted" and verdict.witness is not None:
         return f"The witness is certain by {verdict.witness.certainty}."
+    if verdict.status == "suspect" and verdict.witness is not None:
+        return f"By {verdict.witness.certainty}; {verdict.notes[0]}."
     if verdict.status == "proved":
         return f"Proof: {verdict.proof}; the search found nothing against it."
     return "Nothing in what was searched breaks the claim. That is not a proof."

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -19,15 +21,29 @@ from discreet.errors import ParameterError
 Counts = npt.NDArray[np.int64]
 
 _AT_ONCE = 200_000
+_FIRST = 256
+_BRIEF = 0.05
+
+
+class OutOfTime(Exception):  # noqa: N818 (it is no error)
+    """The time for drawing is over."""
 
 
 class Sampler:
-    """Anything that samples, with a tally of its answers for every score vector it was asked about."""
+    """Anything that samples, with a tally of its answers for every score vector it was asked about.
 
-    def __init__(self, function: Any, *, sensitivity: Fraction) -> None:
+    No draw begins after ``until`` (of ``time.perf_counter``): :class:`OutOfTime` is raised instead. Answers
+    that are floats are rounded down to multiples of ``grain``.
+    """
+
+    def __init__(self, function: Any, *, sensitivity: Fraction, grain: float = 1.0) -> None:
         self.name, self._draw = _drawing(function)
         self.sensitivity = sensitivity
         self.draws = 0
+        self.until = math.inf
+        self.cut_short = False
+        self._grain = grain
+        self._batch = _FIRST
         self._answers: dict[int, dict[Hashable, int]] = {}
         self._tallies: dict[tuple[bool, tuple[float, ...]], Counts] = {}
 
@@ -74,24 +90,32 @@ class Sampler:
         counts = np.zeros(len(scores), dtype=np.int64)
         others = self._answers.setdefault(len(scores), {})
         while size > 0:
-            batch = min(size, _AT_ONCE)
-            counts = _sum(counts, counted(self._draw(scores, batch), len(scores), batch, others))
+            began = time.perf_counter()
+            if began > self.until:
+                self.cut_short = True
+                raise OutOfTime
+            batch = min(size, self._batch)
+            answers = self._draw(scores, batch)
+            counts = _sum(counts, _counted(answers, len(scores), batch, others, self._grain))
+            # Batches of a fraction of a second keep a time limit.
+            took = time.perf_counter() - began
+            if took < _BRIEF and batch == self._batch:
+                self._batch = min(4 * batch, _AT_ONCE)
+            elif took > 4 * _BRIEF:
+                self._batch = max(batch // 4, 1)
             size -= batch
-        self.draws += int(counts.sum())
+            self.draws += batch
         return counts
 
 
-def counted(
-    answers: Any, candidates: int, expected: int, others: dict[Hashable, int] | None = None
+def _counted(
+    answers: Any, candidates: int, expected: int, others: dict[Hashable, int], grain: float
 ) -> Counts:
     """Counts of each candidate among answers given as positions; ``others`` numbers the other answers."""
     array = np.asarray(answers) if not isinstance(answers, list) else None
-    if array is not None and array.dtype.kind == "f":
-        raise ParameterError(
-            "a sampler must return the positions of its answers, or a list of answers of another kind"
-        )
     if array is None or array.dtype.kind not in "iu":
-        return _counted_others(answers, candidates, expected, {} if others is None else others)
+        told = answers if array is None or array.ndim != 1 else array.tolist()
+        return _counted_others(told, candidates, expected, others, grain)
     if array.shape != (expected,):
         raise ParameterError("a sampler must return one answer per draw")
     if len(array) and (int(array.min()) < 0 or int(array.max()) >= candidates):
@@ -100,16 +124,16 @@ def counted(
 
 
 def _counted_others(
-    answers: Any, candidates: int, expected: int, others: dict[Hashable, int]
+    answers: Any, candidates: int, expected: int, others: dict[Hashable, int], grain: float
 ) -> Counts:
     try:
-        tally = Counter(answers)
+        tally = Counter(_coarse(answer, grain) for answer in answers)
     except TypeError:
         tally = Counter()
     if sum(tally.values()) != expected or np.ndarray in map(type, tally):
         raise ParameterError(
             "a sampler must return the position of its answer, a whole number, or an answer of another "
-            "kind that can be compared (a label, a tuple), one per draw"
+            "kind that can be compared (a label, a number, a tuple), one per draw"
         )
     places = {
         answer: answer
@@ -123,6 +147,17 @@ def _counted_others(
     for answer, count in tally.items():
         counts[places[answer]] += count
     return counts
+
+
+def _coarse(answer: Any, grain: float) -> Any:
+    """An answer in which floats are multiples of the grain; one NaN is as good as another."""
+    if isinstance(answer, tuple):
+        return tuple(_coarse(part, grain) for part in answer)
+    if not isinstance(answer, float):
+        return answer
+    if math.isnan(answer):
+        return NAN
+    return math.floor(answer / grain) * grain if math.isfinite(answer / grain) else answer
 
 
 def _is_position(answer: Any) -> bool:
@@ -142,38 +177,49 @@ def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
     if callable(method) and not isinstance(function, type):
         # The usual repr is an address in memory, which tells nobody anything.
         kind: Any = type(function)
-        return kind.__name__ if kind.__repr__ is object.__repr__ else repr(function), method
+        name = kind.__name__ if kind.__repr__ is object.__repr__ else repr(function)
+        return name, _Answering(method, many=True)
     if not callable(function) or isinstance(function, type):
         raise ParameterError(
             "a sampler must be a mechanism, function(scores, size) -> positions, or "
             "function(scores) -> position"
         )
     name = str(getattr(function, "__name__", None) or type(function).__name__)
-    if _takes_size(function):
-        return name, function
-    answering = _Answering(function)
-    return name, lambda scores, size: [answering(scores) for _ in range(size)]
+    return name, _Answering(function, many=_takes_size(function))
 
 
 class _Answering:
     """Answers of a function, errors among them; one that has nothing but errors is refused."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, many: bool) -> None:
         self._function = function
+        self._many = many
         self._failures = 0
         self._answered = False
 
-    def __call__(self, scores: Any) -> Any:
+    def __call__(self, scores: Any, size: int) -> Any:
+        with np.errstate(all="ignore"):  # what overflows shows in the answers
+            return self._answers(scores, size)
+
+    def _answers(self, scores: Any, size: int) -> Any:
+        if self._many and size > 1:
+            # An error in a batch is that of some draw in it: which, only single draws can tell.
+            with suppress(Exception):
+                answers = self._function(scores, size)
+                self._answered = True
+                return answers
+        return [self._one(scores) for _ in range(size)]
+
+    def _one(self, scores: Any) -> Any:
         try:
-            answer = self._function(scores)
+            answer = self._function(scores, 1)[0] if self._many else self._function(scores)
         except Exception as error:
             self._failures += 1
             if not self._answered and self._failures >= PATIENCE:
                 raise
             return Failure(f"raises {type(error).__name__}")
         self._answered = True
-        # One NaN is as good as another, and is not equal to itself.
-        return NAN if isinstance(answer, float) and math.isnan(answer) else answer
+        return answer
 
 
 def _takes_size(function: Any) -> bool:

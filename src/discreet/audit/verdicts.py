@@ -166,12 +166,13 @@ class Verdict:
     Attributes:
         subject: what was audited.
         claim: what was claimed of it.
-        status: "refuted" (with a witness), "not refuted" (nothing found in what was searched), or
-            "proved" (nothing found, and a proof page covers the claim).
+        status: "refuted" (with an exact witness), "suspect" (by draws, with a stated error rate), "not
+            refuted" (nothing found in what was searched), or "proved" (nothing found, and a proof page
+            covers the claim).
         measured: the largest loss found, in the measure of the claim.
         claimed: the loss that the claim allows.
         symbol: the letter of both.
-        witness: the pair that refutes the claim, else None.
+        witness: the pair that refutes the claim or makes it suspect, else None.
         worst: the pair with the largest loss found, whether it refutes or not.
         proof: the page that proves the claim, where status is "proved", and which theorem Coq has checked,
             or that it is proved on paper.
@@ -210,8 +211,8 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """False when the claim is refuted."""
-        return self.status != "refuted"
+        """False when the claim is refuted or suspect."""
+        return self.status not in ("refuted", "suspect")
 
     @property
     def pairs(self) -> int:

@@ -60,7 +60,8 @@ _CANDIDATES = option(
 )
 _UNKNOWN = stack(
     option(
-        "--delta NUMBER", "Without --candidates or --groups: how likely the guarantee may fail."
+        "--delta NUMBER",
+        "Without --candidates or --groups: how likely the guarantee is to fail, at most.",
     ),
     option(
         "--considered COUNT", "Without --candidates: how many values compete at most.", default=100
@@ -70,9 +71,23 @@ _COUNTS = stack(
     option("--with-count", "Also a noisy count, for a part of epsilon."),
     option("--count-share NUMBER", "The part of epsilon that counts get.", default="0.25"),
 )
-_OTHER = option("--other LABEL", "One more candidate, for whatever is none of --candidates.")
-FOUND = option("--delta NUMBER", "With --by and no --groups: how likely the guarantee may fail.")
-_STEP = option("--step NUMBER", "The distance between grid points.", default="1")
+_OTHER = option(
+    "--other LABEL", "One more candidate, for every value that is not among --candidates."
+)
+FOUND = option(
+    "--delta NUMBER", "With --by and no --groups: how likely the guarantee is to fail, at most."
+)
+_STEP = option("--step NUMBER", "How far apart grid points are: 5, 1d, 15min.", default="1")
+READ_AS = option(
+    "--read-as NAME",
+    "What the texts of a CSV or JSON lines file spell: date, moment (a date with a time), time, span or "
+    "decimal. Bounds that are written so say it too.",
+)
+_CANDIDATE_GRID = stack(
+    option("--bounds LOWER:UPPER", "In place of --candidates: bounds of a grid, as for a median."),
+    _STEP,
+    READ_AS,
+)
 
 
 def growing(when: str = "") -> Decorator[Any]:
@@ -86,20 +101,17 @@ def growing(when: str = "") -> Decorator[Any]:
 _GRID = stack(
     option(
         "--bounds LOWER:UPPER",
-        "Public bounds, such as 0:120 or 2020-01-01:2024-12-31. Without them a growing grid is used; with "
-        "bounds the answer is better.",
+        "Public bounds, such as 0:120, 2020-01-01:2024-12-31 or 08:00/18:00. Without them a growing grid is "
+        "used; with bounds the answer is better.",
     ),
-    option(
-        "--step NUMBER",
-        "The distance between grid points; for dates and times 1d or 15min.",
-        default="1",
-    ),
+    _STEP,
     growing("Without --bounds. "),
+    READ_AS,
 )
 _VALUES = stack(
     option(
         "--per-person NAME",
-        "What a person with several values counts with: least, largest, random or mean.",
+        "Which value counts for a person with several: least, largest, random or mean.",
         default="least",
     ),
     option(
@@ -114,12 +126,12 @@ ROWS = stack(
     option(
         "--groups LIST",
         "With --by: the public groups, with commas, or a file; without it, with --delta, those of the data "
-        "that have people enough to be named.",
+        "that have enough people to be named.",
         callback=lambda _context, _option, text: listed(text),
     ),
     option(
         "--groups-per-person NUMBER",
-        "A person counts in so many groups at most, drawn from theirs; ε is shared. 'choose': a bound that "
+        "A person counts in at most this many groups, drawn from theirs; ε is shared. 'choose': a bound that "
         "is found privately.",
         default="1",
         callback=lambda _context, _option, text: int(text) if text.isdecimal() else text,
@@ -135,7 +147,7 @@ HOW = stack(
     ),
     option("--people-share NUMBER", "The part of epsilon that --with-people gets.", default="0.1"),
     option("--ask-password", "Ask for the database's password, where no file or variable has it."),
-    option("--time-limit SECONDS", "So long may a database work; then nothing is released."),
+    option("--time-limit SECONDS", "How long a database may work; after that nothing is released."),
     option("--engine NAME", "Who reads the file: duckdb, polars, pandas or spark."),
     option("--delimiter SIGN", "What separates the fields of a CSV file, e.g. ';'."),
     option("--encoding NAME", "How a CSV file is encoded, e.g. cp1252."),
@@ -158,8 +170,7 @@ class Question(Command):
 @command("mode", Question)
 @WHAT
 @_CANDIDATES
-@option("--bounds LOWER:UPPER", "In place of --candidates: public bounds of a grid.")
-@_STEP
+@_CANDIDATE_GRID
 @_OTHER
 @_CHOOSER
 @_UNKNOWN
@@ -167,7 +178,7 @@ class Question(Command):
 @_COUNTS
 @option("--with-gap", "Also the noisy lead, at no cost.")
 @HOW
-def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
+def mode(**asked: Any) -> None:
     """The most common value of a column.
 
     Where no row matches, the answer is a random candidate: --with-people tells, for a part of epsilon,
@@ -176,14 +187,7 @@ def mode(*, bounds: str | None, step: str, **asked: Any) -> None:
     Example: discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id
     --candidates icd10.txt --epsilon 1
     """
-    if bounds is None:
-        _require_candidates(asked)
-    elif asked["candidates"] is not None:
-        raise ParameterError("give --candidates or --bounds, not both")
-    else:
-        from discreet.questions import Grid
-
-        asked["candidates"] = Grid.between(bounds, step=step)
+    _require_candidates(asked)
     ask_table("mode", **asked)
 
 
@@ -232,6 +236,7 @@ def quantiles(*, at: str, **asked: Any) -> None:
 @WHAT
 @option("-k --k COUNT", "How many.", required=True)
 @_CANDIDATES
+@_CANDIDATE_GRID
 @_OTHER
 @_CHOOSER
 @option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
@@ -254,12 +259,12 @@ def top(*, unordered: bool, **asked: Any) -> None:
 
 
 def _require_candidates(asked: dict[str, Any]) -> None:
-    """Somebody said which answers are possible, or that a δ is paid for not saying so."""
-    if asked["delta"] is None and asked["candidates"] is None:
+    """Somebody said which answers there are, or that a δ is paid for not saying so."""
+    if all(asked[name] is None for name in ("delta", "candidates", "bounds")):
         raise ParameterError(
-            "--candidates must be given: a file that lists the possible answers. A list made from the "
-            "data would show that somebody has that value; if there is no public list, give --delta, "
-            "and the answer may be that nothing is safe to say"
+            "--candidates must be given, a file that lists the possible answers, or --bounds. A list made "
+            "from the data would show that somebody has that value; if there is no public list, give "
+            "--delta, and the answer may be that nothing is safe to say"
         )
 
 
@@ -270,19 +275,22 @@ def ask_table(
     delimiter: str | None,
     encoding: str | None,
     ask_password: bool,
+    read_as: str | None = None,
     **asked: Any,
 ) -> None:
     """Ask a question of ``discreet.questions``."""
     question = getattr(importlib.import_module("discreet.questions"), name)
-    data = _opening(data, ask_password=ask_password)
-    if delimiter is not None or encoding is not None:  # what the file's name does not tell
+    told = any((delimiter, encoding, read_as))  # what a file's name does not tell
+    data = _opening(data, ask_password=ask_password, is_file=told)
+    if told:
         from discreet.tables import TextFile
 
-        data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8")
+        spelled = {} if read_as is None else {asked["column"]: read_as}
+        data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8", read_as=spelled)
     answer(question, data, **asked)
 
 
-def _opening(data: str, *, ask_password: bool) -> str:
+def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
     """What names the table; a password among the arguments would stay in the shell's history."""
     from discreet.tables.databases import with_password, without_password
     from discreet.tables.files import is_address
@@ -291,6 +299,8 @@ def _opening(data: str, *, ask_password: bool) -> str:
         if ask_password:
             raise ParameterError("--ask-password goes with the address of a database")
         return data
+    if is_file:
+        raise ParameterError("--delimiter, --encoding and --read-as go with a text file")
     if ":" in data.partition("://")[2].rpartition("@")[0] or "password" in data:
         raise ParameterError(
             f"leave the password out of the address ({without_password(data)}): say --ask-password, or keep "

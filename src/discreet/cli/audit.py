@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
     from discreet.audit import Regular, Verdict
     from discreet.guarantees import Guarantee
 
-_STYLES = {"refuted": "bold red", "not refuted": "bold yellow", "proved": "bold green"}
+_STYLES = {
+    "refuted": "bold red",
+    "suspect": "bold red",
+    "not refuted": "bold yellow",
+    "proved": "bold green",
+}
 
 
 @command("audit")
@@ -28,7 +34,7 @@ _STYLES = {"refuted": "bold red", "not refuted": "bold yellow", "proved": "bold 
 )
 @option(
     "--claim CLAIM",
-    "pure:1, bounded-range:1, zcdp:0.125, approx:1,1e-6 or regular; pure at --epsilon unless told.",
+    "pure:1, bounded-range:1, zcdp:0.125, approx:1,1e-6 or regular; pure at --epsilon by default.",
 )
 @option("--epsilon NUMBER", "The mechanism's ε.")
 @option("--scale NUMBER", "The noise scale, in place of ε.")
@@ -37,15 +43,15 @@ _STYLES = {"refuted": "bold red", "not refuted": "bold yellow", "proved": "bold 
 @option("--optimize NAME", "max or min.")
 @option("--crossings COUNT", "For above-threshold: how many end the stream.", default=1)
 @option("--sensitivity NUMBER", "How far one person moves one score.", default="1")
-@option("--monotonic/--general", "Only such neighbours; both unless told.", default=None)
+@option("--monotonic/--general", "Only such neighbours; both by default.", default=None)
 @option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True)
 @option("--thorough", "Look several times as long, in more places.")
 @option("--starts COUNT", "Climbs for each neighbour relation.", default=6)
 @option("--seed SEED", "The same seed gives the same verdict.", type=int, default=0)
 @option(
     "--sampled COUNT",
-    "For what can only be run, as sample(scores, size) or function(scores): draw up to so many answers "
-    "for each score vector, e.g. 200000. --starts and --seed do not count then.",
+    "For what can only be run, as sample(scores, size) or function(scores): draw up to this many answers "
+    "for each score vector, e.g. 200000. --starts and --seed then have no effect.",
     name="samples",
 )
 @option("--json", "Print the verdict as JSON.")
@@ -66,10 +72,10 @@ def audit(
 ) -> None:
     """Search neighbouring scores for a pair that refutes a claimed guarantee.
 
-    With --sampled the loss is bounded from below with confidence: a claim that is true is refuted with
-    probability at most 1e-9.
+    With --sampled the loss is bounded from below with confidence: a claim that is true is called suspect
+    with probability at most 1e-9.
 
-    Exit status: 0 not refuted (or proved), 1 refuted, 2 wrong input, 3 the mechanism failed.
+    Exit status: 0 not refuted (or proved), 1 refuted or suspect, 2 wrong input, 3 the mechanism failed.
 
     Example: discreet audit permute-and-flip --epsilon 1 --claim bounded-range:1
 
@@ -156,18 +162,26 @@ def parse_claim(text: str) -> Guarantee | Regular:
         "regular": (0, Regular),
     }
     wanted, maker = makers.get(name, (-1, None))
-    if len(numbers) != wanted:
-        raise refuse("claim", text, "pure:E, bounded-range:E, zcdp:R, approx:E,D or regular")
-    claim: Guarantee | Regular = maker(*numbers)
-    return claim
+    if len(numbers) == wanted:
+        with suppress(ParameterError):  # it would blame an option of the same name as the number
+            claim: Guarantee | Regular = maker(*numbers)
+            return claim
+    raise refuse(
+        "claim",
+        text,
+        "pure:E, bounded-range:E, zcdp:R or approx:E,D with numbers E and R, 0 or above, and D from 0 to 1; "
+        "or regular",
+    )
 
 
 def _claim(text: str | None, epsilon: str | None) -> Guarantee | Regular:
+    from discreet import PureDP
+
     if text is not None:
         return parse_claim(text)
     if epsilon is None:
         raise ParameterError("give --claim, or --epsilon to audit pure privacy at that ε")
-    return parse_claim(f"pure:{epsilon}")
+    return PureDP(epsilon)
 
 
 def _refuse_a_sampler(name: str, subject: Any) -> None:

@@ -150,9 +150,7 @@ SCORES_OR_COUNT = stack(
 )
 
 
-_MARGIN = option(
-    "--margin NUMBER", "About a threshold: how far above or below it values are at least."
-)
+_MARGIN = option("--margin NUMBER", "About a threshold: how far from it every value is, at least.")
 
 
 @command("plan")

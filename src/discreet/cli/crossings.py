@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.cli.ask import FOUND, HOW, ROWS, WHAT, WHO, Question, ask_table, growing, listed
+from discreet.cli.ask import (
+    FOUND,
+    HOW,
+    READ_AS,
+    ROWS,
+    WHAT,
+    WHO,
+    Question,
+    ask_table,
+    growing,
+    listed,
+)
 from discreet.cli.commands import command, option
 
 
@@ -16,7 +27,7 @@ from discreet.cli.commands import command, option
     callback=lambda _context, _option, text: text if ":" in (text or "") else listed(text),
 )
 @option("--above NUMBER", "How many people a group must reach.", required=True)
-@option("--crossings COUNT", "Name up to so many groups, not only the first.", default=None)
+@option("--crossings COUNT", "Name up to this many groups, not only the first.", default=None)
 @option("--with-gap", "Also by how many people, with noise, at no cost.")
 @WHO
 @option(
@@ -42,6 +53,7 @@ def first(**asked: Any) -> None:
     "--covers NUMBER", "The part of the people who are to stay within the bound.", default="0.999"
 )
 @growing()
+@READ_AS
 @WHO
 @ROWS
 @FOUND

@@ -67,7 +67,7 @@ def check(file: str, *, json: bool) -> None:
 @command("token")
 @_FILE
 @_ANALYST
-@option("--days COUNT", "For how many days it is valid; the file's token_days unless told.")
+@option("--days COUNT", "For how many days it is valid; the file's token_days by default.")
 def token(file: str, analyst: str, *, days: int | None) -> None:
     """Print a new token for an analyst, once; the desk keeps its hash only.
 
@@ -100,7 +100,7 @@ def revoke(file: str, analyst: str, *, json: bool) -> None:
 @_ANALYST
 @shared.JSON
 def allow(file: str, analyst: str, *, json: bool) -> None:
-    """Let an analyst ask again who was stopped, because questions were not done in their slots.
+    """Let an analyst ask again who was stopped because questions were not done in their slots.
 
     Each such failure told something of the data. Make the slots longer first.
 
@@ -115,7 +115,7 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 @command("log")
 @_FILE
 @option("--analyst NAME", "Only the questions of this analyst.")
-@option("--most COUNT", "So many at most, the newest.", default=1000)
+@option("--most COUNT", "At most this many, the newest.", default=1000)
 @shared.JSON
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
     """Who asked what, when, and what it cost; never an answer.
@@ -142,7 +142,9 @@ def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
         say_json(rows)
     else:
         names = ("time", "analyst", "question", "table", "column", "epsilon", "entry", "state")
-        print_table(names, [[row[name] for name in names] for row in rows])
+        print_table(
+            names, [["" if row[name] is None else row[name] for name in names] for row in rows]
+        )
 
 
 @command("status")

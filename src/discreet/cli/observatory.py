@@ -40,10 +40,12 @@ def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
         for adapter in ADAPTERS.values()
         if not only or adapter.library in only or adapter.name in only
     ]
-    unknown = set(only) - {name for a in ADAPTERS.values() for name in (a.name, a.library)}
+    libraries = dict.fromkeys(adapter.library for adapter in ADAPTERS.values())
+    unknown = set(only) - {*ADAPTERS, *libraries}
     if unknown:
         raise ParameterError(
-            f"--only {sorted(unknown)[0]} is not allowed: it must be one of {', '.join(ADAPTERS)}"
+            f"--only {sorted(unknown)[0]} is not allowed: it must be a library ({', '.join(libraries)}) "
+            f"or one mechanism ({', '.join(ADAPTERS)})"
         )
     rows, absent = list[dict[str, Any]](), list[str]()
     with progress(BarColumn(24), TextColumn("{task.description}"), TimeElapsedColumn()) as bar:
@@ -76,6 +78,7 @@ def line(adapter: Adapter) -> dict[str, Any]:
         "version": adapter.version,
         "mechanism": adapter.mechanism,
     }
+    from discreet.audit import StatisticalVerdict
     from discreet.numbers.printing import measured, rounded
 
     try:
@@ -84,10 +87,10 @@ def line(adapter: Adapter) -> dict[str, Any]:
         failed = f"could not be run ({type(error).__name__})"
         return {**told, "claim": "", "verdict": failed, "witness": ""}
     words = verdict.status
-    if adapter.sampled:
-        rate = getattr(verdict, "false_alarm", 0.0)
-        words = f"suspect (false alarm at most {rate:g})" if not verdict.holds else words
-        words += "" if not verdict.holds else ", by sampling"
+    if isinstance(verdict, StatisticalVerdict):
+        words += (
+            ", by sampling" if verdict.holds else f" (false alarm at most {verdict.false_alarm:g})"
+        )
     found = measured(rounded(verdict.measured, up=False, digits=5), digits=5)
     figures = f"{verdict.symbol} ≥ {found}" if not verdict.holds else f"largest found {found}"
     witness = f"; {verdict.witness}" if verdict.witness is not None else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import re
 import shutil
@@ -36,9 +35,11 @@ def say(words: object, *, err: bool = False) -> None:
 
 
 def as_json(data: Any, *, indent: int | None = 2) -> str:
-    """JSON in ASCII; numbers that JSON lacks become text (inf) or null (not a number)."""
+    """JSON in ASCII; infinity becomes text, and what is not a number is an error."""
+    from discreet.numbers.printing import jsonable
+
     # A delete character is ASCII, and JSON leaves it as it is.
-    return json.dumps(_plain(data), allow_nan=False, indent=indent).replace("\x7f", "\\u007f")
+    return json.dumps(jsonable(data), allow_nan=False, indent=indent).replace("\x7f", "\\u007f")
 
 
 def say_json(data: Any) -> None:
@@ -61,16 +62,6 @@ def progress(*columns: Any) -> Progress:
 
     console = Console(stderr=True)
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
-
-
-def _plain(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_plain(value) for value in data]
-    if isinstance(data, float) and not math.isfinite(data):
-        return None if math.isnan(data) else str(data)
-    return data
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -15,13 +15,13 @@ from discreet.numbers.printing import percent
 @option("--epsilon-per-run NUMBER", "ε of one run, its score included.")
 @option("--delta-per-run NUMBER", "With it: δ of one run.")
 @option("--rho-per-run NUMBER", "In place of ε: ρ of zero-concentrated privacy.")
-@option("--runs-mean NUMBER", "How many runs, in the mean.", name="mean", required=True)
+@option("--runs-mean NUMBER", "How many runs on average.", name="mean", required=True)
 @option(
     "--distribution NAME",
     "geometric, logarithmic, negative-binomial:SHAPE, poisson or fixed; may be repeated.",
     multiple=True,
 )
-@option("--delta NUMBER", "The δ allowed of the whole, for runs that are not purely private.")
+@option("--delta NUMBER", "The δ allowed for the whole, for runs that are not purely private.")
 @option("--target", "Stop at the first run that is good enough, not with the best.")
 @option("--claim NUMBER", "Audit this ε of the whole: search for a run that refutes it.")
 @shared.CHART

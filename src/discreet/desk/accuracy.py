@@ -8,6 +8,7 @@ from typing import Any
 
 from discreet.analysis import epsilon_for_threshold, error_bound, rank_error
 from discreet.desk.owner_file import Column, RegisteredScore, SharedTable
+from discreet.displays import counted
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.numbers.exact import positive, refuse
 from discreet.numbers.printing import figure
@@ -46,6 +47,10 @@ def _of_score(score: RegisteredScore, epsilon: Fraction) -> str:
     return f"the score of the answer is at most {figure(Fraction(within))} from the best"
 
 
+def _people(number: float) -> str:
+    return counted(math.ceil(number), "person", "people")
+
+
 def _of_mode(
     column: Column, question: Any, epsilon: Fraction, relation: str, _one_value: bool
 ) -> str | None:
@@ -54,7 +59,7 @@ def _of_mode(
         return None
     within = error_bound(epsilon, count, with_probability=LEVEL, monotonic=relation == ADD_REMOVE)
     return (
-        f"the answer{_each(question)} has at most {math.ceil(within)} people fewer than the most common of "
+        f"the answer{_each(question)} has at most {_people(within)} fewer than the most common of "
         f"the {count} listed values"
     )
 
@@ -75,23 +80,8 @@ def _of_top(
         ways, moved = count, k * distance
     within = error_bound(epsilon, ways, with_probability=LEVEL, sensitivity=moved, monotonic=True)
     return (
-        f"no place of the answer{_each(question)} has more than {math.ceil(within)} people fewer than belong "
-        "there"
-    )
-
-
-def _of_median(
-    column: Column, question: Any, epsilon: Fraction, relation: str, _one_value: bool
-) -> str | None:
-    points = _points(column)
-    if points is None:
-        return None
-    # The score −|N − 2A| moves by 1 for a person more or less, by 2 for one replaced.
-    sensitivity = 1 if relation == ADD_REMOVE else 2
-    within = error_bound(epsilon, points, with_probability=LEVEL, sensitivity=sensitivity)
-    return (
-        f"the rank of the answer{_each(question)} is at most {math.ceil(within / 2)} people further from the "
-        "middle than that of the best grid point"
+        f"no value in the answer{_each(question)} has more than {_people(within)} "
+        "fewer than the value that belongs in its place"
     )
 
 
@@ -101,11 +91,12 @@ def _of_quantiles(
     points = _points(column)
     if points is None:
         return None
+    levels = getattr(question, "at", ["0.5"])
     within = rank_error(
-        question.at, points=points, epsilon=epsilon, with_probability=LEVEL, neighbours=relation
+        levels, points=points, epsilon=epsilon, with_probability=LEVEL, neighbours=relation
     )
-    many = ", and by more only where very many share one value" if len(question.at) > 1 else ""
-    return f"no answer's rank{_each(question)} is off by more than {math.ceil(within)} people{many}"
+    many = ", and by more only where very many share one value" if len(levels) > 1 else ""
+    return f"no answer's rank{_each(question)} is off by more than {_people(within)}{many}"
 
 
 def _of_first(
@@ -120,14 +111,14 @@ def _of_first(
     )
     return (
         f"the answer is right if the counts of all {count} listed values are at least "
-        f"{math.ceil(needed / epsilon)} people away from the threshold"
+        f"{_people(needed / epsilon)} away from the threshold"
     )
 
 
 _WORDS = {
     "mode": _of_mode,
     "top_k": _of_top,
-    "median": _of_median,
+    "median": _of_quantiles,
     "quantiles": _of_quantiles,
     "first_above": _of_first,
 }

@@ -5,7 +5,6 @@ All of it follows from the owner's file and the ledger; nothing here opens a tab
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 from discreet import __version__
@@ -65,8 +64,7 @@ def _table(desk: Desk, analyst: str, name: str) -> dict[str, Any]:
 
 
 def _column(table: SharedTable, column: Column) -> dict[str, Any]:
-    dated = any(isinstance(end, date) for end in column.bounds or ())
-    kinds = ["mode"] if column.candidates is not None or not dated else []
+    kinds = ["mode"]
     if column.candidates is not None:
         kinds += ["top_k", "first_above"]
     if column.bounds is not None:

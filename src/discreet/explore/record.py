@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from discreet import __version__
+from discreet.displays import counted
 from discreet.errors import ParameterError, ScoresError
 from discreet.explore.budget import total
 from discreet.explore.choices import Choices, choices_from
@@ -125,13 +126,18 @@ def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Date (UTC)", record["date"]),
         ("Mechanism", name),
         ("ε of one release", chosen["epsilon"]),
-        ("Scores", f"{record['scores']['count']:,} candidates, declared not private"),
+        ("Scores", f"{counted(record['scores']['count'], 'candidate')}, declared not private"),
         (
             "One person",
             f"moves each score by at most Δ = {chosen['sensitivity']}, {direction}. {promised['one']}",
         ),
         ("A household of four", promised["household"]),
-        (f"All {chosen['releases']:,} releases", promised["all"]),
+        (
+            "The one release"
+            if chosen["releases"] == 1
+            else f"All {chosen['releases']:,} releases",
+            promised["all"],
+        ),
         (
             "All releases at δ",
             f"ε = {_seen(numbers['total_approx'])} at δ = {chosen['delta']}; "

@@ -156,8 +156,8 @@ def _budget(choices: Choices, found: dict[str, Any]) -> str:
             f"{same} The exponential mechanism is the cheaper one {at} from the first release on."
         )
     return (
-        f"{same} Up to {found['crossover'] - 1:,} releases permute-and-flip is the cheaper one {at}; "
-        f"from {found['crossover']:,} on it is the exponential mechanism."
+        f"{same} Up to {counted(found['crossover'] - 1, 'release')} permute-and-flip is the cheaper one "
+        f"{at}; from {found['crossover']:,} on it is the exponential mechanism."
     )
 
 

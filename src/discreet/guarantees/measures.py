@@ -358,7 +358,7 @@ class ApproxDP(Guarantee):
         """What a δ of at least one's own buys (``docs/proofs/conversions.md``)."""
         if target < self._delta:
             return math.inf
-        if self._delta in (target, 1):
+        if target == self._delta:
             return self._epsilon
         spare = (target - self._delta) / (1 - self._delta)
         return PureDP(self._epsilon)._epsilon_at(spare)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.accounting.events import Event
+from discreet.displays import counted
 from discreet.guarantees import ZCDP, ApproxDP
 from discreet.ledger.accountants import (
     ACCOUNTANTS,
@@ -141,10 +142,14 @@ class Plan:
 
     def __str__(self) -> str:
         show = ACCOUNTANTS[self.accountant].shown
-        verdict = "They fit" if self.fits else "They do not fit"
+        one = self.event.count == 1
+        if self.fits:
+            verdict = "It fits" if one else "They fit"
+        else:
+            verdict = "It does not fit" if one else "They do not fit"
         return (
-            f"{self.event.count} x {show(self.each)} costs {show(self.cost)}; {show(self.left)} is left in "
-            f"{self.budget}. {verdict}; {self.most} such releases would."
+            f"{self.event.count} × {show(self.each)} costs {show(self.cost)}; {show(self.left)} is left in "
+            f"{self.budget}. {verdict}: there is room for {counted(self.most, 'such release')}."
         )
 
     def as_data(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.displays import counted
 from discreet.errors import DiscreetError
 from discreet.ledger.entries import GENESIS, Entry, Head, read
 from discreet.ledger.states import State
@@ -53,7 +54,7 @@ class Verification:
         agreeing = "the chain and the totals"
         if self.compared:
             agreeing = "the chain, the totals and the head kept elsewhere"
-        return f"{self.dataset}: {self.entries} entries; {agreeing} agree"
+        return f"{self.dataset}: {counted(self.entries, 'entry', 'entries')}; {agreeing} agree"
 
     def as_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -135,7 +136,8 @@ def _against(kept: Head, stored: State, lines: Sequence[tuple[int, str, str]]) -
         return [f"the head kept elsewhere is of {kept.dataset!r}"]
     if kept.sequence > len(lines):
         return [
-            f"the head kept elsewhere knows {kept.sequence} entries, the history has {len(lines)}"
+            f"the head kept elsewhere knows {counted(kept.sequence, 'entry', 'entries')}, "
+            f"the history has {len(lines)}"
         ]
     if kept.sequence == 0 or lines[kept.sequence - 1][2] != kept.hash:
         return [

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
+from discreet.displays import counted
 from discreet.papers.catalogue import PAPERS, Figure, Paper, all_figures
 from discreet.papers.figure import AGREES, CLOSE, DIFFERS, NEW, NOT_COMPARED, PaperValue
 from discreet.papers.findings import FAILED, VERDICTS, Scope
@@ -71,7 +72,7 @@ def claims_summary(results: Sequence[CheckedClaim]) -> str:
     """One line: how many claims, how they came out, how long it took."""
     parts = ", ".join(f"{count} {verdict}" for verdict, count in tally(results).items())
     seconds = sum(result.seconds for result in results)
-    return f"{len(results)} claims in {seconds:.0f} s: {parts}."
+    return f"{counted(len(results), 'claim')} in {seconds:.0f} s: {parts}."
 
 
 def by_paper(results: Sequence[CheckedClaim]) -> list[tuple[Paper, list[CheckedClaim]]]:
@@ -159,10 +160,10 @@ def _article(result: CheckedClaim) -> str:
 # ---- figures ---------------------------------------------------------------------------------------
 
 _MARKS = {
-    AGREES: ("✓", "agree"),
-    CLOSE: ("≈", "are close"),
-    DIFFERS: ("✗", "differ"),
-    NEW: ("+", "are new"),
+    AGREES: ("✓", "agreeing"),
+    CLOSE: ("≈", "close"),
+    DIFFERS: ("✗", "differing"),
+    NEW: ("+", "new"),
     NOT_COMPARED: ("–", NOT_COMPARED),
 }
 _FIGURES_TITLE = "The papers, reproduced"
@@ -210,11 +211,11 @@ def figures_summary(results: Sequence[DrawnFigure]) -> str:
         '1 of 2 figures drawn; nothing compared.'
     """
     verdicts = Counter(row.verdict for result in results for row in result.comparisons)
-    counted = ", ".join(
+    parts = ", ".join(
         f"{verdicts[verdict]} {said}" for verdict, (_, said) in _MARKS.items() if verdicts[verdict]
     )
     drawn = sum(result.error is None for result in results)
-    told = f"of the numbers {counted}" if counted else "nothing compared"
+    told = f"numbers: {parts}" if parts else "nothing compared"
     return f"{drawn} of {len(results)} figures drawn; {told}."
 
 

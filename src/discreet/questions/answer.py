@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.displays import visible
+from discreet.displays import counted, visible
 from discreet.neighbours import Neighbours
 from discreet.numbers.exact import refuse
 from discreet.numbers.printing import figure
 from discreet.release import Release
-from discreet.tables import Grid, Rows, Table
+from discreet.tables import Rows, Table
 
 if TYPE_CHECKING:
     from discreet.mechanisms.above_threshold import CrossingRule
@@ -195,7 +195,6 @@ def _plain(value: Any) -> Any:
 
 Sentences = tuple[str, ...]
 
-MISSING_NUMBERS = "Missing values, NaN, infinities and texts that spell no number are left out."
 PER_PERSON = {
     "least": "the least of a person's values counts",
     "largest": "the largest of a person's values counts",
@@ -263,7 +262,7 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
     )
 
 
-def about_candidates(grid: Grid | None = None, *, other: str | None = None) -> Sentences:
+def about_candidates(bounds: str | None = None, *, other: str | None = None) -> Sentences:
     """Which values count for which candidate."""
     if other is not None:
         return (
@@ -271,15 +270,14 @@ def about_candidates(grid: Grid | None = None, *, other: str | None = None) -> S
             "value that is none; missing values are left out, and a candidate that nobody has competes with "
             "zero people.",
         )
-    if grid is None:
+    if bounds is None:
         return (
             "A person counts once for each candidate that they have; missing values and values that are no "
             "candidate are left out, and a candidate that nobody has competes with zero people.",
         )
     return (
         f"A person counts once for each grid point that their values fall to, the largest not above the "
-        f"value; values outside {grid.shown_bounds} are left out.",
-        MISSING_NUMBERS,
+        f"value; values outside {bounds} are left out.",
     )
 
 
@@ -303,10 +301,7 @@ def about_types(table: Table, column: str, public: Candidates, *, name: str) -> 
 
 def about_values(bounds: str, *, per_person: str, outside: str, several: bool) -> Sentences:
     """Which number a person counts with; ``several`` if a person may have more than one."""
-    said = (
-        f"Values outside {bounds} {OUTSIDE[outside]} (outside={outside!r}).",
-        MISSING_NUMBERS,
-    )
+    said = (f"Values outside {bounds} {OUTSIDE[outside]} (outside={outside!r}).",)
     if not several:
         return said
     return (f"Of several, {PER_PERSON[per_person]} (per_person={per_person!r}).", *said)
@@ -316,7 +311,6 @@ def about_magnitudes(most: object, *, several: bool) -> Sentences:
     """Which magnitude a person counts with; ``several`` if a person may have more than one."""
     said = (
         f"A value counts by its magnitude, whatever its sign; one beyond {most} counts as {most}.",
-        MISSING_NUMBERS,
     )
     return ("Of several, the largest of a person's magnitudes counts.", *said) if several else said
 
@@ -356,8 +350,8 @@ def about_found_groups(by: str, *, one: bool) -> Sentences:
 def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sentences:
     """A bound on the groups of a person that was itself a private choice."""
     return (
-        f"A person counts in at most {most} groups: chosen privately, for ε = {figure(epsilon)} of the "
-        f"total, so that about {figure(covered)} of the people count in all of theirs.",
+        f"A person counts in at most {counted(most, 'group')}: chosen privately, for ε = {figure(epsilon)} "
+        f"of the total, so that about {figure(covered)} of the people count in all of theirs.",
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.guarantees import Proof, PureDP
 from discreet.neighbours import REPLACE
-from discreet.numbers.exact import refuse
 from discreet.numbers.noise_scales import NoiseScales
 from discreet.questions.answer import TableRelease, about_magnitudes
 from discreet.questions.context import Context, Terms
@@ -56,8 +55,6 @@ def bound(
     level = level_of(covers, name="covers")
     if asking.context.mechanism is not None:
         raise ParameterError("a bound is found by a noisy threshold: leave ⟨mechanism⟩ out")
-    if asking.table.kind(column) in ("date", "moment"):
-        raise refuse("column", column, "a column of numbers or time spans: a date has no magnitude")
     axis = column_grid(
         asking.table, column, bounds=None, unit=unit, largest=largest, magnitudes=True
     )
@@ -71,7 +68,7 @@ def bound(
         parts=[(PureDP(asking.epsilon_each).resting_on(Proof(_PAGES)), 1)],
         mechanism="a noisy threshold on a growing grid",
         read=lambda: people_per_grid_point(
-            asking.table,
+            axis.table,
             asking.rows,
             column=column,
             grid=axis.grid,
@@ -80,6 +77,7 @@ def bound(
         ),
         answer=answer,
         rules=about_magnitudes(axis.label(len(axis.grid) - 1), several=asking.rows.user is not None)
+        + axis.left_out
         + axis.rules,
     )
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import ParameterError
 from discreet.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet.questions.answer import Sentences, about_candidates, about_types
+from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.tables import Grid, people_per_candidate
 from discreet.tables.counts import Counts, people_per_interval, people_with_any
 from discreet.tables.engines import is_encodable
@@ -225,18 +226,20 @@ def contest_of(
     if bounds is not None:
         if candidates is not None:
             raise ParameterError("give ⟨candidates⟩ or ⟨bounds⟩, not both")
-        candidates = Grid.between(bounds, step=step)
-    if isinstance(candidates, Grid):
+        candidates = column_grid(table, column, bounds=bounds, step=step)
+    elif isinstance(candidates, Grid):
+        candidates = column_grid(table, column, bounds=candidates)
+    if isinstance(candidates, ColumnGrid):
         if other is not None:
             raise ParameterError("⟨other⟩ goes with ⟨candidates⟩, not with a grid")
-        table.require_number(column)
-        grid = candidates
+        axis, grid = candidates, candidates.grid
+        assert isinstance(grid, Grid)
         return Contest(
-            len(grid),
-            grid.label,
-            lambda: people_per_interval(table, rows, column=column, grid=grid),
-            lambda: people_with_any(table, rows, column=column, grid=grid),
-            about_candidates(grid),
+            len(axis),
+            axis.label,
+            lambda: people_per_interval(axis.table, rows, column=column, grid=grid),
+            lambda: people_with_any(axis.table, rows, column=column, grid=grid),
+            about_candidates(axis.shown_bounds) + axis.left_out,
         )
     public = public_candidates(candidates, column=column, kind=table.kind(column))
     labels = public.labels if other is None else (*public.labels, _other(other, public))

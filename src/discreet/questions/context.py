@@ -18,6 +18,7 @@ from discreet.questions.candidates import public_candidates
 from discreet.questions.scoring import noisy_count, share_of, within
 from discreet.questions.spending import AnyLedger, Asker, Part, event_of, mixed
 from discreet.tables import Rows, Table, open_table
+from discreet.tables.compared import require_condition
 from discreet.tables.counts import Counts
 from discreet.tables.where import Condition, comparisons, parse
 
@@ -74,7 +75,7 @@ class Terms(TableTerms, total=False):
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
         by: one answer for each of the public ``groups`` of this column.
         groups: the public groups: whatever ``candidates`` may be, but for a grid. None, with ``delta``: those
-            of the data that have people enough to be named (``docs/proofs/groups-from-the-data.md``).
+            of the data that have enough people to be named (``docs/proofs/groups-from-the-data.md``).
         groups_per_person: a person counts in so many groups at most (one by default), drawn at random from
             those of their rows, and the budget is shared out accordingly; ``"choose"`` finds a bound
             privately within which about nine of ten people count in all of their groups.
@@ -178,7 +179,7 @@ class Context(Asker):
         if self.counted is not None:
             table.require_number(self.counted)
         if condition is not None:
-            table.require_condition(condition)
+            require_condition(table, condition)
         return table
 
     def asking(self, column: str, epsilon: object) -> Asking:

@@ -59,8 +59,9 @@ def mode(
             ``polars.Enum`` or ``pandas.CategoricalDtype``, or a ``Grid`` of numbers (a value then counts for
             the grid point at or below it). A PySpark frame of candidates keeps the selection in the cluster,
             however many there are. None, with ``delta``: see ``docs/proofs/unknown-domain.md``.
-        bounds: in place of ``candidates``: the public bounds of a grid, ``(lower, upper)``.
-        step: with ``bounds``: the distance between grid points.
+        bounds: in place of ``candidates``: the public bounds of a grid of numbers, decimals, dates, times or
+            time spans, as for ``quantile``; a value counts for the grid point at or below it.
+        step: with ``bounds``: the distance between grid points, ``"1d"`` or ``"15min"`` for dates and times.
         other: with ``candidates``: a label for one more candidate, whatever is none of them.
         epsilon: what the whole question costs, whatever else is asked with it.
         delta: only without candidates: the probability with which the guarantee may fail.

@@ -1,7 +1,8 @@
 """The public grid of an ordered column, in the column's own terms: numbers, decimals, dates, times, spans.
 
 A date is a number of days since 1970, a time or a span a number of seconds; bounds and steps are written as
-people write them, and answers come back in the column's type.
+people write them, and answers come back in the column's type. A text file declares no types: how the public
+bounds are written, or ``TextFile.read_as``, says what the texts of its column spell.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.numbers.exact import positive, refuse
 from discreet.questions.answer import Sentences
 from discreet.tables import Grid, Table
-from discreet.tables.growing_grid import GrowingGrid
+from discreet.tables.growing_grid import LARGEST, GrowingGrid
+from discreet.tables.moments import DATED
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _DAY = 86_400
@@ -35,17 +38,81 @@ _SECONDS: dict[str, Fraction | int] = {
 _EVER = {
     "date": ("1900-01-01", "2100-12-31", "1d"),
     "moment": ("1970-01-01", "2101-01-01", "1h"),
+    "time": ("00:00", "23:59", "1min"),
 }
 """The public grid of a column of dates or times for which no bounds are given."""
 
+_SPELLED = {
+    "date": "dates, such as 2024-12-31; of a date with a time the day counts, as it is written",
+    "moment": "dates with times, such as 2024-12-31T08:30; one with an offset (Z, +02:00) is moved to UTC, "
+    "one without is taken as it is written, and a date alone is its midnight",
+    "time": "times of day, such as 08:30 or 08:30:15; of a date with a time its time of day counts, as it is "
+    "written",
+    "span": "time spans, such as 1:30:00, 2 days 01:30:00, PT1H30M or 90min",
+    "decimal": "decimal numbers, such as 12.50",
+}
+"""What the texts of a column in a text file are read as, in words, by the kind."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnGrid:
-    """A public grid for a column, with labels in the column's type and how to say what it is."""
+    """A public grid for a column, with labels in the column's type and how to say what it is.
 
+    Attributes:
+        table: the table, told how the column is read.
+        column: the column.
+        grid: the grid, in the numbers that order the column.
+        aware: whether moments are labelled as times in UTC, not as times without a zone.
+        rules: which grid it is, where nobody gave bounds.
+    """
+
+    table: Table
+    column: str
     grid: Grid | GrowingGrid
-    label: Callable[[int], Any]
-    rules: Sentences
+    aware: bool
+    rules: Sentences = ()
+
+    def __len__(self) -> int:
+        return len(self.grid)
+
+    @property
+    def kind(self) -> str:
+        """The kind by which the column is ordered."""
+        return self.table.ordered_kind(self.column)
+
+    def label(self, index: int) -> Any:
+        """A grid point in the column's type."""
+        point = self.grid.point(index)
+        if self.kind == "decimal":
+            return Decimal(point.numerator) / Decimal(point.denominator)
+        if self.kind == "date":
+            return _EPOCH.date() + datetime.timedelta(days=int(point))
+        if self.kind == "span":
+            return _span(point)
+        if self.kind == "time":
+            return (datetime.datetime.min + _span(point)).time()
+        if self.kind == "moment":
+            found = _EPOCH + _span(point)
+            return found if self.aware else found.replace(tzinfo=None)
+        return self.grid.label(index)
+
+    @property
+    def shown_bounds(self) -> str:
+        """The bounds as they are written."""
+        between = "/" if self.kind in ("moment", "time", "span") else ":"
+        return f"{self.label(0)}{between}{self.label(len(self) - 1)}"
+
+    @property
+    def left_out(self) -> Sentences:
+        """Which values are none."""
+        if self.column in self.table.read_as:
+            words = f"The texts of {self.column} are read as {_SPELLED[self.kind]}"
+            said = f"{words}; missing values and texts that spell none"
+        elif self.kind in DATED:
+            said = "Missing and infinite values"
+        else:
+            said = "Missing values, NaN, infinities and texts that spell no number"
+        return (f"{said} are left out.",)
 
 
 def column_grid(
@@ -59,45 +126,51 @@ def column_grid(
     magnitudes: bool = False,
 ) -> ColumnGrid:
     """The grid between public bounds; or, without any, one that needs none."""
-    kind = table.kind(column)
+    table = _told(table, column, bounds, step, unit)
+    kind = table.ordered_kind(column)
     read = _READERS.get(kind)
-    if (
-        read is None or table.engine == "ibis"
-    ):  # a database's dates and times are not ordered by a number
-        table.require_number(column)
+    aware = _is_aware(bounds) if table.is_text else kind == "moment" and table.has_zone(column)
+    axis = partial(ColumnGrid, table=table, column=column, aware=aware)
+    table.require_order(column)
     if bounds is not None:
         if _said(unit) or largest is not None:
             raise ParameterError("⟨unit⟩ and ⟨largest⟩ go without ⟨bounds⟩")
-        grid = _numbers(column, bounds, step) if read is None else read.between(bounds, step)
-        return ColumnGrid(grid, _labels(table, column, grid), ())
+        return axis(
+            grid=_numbers(table, column, bounds, step)
+            if read is None
+            else read.between(bounds, step)
+        )
     if kind in _EVER:
         lower, upper, usual = _EVER[kind]
         assert read is not None
         if _said(unit) or largest is not None:
             raise ParameterError("⟨unit⟩ and ⟨largest⟩ are for numbers and time spans")
+        if magnitudes:
+            raise refuse("column", column, "one of numbers or time spans: a date has no magnitude")
         apart = step if _said(step) else usual
-        grid = read.between((lower, upper), apart)
         said = f"No bounds were given: the grid goes from {lower} to {upper}, {apart} apart."
-        return ColumnGrid(
-            grid, _labels(table, column, grid), (f"{said} With bounds it is better.",)
+        return axis(
+            grid=read.between((lower, upper), apart), rules=(f"{said} With bounds it is better.",)
         )
     if _said(step):
         raise ParameterError(
             "⟨step⟩ goes with ⟨bounds⟩; without them ⟨unit⟩ sets the grid near zero"
         )
     if read is not None:
-        unit = read.step(unit)
-        largest = None if largest is None else read.step(largest)
+        unit, most = read.step(unit), _in_seconds(datetime.timedelta.max) / 2
+        if largest is not None and read.step(largest) > most:
+            raise refuse("largest", largest, "at most a million years")
+        largest = min(unit * LARGEST, most) if largest is None else read.step(largest)
     growing = GrowingGrid.of(unit, largest, magnitudes=magnitudes)
-    label = _labels(table, column, growing)
+    made = axis(grid=growing)
     said = (
-        f"the grid has every {label(growing.zero + 1)} near zero and steps of about a thousandth further "
-        f"out, up to {label(len(growing) - 1)}"
+        f"the grid has every {made.label(growing.zero + 1)} near zero and steps of about a thousandth "
+        f"further out, up to {made.label(len(growing) - 1)}"
     )
     if magnitudes:
-        return ColumnGrid(growing, label, (f"The answer is a point of a growing grid: {said}.",))
+        return replace(made, rules=(f"The answer is a point of a growing grid: {said}.",))
     given = f"No bounds were given: {said} on both sides. With bounds it is better."
-    return ColumnGrid(growing, label, (given,))
+    return replace(made, rules=(given,))
 
 
 def points_between(bounds: object, step: object) -> int | None:
@@ -109,21 +182,55 @@ def points_between(bounds: object, step: object) -> int | None:
         >>> points_between(("2024-01-01", "2024-01-31"), 1) is None  # days, or seconds?
         True
     """
-    for reader in (_READERS["moment"], _READERS["span"]):
+    for reader in (_READERS["moment"], _READERS["time"], _READERS["span"]):
         if reader.ends(bounds) is not None and not isinstance(bounds, str):
             return None if _seconds(step) is None else len(reader.between(bounds, step))
     return len(Grid.between(bounds, step=step))
 
 
-def _numbers(column: str, bounds: object, step: object) -> Grid:
+def _numbers(table: Table, column: str, bounds: object, step: object) -> Grid:
     try:
         return Grid.between(bounds, step=step)
     except ParameterError:
-        if _READERS["moment"].ends(bounds) is None:
+        if all(reader.ends(bounds) is None for reader in _READERS.values()):
             raise
     raise ParameterError(
-        f"⟨bounds⟩{bounds!r} are dates or times, and the column {column!r} is not declared as such: a text "
-        "file declares nothing; Parquet and frames do"
+        f"⟨bounds⟩{bounds!r} are dates or times, and the column {column!r} is declared {table.kind(column)}"
+    )
+
+
+def _told(table: Table, column: str, bounds: object, step: object, unit: object) -> Table:
+    """The table, with what a text file's column is read as where bounds, step and unit are written so."""
+    if not table.is_text or column in table.read_as or isinstance(bounds, Grid):
+        return table
+    kind = _kind_written(bounds, step, unit)
+    return table if kind is None else replace(table, read_as={**table.read_as, column: kind})
+
+
+def _kind_written(bounds: object, step: object, unit: object) -> str | None:
+    """What bounds are bounds of, by the way they are written; None for numbers."""
+    if bounds is None:
+        return None if _seconds(unit) is None else "span"
+    ends = _two(bounds)
+    if ends and all(isinstance(end, Decimal) for end in ends):
+        return "decimal"
+    kind = next((kind for kind, read in _READERS.items() if read.ends(bounds) is not None), None)
+    if kind == "date":
+        seconds = _seconds(step)
+        in_days = seconds is None or seconds % _DAY == 0
+        return "date" if in_days and all(map(_is_plain_day, ends)) else "moment"
+    return kind if kind != "span" or any(map(_seconds, ends)) else None
+
+
+def _is_plain_day(end: object) -> bool:
+    if isinstance(end, str):
+        return len(end.strip()) == len("2024-12-31")
+    return not isinstance(end, datetime.datetime)
+
+
+def _is_aware(bounds: object) -> bool:
+    return any(
+        moment is not None and moment.tzinfo is not None for moment in map(_moment, _two(bounds))
     )
 
 
@@ -132,31 +239,8 @@ def _said(number: object) -> bool:
     return number not in (1, "1")
 
 
-def _labels(table: Table, column: str, grid: Grid | GrowingGrid) -> Callable[[int], Any]:
-    kind = table.kind(column)
-    if kind == "decimal":
-        return lambda index: _decimal(grid.point(index))
-    if kind == "date":
-        return lambda index: _EPOCH.date() + datetime.timedelta(days=int(grid.point(index)))
-    if kind == "span":
-        return lambda index: _span(grid.point(index))
-    if kind == "moment":
-        zone = table.time_zone(column)
-        return lambda index: _moment(grid.point(index), aware=zone is not None)
-    return grid.label
-
-
-def _decimal(point: Fraction) -> Decimal:
-    return Decimal(point.numerator) / Decimal(point.denominator)
-
-
 def _span(seconds: Fraction) -> datetime.timedelta:
     return datetime.timedelta(microseconds=round(seconds * 10**6))
-
-
-def _moment(seconds: Fraction, *, aware: bool) -> datetime.datetime:
-    found = _EPOCH + _span(seconds)
-    return found if aware else found.replace(tzinfo=None)
 
 
 # ---- bounds and steps as people write them -------------------------------------------------------------
@@ -185,11 +269,7 @@ class _Reader:
 
     def ends(self, bounds: object) -> tuple[Fraction, Fraction] | None:
         """Two bounds, if that is how these are written."""
-        given: Sequence[object] = ()
-        if isinstance(bounds, str):
-            given = bounds.split("/") if "/" in bounds else bounds.split(":")
-        elif isinstance(bounds, Sequence):
-            given = bounds
+        given = _two(bounds)
         found = [number for end in given if (number := self.one(end)) is not None]
         return (found[0], found[1]) if len(found) == len(given) == 2 else None
 
@@ -201,9 +281,16 @@ class _Reader:
         return positive("step", step) if seconds is None else seconds / self.scale
 
 
+def _two(bounds: object) -> Sequence[object]:
+    """What stands on both sides of the sign between two bounds."""
+    if isinstance(bounds, str):
+        return bounds.split("/") if "/" in bounds else bounds.split(":")
+    return bounds if isinstance(bounds, Sequence) else ()
+
+
 def _seconds(step: object) -> Fraction | None:
     if isinstance(step, datetime.timedelta):
-        return Fraction(step // datetime.timedelta(microseconds=1), 10**6)
+        return _in_seconds(step)
     matched = _SPAN.fullmatch(step) if isinstance(step, str) else None
     return None if matched is None else Fraction(matched[1]) * _SECONDS[matched[2]]
 
@@ -212,7 +299,7 @@ def _as_span(end: object) -> Fraction | None:
     if isinstance(end, str) and end.strip().startswith("-"):
         found = _as_span(end.strip()[1:])
         return None if found is None else -found
-    if end in (0, "0"):
+    if isinstance(end, int | str) and end in (0, "0"):
         return Fraction(0)
     return _seconds(end)
 
@@ -223,17 +310,38 @@ def _as_day(end: object) -> Fraction | None:
 
 
 def _as_second(end: object) -> Fraction | None:
+    moment = _moment(end)
+    if moment is None:
+        return None
+    told = moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)
+    return _in_seconds(told - _EPOCH)
+
+
+def _moment(end: object) -> datetime.datetime | None:
     if isinstance(end, str):
-        try:
-            end = datetime.datetime.fromisoformat(end.strip())
+        try:  # without hyphens it might be a number
+            return datetime.datetime.fromisoformat(end.strip()) if "-" in end else None
         except ValueError:
             return None
     if isinstance(end, datetime.date) and not isinstance(end, datetime.datetime):
-        end = datetime.datetime(end.year, end.month, end.day)
-    if not isinstance(end, datetime.datetime):
+        return datetime.datetime(end.year, end.month, end.day)
+    return end if isinstance(end, datetime.datetime) else None
+
+
+def _as_clock(end: object) -> Fraction | None:
+    if isinstance(end, str):
+        try:  # without a colon it might be a number
+            end = datetime.time.fromisoformat(end.strip()) if ":" in end else None
+        except ValueError:
+            return None
+    if not isinstance(end, datetime.time) or end.tzinfo is not None:
         return None
-    told = end if end.tzinfo is not None else end.replace(tzinfo=datetime.UTC)
-    return Fraction((told - _EPOCH) // datetime.timedelta(microseconds=1), 10**6)
+    midnight = datetime.datetime(1970, 1, 1)
+    return _in_seconds(datetime.datetime.combine(midnight, end) - midnight)
+
+
+def _in_seconds(span: datetime.timedelta) -> Fraction:
+    return Fraction(span // datetime.timedelta(microseconds=1), 10**6)
 
 
 _READERS = {
@@ -243,5 +351,6 @@ _READERS = {
         1,
         "2020-01-01:2024-12-31 or 2020-01-01T08:00/2020-01-01T18:00, with a step such as 1min",
     ),
+    "time": _Reader(_as_clock, 1, "08:00/18:00, with a step such as 15min"),
     "span": _Reader(_as_span, 1, "0s:2h, with a step such as 1min"),
 }

@@ -50,7 +50,8 @@ class PrivateTable(Context):
     @property
     def columns(self) -> Mapping[str, str]:
         """The declared columns and what kind each is; a JSON lines file declares only those asked for."""
-        return dict(self.opened().kinds)
+        opened = self.opened()
+        return {**opened.kinds, **opened.read_as}
 
     def _facts(self) -> dict[str, str]:
         facts = {

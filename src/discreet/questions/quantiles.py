@@ -143,7 +143,7 @@ def of_levels(
         parts=[(promise, depths)],
         mechanism=chooser.name if depths == 1 else f"{chooser.name}, recursive, {depths} depths",
         read=lambda: people_per_grid_point(
-            asking.table,
+            axis.table,
             asking.rows,
             column=asking.column,
             grid=grid,
@@ -153,11 +153,12 @@ def of_levels(
         answer=answer,
         choose_each=choose_each,
         rules=about_values(
-            f"{axis.label(0)}:{axis.label(len(grid) - 1)}",
+            axis.shown_bounds,
             per_person=chosen,
             outside=moved,
             several=asking.rows.user is not None,
         )
+        + axis.left_out
         + axis.rules,
         labels=None if one else tuple(map(label_of, levels)),
     )
@@ -245,11 +246,12 @@ def quantile(
 
     Args:
         data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
-        column: a column of numbers, decimals, dates, times or time spans (or any column of a text file).
+        column: a column of numbers, decimals, dates, times or time spans. In a text file the way in which
+            ``bounds`` are written, or ``TextFile.read_as``, says which of these its texts spell.
         at: the level, strictly between 0 and 1; 0.5 is the median.
-        bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``, such as ``"0:120"`` or
-            ``"2020-01-01:2024-12-31"``, or a ``Grid``. None: a grid that needs none, see ``unit``; with
-            bounds the answer is better.
+        bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``, such as ``"0:120"``,
+            ``"2020-01-01:2024-12-31"`` or ``"08:00/18:00"``, or a ``Grid``. None: a grid that needs none, see
+            ``unit``; with bounds the answer is better.
         epsilon: what the whole question costs.
         step: the distance between grid points; ``"1d"`` or ``"15min"`` for dates, times and spans.
         unit: without ``bounds``: the distance between grid points near zero; beyond 2048 units they lie a

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from discreet.displays import counted
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
 from discreet.guarantees import ApproxDP, PureDP
@@ -336,7 +337,7 @@ def way_to_choose(
     if method == PEELING:
         made = mechanism_at(mechanism, epsilon / k, besides=besides)
         part = made.promise_at(distance), k
-        return (lambda scores: peel(scores, made, k)), part, f"{made.name}, {k} times"
+        return (lambda scores: peel(scores, made, k)), part, f"{made.name}, {counted(k, 'time')}"
     if method == ONE_SHOT:
         noise = mechanism_at(mechanism, epsilon, besides="one-shot noise")
         if noise.facts.law is not PermuteAndFlip.facts.law:

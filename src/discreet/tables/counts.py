@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.sampling import SecureBits
+from discreet.tables.compared import condition_on
 from discreet.tables.engines import (
     KEY_BITS,
     databases,
@@ -201,8 +202,7 @@ def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
         return collected(frame.group_by("value").agg(nw.len().alias("people")))
 
     found = quietly(query, doing="counting people by their groups")
-    counts: Counts = _filled(found, replace(rows, by=None), len(rows.groups))[0]
-    return counts
+    return np.asarray(_filled(found, replace(rows, by=None), len(rows.groups))[0])
 
 
 def counted_values(table: Table, rows: Rows, *, column: str) -> Any:
@@ -268,11 +268,9 @@ def collected(frame: Any) -> dict[str, Any]:
     """A small result as NumPy columns."""
     native = frame.to_native()
     if hasattr(native, "to_pyarrow_batches"):  # Ibis
-        found: dict[str, Any] = databases().fetched(native)
-        return found
+        return dict(databases().fetched(native))
     if hasattr(native, "fetchnumpy"):  # DuckDB, without going through Arrow
-        columns: dict[str, Any] = native.fetchnumpy()
-        return columns
+        return dict(native.fetchnumpy())
     result = frame.collect()
     return {name: result.get_column(name).to_numpy() for name in result.columns}
 
@@ -289,7 +287,8 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
     counted = [] if rows.counted is None else [rows.counted]
     compared = [] if rows.where is None else [part.column for part in comparisons(rows.where)]
     # A column of a text file is parsed as numbers only where it is compared or counted as such.
-    numbers = used if not table.is_text else [column] if as_number else []
+    parsed = [column] if as_number and not table.is_dated(column) else []
+    numbers = parsed if table.is_text else used
     ready = table.prepared(
         texts=(*used, *compared),
         numbers=(*numbers, *compared, *counted),
@@ -297,10 +296,10 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
     )
     frame = ready.frame()
     if rows.where is not None:
-        frame = frame.filter(ready.condition(rows.where))
+        frame = frame.filter(condition_on(ready, rows.where))
     columns = {name: ready.identity(given) for name, given in named.items() if given is not None}
     if as_number:
-        columns["value"] = ready.number(column)
+        columns["value"] = ready.position(column)
     if rows.counted is not None:
         columns["counted"] = ready.number(rows.counted)
     frame = frame.select(*(expression.alias(name) for name, expression in columns.items()))

@@ -229,8 +229,11 @@ def quoted(name: str) -> str:
 
 # ---- numbers written as text: one rule in every engine, and no text that raises ----
 
-NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
-"""A number, after spaces and tabs around it are removed; it means the nearest float64. Others are dropped."""
+NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?\z"
+"""A number, after spaces and tabs around it are removed; it means the nearest float64. Others are dropped.
+
+The end is not written $, which in Spark stands before a last line break as well.
+"""
 
 
 def with_numbers(native: Any, column: str, *, name: str, engine: str) -> Any:

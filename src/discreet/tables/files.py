@@ -10,25 +10,21 @@ from __future__ import annotations
 import atexit
 import csv
 import glob
-import gzip
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.numbers.exact import refuse
+from discreet.tables.encodings import ENCODINGS, in_utf_8, opened_text
 from discreet.tables.engines import quietly, quoted
 
-ENCODINGS = (
-    *("utf-8", "utf-16", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250", "cp1251", "cp1252"),
-    *("shift_jis", "gb18030", "big5", "euc_kr"),
-)
-"""Encodings that Python decodes without raising at any byte, the offending ones replaced."""
-
+SPELLED = ("date", "moment", "time", "span", "decimal")
+"""What the texts of a column in a text file may be read as, besides numbers."""
 
 SCHEMES = ("postgresql", "postgres", "sqlite", "duckdb", "mysql", "bigquery", "snowflake", "trino")
 """How an address of a database begins."""
@@ -46,46 +42,37 @@ def is_address(data: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A CSV file, or a pattern of them, with what its name does not tell; it goes where a path goes.
+    """A text file, or a pattern of them, with what its name does not tell; it goes where a path goes.
+
+    Attributes:
+        path: a CSV, TSV or JSON lines file.
+        delimiter: what separates the fields of a CSV file.
+        encoding: how a CSV file is encoded.
+        read_as: what the texts of a column spell where its order is asked for, by the column's name:
+            ``date``, ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. Bounds that
+            are written so say it too.
 
     Example:
         >>> TextFile("visits.csv", delimiter=";", encoding="cp1252").delimiter
         ';'
+        >>> TextFile("trips.csv", read_as={"started_at": "moment"}).read_as["started_at"]
+        'moment'
     """
 
     path: str | Path
     delimiter: str | None = None
     encoding: str = "utf-8"
+    read_as: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        for column, kind in self.read_as.items():
+            if kind not in SPELLED:
+                raise refuse("read_as", kind, f"one of {', '.join(SPELLED)}, for {column!r}")
         one = isinstance(self.delimiter, str) and len(self.delimiter) == 1
         if self.delimiter is not None and not (one and self.delimiter not in "\"'\r\n\0"):
             raise refuse("delimiter", self.delimiter, "one character, such as ; and no quote")
         if self.encoding not in ENCODINGS:
             raise refuse("encoding", self.encoding, "one of " + ", ".join(ENCODINGS))
-
-
-def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
-    """Copies in UTF-8. They hold rows: the folder is nobody else's, and does not stay."""
-    copies = []
-    for path in paths:
-        with (
-            opened_text(path, newline="", encoding=encoding) as source,
-            tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", newline="", suffix=".csv", dir=folder, delete=False
-            ) as copy,
-        ):
-            shutil.copyfileobj(source, copy)
-        copies.append(copy.name)
-    return copies
-
-
-def opened_text(path: str, *, newline: str, encoding: str = "utf-8") -> TextIO:
-    """A text file, compressed or not, none of whose bytes raises."""
-    marked = "utf-8-sig" if encoding == "utf-8" else encoding
-    if path.endswith(".gz"):
-        return gzip.open(path, "rt", encoding=marked, errors="replace", newline=newline)
-    return open(path, encoding=marked, errors="replace", newline=newline)
 
 
 ENGINES = ("duckdb", "polars", "pandas", "spark")
@@ -145,6 +132,11 @@ def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: s
                 f"the files of {str(pattern)!r} do not have the same columns in one order"
             )
         columns = headers[0]
+        for column in file.read_as:
+            if column not in columns:
+                raise refuse("read_as", column, f"one of the columns of {str(pattern)!r}")
+    if file.read_as and suffix in _PARQUET:
+        raise ParameterError("⟨read_as⟩ goes with a text file: Parquet declares its types")
     if file.encoding != "utf-8":
         return _in_another_encoding(paths, columns, delimiter, file.encoding, engine=engine)
     opened = quietly(

@@ -67,12 +67,6 @@ class GrowingGrid:
     def __len__(self) -> int:
         return self.zero + self._steps + 1
 
-    @property
-    def shown_bounds(self) -> str:
-        """The largest magnitude on both sides."""
-        top = self.label(len(self) - 1)
-        return f"{0 if self.magnitudes else -top}:{top}"
-
     def label(self, index: int) -> int | float:
         """The grid point: a whole number, or the nearest float64."""
         point = self.point(index)

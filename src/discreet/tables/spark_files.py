@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from discreet.errors import ParameterError
-from discreet.tables.files import opened_text
+from discreet.tables.encodings import opened_text
 
 _ROWS_AT_ONCE = 20_000
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,12 @@ import numpy as np
 
 from discreet.errors import ParameterError, missing_extra
 from discreet.numbers.exact import refuse
-from discreet.tables import where as conditions
 from discreet.tables.arrays import in_duckdb
 from discreet.tables.engines import (
     as_text,
     databases,
     finite,
     fitting,
-    is_encodable,
     quietly,
     with_numbers,
     with_text,
@@ -34,10 +33,14 @@ from discreet.tables.moments import DATED, with_time
 
 _NUMBER_SUFFIX = " (discreet: as a number)"
 _TEXT_SUFFIX = " (discreet: as a text)"
-_NUMBERS = ("integer", "float", "decimal")
-_TEXTS = ("text", "object")
-_TOLD_APART = (*_TEXTS, *_NUMBERS, "boolean", "date", "moment", "uuid")
-_INT64 = (-(2**63), 2**63 - 1)
+_ORDER_SUFFIX = " (discreet: in order)"
+NUMBERS = ("integer", "float", "decimal")
+TEXTS = ("text", "object")
+_KINDS = {  # of types that Narwhals does not know
+    "duckdb": {"UUID": "uuid", "TIME_NS": "time"},
+    "pyspark": {"time": "time", "daytimeinterval": "span"},
+}
+_TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment", "uuid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,11 @@ class Table:
         native: the engine's own frame or relation.
         engine: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or, for a database, ``ibis``.
         kinds: column name to ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``,
-            ``moment``, ``uuid``, ``object`` (pandas: what is no text in it is null), or ``other``.
+            ``moment``, ``time``, ``span``, ``uuid``, ``object`` (pandas: what is no text in it is null), or
+            ``other``.
         is_text: whether the table comes from a text file, in which every column is text.
         load: what reads the rows, where ``native`` is only an empty frame of the declared schema.
+        read_as: of a text file: what a column's texts spell where its order is asked for, by its name.
     """
 
     native: Any
@@ -58,6 +63,15 @@ class Table:
     kinds: Mapping[str, str]
     is_text: bool = False
     load: Callable[[], Any] | None = None
+    read_as: Mapping[str, str] = field(default_factory=dict)
+
+    def ordered_kind(self, column: str) -> str:
+        """The kind by which a column is ordered: the declared one, or what a text file's texts spell."""
+        return self.read_as.get(column, self.kind(column))
+
+    def is_dated(self, column: str) -> bool:
+        """Whether a column is ordered by time."""
+        return self.ordered_kind(column) in DATED
 
     def kind(self, column: object, *, name: str = "column") -> str:
         """The declared kind of a column; an error if there is none of that name."""
@@ -96,23 +110,30 @@ class Table:
     ) -> Table:
         """The table with further columns: what ``text`` and ``number`` of these columns stand for.
 
-        An ``ordered`` column may also be one of dates, times or time spans.
+        An ``ordered`` column may also be one of dates, times or time spans, declared or spelled.
 
         This is the first thing that may read rows.
         """
         table = self if self.load is None else replace(self, native=self.load(), load=None)
         for column in sorted(set(texts)):
-            if self.kind(column) in _TEXTS:
+            if self.kind(column) in TEXTS:
                 table = table._with(column, _TEXT_SUFFIX, with_text, kind="text")
         for column in sorted(set(numbers)):
             kind = self.kind(column)
             if (kind == "text" and self.is_text) or (
-                kind in _NUMBERS and self.engine in ("pandas", "ibis")
+                kind in NUMBERS and self.engine in ("pandas", "ibis")
             ):
                 table = table._with(column, _NUMBER_SUFFIX, with_numbers, kind="float")
-        if ordered is not None and self.kind(ordered) in DATED:
-            table = table._with(ordered, _NUMBER_SUFFIX, with_time, kind="float")
+        if ordered is not None and self.is_dated(ordered):
+            table = table._with(ordered, _ORDER_SUFFIX, self._time_in(ordered), kind="float")
         return table
+
+    def _time_in(self, column: str) -> Any:
+        if column not in self.read_as:
+            return with_time
+        from discreet.tables.spelled import with_spelled_time
+
+        return partial(with_spelled_time, kind=self.read_as[column])
 
     def _with(self, column: str, suffix: str, make: Any, *, kind: str) -> Table:
         name = column + suffix
@@ -133,12 +154,20 @@ class Table:
             return nw.col(column + _NUMBER_SUFFIX)
         return nw.col(column).cast(nw.Float64)
 
+    def position(self, column: str) -> Any:
+        """A prepared column as the float64 expression that orders it."""
+        import narwhals as nw
+
+        if column + _ORDER_SUFFIX in self.kinds:
+            return nw.col(column + _ORDER_SUFFIX)
+        return self.number(column)
+
     def identity(self, column: str) -> Any:
         """A prepared column as an expression of its own type that tells its values apart."""
         import narwhals as nw
 
         kind = self.kinds[column]
-        if kind in _TEXTS:
+        if kind in TEXTS:
             return self.text(column)
         # Adding zero turns a negative zero into zero, which some engines tell apart.
         return self.number(column) + 0.0 if kind == "float" else nw.col(column)
@@ -155,13 +184,13 @@ class Table:
         if self.kinds[column] == "float":
             return finite(expression, engine=self.engine) & ~expression.is_null()
         if self.kinds[column] == "date":
-            first, last = self._day(datetime.date.min), self._day(datetime.date.max)
+            first, last = self.day(datetime.date.min), self.day(datetime.date.max)
             return ~expression.is_null() & (expression >= first) & (expression <= last)
         if self.is_text:
             return ~expression.is_null() & (expression != as_text("", engine=self.engine))
         return ~expression.is_null()
 
-    def _day(self, day: datetime.date) -> Any:
+    def day(self, day: datetime.date) -> Any:
         """A date as an expression; Spark's own literals do not reach back to the year 1."""
         import narwhals as nw
 
@@ -175,113 +204,34 @@ class Table:
 
     def cannot_hold(self, column: str, keys: Sequence[Any]) -> list[Any]:
         """The keys that no row can have, by the declared type of the column."""
-        if self.kinds[column] not in _NUMBERS:
+        if self.kinds[column] not in NUMBERS:
             return []
         dtype = self.frame().select(column).collect_schema()[column]
         fits = fitting(dtype)
         return [key for key in keys if not fits(key)]
 
-    def time_zone(self, column: str) -> str | None:
-        """The declared time zone of a column of times, if it has one."""
+    def has_zone(self, column: str) -> bool:
+        """Whether a column of times is declared with a time zone."""
         dtype = self.frame().select(column).collect_schema()[column]
-        zone: str | None = getattr(dtype, "time_zone", None)
-        return zone
+        return getattr(dtype, "time_zone", None) is not None
+
+    def require_order(self, column: str) -> None:
+        """An error unless the column is one of numbers, dates, times or time spans."""
+        known = self.is_dated(column)
+        if known and self.engine == "ibis":
+            from discreet.tables.database_times import orders_time
+
+            known = orders_time(self.native)
+        if not known:
+            self.require_number(column)
 
     def require_number(self, column: object) -> None:
         """An error unless the column is declared numeric, or comes from a text file."""
         kind = self.kind(column)
-        if kind not in _NUMBERS and not self.is_text:
+        if kind not in NUMBERS and not self.is_text:
             raise ParameterError(
                 f"⟨column⟩{column!r} is not allowed: it is declared {kind}, and the question needs numbers"
             )
-
-    # ---- conditions ----------------------------------------------------------------------------
-
-    def require_condition(self, condition: conditions.Condition) -> None:
-        """An error unless every comparison fits the declared type of its column."""
-        for comparison in conditions.comparisons(condition):
-            self._converted(comparison)
-
-    def condition(self, condition: conditions.Condition) -> Any:
-        """The condition as a Narwhals expression that is never null."""
-        return conditions.expression(condition, self._compare)
-
-    def _converted(self, comparison: conditions.ColumnComparison) -> tuple[Any, ...]:
-        kind = self.kind(comparison.column, name="where")
-        values: tuple[Any, ...] = comparison.literals
-        if kind in _TEXTS and all(isinstance(value, str) for value in values):
-            if not all(is_encodable(value) for value in values):
-                raise ParameterError("where has a text with a lone surrogate, which is no Unicode")
-            return tuple(as_text(value, engine=self.engine) for value in values)
-        if kind in _NUMBERS or (kind == "text" and self.is_text):
-            whole = all(isinstance(value, int) for value in values)
-            if all(_is_number(value) for value in values):
-                if (
-                    kind == "integer"
-                    and whole
-                    and all(_INT64[0] <= value <= _INT64[1] for value in values)
-                ):
-                    return values
-                return tuple(float(value) for value in values)
-        if kind == "boolean" and all(isinstance(value, bool) for value in values):
-            return values
-        if kind == "date" and all(isinstance(value, str) for value in values):
-            return tuple(self._day(_date(value)) for value in values)
-        raise ParameterError(
-            f"where compares column {comparison.column!r}, declared {kind}, with "
-            f"{', '.join(map(repr, comparison.literals))}: a text stands in single quotes, a number does not"
-        )
-
-    def _compare(self, comparison: conditions.ColumnComparison) -> Any:
-        import narwhals as nw
-
-        column, kind = comparison.column, self.kinds[comparison.column]
-        values = self._converted(comparison)
-        expression = nw.col(column)
-        if kind in _TEXTS and not any(isinstance(value, float) for value in values):
-            expression = self.text(column)
-            missing = expression.is_null()
-            if self.is_text:
-                missing = missing | (expression == as_text("", engine=self.engine))
-        elif (kind != "integer" and kind in (*_NUMBERS, "text")) or any(
-            isinstance(value, float) for value in values
-        ):
-            expression = self.number(column)
-            missing = expression.is_null() | ~finite(expression, engine=self.engine)
-        else:
-            missing = expression.is_null()
-        # A null makes some engines' comparisons null: both steps below turn that into false.
-        absent = nw.when(missing).then(nw.lit(True)).otherwise(nw.lit(False))
-        if comparison.operator == "null":
-            return absent
-        if comparison.operator != "in":
-            holds = _OPERATORS[comparison.operator](expression, values[0])
-        elif kind == "date":
-            holds = nw.any_horizontal(*(expression == day for day in values), ignore_nulls=False)
-        else:
-            holds = expression.is_in(list(values))
-        return nw.when(~absent & holds).then(nw.lit(True)).otherwise(nw.lit(False))
-
-
-_OPERATORS: Mapping[str, Any] = {
-    "=": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _date(text: str) -> datetime.date:
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        raise refuse("where", text, "a date such as '2024-12-31'") from None
 
 
 def open_table(
@@ -296,7 +246,7 @@ def open_table(
         import narwhals as nw
     except ImportError:
         raise missing_extra("asking a table needs Narwhals", extra="tables") from None
-    is_text, load = False, None
+    is_text, load, read_as = False, None, {}  # type: bool, Callable[[], Any] | None, Mapping[str, str]
     is_engine = _module(data) == "sqlalchemy" and hasattr(data, "url")
     if is_engine or is_address(data):
         data = databases().open_database(data, table)
@@ -306,6 +256,7 @@ def open_table(
         )
     elif isinstance(data, str | Path | TextFile):
         opened = open_files(data, needed=needed, engine=engine or "duckdb")
+        read_as = data.read_as if isinstance(data, TextFile) else {}
         data, is_text, load = opened.native, opened.is_text, opened.load
         engine = None
     elif _module(data) == "pyarrow" or isinstance(data, list | np.ndarray):
@@ -326,7 +277,7 @@ def open_table(
             "pandas or PySpark frame, an Arrow table or data set, a table of Ibis, or a database's address "
             "with ⟨table⟩"
         )
-    return Table(native, engine_name, _kinds(native, frame, engine_name), is_text, load)
+    return Table(native, engine_name, _kinds(native, frame, engine_name), is_text, load, read_as)
 
 
 def _module(data: Any) -> str:
@@ -358,9 +309,13 @@ def _kinds(native: Any, frame: Any, engine: str) -> dict[str, str]:
         kinds = databases().kinds_of(native)
         plain = [name for name in native.columns if name not in kinds]
         frame = nw.from_native(native.select(*plain)) if plain else None
-    if engine == "duckdb":
-        types = zip(native.columns, native.types, strict=True)
-        kinds = {name: "uuid" for name, kind in types if str(kind) == "UUID"}
+    if engine in _KINDS:
+        types = (
+            zip(native.columns, map(str, native.types), strict=True)
+            if engine == "duckdb"
+            else ((column.name, column.dataType.typeName()) for column in native.schema)
+        )
+        kinds = {name: _KINDS[engine][kind] for name, kind in types if kind in _KINDS[engine]}
     schema = (
         {} if frame is None else quietly(frame.collect_schema, doing="reading the columns' types")
     )
@@ -388,5 +343,5 @@ def _kind(dtype: Any) -> str:
     if dtype.is_float():
         return "float"
     kinds = {nw.Decimal: "decimal", nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "moment"}
-    kinds[nw.Duration] = "span"
+    kinds |= {nw.Duration: "span", nw.Time: "time"}
     return next((kind for known, kind in kinds.items() if dtype == known), "other")

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any
 
+from discreet.displays import counted
 from discreet.errors import ParameterError
 from discreet.numbers.balls import ball_of, precision, upper_bound
 from discreet.numbers.exact import Exact, above, positive, shown, whole
@@ -284,7 +285,7 @@ class Fixed(RunCount):
     @property
     def words(self) -> str:
         """The law in words."""
-        return f"fixed number of {self.count} runs"
+        return f"fixed number of {counted(self.count, 'run')}"
 
     def draw(self, bits: Bits) -> int:  # noqa: ARG002 - a law draws from bits, this one needs none
         """Always the same."""

@@ -36,6 +36,7 @@ from discreet.analysis.worst_case import (
     worst_case_error,
     worst_case_lower_bound,
 )
+from discreet.displays import counted
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
 from discreet.mechanisms import Exponential, PermuteAndFlip
@@ -74,7 +75,6 @@ def comparison_chart(comparison: Comparison) -> Any:
     if not records:
         raise ParameterError("there is nothing to draw: every expected error is zero")
     for record in records:
-        record["ratio"] = None if record["ratio"] != record["ratio"] else record["ratio"]
         record["mechanism"] = titled(record["mechanism"], private=record["private"])
     chart = line_chart(
         records,
@@ -390,7 +390,7 @@ def _label(scores: Scores, index: int) -> str:
 
 def _counted(shown_count: int, total: int) -> str:
     if shown_count == total:
-        return f"{total} candidates"
+        return counted(total, "candidate")
     return f"the {shown_count} best of {total} candidates"
 
 

@@ -96,7 +96,7 @@ async function plan() {
     if (turn !== planned) return;
     box.dataset.state = found.fits ? "good" : "bad";
     box.replaceChildren(
-      element("p", found.fits ? `Costs ${found.cost} of the ${found.left} left; such questions fit ${found.most} times.`
+      element("p", found.fits ? `Costs ${found.cost} of the ${found.left} left; there is room for ${found.most === 1 ? "one such question" : `${found.most} such questions`}.`
         : `Costs ${found.cost}, and only ${found.left} is left.`),
       element("p", found.accuracy), element("p", found.words, { class: "hint" }),
     );

@@ -170,6 +170,7 @@ function showNow({ now }) {
   $("#needs").replaceChildren(...now.filter((row) => row.need_words && !row.need).map((row) =>
     make("li", {}, swatch(row.mechanism), make("span", {}, make("strong", {}, `${titleOf(row.mechanism)}: `), unbroken(row.need_words)))));
   const level = percent(Number(state.level));
+  const all = state.releases === "1" ? "the one release" : `all ${state.releases} releases`;
   const heads = [
     ["Mechanism"],
     ["Needs ε", "the least ε at which the mechanism is accurate enough, rounded up"],
@@ -178,9 +179,9 @@ function showNow({ now }) {
     ["Best chosen", "the chance that the answer is a best candidate"],
     ["Too large", "the chance of an error larger than you can live with"],
     ["ρ", "what one release costs in zero-concentrated differential privacy (zCDP), a measure in which many releases add up more cheaply than in ε"],
-    ["Sum of ε", `what all ${state.releases} releases cost in ε, added up`],
-    ["Sum of ρ", `what all ${state.releases} releases cost in ρ, added up`],
-    ["ε at δ", `the least ε for all ${state.releases} releases together that discreet can prove, if a failure of probability δ = ${state.delta} is tolerated`],
+    ["Sum of ε", `what ${all} cost in ε, added up`],
+    ["Sum of ρ", `what ${all} cost in ρ, added up`],
+    ["ε at δ", `the least ε for ${all} together that discreet can prove, if a failure of probability δ = ${state.delta} is tolerated`],
   ];
   const need = (row) => (row.need_words === null ? "…" : row.need === null ? "–" : figure(row.need));
   const cells = (row) => [need(row), figure(row.expected_error), figure(row.error_quantile), percent(row.best_probability), percent(row.beyond), cost(row.rho), cost(row.total_pure), cost(row.total_rho), cost(row.total_approx)];

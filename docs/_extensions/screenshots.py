@@ -1,0 +1,95 @@
+"""Take the site's screenshots of the explorer and of the desk, in real Chromium, into ``docs/_static``."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+FOLDER = Path(__file__).parent.parent / "_static"
+PROGRAM = str(Path(sys.executable).with_name("discreet"))
+CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
+PATIENCE = 60_000.0
+
+
+@contextmanager
+def _served(*words: str, until: str) -> Iterator[str]:
+    """What a command that serves a page prints, up to what is looked for; it is stopped at the end."""
+    server = subprocess.Popen(  # noqa: S603
+        [PROGRAM, *words, "--no-browser"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        said = ""
+        while not re.search(until, said):
+            said += server.stdout.readline() if server.stdout else ""
+        yield said
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _opened(browser: Browser, url: str, *, width: int = 1400, height: int = 1000) -> Page:
+    page = browser.new_page(
+        viewport={"width": width, "height": height}, color_scheme="dark" if width < 500 else "light"
+    )
+    page.set_default_timeout(PATIENCE)
+    page.goto(url)
+    return page
+
+
+def _keep(page: Page, name: str, *, whole: bool) -> None:
+    page.wait_for_timeout(300)  # for what fades in
+    page.screenshot(path=FOLDER / f"{name}.png", full_page=whole)
+    page.close()
+
+
+def take_explorer(browser: Browser) -> None:
+    """The views of the explorer, and its first one on a phone."""
+    with _served("explore", until=r"http\S+\s") as said:
+        url = re.findall(r"http\S+", said)[0]
+        for name, width, height in (("decide", 1400, 1000), ("small", 390, 844)):
+            page = _opened(browser, url, width=width, height=height)
+            page.locator("#results[aria-busy=false]").wait_for()
+            page.locator("#charts canvas").nth(4).wait_for(state="attached")
+            _keep(page, f"explore-{name}", whole=False)
+        page = _opened(browser, f"{url}#view=attack")
+        page.locator("#game-start").click()
+        for place in range(20):
+            page.locator(".vote").nth(place % 2).click()
+        page.locator("#game-machine").click()
+        page.get_by_text("of 1,000").first.wait_for()
+        page.locator("#chart-break canvas").wait_for()
+        _keep(page, "explore-attack", whole=True)
+        page = _opened(browser, f"{url}#view=audit")
+        page.get_by_role("button", name="Permute-and-flip has bounded range").click()
+        page.locator("#audit-result canvas").nth(2).wait_for()
+        _keep(page, "explore-audit", whole=True)
+
+
+def take_desk(browser: Browser) -> None:
+    """An analyst's page after one question."""
+    with _served("desk", "demo", until=r"epidemiology\s+\S+\s") as said:
+        page = _opened(browser, re.findall(r"http\S+", said)[0])
+        page.locator("#token").fill(re.findall(r"epidemiology\s+(\S+)", said)[0])
+        page.keyboard.press("Enter")
+        page.locator("#kind").select_option("top_k")
+        page.locator("#epsilon").fill("0.5")
+        page.locator("#pay:not([disabled])").click()
+        page.get_by_text("Show again").first.wait_for()
+        _keep(page, "desk", whole=True)
+
+
+if __name__ == "__main__":
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=list(CHROMIUM)
+        )
+        take_explorer(running)
+        take_desk(running)
+        running.close()

@@ -1,0 +1,219 @@
+(** docs/proofs/groups-from-the-data.md: which groups may be named, each by a coin of its own. *)
+From Coq Require Import Reals Lra Lia List.
+Import ListNotations.
+Open Scope R_scope.
+
+Section Rule.
+Variables (eps delta : R).
+
+(** The chance that a group of [m] people is kept. *)
+Fixpoint keep (m : nat) : R :=
+  match m with
+  | O => 0
+  | S k => Rmin (Rmin (exp eps * keep k + delta) (1 - exp (- eps) * (1 - keep k - delta))) 1
+  end.
+
+(** The chance that the kept groups pass a test: for every group, told whether it is kept. *)
+Fixpoint passes (counts : list nat) (test : list bool -> R) : R :=
+  match counts with
+  | [] => test []
+  | m :: rest => keep m * passes rest (fun l => test (true :: l))
+                 + (1 - keep m) * passes rest (fun l => test (false :: l))
+  end.
+
+(** A test answers with a chance. *)
+Definition is_test (test : list bool -> R) : Prop := forall l, 0 <= test l <= 1.
+
+Hypothesis eps_nonneg : 0 <= eps.
+Hypothesis delta_range : 0 <= delta <= 1.
+
+Lemma exp_eps : 1 <= exp eps.
+Proof. rewrite <- exp_0. destruct eps_nonneg as [H|<-]; [left; now apply exp_increasing|lra]. Qed.
+
+Lemma exp_inverse : exp (- eps) * exp eps = 1.
+Proof. rewrite <- exp_plus, Rplus_opp_l. apply exp_0. Qed.
+
+Lemma exp_opp_range : 0 < exp (- eps) <= 1.
+Proof.
+  split; [apply exp_pos|]. pose proof exp_inverse. pose proof exp_eps. pose proof (exp_pos (- eps)).
+  nra.
+Qed.
+
+Lemma keep_range m : 0 <= keep m <= 1.
+Proof.
+  pose proof exp_eps. pose proof exp_opp_range.
+  induction m as [|m IH]; [simpl; lra|]. change (keep (S m)) with
+    (Rmin (Rmin (exp eps * keep m + delta) (1 - exp (- eps) * (1 - keep m - delta))) 1).
+  split; [|apply Rmin_r].
+  repeat apply Rmin_glb; [|
+    |lra].
+  - assert (0 <= exp eps * keep m) by (apply Rmult_le_pos; lra). lra.
+  - destruct (Rle_lt_dec 0 (1 - keep m - delta)); nra.
+Qed.
+
+Lemma keep_rises m : keep m <= keep (S m).
+Proof.
+  pose proof exp_eps. pose proof exp_opp_range. pose proof (keep_range m). simpl.
+  repeat apply Rmin_glb; [nra| |lra].
+  destruct (Rle_lt_dec 0 (1 - keep m - delta)); nra.
+Qed.
+
+Lemma keep_up m : keep (S m) <= exp eps * keep m + delta.
+Proof. simpl. eapply Rle_trans; [apply Rmin_l|apply Rmin_l]. Qed.
+
+Lemma keep_down m : 1 - keep m <= exp eps * (1 - keep (S m)) + delta.
+Proof.
+  assert (H : keep (S m) <= 1 - exp (- eps) * (1 - keep m - delta))
+    by (simpl; eapply Rle_trans; [apply Rmin_l|apply Rmin_r]).
+  pose proof exp_inverse. pose proof exp_eps.
+  assert (exp eps * (exp (- eps) * (1 - keep m - delta)) <= exp eps * (1 - keep (S m)))
+    by (apply Rmult_le_compat_l; lra).
+  replace (exp eps * (exp (- eps) * (1 - keep m - delta)))
+    with (exp (- eps) * exp eps * (1 - keep m - delta)) in * by ring.
+  rewrite exp_inverse in *. lra.
+Qed.
+
+(** No private rule that never names a group without people keeps any group more often. *)
+Theorem keep_is_best (p : nat -> R) : p O = 0 -> (forall m, p m <= 1) ->
+  (forall m, p (S m) <= exp eps * p m + delta) ->
+  (forall m, 1 - p m <= exp eps * (1 - p (S m)) + delta) ->
+  forall m, p m <= keep m.
+Proof.
+  intros Z L U D. pose proof exp_eps. pose proof exp_opp_range. pose proof exp_inverse.
+  induction m as [|m IH]; [simpl; lra|]. simpl.
+  repeat apply Rmin_glb; [| |apply L].
+  - specialize (U m). assert (exp eps * p m <= exp eps * keep m) by (apply Rmult_le_compat_l; lra).
+    lra.
+  - specialize (D m).
+    assert (exp (- eps) * (1 - p m - delta) <= exp (- eps) * (exp eps * (1 - p (S m))))
+      by (apply Rmult_le_compat_l; lra).
+    replace (exp (- eps) * (exp eps * (1 - p (S m))))
+      with (exp (- eps) * exp eps * (1 - p (S m))) in * by ring.
+    rewrite exp_inverse in *.
+    assert (exp (- eps) * (1 - keep m - delta) <= exp (- eps) * (1 - p m - delta))
+      by (apply Rmult_le_compat_l; lra).
+    lra.
+Qed.
+
+Lemma passes_range counts : forall test, is_test test -> 0 <= passes counts test <= 1.
+Proof.
+  induction counts as [|m counts IH]; intros test T; [apply T|]. simpl.
+  pose proof (keep_range m).
+  assert (A := IH (fun l => test (true :: l)) ltac:(intros l; apply T)).
+  assert (B := IH (fun l => test (false :: l)) ltac:(intros l; apply T)).
+  cbv beta in A, B. split; nra.
+Qed.
+
+Lemma passes_le counts : forall test other, (forall l, test l <= other l) ->
+  passes counts test <= passes counts other.
+Proof.
+  induction counts as [|m counts IH]; intros test other H; [apply H|]. simpl.
+  pose proof (keep_range m).
+  apply Rplus_le_compat; apply Rmult_le_compat_l; try lra; apply IH; intros l; apply H.
+Qed.
+
+Lemma passes_scale counts a : forall test, passes counts (fun l => a * test l) = a * passes counts test.
+Proof.
+  induction counts as [|m counts IH]; intros test; [reflexivity|]. simpl.
+  rewrite (IH (fun l => test (true :: l))), (IH (fun l => test (false :: l))). ring.
+Qed.
+
+(** One more person in one group. *)
+Theorem kept_more before m after : forall test, is_test test ->
+  passes (before ++ S m :: after) test <= exp eps * passes (before ++ m :: after) test + delta.
+Proof.
+  pose proof exp_eps as E. induction before as [|k before IH]; intros test T.
+  - simpl app. change (passes (S m :: after) test) with
+      (keep (S m) * passes after (fun l => test (true :: l))
+       + (1 - keep (S m)) * passes after (fun l => test (false :: l))).
+    change (passes (m :: after) test) with
+      (keep m * passes after (fun l => test (true :: l))
+       + (1 - keep m) * passes after (fun l => test (false :: l))).
+    assert (A := passes_range after (fun l => test (true :: l)) ltac:(intros l; apply T)).
+    assert (B := passes_range after (fun l => test (false :: l)) ltac:(intros l; apply T)).
+    set (a := passes after (fun l => test (true :: l))) in *.
+    set (b := passes after (fun l => test (false :: l))) in *.
+    pose proof (keep_range m). pose proof (keep_rises m). pose proof (keep_up m).
+    set (p := keep m) in *. set (r := keep (S m)) in *. clearbody a b p r.
+    assert (a * (r - exp eps * p) <= delta) by nra.
+    assert ((1 - p) * 1 <= (1 - p) * exp eps) by (apply Rmult_le_compat_l; lra).
+    assert (b * ((1 - r) - exp eps * (1 - p)) <= 0) by nra.
+    lra.
+  - simpl. pose proof (keep_range k).
+    assert (A := IH (fun l => test (true :: l)) ltac:(intros l; apply T)).
+    assert (B := IH (fun l => test (false :: l)) ltac:(intros l; apply T)).
+    cbv beta in A, B. nra.
+Qed.
+
+(** One person less. *)
+Theorem kept_fewer before m after : forall test, is_test test ->
+  passes (before ++ m :: after) test <= exp eps * passes (before ++ S m :: after) test + delta.
+Proof.
+  pose proof exp_eps as E. induction before as [|k before IH]; intros test T.
+  - simpl app. change (passes (S m :: after) test) with
+      (keep (S m) * passes after (fun l => test (true :: l))
+       + (1 - keep (S m)) * passes after (fun l => test (false :: l))).
+    change (passes (m :: after) test) with
+      (keep m * passes after (fun l => test (true :: l))
+       + (1 - keep m) * passes after (fun l => test (false :: l))).
+    assert (A := passes_range after (fun l => test (true :: l)) ltac:(intros l; apply T)).
+    assert (B := passes_range after (fun l => test (false :: l)) ltac:(intros l; apply T)).
+    set (a := passes after (fun l => test (true :: l))) in *.
+    set (b := passes after (fun l => test (false :: l))) in *.
+    pose proof (keep_range m). pose proof (keep_range (S m)). pose proof (keep_rises m).
+    pose proof (keep_down m).
+    set (p := keep m) in *. set (r := keep (S m)) in *. clearbody a b p r.
+    assert (b * ((1 - p) - exp eps * (1 - r)) <= delta) by nra.
+    assert (r * 1 <= r * exp eps) by (apply Rmult_le_compat_l; lra).
+    assert (a * (p - exp eps * r) <= 0) by nra.
+    lra.
+  - simpl. pose proof (keep_range k).
+    assert (A := IH (fun l => test (true :: l)) ltac:(intros l; apply T)).
+    assert (B := IH (fun l => test (false :: l)) ltac:(intros l; apply T)).
+    cbv beta in A, B. nra.
+Qed.
+
+(** One person added to a group, or removed. *)
+Definition one_person (c c' : list nat) : Prop :=
+  exists before m after, (c = before ++ S m :: after /\ c' = before ++ m :: after)
+                         \/ (c = before ++ m :: after /\ c' = before ++ S m :: after).
+
+Theorem kept_approx_dp c c' test : one_person c c' -> is_test test ->
+  passes c test <= exp eps * passes c' test + delta.
+Proof.
+  intros (before & m & after & [[-> ->]|[-> ->]]) T; [now apply kept_more|now apply kept_fewer].
+Qed.
+
+(** What is asked about the kept groups afterwards, which may depend on them. *)
+Theorem kept_then_pure_dp c c' test test' more : one_person c c' -> 0 <= more ->
+  is_test test -> is_test test' -> (forall l, test l <= exp more * test' l) ->
+  passes c test <= exp (eps + more) * passes c' test' + delta.
+Proof.
+  intros N M T T' H.
+  set (both := fun l => Rmin 1 (exp more * test' l)).
+  assert (B : is_test both).
+  { intros l. unfold both. split; [|apply Rmin_l]. apply Rmin_glb; [lra|].
+    apply Rmult_le_pos; [left; apply exp_pos|apply T']. }
+  eapply Rle_trans; [apply (passes_le c test both)|].
+  { intros l. unfold both. apply Rmin_glb; [apply T|apply H]. }
+  eapply Rle_trans; [now apply (kept_approx_dp c c' both)|].
+  assert (passes c' both <= exp more * passes c' test').
+  { rewrite <- passes_scale. apply passes_le. intros l. apply Rmin_r. }
+  rewrite exp_plus. pose proof exp_eps.
+  assert (exp eps * passes c' both <= exp eps * (exp more * passes c' test'))
+    by (apply Rmult_le_compat_l; lra).
+  lra.
+Qed.
+
+(** A person replaced: one step through the table without that person. *)
+Theorem kept_replace c c1 c' test : one_person c c1 -> one_person c1 c' -> is_test test ->
+  passes c test <= exp (2 * eps) * passes c' test + delta * (1 + exp eps).
+Proof.
+  intros N N' T. assert (A := kept_approx_dp c c1 test N T).
+  assert (B := kept_approx_dp c1 c' test N' T). pose proof exp_eps.
+  replace (2 * eps) with (eps + eps) by ring. rewrite exp_plus.
+  assert (exp eps * passes c1 test <= exp eps * (exp eps * passes c' test + delta))
+    by (apply Rmult_le_compat_l; lra).
+  lra.
+Qed.
+End Rule.

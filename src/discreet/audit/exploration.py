@@ -1,0 +1,191 @@
+"""The pairs of neighbours that a statistical audit looks at: small vectors, crowds, and far out.
+
+The few that tell most are its suspects, to be judged on other draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from discreet.audit.bounds import AnswerSet, LossBound
+from discreet.audit.crowds import crowds, lopsided, offsets
+from discreet.audit.relations import Floats, Relation, ScoreGrid
+from discreet.audit.samplers import Counts, OutOfTime, Sampler
+from discreet.audit.shapes import shapes
+from discreet.audit.verdicts import Stage
+
+Proposal = tuple[tuple[float, ...], tuple[float, ...], Relation]
+"""Two score vectors and the relation under which they are neighbours."""
+
+FEW = 16
+"""More candidates than this are a crowd."""
+
+FAR = 4
+"""Far out what breaks breaks visibly, and there are many places to look: a quarter of the draws for each."""
+
+_PAIRS = 96
+_KEPT = (12, 3)
+_STANDS_OUT = 3.0
+"""Standard deviations by which a change of the law far out has to show before it is followed."""
+
+
+def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float) -> list[Proposal]:
+    """Pairs of so many candidates; of very many, some of every kind."""
+    if size > FEW and relation.custom is None:
+        outsiders = crowds(size, grid, [2 * grid.delta - grid.step], relation)
+        found = [_pair_of(*crowd.rows(), relation) for crowd in outsiders]
+        return found[:: max(1, len(found) // (_PAIRS // 3))]
+    found = [
+        _pair_of(row, neighbour, relation)
+        for row in shapes(size, grid, noise_scale)
+        for neighbour in relation.structured(row, grid.delta)
+    ]
+    # A stride that divides neither the rows nor the neighbours of a row visits all kinds.
+    stride = len(found) // _PAIRS
+    return found[:: stride + (stride % 2 == 0)] if stride > 1 else found
+
+
+def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
+    """What is moved far out: a tie, and a lead of Δ."""
+    return [np.zeros(size), np.eye(1, size)[0] * grid.delta]
+
+
+def far_out(
+    size: int, relation: Relation, grid: ScoreGrid, noise_scale: float
+) -> Iterator[Proposal]:
+    """Common offsets and enormous scores, against all scores moved together and the first against the rest.
+
+    There a sum of floats may be rounded: what is then no neighbour is left out.
+    """
+    far = sorted(offsets(noise_scale, grid.delta), key=abs)
+    rows = [base + offset for offset in far for base in far_bases(size, grid)]
+    against = np.full(size, 0.0 if relation.monotonic else -grid.delta)
+    against[0] = grid.delta
+    for row in [*rows, *lopsided(size, grid.delta)]:
+        for move in (grid.delta, -grid.delta, against):
+            near = row + move
+            if np.isfinite(near).all() and relation.contains(
+                row.tolist(), near.tolist(), grid.sensitivity
+            ):
+                yield _pair_of(row, near, relation)
+
+
+def _pair_of(first: Floats, second: Floats, relation: Relation) -> Proposal:
+    return tuple(first.tolist()), tuple(second.tolist()), relation
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A pair of neighbours and the event that tells them apart, the likelier side first."""
+
+    scores: tuple[float, ...]
+    neighbour: tuple[float, ...]
+    relation: Relation
+    event: AnswerSet
+
+
+@dataclass(slots=True)
+class Exploration:
+    """The search for pairs that tell most, with few draws each."""
+
+    sampler: Sampler
+    bound: LossBound
+    claimed: float
+    size: int
+    stages: list[Stage] = field(default_factory=list)
+    found: list[tuple[float, Suspect]] = field(default_factory=list)
+
+    def look(self, name: str, relation: Relation, pairs: list[Proposal], part: int = 1) -> None:
+        """The most telling of these pairs join those found, with this part of the draws."""
+        ranked, looked = self._ranked(pairs, self.size // part)
+        self.found += ranked[: _KEPT[0]]
+        if looked:
+            seen = np.array([scores for scores, *_ in pairs[:looked]])
+            self.stages.append(
+                Stage(
+                    name=name,
+                    relation=relation.name,
+                    size=seen.shape[1],
+                    pairs=looked,
+                    largest=0.0,
+                    magnitude=float(np.abs(seen).max()),
+                )
+            )
+
+    def _ranked(self, pairs: list[Proposal], size: int) -> tuple[list[tuple[float, Suspect]], int]:
+        """Both directions of the pairs, the most telling first, and how many there was time for."""
+        found = list[tuple[float, Suspect]]()
+        for looked, (scores, neighbour, relation) in enumerate(pairs):
+            try:
+                one, two = self.sampler.both(scores, neighbour, size, monotonic=relation.monotonic)
+            except OutOfTime:
+                return _sorted(found), looked
+            for first, second, a, b in (
+                (one, two, scores, neighbour),
+                (two, one, neighbour, scores),
+            ):
+                best = self._best_event(first, second, self.claimed)
+                found.append((best[0], Suspect(a, b, relation, best[1])))
+        return _sorted(found), len(pairs)
+
+    def _best_event(self, first: Counts, second: Counts, claimed: float) -> tuple[float, AnswerSet]:
+        """The event that suggests more than the claim by most standard deviations, and by how many."""
+        ranked = [
+            ((value - claimed) / max(spread, 1e-12), event)
+            for event in self.bound.events(first, second)
+            for value, spread in [self.bound.estimate(first, second, event)]
+        ]
+        return max(ranked, key=lambda entry: entry[0])
+
+    def look_for_boundaries(
+        self, candidates: int, relation: Relation, grid: ScoreGrid, far: list[float]
+    ) -> None:
+        """Between two offsets at which answers differ: the common move of one Δ where they change."""
+        try:
+            pairs = [
+                self._boundary(base, relation, grid, side)
+                for base in far_bases(candidates, grid)
+                for side in ([c for c in far if c <= 0], [c for c in far if c >= 0])
+            ]
+        except OutOfTime:
+            return
+        self.look("boundaries far out", relation, [pair for pair in pairs if pair is not None])
+
+    def _boundary(
+        self, base: Floats, relation: Relation, grid: ScoreGrid, far: list[float]
+    ) -> Proposal | None:
+        def change(low: float, high: float) -> float:
+            here, there = ((base + offset).tolist() for offset in (low, high))
+            one, two = self.sampler.both(
+                here, there, self.size // FAR, monotonic=relation.monotonic
+            )
+            return max(self._best_event(*way, 0.0)[0] for way in ((one, two), (two, one)))
+
+        low, high = max(pairwise(far), key=lambda ends: change(*ends))
+        if change(low, high) < _STANDS_OUT:
+            return None
+        while high - low > grid.delta:
+            middle = low + max(1.0, (high - low) / grid.delta // 2) * grid.delta
+            low, high = (
+                (low, middle) if change(low, middle) >= change(middle, high) else (middle, high)
+            )
+        first, second = ((base + offset).tolist() for offset in (low, high))
+        near = relation.contains(first, second, grid.sensitivity)
+        return (tuple(first), tuple(second), relation) if near else None
+
+    def finalists(self) -> list[Suspect]:
+        """The few that still stand out after sixteen times as many draws, made afresh."""
+        self.sampler.forget()
+        suspects = [suspect for _, suspect in _sorted(self.found)]
+        pairs = list(dict.fromkeys((s.scores, s.neighbour, s.relation) for s in suspects))
+        again, _ = self._ranked(pairs, 16 * self.size)
+        chosen = [suspect for _, suspect in again] or suspects
+        return chosen[: _KEPT[1]]
+
+
+def _sorted(found: list[tuple[float, Suspect]]) -> list[tuple[float, Suspect]]:
+    return sorted(found, key=lambda entry: -entry[0])

@@ -1,0 +1,38 @@
+"""Text files as they are encoded: read without raising at any byte, and copied into UTF-8."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import tempfile
+from collections.abc import Sequence
+from typing import TextIO
+
+ENCODINGS = (
+    *("utf-8", "utf-16", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250", "cp1251", "cp1252"),
+    *("shift_jis", "gb18030", "big5", "euc_kr"),
+)
+"""Encodings that Python decodes without raising at any byte, the offending ones replaced."""
+
+
+def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
+    """Copies in UTF-8. They hold rows: the folder is nobody else's, and does not stay."""
+    copies = []
+    for path in paths:
+        with (
+            opened_text(path, newline="", encoding=encoding) as source,
+            tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", newline="", suffix=".csv", dir=folder, delete=False
+            ) as copy,
+        ):
+            shutil.copyfileobj(source, copy)
+        copies.append(copy.name)
+    return copies
+
+
+def opened_text(path: str, *, newline: str, encoding: str = "utf-8") -> TextIO:
+    """A text file, compressed or not, none of whose bytes raises."""
+    marked = "utf-8-sig" if encoding == "utf-8" else encoding
+    if path.endswith(".gz"):
+        return gzip.open(path, "rt", encoding=marked, errors="replace", newline=newline)
+    return open(path, encoding=marked, errors="replace", newline=newline)
