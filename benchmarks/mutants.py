@@ -21,6 +21,7 @@ import gc
 import hashlib
 import importlib
 import json
+import math
 import os
 import random
 import resource
@@ -47,6 +48,7 @@ ROOM_TESTS.append("tests/laws/test_guarantees.py")
 RECORD = ROOT / "build/mutants"
 MEMORY = 8 * 2**30
 SEED = 20
+AT_ONCE = 60
 WARM = ("numpy", "flint", "scipy.special", "scipy.stats", "polars", "rich.progress")
 QUIET = ["-s", "-qq", "-p", "no:cacheprovider", "--no-header", "--no-summary"]
 
@@ -290,23 +292,19 @@ def _session(tests: list[str], plugin: object) -> None:
     os.waitpid(child, 0)
 
 
-def judge(group: list[Mutant], tests: list[str], name: str, until: float) -> None:
-    """Judge what has no verdict yet, then what is in doubt."""
-    if not _open(group):
+def judge(group: list[Mutant], tests: list[str], longest: float, most: float, until: float) -> None:
+    """Judge what has no verdict yet, or, with all tests, what is in doubt."""
+    pending = _open(group, in_doubt=most == FULL)
+    if not pending or time.monotonic() > until:
         return
-    reach = Reach(RECORD / f"reach-{name}-{_tree()}.jsonl")
-    if not reach.place.exists():
-        part = Reach(reach.place.with_suffix(".part"))
-        part.place.unlink(missing_ok=True)
-        _session(tests, Explorer(part))
-        part.place.rename(reach.place)
+    reach = Reach(RECORD / f"reach-{_tree()}.jsonl")
     reach.read()
-    spent = sum(reach.seconds.values())
-    print(f"{len(reach.seconds):,} tests take {spent:.0f} s without a mutant", flush=True)
-    for most in (QUICK, FULL):
-        work = Work(_open(group, in_doubt=most == FULL), most, until, reach)
-        _session(tests, Judge(work))
-        judge_imports(work)
+    _session(tests, Explorer(reach, longest))
+    reach = Reach(reach.place)
+    reach.read()
+    work = Work(pending, most, until, reach)
+    _session(tests, Judge(work))
+    judge_imports(work)
 
 
 def _open(group: list[Mutant], *, in_doubt: bool = True) -> list[Mutant]:
@@ -331,11 +329,17 @@ def main() -> None:
     os.chdir(ROOT)
     if chosen.again:
         _forget_survivors()
-    drawn = _drawn(chosen.elsewhere)
-    others = list(dict.fromkeys(t for m in drawn[1] for t in _own_tests(ROOT / m.path)))
-    for name, tests, group in zip(("rooms", "elsewhere"), (ROOM_TESTS, others), drawn, strict=True):
-        judge(group, tests, name, until)
-        known = _verdicts()
+    rooms, elsewhere = _drawn(chosen.elsewhere)
+    groups = [("rooms", rooms, ROOM_TESTS, math.inf)]
+    for start in range(0, len(elsewhere), AT_ONCE):  # so that a part of the tests is a beginning
+        group = elsewhere[start : start + AT_ONCE]
+        tests = list(dict.fromkeys(t for m in group for t in _own_tests(ROOT / m.path)))
+        groups.append((f"elsewhere, {start + 1:,} to {start + len(group):,}", group, tests, 10.0))
+    for most in (QUICK, FULL):
+        for _, group, tests, longest in groups:
+            judge(group, tests, longest, most, until)
+    known = _verdicts()
+    for name, group, *_ in groups:
         count = Counter(known.get(m.name, {}).get("verdict", "not judged") for m in group)
         print(f"{name}: " + ", ".join(f"{many:,} {said}" for said, many in sorted(count.items())))
         for m in group:

@@ -109,15 +109,13 @@ GRIDS: dict[str, tuple[str, str, Callable[[Any], Fraction]]] = {
 }
 
 
-@pytest.mark.skips_engines(
-    ibis_duckdb="in a database dates have no order",
-    ibis_sqlite="in a database dates have no order",
-    ibis_postgres="in a database dates have no order",
-)
-def test_every_order_in_every_engine(table_in: TableMaker) -> None:
+def test_every_order_in_every_engine(table_in: TableMaker, request: pytest.FixtureRequest) -> None:
     """The same counts everywhere as by exact fractions, and answers in the column's type."""
-    trips = table_in(ORDERED)
+    in_sqlite = "ibis_sqlite" in request.node.name
+    trips = table_in(ORDERED.drop(["clock", "took", "price"]) if in_sqlite else ORDERED)
     for column, (bounds, step, exactly) in GRIDS.items():
+        if in_sqlite and column not in ("day", "began"):
+            continue  # SQLite has no type for times of day and spans, and its decimals are floats
         if column == "took" and isinstance(trips, str) and trips.endswith("parquet"):
             continue  # Parquet has no time spans: what is stored is a whole number
         if column == "price" and isinstance(trips, str) and not trips.endswith("parquet"):
@@ -144,6 +142,8 @@ def test_every_order_in_every_engine(table_in: TableMaker) -> None:
             if 0 <= exactly(value) <= last * axis.grid.step
         ]
         assert found.tolist() == np.bincount(within, minlength=last + 1).tolist(), column
+    if in_sqlite:
+        return
     release = top_k(
         trips, "clock", k=3, bounds=GRIDS["clock"][0], step="1s", epsilon=8, user="rider"
     )

@@ -127,6 +127,8 @@ _POSTGRES = {
     "bool": "boolean",
     "date32[day]": "date",
     "timestamp[us]": "timestamp",
+    "time64[us]": "time",
+    "duration[us]": "interval",
 }
 _SQLITE = {
     **dict.fromkeys(("string", "large_string"), "text"),

@@ -7,6 +7,7 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -77,26 +78,11 @@ class Adapter:
         """Run the audit at this ε."""
         cost = positive("epsilon", self.epsilon if epsilon is None else epsilon)
         subject, claim = self.make(cost)
-        subject = _Named(self.name, subject)
-        if self.sampled:
-            return statistical_audit(subject.sampled, claim, **{**self.options, **options})
-        return audit(subject, claim, **{**self.options, **options})
 
+        @wraps(subject)
+        def named(*given: Any) -> Any:
+            return subject(*given)
 
-class _Named:
-    """A subject under the adapter's name."""
-
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        self.__name__ = name
-        self._function = function
-
-    def __call__(self, given: Any) -> Any:
-        return self._function(given)
-
-    @property
-    def sampled(self) -> Callable[[Any, int], Any]:
-        def sample(scores: Any, size: int) -> Any:
-            return self._function(scores, size)
-
-        sample.__name__ = self.__name__
-        return sample
+        named.__name__ = self.name
+        check = statistical_audit if self.sampled else audit
+        return check(named, claim, **{**self.options, **options})

@@ -29,11 +29,11 @@ def least_loss(loss: Loss, first: Sequence[Any], second: Sequence[Any], detail: 
         if detail.swapped:
             first, second = second, first
         if isinstance(loss, PureLoss):
-            return _log_ratio(first[detail.outcome], second[detail.outcome])
+            return log_ratio(first[detail.outcome], second[detail.outcome])
         if isinstance(loss, RangeLoss):
             assert detail.other is not None
-            high = _log_ratio(first[detail.outcome], second[detail.outcome])
-            low = _log_ratio(second[detail.other], first[detail.other])
+            high = log_ratio(first[detail.outcome], second[detail.outcome])
+            low = log_ratio(second[detail.other], first[detail.other])
             return None if high is None or low is None else high + low
         if isinstance(loss, HockeyStickLoss):
             return _excess(first, second, detail.event, ball_of(Fraction(loss.epsilon)))
@@ -44,15 +44,11 @@ def least_loss(loss: Loss, first: Sequence[Any], second: Sequence[Any], detail: 
         return _renyi(first, second, detail.order)
 
 
-def _certain_zero(ball: Any) -> bool:
-    return bool(ball.is_zero())
-
-
-def _log_ratio(first: Any, second: Any) -> Any:
+def log_ratio(first: Any, second: Any) -> Any:
     """The log-ratio ln P − ln Q, None for infinity; where Q may be zero only its upper end is used."""
     from flint import arb
 
-    if _certain_zero(second) and first > 0:
+    if second.is_zero() and first > 0:
         return None
     if not first > 0:
         return arb(float("-inf"))
@@ -70,7 +66,7 @@ def _needed_epsilon(first: Sequence[Any], second: Sequence[Any], detail: Detail)
     assert detail.threshold is not None
     threshold = ball_of(Fraction(detail.threshold))
     survivor = 1 - _excess(first, second, detail.event, threshold)
-    return None if _certain_zero(survivor) else threshold - 2 * survivor.log()
+    return None if survivor.is_zero() else threshold - 2 * survivor.log()
 
 
 def _renyi(first: Sequence[Any], second: Sequence[Any], order: float) -> Any:
@@ -79,9 +75,9 @@ def _renyi(first: Sequence[Any], second: Sequence[Any], order: float) -> Any:
     total = arb(0)
     alpha = ball_of(Fraction(order))
     for p, q in zip(first, second, strict=True):
-        if _certain_zero(p):
+        if p.is_zero():
             continue
-        if _certain_zero(q):
+        if q.is_zero():
             return None
         if not p > 0 or not q > 0:
             # x·ln(x/y) ≥ −y/e, and x^α·y^(1−α) ≥ 0: what is unknown can only lower the sum this far.

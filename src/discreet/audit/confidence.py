@@ -5,10 +5,18 @@ from __future__ import annotations
 import math
 
 from discreet.numbers.balls import precision
+from discreet.numbers.exact import refuse
 from discreet.numbers.searches import bisected
 
 # Enough for counts in the millions; balls say so themselves if it is not.
 _BITS = 96
+
+
+def error_rate(value: object) -> float:
+    """The largest probability of a false alarm, checked."""
+    if not isinstance(value, float | int) or not 0 < value < 1:
+        raise refuse("false_alarm", value, "a probability between 0 and 1")
+    return float(value)
 
 
 def upper_tail(successes: int, trials: int, chance: float) -> float:

@@ -16,7 +16,7 @@ from discreet.audit.inputs import Found, Inputs, InputSearch
 from discreet.audit.losses import Loss, loss_for
 from discreet.audit.regularity import Regular, audit_regularity
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
-from discreet.audit.search import Pair, Progress, Search
+from discreet.audit.search import Pair, Progress, Search, silent
 from discreet.audit.sequences import StreamSubject, audit_stream
 from discreet.audit.subjects import BITS, FLOATS, Subject
 from discreet.audit.verdicts import Verdict, Witness, in_blocks, plain
@@ -109,7 +109,7 @@ def audit(
             began=began,
         )
     loss = loss_for(claim)
-    tell: Progress = progress if progress is not None else _silent
+    tell = progress or silent
     searches: list[Search] = []
     if inputs is None:
         searches = [
@@ -159,10 +159,6 @@ def audit(
         seed=seed,
         counted="candidates" if inputs is None else inputs.counted,
     )
-
-
-def _silent(_stage: str, _share: float) -> None:
-    """Progress is not reported."""
 
 
 def numbers_of_candidates(n: int | Iterable[int] | None) -> tuple[int, ...]:

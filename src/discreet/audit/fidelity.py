@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.confidence import lower_tail, upper_tail
+from discreet.audit.confidence import error_rate, lower_tail, upper_tail
 from discreet.audit.samplers import Sampler
 from discreet.errors import ParameterError
-from discreet.numbers.exact import refuse, whole
+from discreet.numbers.exact import whole
 from discreet.scores import Scores
 
 
@@ -87,8 +87,7 @@ def fidelity_test(
     """
     began = time.perf_counter()
     size = whole("size", size)
-    if not isinstance(false_alarm, float | int) or not 0 < false_alarm < 1:
-        raise refuse("false_alarm", false_alarm, "a probability between 0 and 1")
+    false_alarm = error_rate(false_alarm)
     if probabilities is None:
         if not hasattr(sampler, "probabilities"):
             raise ParameterError("give the stated probabilities: this sampler does not state any")
@@ -105,7 +104,7 @@ def fidelity_test(
         faithful=p_value > false_alarm,
         p_value=p_value,
         size=size,
-        false_alarm=float(false_alarm),
+        false_alarm=false_alarm,
         event=oddest,
         expected=float(stated[list(oddest)].sum()),
         observed=float(counts[list(oddest)].sum()) / size,

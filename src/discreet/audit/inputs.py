@@ -77,7 +77,7 @@ class InputSearch:
         """All stages, then a climb from each of the best pairs; yields the name of each as it begins."""
         for name, size, couples in self.inputs.stages(thorough=self.thorough):
             yield f"{name}, {size} {self.inputs.counted}"
-            self._stage(name, size, couples)
+            self._record(name, size, *self._best(couples))
         begin = sorted(self.found, key=lambda entry: -entry.value)[:starts]
         for number, start in enumerate(begin):
             yield f"climb {number + 1} of {len(begin)}"
@@ -94,10 +94,6 @@ class InputSearch:
                 kept.append(Found(float(values[place]), batch[place]))
             kept = sorted(kept, key=lambda entry: -entry.value)[:_KEPT]
         return count, kept
-
-    def _stage(self, name: str, size: int, couples: Iterable[Couple]) -> None:
-        count, kept = self._best(couples)
-        self._record(name, size, count, kept)
 
     def _record(self, name: str, size: int, pairs: int, kept: list[Found]) -> None:
         self.stages.append(

@@ -33,16 +33,20 @@ def _diffprivlib(name: str) -> Any:
     return getattr(importlib.import_module("diffprivlib.mechanisms"), name)
 
 
+def _diffprivlib_on(scores: Any, name: str, cost: Fraction) -> Any:
+    return _diffprivlib(name)(
+        epsilon=float(cost),
+        sensitivity=float(scores.sensitivity),
+        utility=scores.tolist(),
+        monotonic=scores.monotonic,
+    )
+
+
 def _diffprivlib_exponential(cost: Fraction) -> tuple[Any, Guarantee]:
     def law(scores: Any) -> list[Any]:
         from flint import arb
 
-        mechanism = _diffprivlib("Exponential")(
-            epsilon=float(cost),
-            sensitivity=float(scores.sensitivity),
-            utility=scores.tolist(),
-            monotonic=scores.monotonic,
-        )
+        mechanism = _diffprivlib_on(scores, "Exponential", cost)
         # It draws against running sums, each of which is rounded.
         return [
             arb(float(part), 2.0**-48) for part in np.diff(mechanism._probabilities, prepend=0.0)
@@ -55,12 +59,7 @@ def _diffprivlib_permute_and_flip(cost: Fraction) -> tuple[Any, Guarantee]:
     from discreet.distribution import permute_and_flip
 
     def law(scores: Any) -> Any:
-        mechanism = _diffprivlib("PermuteAndFlip")(
-            epsilon=float(cost),
-            sensitivity=float(scores.sensitivity),
-            utility=scores.tolist(),
-            monotonic=scores.monotonic,
-        )
+        mechanism = _diffprivlib_on(scores, "PermuteAndFlip", cost)
         return permute_and_flip(-np.asarray(mechanism._probabilities, dtype=np.float64))
 
     return law, PureDP(cost)
@@ -248,10 +247,8 @@ def _dp_accounting_rdp(cost: Fraction) -> tuple[Any, Guarantee]:
 
 def _adapters() -> Iterator[Adapter]:
     small: dict[str, Any] = {"n": (2, 3), "starts": 2}
-    checked: dict[str, Any] = {
-        "n": (2, 3, 100),
-        "starts": 2,
-    }  # it checks every utility, which takes time
+    # Every utility is checked, which takes time.
+    checked: dict[str, Any] = {"n": (2, 3, 100), "starts": 2}
     for name, make in (
         ("Exponential", _diffprivlib_exponential),
         ("PermuteAndFlip", _diffprivlib_permute_and_flip),
@@ -274,7 +271,7 @@ def _adapters() -> Iterator[Adapter]:
         "opendp",
         _opendp_noisy_max,
         sampled=True,
-        options={"n": (2, 3), "samples": 50_000, "monotonic": False},
+        options={"n": (2, 3), "samples": 50_000, "explore": 200, "monotonic": False},
     )
     yield Adapter(
         "mbi", "exponential_mechanism", "mechanism", _mbi, about="its folder mechanisms on the path"

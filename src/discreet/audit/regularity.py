@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from discreet.audit.certificates import as_float, exceeds
+from discreet.audit.certificates import as_float, exceeds, log_ratio
 from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.search import Progress
 from discreet.audit.shapes import scattered, shapes
@@ -197,9 +196,9 @@ def _certified(subject: Subject, change: _Change, relation: Relation) -> tuple[W
             for row in (change.scores, change.changed)
         ]
         before, after = balls[0][0][change.outcome], balls[1][0][change.image]
-        value = _fall(before, after)
+        value = log_ratio(before, after)
         if not change.one_sided and not exceeds(value, 0):
-            value = _fall(after, before)
+            value = log_ratio(after, before)
         breaks = exceeds(value, 0)
     first, second = ([float(ball) for ball in part] for part, _ in balls)
     return (
@@ -218,13 +217,3 @@ def _certified(subject: Subject, change: _Change, relation: Relation) -> tuple[W
         ),
         breaks,
     )
-
-
-def _fall(before: Any, after: Any) -> Any:
-    from flint import arb
-
-    if after.is_zero():
-        return None if before > 0 else arb(0)
-    if not before > 0 or not after > 0:
-        return arb(0)
-    return (before / after).log()

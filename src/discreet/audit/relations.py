@@ -70,15 +70,6 @@ class Relation:
             return "custom"
         return "monotonic" if self.monotonic else "general"
 
-    @property
-    def in_words(self) -> str:
-        """The relation in a few words."""
-        if self.custom is not None:
-            return "a neighbour relation of your own"
-        if self.monotonic:
-            return "all scores move in one direction, by at most Δ"
-        return "every score moves by at most Δ"
-
     def lattice_moves(self, size: int, reach: int) -> Iterator[tuple[int, ...]]:
         """Moves in lattice steps, each pair of neighbours once (a loss looks at both directions)."""
         low = 0 if self.monotonic else -reach

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.confidence import lower_confidence, upper_confidence
+from discreet.audit.confidence import error_rate, lower_confidence, upper_confidence
 from discreet.numbers.exact import refuse, whole
 
 POINTS = (0.0, 0.1, 1.0, 1 / 3, 1e6)
@@ -78,8 +78,7 @@ def rounding_test(
         (True, True)
     """
     size = whole("size", size, least=100)
-    if not isinstance(false_alarm, float | int) or not 0 < false_alarm < 1:
-        raise refuse("false_alarm", false_alarm, "a probability between 0 and 1")
+    false_alarm = error_rate(false_alarm)
     if not isinstance(epsilon, float | int) or not epsilon >= 0:
         raise refuse("epsilon", epsilon, "a number, 0 or above")
     tried = [(x, math.nextafter(x, math.inf)) for x in POINTS] if pairs is None else list(pairs)
@@ -98,7 +97,7 @@ def rounding_test(
         shares=best.shares,
         loss=best.loss,
         allowed=best.allowed,
-        false_alarm=float(false_alarm),
+        false_alarm=false_alarm,
     )
 
 

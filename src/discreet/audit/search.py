@@ -16,6 +16,11 @@ from discreet.audit.verdicts import Stage
 
 Progress = Callable[[str, float], None]
 
+
+def silent(_stage: str, _share: float) -> None:
+    """Progress is not reported."""
+
+
 _KEPT = 4
 _FEW = 64
 """Beyond so many candidates a vector is a crowd: few levels."""

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.bounds import LossBound, bound_for, frequencies
+from discreet.audit.confidence import error_rate
 from discreet.audit.crowds import offsets
 from discreet.audit.exact import claimed_noise_scale, numbers_of_candidates, relations_for
 from discreet.audit.exploration import FAR, FEW, Exploration, Suspect, far_out, proposed
 from discreet.audit.relations import Neighbours, ScoreGrid
 from discreet.audit.samplers import OutOfTime, Sampler
-from discreet.audit.search import Progress
+from discreet.audit.search import Progress, silent
 from discreet.audit.verdicts import Verdict, Witness, plain
 from discreet.guarantees import Guarantee
 from discreet.numbers.exact import positive_distance, refuse, whole
@@ -106,13 +107,12 @@ def statistical_audit(
     distance = positive_distance("sensitivity", sensitivity)
     samples = whole("samples", samples, least=100)
     explore = whole("explore", explore, least=100)
-    if not isinstance(false_alarm, float | int) or not 0 < false_alarm < 1:
-        raise refuse("false_alarm", false_alarm, "a probability between 0 and 1")
+    false_alarm = error_rate(false_alarm)
     if seconds is not None and not (isinstance(seconds, float | int) and seconds > 0):
         raise refuse("seconds", seconds, "a time above zero, or None")
     bound, claimed = bound_for(claim)
     grid = ScoreGrid.for_sensitivity(distance)
-    tell: Progress = progress if progress is not None else _silent
+    tell = progress or silent
     sizes = (*SIZES, _CROWD) if n is None else numbers_of_candidates(n)
     relations = relations_for(monotonic, neighbours)
     sampler = Sampler(
@@ -175,13 +175,9 @@ def statistical_audit(
             *(("cut short by its time limit",) if sampler.cut_short else ()),
         ),
         draws=sampler.draws,
-        false_alarm=float(false_alarm),
+        false_alarm=false_alarm,
         estimate=estimate,
     )
-
-
-def _silent(_stage: str, _share: float) -> None:
-    """Progress is not reported."""
 
 
 def _symbol(claim: Guarantee) -> str:

@@ -131,10 +131,7 @@ def column_grid(
     read = _READERS.get(kind)
     aware = _is_aware(bounds) if table.is_text else kind == "moment" and table.has_zone(column)
     axis = partial(ColumnGrid, table=table, column=column, aware=aware)
-    if (
-        read is None or table.engine == "ibis"
-    ):  # a database's dates and times are not ordered by a number
-        table.require_number(column)
+    table.require_order(column)
     if bounds is not None:
         if _said(unit) or largest is not None:
             raise ParameterError("⟨unit⟩ and ⟨largest⟩ go without ⟨bounds⟩")

@@ -119,6 +119,8 @@ def kinds_of(native: Any) -> dict[str, str]:
             kinds[name] = "float"  # that is how SQLite keeps them
         elif kind.is_decimal() and (kind.precision is None or kind.precision > _DIGITS):
             kinds[name] = "other"  # a number of any length would overflow, and the error tell of it
+        elif kind.is_interval():
+            kinds[name] = "span"
         elif kind.is_uuid():
             kinds[name] = "text"
         elif not (kind.is_numeric() or kind.is_string() or kind.is_boolean() or kind.is_temporal()):
@@ -148,7 +150,7 @@ def source_of(native: Any) -> Any:
 # ---- what each database calls things ----
 
 
-def _called(name: str, *types: Any) -> Callable[..., Any]:
+def called(name: str, *types: Any) -> Callable[..., Any]:
     """A function of the database's own, by its name and types, the last of them the result's."""
     import ibis
 
@@ -171,15 +173,15 @@ def _in_turn(*steps: tuple[str, str, str]) -> Callable[[Any], Any]:
 
     def applied(value: Any) -> Any:
         for step in steps:
-            value = _called(*step)(value)
+            value = called(*step)(value)
         return value
 
     return applied
 
 
 def _hex_in_postgres(text: Any) -> Any:
-    in_bytes = _called("convert_to", "string", "string", "binary")(text, "UTF8")
-    return _called("encode", "binary", "string", "string")(in_bytes, "hex")
+    in_bytes = called("convert_to", "string", "string", "binary")(text, "UTF8")
+    return called("encode", "binary", "string", "string")(in_bytes, "hex")
 
 
 _TO_HEX = ("to_hex", "binary", "string")
@@ -223,7 +225,7 @@ def numbered(native: Any, column: str, *, name: str) -> Any:
 
 
 def _kept_as(native: Any, column: str) -> Any:
-    return _called("typeof", native[column].type(), "string")(native[column])
+    return called("typeof", native[column].type(), "string")(native[column])
 
 
 def hash_ordered(native: Any, key: int, choice: str) -> Any:

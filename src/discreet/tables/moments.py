@@ -96,4 +96,16 @@ def _pyspark(frame: Any, column: str, name: str) -> Any:
     return frame.withColumn(name, number.cast("double"))
 
 
-_ENGINES = {"duckdb": _duckdb, "polars": _polars, "pandas": _pandas, "pyspark": _pyspark}
+def _ibis(native: Any, column: str, name: str) -> Any:
+    from discreet.tables.database_times import timed
+
+    return timed(native, column, name=name)
+
+
+_ENGINES = {
+    "ibis": _ibis,
+    "duckdb": _duckdb,
+    "polars": _polars,
+    "pandas": _pandas,
+    "pyspark": _pyspark,
+}

@@ -215,6 +215,16 @@ class Table:
         dtype = self.frame().select(column).collect_schema()[column]
         return getattr(dtype, "time_zone", None) is not None
 
+    def require_order(self, column: str) -> None:
+        """An error unless the column is one of numbers, dates, times or time spans."""
+        known = self.is_dated(column)
+        if known and self.engine == "ibis":
+            from discreet.tables.database_times import orders_time
+
+            known = orders_time(self.native)
+        if not known:
+            self.require_number(column)
+
     def require_number(self, column: object) -> None:
         """An error unless the column is declared numeric, or comes from a text file."""
         kind = self.kind(column)
