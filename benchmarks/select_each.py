@@ -1,25 +1,22 @@
-"""Many rows at once, and many groups of a table: against the insecure one-liner and the engine's own query.
+"""Many rows at once: against the insecure one-liners.
 
-All figures of one row come from one interleaved run; ratios are what counts. Processor time for the rows,
-which a busy machine disturbs least; wall time for the tables, whose engines use several cores.
+All figures of one row come from one interleaved run; ratios are what counts. Processor time, which a busy
+machine disturbs least.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.timing import record
 from discreet import Exponential, NoisyMax, PermuteAndFlip
-from discreet.questions import mode
 
 _MECHANISMS = (
     PermuteAndFlip(scale=1),
@@ -71,36 +68,6 @@ def _memory() -> str:
     return f"Memory beside the input, 10,000 × 10: {peak / table.nbytes:.1f} × the input."
 
 
-def _groups(rows: int, groups: int, candidates: int) -> str:
-    import duckdb
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "visits.parquet"
-        duckdb.sql(
-            f"COPY (SELECT (hash(range) % {max(rows // 5, 1)})::BIGINT AS person, "  # noqa: S608
-            f"(hash(range + 1) % {groups})::BIGINT AS clinic, "
-            f"(hash(range + 2) % {candidates})::BIGINT AS code "
-            f"FROM range({rows})) TO '{path}' (FORMAT parquet)"
-        )
-        own = f"SELECT clinic, code, count(DISTINCT person) FROM '{path}' GROUP BY ALL"  # noqa: S608
-        asked: dict[str, Any] = {
-            "candidates": range(candidates),
-            "user": "person",
-            "by": "clinic",
-            "groups": range(groups),
-            "groups_per_person": groups,
-            "epsilon": groups,
-        }
-        base = ours = float("inf")
-        for _ in range(3):
-            base = min(base, _took(lambda: duckdb.execute(own).fetchnumpy(), time.perf_counter))
-            ours = min(ours, _took(lambda: mode(path, "code", **asked), time.perf_counter))
-    return (
-        f"| {rows:,} rows, {groups:,} groups, {candidates} candidates | {base:.1f} s | {ours:.1f} s "
-        f"| {ours / base:.2f} |"
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print, and record if asked."""
     parser = argparse.ArgumentParser()
@@ -108,7 +75,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--record", action="store_true")
     chosen = parser.parse_args(arguments)
     shapes = [(10**6, 10), (10**5, 1000)] if chosen.large else [(10**5, 10), (10**4, 1000)]
-    sizes = (5 * 10**6, 10**5, 50) if chosen.large else (10**5, 10**3, 50)
     lines = [
         "`select_each` on float64 scores, normal and five scales wide, against "
         "`np.argmax(q + rng.exponential(size=q.shape), axis=1)`, whose noise is neither exact nor secure. "
@@ -118,17 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "",
         _memory(),
         "",
-        "`mode` with `by=` on a Parquet file against DuckDB's own `GROUP BY` with the same distinct count, "
-        "least wall time of three interleaved runs; nobody is assigned, so the counts are the same.",
-        "",
-        "| table | DuckDB | `mode` | × |",
-        "|---|---|---|---|",
-        _groups(*sizes),
+        "`mode` with `by=`, which chooses in this way, is in [tables](tables.md).",
     ]
     table = "\n".join(lines)
     print(table)
     if chosen.record:
-        record("select_each", "Many rows, and many groups, at once", table)
+        record("select_each", "Many rows at once", table)
 
 
 if __name__ == "__main__":

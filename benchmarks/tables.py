@@ -1,7 +1,7 @@
 """Asking tables: against DuckDB's own query, with memory, and (``--large``) on a local Spark.
 
-Small sizes by default; ``--large`` runs 50 million rows, 10 million rows on a million grid points, and on
-Spark 10 million candidates and 100 million rows.
+Small sizes by default; ``--large`` runs 50 million rows (5 in PostgreSQL), 10 million rows on a million grid
+points, and on Spark 100 million candidates and 100 million rows.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from benchmarks.many_groups import Times, in_duckdb, in_postgres, least
 from benchmarks.timing import record
 from discreet.questions import mode, quantiles, top_k
 
@@ -57,7 +58,7 @@ def _mode_against_group_by(folder: Path, rows: int) -> list[str]:
     path, listed = _visits(folder, rows), _candidates(folder)
     plain = f"SELECT code, count(DISTINCT person) FROM '{path}' GROUP BY code"  # noqa: S608 - our own path
     ask = {"column": "code", "candidates": str(listed), "epsilon": 1}
-    spent = _least(
+    spent = least(
         {
             "group by": lambda: duckdb.execute(plain).fetchall(),
             "mode": lambda: mode(str(path), user="person", **ask),  # type: ignore[arg-type]  # options
@@ -81,23 +82,6 @@ def _mode_against_group_by(folder: Path, rows: int) -> list[str]:
         f"| the command `discreet mode`, {rows:,} rows | {command[0]:.2f} s ({command[1]:.2f} s) | | |",
         f"| the same on 1,000 rows: start-up | {start[0]:.2f} s ({start[1]:.2f} s) | | |",
     ]
-
-
-Times = tuple[float, float]
-"""Seconds by the clock, and seconds of all processors together."""
-
-
-def _least(competitors: Mapping[str, Callable[[], object]], *, runs: int = 3) -> dict[str, Times]:
-    """The least times of each competitor; they take turns, so that a slow moment hits all of them."""
-    seen: dict[str, list[Times]] = {name: [] for name in competitors}
-    for _ in range(runs):
-        for name, work in competitors.items():
-            clock, processors = time.perf_counter(), time.process_time()
-            work()
-            seen[name].append((time.perf_counter() - clock, time.process_time() - processors))
-    return {
-        name: (min(c for c, _ in times), min(p for _, p in times)) for name, times in seen.items()
-    }
 
 
 def _line(what: str, ours: Times, other: str, theirs: Times) -> str:
@@ -145,7 +129,7 @@ def _quantiles_against_sort(rows: int) -> list[str]:
             "one_row_per_user": True,
             **grid,
         }
-        spent = _least(
+        spent = least(
             {
                 "sort": partial(
                     connection.execute,
@@ -240,7 +224,7 @@ def _rows_in_spark(folder: Path, rows: int) -> list[str]:
     return [f"| Spark (local, 2 cores): `mode` of people, {rows:,} rows | {seconds:.0f} s | | |"]
 
 
-PARTS = ("mode", "quantiles", "memory", "candidates", "rows")
+PARTS = ("mode", "groups", "postgres", "quantiles", "memory", "candidates", "rows")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -254,7 +238,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "By the clock, and in brackets the time of all processors; the ratio is of the latter. `mode` of "
         "rows counts rows where nobody has two, against a bare count: what it adds is the comparison with "
         "the public candidates. Memory follows the number of different (candidate, person) pairs, not the "
-        "rows; beyond what fits, DuckDB spills to disk.\n",
+        "rows; beyond what fits, DuckDB spills to disk. `mode` by groups ends with a frame of answers, its "
+        "peer with the counts. Where nobody is drawn the peer is `SELECT clinic, code, count(DISTINCT "
+        "person) ... GROUP BY clinic, code`; with one group each it first keeps a person's rows in the group "
+        "of the least hash (benchmarks/many_groups.py has both queries). In PostgreSQL the ratio is of the "
+        "clock. In the cluster every candidate gets one keyed noise, in one pass.\n",
         "| what | discreet | against | ratio |",
         "|---|---|---|---|",
     ]
@@ -262,6 +250,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         folder = Path(name)
         if "mode" in parts:
             lines += _mode_against_group_by(folder, 50_000_000 if chosen.large else 2_000_000)
+        if "groups" in parts:
+            lines += in_duckdb(folder, 50_000_000 if chosen.large else 2_000_000)
+        if "postgres" in parts:
+            lines += in_postgres(5_000_000 if chosen.large else 500_000)
         if "quantiles" in parts:
             lines += _quantiles_against_sort(10_000_000 if chosen.large else 1_000_000)
         if "memory" in parts:
@@ -269,7 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 folder, (10_000_000, 50_000_000) if chosen.large else (500_000, 2_000_000)
             )
         if "candidates" in parts and chosen.large:
-            for candidates in (10_000_000, 100_000_000):
+            for candidates in (1_000_000, 10_000_000, 100_000_000):
                 lines += _candidates_in_spark(folder, candidates)
         if "rows" in parts and chosen.large:
             lines += _rows_in_spark(folder, 100_000_000)

@@ -318,3 +318,93 @@ Proof.
   - intros a Ha. now apply moment_composition.
 Qed.
 End Interaction.
+
+(** ** Several people: docs/proofs/neighbours.md *)
+
+Lemma exp_convex s a b : 0 <= s <= 1 -> exp (s * a + (1 - s) * b) <= s * exp a + (1 - s) * exp b.
+Proof.
+  intros S. set (m := s * a + (1 - s) * b).
+  assert (T : forall x, exp m * (1 + (x - m)) <= exp x).
+  { intros x. pose proof (exp_ineq1_le (x - m)). pose proof (exp_pos m).
+    replace (exp x) with (exp m * exp (x - m)) by (rewrite <- exp_plus; f_equal; ring).
+    apply Rmult_le_compat_l; lra. }
+  pose proof (Rmult_le_compat_l s _ _ ltac:(lra) (T a)).
+  pose proof (Rmult_le_compat_l (1 - s) _ _ ltac:(lra) (T b)).
+  replace (exp m) with (s * (exp m * (1 + (a - m))) + (1 - s) * (exp m * (1 + (b - m))))
+    by (unfold m; ring).
+  lra.
+Qed.
+
+(** Hölder's inequality, in logarithms. *)
+Lemma hoelder {A} (l : list A) (f g : A -> R) s : l <> [] -> 0 <= s <= 1 ->
+  sum l (fun r => exp (s * f r + (1 - s) * g r))
+  <= exp (s * ln (sum l (fun r => exp (f r))) + (1 - s) * ln (sum l (fun r => exp (g r)))).
+Proof.
+  intros E S.
+  set (F := sum l (fun r => exp (f r))). set (G := sum l (fun r => exp (g r))).
+  assert (FP : 0 < F) by (apply sum_pos; auto using exp_pos).
+  assert (GP : 0 < G) by (apply sum_pos; auto using exp_pos).
+  set (c := s * ln F + (1 - s) * ln G).
+  assert (H : sum l (fun r => exp (s * f r + (1 - s) * g r))
+              = exp c * sum l (fun r => exp (s * (f r - ln F) + (1 - s) * (g r - ln G)))).
+  { rewrite <- sum_scal. apply sum_ext. intros r _. rewrite <- exp_plus. f_equal.
+    unfold c. ring. }
+  rewrite H. rewrite <- (Rmult_1_r (exp c)) at 2.
+  apply Rmult_le_compat_l; [left; apply exp_pos|].
+  eapply Rle_trans.
+  { apply sum_le. intros r _. apply (exp_convex s (f r - ln F) (g r - ln G) S). }
+  rewrite sum_plus, !sum_scal.
+  assert (N : forall h K, 0 < K -> sum l (fun r => exp (h r)) = K ->
+            sum l (fun r => exp (h r - ln K)) = 1).
+  { intros h K KP HK.
+    rewrite (sum_ext l (fun r => exp (h r - ln K)) (fun r => / K * exp (h r))).
+    - rewrite sum_scal, HK. field. lra.
+    - intros r _. unfold Rminus. rewrite exp_plus, exp_Ropp, exp_ln by exact KP. ring. }
+  rewrite (N f F FP eq_refl), (N g G GP eq_refl). lra.
+Qed.
+
+Lemma moment_exp {A} (l : list A) p p' a :
+  moment l p p' a = sum l (fun r => exp (a * ln (p r) + (1 - a) * ln (p' r))).
+Proof. apply sum_ext. intros r _. unfold Rpower. now rewrite <- exp_plus. Qed.
+
+(** One more person after m. *)
+Lemma zcdp_one_more {A} (l : list A) p r p' rho m : l <> [] -> 0 < m ->
+  zcdp l p r (m * m * rho) -> zcdp l r p' rho -> zcdp l p p' ((m + 1) * (m + 1) * rho).
+Proof.
+  intros E M H1 H2. apply moment_zcdp; [exact E|]. intros a Ha.
+  set (b := a + (a - 1) / m). set (beta := a * (1 + m)). set (s := a / b).
+  assert (B : a < b) by (unfold b; assert (0 < (a - 1) / m) by (apply Rdiv_lt_0_compat; lra); lra).
+  assert (S : 0 <= s <= 1).
+  { unfold s. split; [apply Rlt_le, Rdiv_lt_0_compat; lra|].
+    apply (Rmult_le_reg_r b); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra. }
+  assert (C : 1 < beta) by (unfold beta; nra).
+  pose proof (zcdp_moment l p r _ b E H1 ltac:(lra)) as I1.
+  pose proof (zcdp_moment l r p' _ beta E H2 C) as I2.
+  apply ln_le_inv' in I1; [|now apply moment_pos].
+  apply ln_le_inv' in I2; [|now apply moment_pos].
+  rewrite ln_exp in I1, I2. rewrite moment_exp in I1, I2 |- *.
+  assert (D : b = (m * a + a - 1) / m) by (unfold b; field; lra).
+  assert (P : 0 < m * a + a - 1) by nra.
+  rewrite (sum_ext l _ (fun t => exp (s * (b * ln (p t) + (1 - b) * ln (r t))
+                                      + (1 - s) * (beta * ln (r t) + (1 - beta) * ln (p' t))))).
+  2:{ intros t _. f_equal. unfold s, beta. rewrite D. field. split; lra. }
+  eapply Rle_trans; [now apply hoelder|]. apply exp_le.
+  eapply Rle_trans.
+  { apply Rplus_le_compat; [apply (Rmult_le_compat_l s _ _ ltac:(lra) I1)
+                           |apply (Rmult_le_compat_l (1 - s) _ _ ltac:(lra) I2)]. }
+  right. unfold s, beta. rewrite D. field. split; lra.
+Qed.
+
+Theorem zcdp_people n (P : nat -> nat -> R) rho k : (0 < k)%nat -> is_law n (P 0%nat) ->
+  (forall i, (i < k)%nat -> zcdp (candidates n) (P i) (P (S i)) rho) ->
+  zcdp (candidates n) (P 0%nat) (P k) (concentrated_of_people rho (INR k)).
+Proof.
+  unfold concentrated_of_people. replace (INR k ^ 2) with (INR k * INR k) by ring.
+  intros K L H. pose proof (candidates_some n _ L) as E.
+  induction k as [|k IH]; [lia|]. destruct k as [|k].
+  - simpl INR. rewrite !Rmult_1_l. apply H. lia.
+  - rewrite S_INR. apply (zcdp_one_more (candidates n) (P 0%nat) (P (S k))); [exact E| | |].
+    + apply lt_0_INR. lia.
+    + apply IH; [lia|]. intros i Hi. apply H. lia.
+    + apply H. lia.
+Qed.

@@ -37,6 +37,7 @@ Definition concentrated_of_pure_at_most (eps : R) : R := eps ^ 2 / 2.
 (** A household of k people: docs/proofs/neighbours.md. *)
 Definition delta_of_people (eps delta people : R) : R :=
   delta * (exp (people * eps) - 1) / (exp eps - 1).
+Definition concentrated_of_people (rho people : R) : R := people ^ 2 * rho.
 
 (** What one person moves in a question: docs/proofs/question-sensitivities.md. A quantile at the
     level part/whole has scores in units of 1/whole. *)

@@ -701,6 +701,12 @@ Theorem approx_for_people n (P : nat -> nat -> R) eps delta k : 0 < eps -> 0 <= 
   ApproxDP.approx_dp n (P 0%nat) (P k) (INR k * eps) (delta_of_people eps delta (INR k)).
 Proof. apply Measures.approx_people. Qed.
 
+Theorem zcdp_for_people n (P : nat -> nat -> R) rho k : (0 < k)%nat ->
+  (forall i, (i <= k)%nat -> Measures.is_law n (P i)) ->
+  (forall i, (i < k)%nat -> Concentrated.zcdp (candidates n) (P i) (P (S i)) rho) ->
+  Concentrated.zcdp (candidates n) (P 0%nat) (P k) (concentrated_of_people rho (INR k)).
+Proof. intros K L. apply Concentrated.zcdp_people; [exact K|]. apply L, Nat.le_0_l. Qed.
+
 (** docs/proofs/laplace-dominance.md *)
 Theorem dominated_for_people n (P : nat -> nat -> R) eps k : 0 <= eps ->
   (forall i, (i <= k)%nat -> Measures.is_law n (P i)) ->

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from flint import arb, ctx
 
-from discreet import ApproxDP, BoundedRange, PermuteAndFlip, PureDP, Scores
+from discreet import ZCDP, ApproxDP, BoundedRange, PermuteAndFlip, PureDP, Scores
 from discreet.guarantees import LaplaceDominated
 from discreet.guarantees.conversions import (
     _orders,
@@ -87,6 +87,10 @@ REPORTED: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Fraction, ...]]
     "delta_of_people": (
         _people,
         lambda: (_epsilon(), _chance(), Fraction(GENERATOR.randint(2, 4))),
+    ),
+    "concentrated_of_people": (
+        lambda rho, people: ZCDP(rho).for_people(int(people)).exact,
+        lambda: (_epsilon(), Fraction(GENERATOR.randint(1, 4))),
     ),
     "sensitivity_quantile": (
         lambda part, whole: quantile_sensitivity(part / whole, ADD_REMOVE).delta,
@@ -235,6 +239,7 @@ def test_the_curves_and_the_solved_formulas_agree() -> None:
         ("epsilon_laplace", "eps + 2 * ln", "eps + ln"),
         ("epsilon_of_range", "delta * (1 - exp (- eps))", "delta"),
         ("delta_of_people", "exp eps - 1", "exp eps"),
+        ("concentrated_of_people", "people ^ 2", "people"),
         ("sensitivity_quantile", "Rmax part", "Rmin part"),
     ],
 )

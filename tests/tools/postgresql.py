@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,18 +34,12 @@ def _run(command: list[str]) -> None:
     subprocess.run([*user, *command], check=True, stdout=nowhere, stderr=nowhere, cwd="/")
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """The URL of a PostgreSQL server: DISCREET_TEST_POSTGRES, or one of our own on a socket."""
-    if POSTGRES:
-        yield POSTGRES
-        return
+@contextmanager
+def running_server() -> Iterator[str]:
+    """The URL of a PostgreSQL server of our own, on a socket; it is stopped and removed at the end."""
     binaries = _binaries()
     if binaries is None:
-        message = "no PostgreSQL: set DISCREET_TEST_POSTGRES or install the package postgresql"
-        if os.environ.get("DISCREET_REQUIRE_SERVICES"):
-            pytest.fail(message)
-        pytest.skip(message)
+        raise FileNotFoundError("no PostgreSQL: install the package postgresql")
     folder = Path(
         tempfile.mkdtemp(prefix="discreet-postgres-", dir="/tmp")
     )  # sockets need short paths
@@ -72,6 +67,21 @@ def postgres_server() -> Iterator[str]:
     finally:
         _run([*control, "-m", "immediate", "stop"])
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of a PostgreSQL server: DISCREET_TEST_POSTGRES, or one of our own on a socket."""
+    if POSTGRES:
+        yield POSTGRES
+        return
+    if _binaries() is None:
+        message = "no PostgreSQL: set DISCREET_TEST_POSTGRES or install the package postgresql"
+        if os.environ.get("DISCREET_REQUIRE_SERVICES"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with running_server() as address:
+        yield address
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ STEPS: dict[tuple[str, str], Proof] = {
     ("BoundedRange", "people"): Proof(_NEIGHBOURS, "bounded_range_for_people"),
     ("LaplaceDominated", "people"): Proof(_DOMINANCE, "dominated_for_people"),
     ("FlippedCoins", "people"): Proof(_DOMINANCE, "dominated_for_people"),
-    ("ZCDP", "people"): Proof(_NEIGHBOURS),
+    ("ZCDP", "people"): Proof(_NEIGHBOURS, "zcdp_for_people"),
     ("ApproxDP", "people"): Proof(_NEIGHBOURS, "approx_for_people"),
     ("PureDP", "sum"): Proof(_COMPOSITION, "adaptive_pure_composition"),
     ("ZCDP", "sum"): Proof(_COMPOSITION, "adaptive_zcdp_composition"),

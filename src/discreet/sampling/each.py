@@ -12,12 +12,13 @@ from itertools import count
 
 import numpy as np
 
-from discreet.gaps import Flags, Indices, RowGaps
+from discreet.gaps import Flags, Floats, Indices, RowGaps
 from discreet.numbers.balls import ball_of
-from discreet.sampling.bits import Bits, uniform_below_each
+from discreet.sampling.bits import Bits, Words, uniform_below_each
 from discreet.sampling.coins import (
     STANDARD,
     Ball,
+    Coins,
     Heads,
     Tuning,
     Uniform,
@@ -29,6 +30,7 @@ from discreet.sampling.laplace import Layer, shallowest
 
 _CERTAIN = Heads()
 _ABOVE = Heads(halvings=1)
+_SLACK = 2.0**-30  # far more than a gap of the layers that floats are believed in is off by
 
 
 @np.errstate(all="ignore")
@@ -115,8 +117,7 @@ def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD)
         if not len(waiting):
             return chosen - rows.starts
         layer = Layer(number)
-        places = rows.places_of(waiting)
-        inside = places[flip(rows, places, layer, bits=bits, tuning=tuning)]
+        inside = _in_layer(rows, rows.places_of(waiting), layer, bits=bits, tuning=tuning)
         if len(inside):
             groups = rows.row_of(inside)
             owners, winners = shallowest(rows, layer, groups, inside, bits=bits, tuning=tuning)
@@ -124,27 +125,59 @@ def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD)
     raise AssertionError("unreachable: the layers are endless")
 
 
+def _in_layer(
+    rows: RowGaps, places: Indices, layer: Layer, *, bits: Bits, tuning: Tuning
+) -> Indices:
+    """Those of the places that are in the layer, given that they are in none above it.
+
+    Their chances are at most e^(k−γ), and most are known by their first bits not to be (lemma 17).
+    """
+    if not layer.trusted:
+        return places[flip(rows, places, layer, bits=bits, tuning=tuning)]
+    first = bits.words(len(places), width=tuning.first_bits)
+    gammas = rows.gather(places)
+    bounds = noise_bounds(tuning.first_bits, tuning.tolerance) + (layer.number + _SLACK)
+    left = (gammas <= bounds.take(first)).nonzero()[0]
+    places, gammas, first = places.take(left), gammas.take(left), first.take(left)
+    return _fallen(rows, places, layer, gammas=gammas, first=first, bits=bits, tuning=tuning)
+
+
 def _heads(rows: RowGaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> Indices:
     """The places whose coins fall heads: most are known by their first bits to be tails (lemma 6a)."""
     first = bits.words(rows.size, width=tuning.first_bits)
     left, gammas = rows.within(noise_bounds(tuning.first_bits, tuning.tolerance), first)
-    chances, _ = coins.chances(gammas)
-    more = bits.words(len(left), width=tuning.coin)
+    first = first.take(left)
+    return _fallen(rows, left, coins, gammas=gammas, first=first, bits=bits, tuning=tuning)
+
+
+def _fallen(
+    rows: RowGaps,
+    places: Indices,
+    coins: Coins,
+    *,
+    gammas: Floats,
+    first: Words,
+    bits: Bits,
+    tuning: Tuning,
+) -> Indices:
+    """The places whose coins fall heads, given the first bits of each one's uniform number."""
+    chances, factor = coins.chances(gammas)
+    more = bits.words(len(places), width=tuning.coin)
     width = tuning.first_bits + tuning.coin
     # Exact below 2⁵³; beyond it rounded, as lemma 6 allows.
-    drawn = first.take(left).astype(np.float64)
+    drawn = first.astype(np.float64)
     drawn *= 2.0**tuning.coin
     drawn += more
     chances *= 2.0**width
-    heads: Flags = drawn < chances * (1.0 - tuning.tolerance) - 2.0
-    unclear = drawn <= chances * (1.0 + tuning.tolerance) + 2.0
+    doubt = tuning.tolerance * factor
+    heads: Flags = drawn < chances * (1.0 - doubt) - 2.0
+    unclear = drawn <= chances * (1.0 + doubt) + 2.0
     unclear &= ~heads
     for position in unclear.nonzero()[0].tolist():
-        place = int(left[position])
-        known = (int(first[place]) << tuning.coin) | int(more[position])
+        known = (int(first[position]) << tuning.coin) | int(more[position])
         uniform = Uniform(bits, known=known, width=width, step=tuning.word)
-        heads[position] = falls_heads(uniform, coins, rows.exact(place), boost=0)
-    return left.take(heads.nonzero()[0])
+        heads[position] = falls_heads(uniform, coins, rows.exact(int(places[position])), boost=0)
+    return places.take(heads.nonzero()[0])
 
 
 def _one_of_each(

@@ -158,36 +158,62 @@ def shallowest(
 ) -> tuple[Indices, Indices]:
     """For each group, the candidate of least depth.
 
-    ``groups`` and ``candidates`` list who is in the layer, group by group; returned are the groups
-    that occur, ascending, and one candidate for each.
+    ``groups`` and ``candidates`` list who is in the layer; returned are the groups that occur, ascending,
+    and one candidate for each. Who is alone in a layer is the shallowest there at any depth.
     """
+    if (groups[1:] < groups[:-1]).any():
+        order = np.argsort(groups, kind="stable")
+        groups, candidates = groups[order], candidates[order]
+    first = np.ones(len(groups), dtype=np.bool_)
+    first[1:] = groups[1:] != groups[:-1]
+    starts = first.nonzero()[0]
+    winners = candidates[starts]
+    sizes = np.diff(starts, append=len(groups))
+    crowded = (sizes > 1).nonzero()[0]
+    if len(crowded):
+        sizes = sizes[crowded]
+        begins = np.cumsum(sizes) - sizes
+        members = np.arange(int(sizes.sum())) + np.repeat(starts[crowded] - begins, sizes)
+        winners[crowded] = _least_of_each(
+            gaps, layer, candidates[members], begins, bits=bits, tuning=tuning
+        )
+    return groups[starts], winners
+
+
+def _least_of_each(
+    gaps: SomeGaps,
+    layer: Layer,
+    candidates: Indices,
+    begins: Indices,
+    *,
+    bits: Bits,
+    tuning: Tuning,
+) -> Indices:
+    """The candidate of least depth in each of the stretches that begin at these places."""
     words = bits.words(len(candidates), width=tuning.word)
     uniforms = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word)
     depths = layer.depths(gaps.gather(candidates), uniforms)
-    order = np.lexsort((depths, groups))
-    ordered = groups[order]
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
-    starts = first.nonzero()[0]
-    winners = candidates[order[starts]]
     margin = 2 * DEPTH_ERROR + 2.0 ** (1 - tuning.word) if layer.trusted else math.inf
     margin = max(margin, tuning.tolerance)
-    close = np.zeros(len(order), dtype=np.bool_)
-    close[1:] = (np.diff(depths[order]) <= margin) & ~first[1:]
-    # Only the runner-up can make a group doubtful.
-    seconds = starts[starts + 1 < len(order)] + 1
-    for place in seconds[close[seconds]].tolist():
-        members = (groups == ordered[place]).nonzero()[0]
+    ends = np.append(begins[1:], len(candidates))
+    limits = np.minimum.reduceat(depths, begins) + margin
+    # So written that a depth which is no number is a case for the balls.
+    near = ~(depths > np.repeat(limits, ends - begins))
+    winners: Indices = np.empty(len(begins), dtype=np.int64)
+    number = np.add.reduceat(near, begins, dtype=np.int64)
+    alone = number == 1
+    winners[alone] = candidates[near & np.repeat(alone, ends - begins)]
+    for place in (~alone).nonzero()[0].tolist():
         contenders = [
             (
                 int(candidates[member]),
                 gaps.exact(int(candidates[member])),
                 Uniform(bits, known=int(words[member]), width=tuning.word, step=tuning.word),
             )
-            for member in members.tolist()
+            for member in range(int(begins[place]), int(ends[place]))
         ]
-        winners[np.searchsorted(starts, place) - 1] = _settle(layer, contenders)
-    return ordered[starts], winners
+        winners[place] = _settle(layer, contenders)
+    return winners
 
 
 def _settle(layer: Layer, contenders: list[tuple[int, Fraction, Uniform]]) -> int:
