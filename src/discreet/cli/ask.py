@@ -100,7 +100,7 @@ def growing(when: str = "") -> Decorator[Any]:
 _GRID = stack(
     option(
         "--bounds LOWER:UPPER",
-        "Public bounds, such as 0:120, 2020-01-01:2024-12-31 or 08:00/18:00; better than a growing grid.",
+        "Public bounds: 0:120, 2020-01-01:2024-12-31, 08:00/18:00. With bounds the answer is better.",
     ),
     _STEP,
     growing("Without --bounds. "),
