@@ -21,6 +21,7 @@ import gc
 import hashlib
 import importlib
 import json
+import math
 import os
 import random
 import resource
@@ -291,14 +292,14 @@ def _session(tests: list[str], plugin: object) -> None:
     os.waitpid(child, 0)
 
 
-def judge(group: list[Mutant], tests: list[str], most: float, until: float) -> None:
+def judge(group: list[Mutant], tests: list[str], longest: float, most: float, until: float) -> None:
     """Judge what has no verdict yet, or, with all tests, what is in doubt."""
     pending = _open(group, in_doubt=most == FULL)
     if not pending or time.monotonic() > until:
         return
     reach = Reach(RECORD / f"reach-{_tree()}.jsonl")
     reach.read()
-    _session(tests, Explorer(reach))
+    _session(tests, Explorer(reach, longest))
     reach = Reach(reach.place)
     reach.read()
     work = Work(pending, most, until, reach)
@@ -329,16 +330,16 @@ def main() -> None:
     if chosen.again:
         _forget_survivors()
     rooms, elsewhere = _drawn(chosen.elsewhere)
-    groups = [("rooms", rooms, ROOM_TESTS)]
+    groups = [("rooms", rooms, ROOM_TESTS, math.inf)]
     for start in range(0, len(elsewhere), AT_ONCE):  # so that a part of the tests is a beginning
         group = elsewhere[start : start + AT_ONCE]
         tests = list(dict.fromkeys(t for m in group for t in _own_tests(ROOT / m.path)))
-        groups.append((f"elsewhere, {start + 1:,} to {start + len(group):,}", group, tests))
+        groups.append((f"elsewhere, {start + 1:,} to {start + len(group):,}", group, tests, 10.0))
     for most in (QUICK, FULL):
-        for _, group, tests in groups:
-            judge(group, tests, most, until)
+        for _, group, tests, longest in groups:
+            judge(group, tests, longest, most, until)
     known = _verdicts()
-    for name, group, _ in groups:
+    for name, group, *_ in groups:
         count = Counter(known.get(m.name, {}).get("verdict", "not judged") for m in group)
         print(f"{name}: " + ", ".join(f"{many:,} {said}" for said, many in sorted(count.items())))
         for m in group:

@@ -1,6 +1,7 @@
 """Which lines the tests reach and how long they take: what a mutant is judged by.
 
-Every test runs once without a mutant; of a test file those of the first ten seconds.
+Every test runs once without a mutant, but none that starts Spark, PostgreSQL or a browser; elsewhere than in
+the rooms, those of the first ten seconds of a file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pytest
 
 from benchmarks.changes import ROOT, SOURCE, Mutant
 
-LONGEST_FILE = 10.0
+HEAVY = ("spark", "postgres", "browser")
 QUICK, FULL = 3.0, 60.0
 """Seconds of tests that a mutant is judged by, first all mutants briefly, then what is still in doubt."""
 
@@ -76,8 +77,8 @@ class Reach:
 class Explorer:
     """A plugin that runs every test that is not known yet, and notes what it reaches."""
 
-    def __init__(self, reach: Reach) -> None:
-        self.reach = reach
+    def __init__(self, reach: Reach, longest: float) -> None:
+        self.reach, self.longest = reach, longest
         self.cover = coverage.Coverage(data_file=None, include=[f"{SOURCE}/*"], config_file=False)
         self.cover.set_option("run:disable_warnings", ["no-data-collected", "module-not-measured"])
         self.entry: dict[str, Any] = {}
@@ -116,7 +117,8 @@ class Explorer:
         with self.reach.place.open("a", encoding="utf-8") as out:
             for number, item in enumerate(session.items, 1):
                 place = item.nodeid.partition("::")[0]
-                if item.nodeid in self.reach.known or self.spent[place] > LONGEST_FILE:
+                heavy = any(word in item.nodeid.lower() for word in HEAVY)
+                if heavy or item.nodeid in self.reach.known or self.spent[place] > self.longest:
                     continue
                 forget()
                 self.entry = {"test": item.nodeid, "passed": True, "setup": {}, "call": {}}

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,30 +102,45 @@ def _command_time(path: Path, listed: Path) -> Times:
     return time.perf_counter() - clock, processors
 
 
+_SORTED = {
+    "numbers": (
+        "500000 + 100000 * sqrt(-2 * ln((hash(i) % 1000003 + 1) / 1000004.0)) * "
+        "cos(2 * pi() * (hash(i + 5) % 1000033) / 1000033.0)",
+        {"bounds": "0:1000000"},
+        "1,000,001 grid points",
+    ),
+    "times": (
+        "TIMESTAMP '2023-01-01' + to_seconds(CAST(hash(i) % 31536000 AS INTEGER))",
+        {"bounds": "2023-01-01:2024-01-01", "step": "1min"},
+        "525,601 grid points",
+    ),
+}
+
+
 def _quantiles_against_sort(rows: int) -> list[str]:
-    connection = duckdb.connect()
-    connection.execute(
-        f"CREATE TABLE pay AS SELECT 500000 + 100000 * sqrt(-2 * ln((hash(i) % 1000003 + 1) / 1000004.0)) * "  # noqa: S608
-        f"cos(2 * pi() * (hash(i + 5) % 1000033) / 1000033.0) AS salary FROM range({rows}) t(i)"
-    )
-    relation = connection.sql("SELECT salary FROM pay")
-    spent = least(
-        {
-            "sort": lambda: connection.execute(
-                "CREATE OR REPLACE TABLE sorted AS SELECT * FROM pay ORDER BY salary"
-            ),
-            "quantiles": lambda: quantiles(
-                relation,
-                column="salary",
-                at=[0.1, 0.5, 0.9],
-                bounds="0:1000000",
-                epsilon=1,
-                one_row_per_user=True,
-            ),
+    lines = []
+    for kind, (column, grid, points) in _SORTED.items():
+        connection = duckdb.connect()
+        connection.execute(f"CREATE TABLE given AS SELECT {column} AS held FROM range({rows}) t(i)")  # noqa: S608
+        relation = connection.sql("SELECT held FROM given")
+        ask: dict[str, Any] = {
+            "at": [0.1, 0.5, 0.9],
+            "epsilon": 1,
+            "one_row_per_user": True,
+            **grid,
         }
-    )
-    what = f"three `quantiles`, {rows:,} rows, 1,000,001 grid points"
-    return [_line(what, spent["quantiles"], "sort of the column", spent["sort"])]
+        spent = least(
+            {
+                "sort": partial(
+                    connection.execute,
+                    "CREATE OR REPLACE TABLE sorted AS SELECT * FROM given ORDER BY held",
+                ),
+                "quantiles": partial(quantiles, relation, "held", **ask),
+            }
+        )
+        what = f"three `quantiles` of {kind}, {rows:,} rows, {points}"
+        lines.append(_line(what, spent["quantiles"], "sort of the column", spent["sort"]))
+    return lines
 
 
 def _memory(folder: Path, sizes: Sequence[int]) -> list[str]:

@@ -190,12 +190,16 @@ def _add_types(thing: Any, lines: list[str]) -> None:
         for name, annotation in parameters.parameters_of(thing)
         if (kind := parameters.type_for(name, annotation))
     }
-    told = re.compile(r":type (?:\\\*)*(\w+):")
-    own = [line for line in lines if not (found := told.match(line)) or found[1] not in kinds]
-    place = next(
-        (n for n, line in enumerate(own) if line.startswith((":return", ":raise"))), len(own)
-    )
-    lines[:] = [*own[:place], "", *kinds.values(), "", *own[place:]] if kinds else own
+    told = re.compile(r":(param|type) (?:\\\*)*(\w+):")
+    kept = []
+    for line in lines:
+        found = told.match(line)
+        if found and found[2] in kinds:
+            if found[1] == "type":
+                continue
+            kept.append(kinds[found[2]])  # in the same list of fields as its description
+        kept.append(line)
+    lines[:] = kept
 
 
 def _typeset(line: str) -> str:

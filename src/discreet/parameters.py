@@ -293,7 +293,8 @@ def described(text: str) -> set[str]:
 def parameters_of(thing: Any) -> list[tuple[str, str]]:
     """What a caller passes, each with its annotation as it is written."""
     outer = getattr(thing, "__init__", None) if isinstance(thing, type) else thing
-    function = getattr(outer, "__wrapped__", outer)
+    function = getattr(outer, "__func__", outer)
+    function = getattr(function, "__wrapped__", function)
     if not isinstance(function, FunctionType):
         return []
     code = function.__code__

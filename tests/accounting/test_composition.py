@@ -200,3 +200,9 @@ def test_what_the_events_own_delta_leaves_is_all_that_is_converted() -> None:
 def test_a_huge_range_is_composed() -> None:
     composed = compose([BoundedRange(2000)], delta="0.5", adaptive=False)
     assert 1990 < composed.approx.epsilon <= 2000
+
+
+def test_where_nothing_is_finite_the_reason_says_so() -> None:
+    composed = compose([ApproxDP(1, "0.1")], delta="0.01")
+    assert composed.best == ApproxDP(math.inf, "0.01")
+    assert composed.reason == "no finite bound is known"

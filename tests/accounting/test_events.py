@@ -106,3 +106,9 @@ def test_texts_and_parameters() -> None:
     assert Event(PureDP(1), purpose="x" * LONGEST_TEXT).purpose == "x" * LONGEST_TEXT
     with pytest.raises(ParameterError):
         Event(PureDP(1), purpose="x" * (LONGEST_TEXT + 1))
+
+
+@pytest.mark.parametrize("pair", [(PermuteAndFlip(epsilon=1), [3, 1]), (PureDP(1), SCORES)])
+def test_half_a_pair_is_no_event(pair: object) -> None:
+    with pytest.raises(ParameterError):
+        Event.of(pair)

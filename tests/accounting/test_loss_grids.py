@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet import BoundedRange, PureDP
+from discreet import ZCDP, BoundedRange, PureDP
 from discreet.accounting.loss_grids import LossCurve, Losses, grid_step, loss_curve_of
 from discreet.guarantees import Guarantee
 
@@ -90,3 +90,15 @@ def test_a_step_divides_every_epsilon_where_it_can() -> None:
     # Nothing common is that coarse: the step is the one asked for.
     unlike = curve(PureDP("0.600001"), 1), curve(PureDP("0.9"), 1)
     assert grid_step(unlike, 100) == Fraction("1.500001") / 100
+
+
+def test_a_promise_that_gives_no_curve_gives_none() -> None:
+    assert loss_curve_of(ZCDP(1), 1) is None
+    assert loss_curve_of(PureDP(math.inf), 1) is None
+
+
+def test_a_range_composes_better_than_what_follows_from_it() -> None:
+    ranged, pure = (
+        losses(curve(kind(1), 3)).delta_at(Fraction(1)) for kind in (BoundedRange, PureDP)
+    )
+    assert ranged < pure * Fraction(9, 10)

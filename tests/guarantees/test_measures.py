@@ -235,3 +235,9 @@ def test_a_larger_delta_buys_a_smaller_epsilon() -> None:
     assert ApproxDP(1, 1).to(ApproxDP, delta=1) == ApproxDP(1, 1)
     assert ApproxDP(1, own).to(ApproxDP, delta=Fraction(1, 20)).exact[0] == math.inf
     assert ApproxDP(0, own).for_people(3) == ApproxDP(0, 3 * own)
+
+
+def test_an_equal_epsilon_or_delta_is_no_larger() -> None:
+    assert ApproxDP(1, "0.1") <= ApproxDP(1, "0.2")
+    assert ApproxDP(1, "0.1") <= ApproxDP(2, "0.1")
+    assert not ApproxDP(1, "0.2") <= ApproxDP(1, "0.1")

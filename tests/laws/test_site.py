@@ -113,6 +113,16 @@ def test_the_charts_of_the_benchmarks_show_the_recorded_tables_and_stand_before_
         assert title.startswith(f"# {section.partition(chr(10))[0]}\n")
 
 
+def test_the_reference_says_what_a_person_may_pass(site: Path) -> None:
+    pages = sorted((site / "reference").glob("*.html"))
+    assert any("int, float, Fraction, Decimal or str" in page.read_text("utf-8") for page in pages)
+    for page in pages:
+        untyped = re.findall(
+            r"<strong>(\w+)</strong> \(<em>object</em>\) –", page.read_text("utf-8")
+        )
+        assert not untyped, f"{page.name}: {untyped}"
+
+
 def test_formulas_are_rendered_in_the_page(site: Path) -> None:
     page = (site / "proofs" / "permute-and-flip.html").read_text(encoding="utf-8")
     assert "<math" in page

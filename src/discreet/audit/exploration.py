@@ -102,7 +102,7 @@ class Exploration:
     def look(self, name: str, relation: Relation, pairs: list[Proposal], part: int = 1) -> None:
         """The most telling of these pairs join those found, with this part of the draws."""
         ranked, looked = self._ranked(pairs, self.size // part)
-        self.found += ranked[: _KEPT[0]]
+        self.found += ranked[: _KEPT[0] // part]
         if looked:
             seen = np.array([scores for scores, *_ in pairs[:looked]])
             self.stages.append(
