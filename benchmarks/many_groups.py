@@ -65,6 +65,7 @@ def _asked(most: int, **where: Any) -> Callable[[], object]:
 def in_duckdb(folder: Path, rows: int) -> list[str]:
     """A Parquet file; five rows for each person, and every value as likely as any other."""
     path = folder / "groups.parquet"
+    duckdb.execute("SET enable_progress_bar = false")
     duckdb.sql(
         f"COPY (SELECT (hash(range) % {rows // 5})::BIGINT AS person, "  # noqa: S608 - our own numbers
         f"(hash(range + 1) % {GROUPS})::BIGINT AS clinic, (hash(range + 2) % {CANDIDATES})::BIGINT AS code "

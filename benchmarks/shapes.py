@@ -75,6 +75,25 @@ def float32_scores(n: int, rng: np.random.Generator) -> Values:
     return rng.normal(0.0, 100.0, n).astype(np.float32)
 
 
+def tied_at_the_top(n: int, rng: np.random.Generator) -> Values:
+    """One in a thousand shares the best score, the rest are hopeless."""
+    return np.where(rng.permutation(n) % 1000 == 0, 0.0, -1e6)
+
+
+def ladder(n: int, rng: np.random.Generator) -> Values:
+    """A hundred rungs, half a scale apart, as many candidates on each."""
+    values: Values = np.floor(100.0 * rng.permutation(n) / n)
+    values *= -0.5 * float(SCALE)
+    return values
+
+
+def steep_ladder(n: int, rng: np.random.Generator) -> Values:
+    """Every rung has twice as many candidates as the one above it, and half their coin: all weigh alike."""
+    values: Values = np.floor(np.log2(1.0 + rng.permutation(n)))
+    values *= -float(SCALE) * math.log(2)
+    return values
+
+
 EASY: dict[str, Callable[[int, np.random.Generator], Values]] = {
     "clear winner": clear_winner,
     "all equal": all_equal,
@@ -89,5 +108,8 @@ HARD: dict[str, Callable[[int, np.random.Generator], Values]] = {
     "half near 6 scales": half_near_6,
     "normal": normal_scores,
     "float32": float32_scores,
+    "ties, one in 1000": tied_at_the_top,
+    "ladder": ladder,
+    "steep ladder": steep_ladder,
 }
 SHAPES = {**EASY, **HARD}

@@ -238,11 +238,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "By the clock, and in brackets the time of all processors; the ratio is of the latter. `mode` of "
         "rows counts rows where nobody has two, against a bare count: what it adds is the comparison with "
         "the public candidates. Memory follows the number of different (candidate, person) pairs, not the "
-        "rows; beyond what fits, DuckDB spills to disk. `mode` by groups ends with a frame of answers, its "
-        "peer with the counts. Where nobody is drawn the peer is `SELECT clinic, code, count(DISTINCT "
-        "person) ... GROUP BY clinic, code`; with one group each it first keeps a person's rows in the group "
-        "of the least hash (benchmarks/many_groups.py has both queries). In PostgreSQL the ratio is of the "
-        "clock. In the cluster every candidate gets one keyed noise, in one pass.\n",
+        "rows (by very many groups and candidates, of all values and people); beyond what fits, DuckDB "
+        "spills to disk. `mode` by groups ends with a frame of answers, its peer with the counts. Where "
+        "nobody is drawn the peer is `SELECT clinic, code, count(DISTINCT person) ... GROUP BY clinic, "
+        "code`; with one group each it first keeps a person's rows in the group of the least hash "
+        "(benchmarks/many_groups.py has both queries). In PostgreSQL the ratio is of the clock. In the "
+        "cluster every candidate gets one keyed noise, in one pass.\n",
         "| what | discreet | against | ratio |",
         "|---|---|---|---|",
     ]

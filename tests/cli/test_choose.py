@@ -45,6 +45,15 @@ def test_compare(run: Any, scores_file: str) -> None:
     assert len(lines) == 3 * (1 + 1 + 16 + 1)
 
 
+def test_compare_rounds_against_hope(run: Any, scores_file: str) -> None:
+    """A chance just below one is not certainty."""
+    _, out, _ = run("compare", scores_file, "--epsilon", "0.9", "--monotonic", "--public")
+    chances = out.split("Probability of the best candidate:")[1].split()[4:]
+    assert chances
+    assert "1" not in chances
+    assert "0.9999" in chances
+
+
 def test_compare_as_json(run: Any, scores_file: str) -> None:
     status, out, _ = run(
         *("compare", scores_file, "--epsilon", "0.1", "--monotonic", "--not-private", "--json"),

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
+from discreet.tables import counts as counts_module
 from discreet.tables.counts import commonest_values, people_per_interval, people_with_any
 from discreet.tables.where import parse
 from tests.tools.engines import Columns, TableMaker
@@ -132,6 +133,22 @@ def test_people_per_candidate(table: Any, user: str | None, where: bool, groups:
     expected = _expected(lambda row: row["diagnosis"], user=user, where=where, assigned=assigned)
     for place, group in enumerate(CLINICS if groups else (None,)):
         assert counts[place].tolist() == [expected.get((group, key), 0) for key in CANDIDATES]
+
+
+@pytest.mark.parametrize("user", ["patient", "name", None])
+def test_many_counts_are_looked_up_after_counting(
+    table: Any, user: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same counts in either order, in all groups and in none; against plain Python as well."""
+    alone = Rows(user=user)
+    by_clinic = Rows(user=user, by="clinic", groups=CLINICS, groups_per_person=len(CLINICS))
+    asked: dict[str, Any] = {"column": "diagnosis", "keys": CANDIDATES}
+    before = [people_per_candidate(table, rows, **asked).tolist() for rows in (alone, by_clinic)]
+    monkeypatch.setattr(counts_module, "_MANY_COUNTS", 1)
+    after = [people_per_candidate(table, rows, **asked).tolist() for rows in (alone, by_clinic)]
+    assert before == after
+    expected = _expected(lambda row: row["diagnosis"], user=user, where=False, assigned=None)
+    assert after[0] == [[expected.get((None, key), 0) for key in CANDIDATES]]
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,7 @@ FOUND = option(
 _STEP = option("--step NUMBER", "How far apart grid points are: 5, 1d, 15min.", default="1")
 READ_AS = option(
     "--read-as NAME",
-    "What the texts of a CSV or JSON lines file spell: date, moment (a date with a time), time, span or "
-    "decimal. Bounds that are written so say it too.",
+    "What a text file's column spells, if not numbers: date, moment (date and time), time, span, decimal.",
 )
 _CANDIDATE_GRID = stack(
     option("--bounds LOWER:UPPER", "In place of --candidates: bounds of a grid, as for a median."),
@@ -101,8 +100,7 @@ def growing(when: str = "") -> Decorator[Any]:
 _GRID = stack(
     option(
         "--bounds LOWER:UPPER",
-        "Public bounds, such as 0:120, 2020-01-01:2024-12-31 or 08:00/18:00. Without them a growing grid is "
-        "used; with bounds the answer is better.",
+        "Public bounds: 0:120, 2020-01-01:2024-12-31, 08:00/18:00. With bounds the answer is better.",
     ),
     _STEP,
     growing("Without --bounds. "),

@@ -130,9 +130,12 @@ def compare(*, epsilon: str, chart: str | None, json: bool, **given: Any) -> Non
 
 
 def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
-    """ε down, mechanisms across."""
+    """ε down, mechanisms across; an error is rounded up, the hope for the best candidate down."""
+    from discreet.numbers.printing import rounded
+
+    up = figure != "best_probability"
     names = list(dict.fromkeys((row.mechanism, row.private) for row in table))
-    found = {(row.epsilon, row.mechanism): getattr(row, figure) for row in table}
+    found = {(row.epsilon, row.mechanism): rounded(getattr(row, figure), up=up) for row in table}
     amounts = list(dict.fromkeys(row.epsilon for row in table))
     heads = [name + ("" if private else " (not private)") for name, private in names]
     rows = [[epsilon, *(found[epsilon, name] for name, _ in names)] for epsilon in amounts]

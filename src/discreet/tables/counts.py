@@ -17,9 +17,11 @@ from discreet.sampling import SecureBits
 from discreet.tables.compared import condition_on
 from discreet.tables.engines import (
     KEY_BITS,
+    collected,
     databases,
     finite,
     indexed,
+    pairs,
     quietly,
     with_choice,
     with_order,
@@ -31,6 +33,7 @@ from discreet.tables.where import Condition, comparisons
 
 Counts = NDArray[np.int64]
 _DIGESTS = 1 << 30
+_MANY_COUNTS = 100_000
 MOST_COUNTED = 1 << 40
 """A row of a counted table stands for at most so many people."""
 
@@ -77,6 +80,15 @@ def people_per_candidate(
     """
 
     def query() -> dict[str, Any]:
+        many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
+        if many and table.engine == "duckdb" and not (other or rows.assigns):
+            # Such lists hold most of what a column does: fewer counts than rows are then looked up.
+            frame = _people_in(
+                _selected(table, rows, column, indexing=False), rows, *_groups_of(rows), "value"
+            )
+            if rows.by is not None:
+                frame = indexed(frame, "group", rows.groups, engine=table.engine)
+            return collected(indexed(frame, "value", keys, engine=table.engine))
         frame = _selected(table, rows, column)
         frame = indexed(frame, "value", keys, engine=table.engine, other=other)
         return collected(_people_in(frame, rows, *_groups_of(rows), "value"))
@@ -184,7 +196,7 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
             for name in ("order", "value"):  # the second, should two groups have one digest
                 frame = frame.filter(nw.col(name) == nw.col(name).min().over("user"))
         people = _people_in(frame, replace(alone, user=None), "value")
-        return _pairs(people, is_text=table.kinds[str(rows.by)] == "text")
+        return pairs(people, is_text=table.kinds[str(rows.by)] == "text")
 
     return quietly(query, doing="counting people per group")
 
@@ -220,7 +232,7 @@ def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> lis
     def query() -> list[tuple[Any, int]]:
         counted = counted_values(table, rows, column=column)
         ordered = counted.sort("people", "value", descending=[True, False]).head(most)
-        return _pairs(ordered, is_text=table.kinds[column] == "text")
+        return pairs(ordered, is_text=table.kinds[column] == "text")
 
     return quietly(query, doing="counting people per value")
 
@@ -239,47 +251,22 @@ def commonest_in_groups(
         above = nw.col("people").rank("min", descending=True).over("group")
         counted = counted.with_columns(above.alias("above")).filter(nw.col("above") <= most)
         found: list[list[tuple[Any, int]]] = [[] for _ in rows.groups]
-        for (value, group), people in _pairs(
+        for (value, group), people in pairs(
             counted, "group", is_text=table.kinds[column] == "text"
         ):
             found[group].append((value, people))
-        return [pairs[:most] for pairs in found]
+        return [these[:most] for these in found]
 
     return quietly(query, doing="counting people per value and group")
-
-
-def _pairs(counted: Any, *beside: str, is_text: bool) -> list[tuple[Any, int]]:
-    """Values (with what stands ``beside`` them) and their people as Python has them, the commonest first."""
-    counted = counted.select("value", *beside, "people")
-    native = counted.to_native()
-    # Python's own values: NumPy has no exact place for a wide integer, a decimal or a NUL.
-    if hasattr(native, "to_pyarrow_batches"):  # Ibis
-        found = databases().listed(native, decoding="value" if is_text else None)
-    else:
-        found = native.fetchall() if hasattr(native, "fetchall") else counted.collect().rows()
-    pairs = [
-        ((_plain(value), *map(int, others)) if beside else _plain(value), int(people))
-        for value, *others, people in found
-    ]
-    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
-
-
-def collected(frame: Any) -> dict[str, Any]:
-    """A small result as NumPy columns."""
-    native = frame.to_native()
-    if hasattr(native, "to_pyarrow_batches"):  # Ibis
-        return dict(databases().fetched(native))
-    if hasattr(native, "fetchnumpy"):  # DuckDB, without going through Arrow
-        return dict(native.fetchnumpy())
-    result = frame.collect()
-    return {name: result.get_column(name).to_numpy() for name in result.columns}
 
 
 # ---- the steps -----------------------------------------------------------------------------------
 
 
-def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False) -> Any:
-    """The rows that count, with the columns value, user and group; a group is its index."""
+def _selected(
+    table: Table, rows: Rows, column: str, *, as_number: bool = False, indexing: bool = True
+) -> Any:
+    """The rows that count, with the columns value, user and group; ``indexing``, a group is its index."""
     import narwhals as nw
 
     named = {"value": column, "user": rows.user, "group": rows.by}
@@ -308,7 +295,7 @@ def _selected(table: Table, rows: Rows, column: str, *, as_number: bool = False)
     for name, given in (("user", rows.user), ("group", rows.by)):
         if given is not None:
             frame = frame.filter(ready.present(given, name))
-    if rows.by is not None:
+    if rows.by is not None and indexing:
         frame = indexed(frame, "group", rows.groups, engine=table.engine)
         if rows.assigns:
             frame = _few_groups(frame, table.engine, rows)
@@ -383,12 +370,6 @@ def _people_in(frame: Any, rows: Rows, *kept: str) -> Any:
         frame = frame.group_by(*kept, "user").agg(nw.len().alias("rows"))
     people = nw.len() if rows.counted is None else nw.col("counted").sum()
     return frame.group_by(*kept).agg(people.alias("people"))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes | bytearray):  # a text, see `with_text`
-        return value.decode(errors="replace")
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _filled(found: dict[str, Any], rows: Rows, candidates: int) -> Counts:

@@ -344,3 +344,39 @@ _HASHED = {
     "pandas": _hashed_in_pandas,
     "pyspark": _hashed_in_pyspark,
 }
+
+
+# ---- what comes back ----
+
+
+def pairs(counted: Any, *beside: str, is_text: bool) -> list[tuple[Any, int]]:
+    """Values (with what stands ``beside`` them) and their people as Python has them, the commonest first."""
+    counted = counted.select("value", *beside, "people")
+    native = counted.to_native()
+    # Python's own values: NumPy has no exact place for a wide integer, a decimal or a NUL.
+    if hasattr(native, "to_pyarrow_batches"):  # Ibis
+        found = databases().listed(native, decoding="value" if is_text else None)
+    else:
+        found = native.fetchall() if hasattr(native, "fetchall") else counted.collect().rows()
+    ordered = [
+        ((_plain(value), *map(int, others)) if beside else _plain(value), int(people))
+        for value, *others, people in found
+    ]
+    return sorted(ordered, key=lambda pair: (-pair[1], pair[0]))
+
+
+def collected(frame: Any) -> dict[str, Any]:
+    """A small result as NumPy columns."""
+    native = frame.to_native()
+    if hasattr(native, "to_pyarrow_batches"):  # Ibis
+        return dict(databases().fetched(native))
+    if hasattr(native, "fetchnumpy"):  # DuckDB, without going through Arrow
+        return dict(native.fetchnumpy())
+    result = frame.collect()
+    return {name: result.get_column(name).to_numpy() for name in result.columns}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes | bytearray):  # a text, see `with_text`
+        return value.decode(errors="replace")
+    return value.item() if isinstance(value, np.generic) else value

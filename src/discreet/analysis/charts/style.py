@@ -289,6 +289,7 @@ _SHEET = (
     "main{max-width:60rem;margin:0 auto;padding:1rem}.vega-embed{overflow-x:auto}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
     "th,td{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #e3e7ec}"
+    ".number{text-align:right}"
 )
 
 
@@ -308,15 +309,28 @@ def _rows(described: Any) -> list[dict[str, Any]]:
 def _table(rows: list[dict[str, Any]]) -> str:
     if not rows:
         return ""
+    aligned = {
+        name: ' class="number"' if isinstance(value, int | float) else ""
+        for name, value in rows[0].items()
+    }
     heads = "".join(
-        f'<th scope="col">{html.escape(name.replace("_", " "))}</th>' for name in rows[0]
+        f'<th scope="col"{kind}>{html.escape(name.replace("_", " "))}</th>'
+        for name, kind in aligned.items()
     )
 
-    def cell(value: Any) -> str:
-        shown = f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
-        return f"<td>{html.escape(shown)}</td>"
+    def cell(value: Any, kind: str) -> str:
+        if isinstance(value, bool):
+            shown = "yes" if value else "no"
+        else:
+            shown = (
+                f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+            )
+        return f"<td{kind}>{html.escape(shown)}</td>"
 
-    body = "".join(f"<tr>{''.join(cell(row.get(name)) for name in rows[0])}</tr>" for row in rows)
+    body = "".join(
+        f"<tr>{''.join(cell(row.get(name), kind) for name, kind in aligned.items())}</tr>"
+        for row in rows
+    )
     return f"<h2>As a table</h2><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
