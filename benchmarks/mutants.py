@@ -50,7 +50,7 @@ MEMORY = 8 * 2**30
 SEED = 20
 AT_ONCE = 60
 WARM = ("numpy", "flint", "scipy.special", "scipy.stats", "polars", "rich.progress")
-QUIET = ["-s", "-qq", "-p", "no:cacheprovider", "--no-header", "--no-summary"]
+QUIET = ["-s", "-qq", "--assert=plain", "-p", "no:cacheprovider", "--no-header", "--no-summary"]
 
 
 def forked(run: Callable[[int], int], seconds: float) -> tuple[str, str]:

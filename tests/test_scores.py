@@ -313,3 +313,9 @@ def test_empty_and_misfit_labels_are_refused_before_a_score_is_shown() -> None:
     for labels in (["a"], ["a", "b", "c"], range(3)):
         with pytest.raises(ScoresError, match="same length"):
             Scores([1, 2], candidates=labels, sensitivity=1)
+
+
+@pytest.mark.parametrize("value", ["Infinity", "NaN", "1e999999"])
+def test_a_decimal_that_is_no_sane_number_is_refused(value: str) -> None:
+    with pytest.raises(ScoresError, match="sane exponent"):
+        Scores([Decimal(value), 1], sensitivity=1)

@@ -62,7 +62,8 @@ def test_outcomes_far_from_the_mean_are_left_out_only_where_they_do_not_matter()
     """Of 3,000 releases a few hundred outcomes are looked at, and the bound stays above all of them."""
     count, epsilon = 3000, 0.02
     pair = _Pair(epsilon, count, 1e-6)
-    assert pair._reach < count / 10
+    width = math.sqrt(count * math.log(2 / (1e-6 * 1e-10)) / 2)  # of Hoeffding, as on the page
+    assert width + 1 <= pair._reach <= width + 2
     leaders = np.array([0, 900, 1500, 2400, 2999])
     for target in (0.5, 2.0):
         for leader in leaders.tolist():
@@ -119,4 +120,6 @@ def test_an_answer_that_steering_missed_is_sought_again(monkeypatch: pytest.Monk
     found = homogeneous_epsilon(epsilon, count, delta)
     assert found is not None
     assert asked[-1] == count
+    sure = _Pair(float(epsilon), count, float(delta)).divergence(float(found), np.arange(count))
+    assert sure <= float(delta)
     assert truth(float(epsilon), count, float(found)) <= float(delta)

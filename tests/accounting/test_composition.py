@@ -193,6 +193,10 @@ def test_what_the_events_own_delta_leaves_is_all_that_is_converted() -> None:
     rho = PureDP("0.1").to(ZCDP).exact + Fraction("0.01")
     bounds = {bound.name: bound.epsilon for bound in composed.bounds}
     assert bounds["the sum of ρ, converted"] == ZCDP(rho).to(ApproxDP, delta=target - own).exact[0]
+    fixed = compose([ApproxDP("0.1", own), PureDP("0.2")], delta=target, adaptive=False)
+    alone = compose([PureDP("0.1"), PureDP("0.2")], delta=target - own, adaptive=False)
+    assert fixed.approx.exact == (alone.approx.exact[0], target)
+    assert compose([ApproxDP(1, "0.6")] * 2).approx.delta == 1
     # With nothing left over there is nothing that could have been tried.
     assert compose([ApproxDP(1, own)], adaptive=False).untried == ""
 
@@ -206,3 +210,8 @@ def test_where_nothing_is_finite_the_reason_says_so() -> None:
     composed = compose([ApproxDP(1, "0.1")], delta="0.01")
     assert composed.best == ApproxDP(math.inf, "0.01")
     assert composed.reason == "no finite bound is known"
+
+
+def test_a_sum_that_needs_no_delta_says_whether_one_was_allowed() -> None:
+    assert compose([PureDP(1)]).reason == "no δ is allowed, and the sum of ε needs none"
+    assert compose([PureDP(0)], delta="1e-6").reason == "the sum of ε is the least, and needs no δ"

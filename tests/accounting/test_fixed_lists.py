@@ -133,3 +133,5 @@ def test_a_box_is_cut_in_the_middle_of_its_weightiest_side() -> None:
     one, two = _halves(box, [1, 3])
     assert (one[1][1], two[1][0]) == (Fraction(1, 2), Fraction(1, 2))
     assert one[0] == two[0] == box[0]
+    one, _ = _halves(((Fraction(0), Fraction(1)), (Fraction(3, 4), Fraction(1))), [1, 1])
+    assert one[0][1] == Fraction(1, 2)

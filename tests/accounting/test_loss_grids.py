@@ -102,3 +102,23 @@ def test_a_range_composes_better_than_what_follows_from_it() -> None:
         losses(curve(kind(1), 3)).delta_at(Fraction(1)) for kind in (BoundedRange, PureDP)
     )
     assert ranged < pure * Fraction(9, 10)
+
+
+def test_an_epsilon_below_the_first_step_is_not_taken_for_zero() -> None:
+    one = curve(PureDP(EPSILON), RELEASES)
+    step = grid_step([one], 64)
+    delta = (divergence(0.0) + divergence(float(step))) / 2
+    found = Losses.of([one], step).epsilon_at(Fraction(delta))
+    assert 0 < found < step
+    assert divergence(float(found)) <= delta * (1 + 1e-12)
+
+
+def test_no_release_is_lost_on_the_way_to_the_product() -> None:
+    several = [curve(PureDP(f"0.{i}"), 1) for i in range(1, 8)]
+    step = Fraction(1, 10)
+    one_by_one = Losses.of([], step)
+    for release in several:
+        one_by_one = one_by_one.times(Losses.of([release], step))
+    for at in ("0", "0.5", "2"):
+        found = float(Losses.of(several, step).delta_at(Fraction(at)))
+        assert found == pytest.approx(float(one_by_one.delta_at(Fraction(at))), abs=SLACK)

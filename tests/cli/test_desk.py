@@ -54,6 +54,10 @@ def test_a_token_is_shown_once_and_can_be_ended(
     with DeskStore(str(owner.desk.store)) as store:
         assert store.holder(token) == "planning"
     assert "not set aside yet" in _run(capsys, "status", file)
+    told = json.loads(_run(capsys, "status", file, "--json"))
+    until = {row["analyst"]: row["tokens until"] for row in told}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", until.pop("planning"))
+    assert set(until.values()) <= {"none"}
     assert "1 token(s)" in _run(capsys, "revoke", file, "planning")
     with DeskStore(str(owner.desk.store)) as store:
         assert store.holder(token) is None

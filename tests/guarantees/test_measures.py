@@ -241,3 +241,5 @@ def test_an_equal_epsilon_or_delta_is_no_larger() -> None:
     assert ApproxDP(1, "0.1") <= ApproxDP(1, "0.2")
     assert ApproxDP(1, "0.1") <= ApproxDP(2, "0.1")
     assert not ApproxDP(1, "0.2") <= ApproxDP(1, "0.1")
+    assert ApproxDP(1, "0.1") != ApproxDP(2, "0.1")
+    assert ApproxDP(1, "0.1") != ApproxDP(1, "0.2")

@@ -15,7 +15,7 @@ from scipy.sparse import coo_array, csc_array, csr_array
 
 from discreet.errors import ParameterError
 from discreet.sklearn import PrivateSelectKBest, rows_told_right
-from discreet.sklearn.rows import as_array
+from discreet.sklearn.rows import as_array, said_yes
 
 
 def test_the_usual_score_over_all_small_tables() -> None:
@@ -167,3 +167,13 @@ def test_declared_types_and_shapes_are_refused_without_a_value() -> None:
         PrivateSelectKBest(k=1).fit([[1, 2], [3]], [1, 2])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         PrivateSelectKBest(k=1).fit([[1, 2], [3, 4]], [1])
+
+
+def test_a_sparse_table_says_what_differs_from_its_zeros() -> None:
+    table = csr_array(np.array([[0.0, 1.0], [-2.0, 0.0]]))
+    for cut, different in (
+        (-0.5, [[0, 0], [1, 0]]),
+        (0.0, [[0, 1], [0, 0]]),
+        (3.0, np.zeros((2, 2))),
+    ):
+        assert (said_yes(table, np.array([cut])).toarray() == np.array(different)).all()
