@@ -171,7 +171,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     lines = [
         "| table | DuckDB's query | the desk's worker | ratio | beyond 1.3 × |",
         "|---|---|---|---|---|",
-        *(overhead(rows, 9) for rows in ((100_000, 5_000_000) if large else (100_000,))),
+        *(overhead(rows, 9) for rows in ((100_000, 1_000_000, 5_000_000) if large else (100_000,))),
         "",
         f"{ANALYSTS} analysts at once, two workers, slots of a second:",
         "",

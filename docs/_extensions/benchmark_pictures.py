@@ -186,6 +186,12 @@ CHARTS = {
         label=("moved", "candidates"),
         series={"first, median": "first figures", "all, median": "everything"},
     ),
+    "desk": Chart(
+        title="A question at the desk beside the same query in DuckDB, in milliseconds",
+        source="desk",
+        label=("table",),
+        series={"the desk's worker": "the desk's worker", "DuckDB's query": "DuckDB's query"},
+    ),
     "start": Chart(
         title="How long it takes to start, in milliseconds",
         source="start_up",
