@@ -90,7 +90,7 @@ def quantiles(
         raise ParameterError(
             f"⟨at⟩{at!r} is not allowed: their common denominator is above a million"
         )
-    what = "quantiles " + ", ".join(map(str, levels))
+    what = "quantiles " + ", ".join(map(label_of, levels))
     axis = column_grid(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
     return of_levels(asking, what, levels, axis, per_person=per_person, outside=outside)
 
@@ -273,7 +273,7 @@ def quantile(
     require_no_delta(delta)
     asking = Context.of(data, terms).asking(column, epsilon)
     level = level_of(at)
-    what = "median" if level == Fraction(1, 2) else f"quantile {level}"
+    what = "median" if level == Fraction(1, 2) else f"quantile {label_of(level)}"
     axis = column_grid(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
     return of_levels(asking, what, [level], axis, per_person=per_person, outside=outside, one=True)
 

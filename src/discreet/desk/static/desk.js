@@ -149,7 +149,7 @@ function present(asked, release) {
 }
 
 function described(asked) {
-  return [`${WORDS[asked.kind]} of ${asked.column ?? asked.score} in ${asked.table}`, asked.by && `by ${asked.by}`, asked.where && `where ${asked.where}`, `ε = ${asked.epsilon}`].filter(Boolean).join(", ");
+  return [`${WORDS[asked.kind].replace(" k ", ` ${asked.k} `)} of ${asked.column ?? asked.score} in ${asked.table}`, asked.by && `by ${asked.by}`, asked.where && `where ${asked.where}`, `ε = ${asked.epsilon}`].filter(Boolean).join(", ");
 }
 
 async function history() {
