@@ -95,9 +95,11 @@ def test_the_sampler_is_faithful(values: list[Any], optimize: str) -> None:
         size=40_000,
     )
     assert outcome.faithful
-    drawn = [mechanism._choose(scores, bits) for _ in range(4000)]
     assert fidelity_test(
-        lambda scores, size: np.array(drawn), scores, mechanism.probabilities(scores), size=4000
+        lambda scores, size: np.array([mechanism._choose(scores, bits) for _ in range(size)]),
+        scores,
+        mechanism.probabilities(scores),
+        size=4000,
     ).faithful
 
 
