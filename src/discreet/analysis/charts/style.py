@@ -258,7 +258,7 @@ def to_html(chart: Any) -> str:
         >>> from discreet import Scores
         >>> from discreet.analysis.charts import scores_chart
         >>> page = to_html(scores_chart(Scores({"flu": 412, "cold": 398}, sensitivity=1)))
-        >>> "<h1>Scores of 2 candidates</h1>" in page, "<td>flu</td><td>412</td>" in page
+        >>> "<h1>Scores of 2 candidates</h1>" in page, "<td>flu</td>" in page
         (True, True)
     """
     require_converter()
