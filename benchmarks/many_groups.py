@@ -85,7 +85,7 @@ def in_duckdb(folder: Path, rows: int) -> list[str]:
         )
         (ours, ours_all), (theirs, theirs_all) = spent["mode"], spent["peer"]
         lines.append(
-            f"| `mode` by {GROUPS:,} groups, {rows:,} rows, {CANDIDATES} candidates, {what} "
+            f"| `mode` by group, {what}, {GROUPS:,} groups, {CANDIDATES} candidates, {rows:,} rows "
             f"| {ours:.2f} s ({ours_all:.2f} s) | DuckDB: {theirs:.2f} s ({theirs_all:.2f} s) "
             f"| {ours_all / theirs_all:.2f} × |"
         )
@@ -125,7 +125,7 @@ def in_postgres(rows: int) -> list[str]:
             )
             ours, theirs = spent["mode"][0], spent["peer"][0]
             lines.append(
-                f"| the same in PostgreSQL, {rows:,} rows, {what} | {ours:.2f} s | psql: {theirs:.2f} s "
+                f"| in PostgreSQL, {what}, {rows:,} rows | {ours:.2f} s | psql: {theirs:.2f} s "
                 f"| {ours / theirs:.2f} × |"
             )
     return lines

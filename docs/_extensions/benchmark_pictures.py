@@ -78,7 +78,7 @@ CHARTS = {
         source="tables",
         label=("what",),
         series={"discreet": "discreet", "against": "the database's query alone"},
-        only=lambda row: "groups" in row["what"] or "PostgreSQL" in row["what"],
+        only=lambda row: "group" in row["what"] or "PostgreSQL" in row["what"],
     ),
     "steady": Chart(
         title="With steady=True: one release among 100,000, in microseconds",
