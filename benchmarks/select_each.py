@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "",
         _memory(),
         "",
-        "`mode` with `by=`, which chooses in this way, is in [tables](tables.md).",
+        "`mode` with `by=`, which chooses in this way, stands among the questions of tables.",
     ]
     table = "\n".join(lines)
     print(table)
