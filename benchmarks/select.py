@@ -149,7 +149,6 @@ _WITHOUT: dict[str, Tuning] = {
     "visits one by one": replace(STANDARD, single_visits=()),
     "visits in rounds": replace(STANDARD, visits=()),
     "the choice of a level": replace(STANDARD, levels=STANDARD.levels[:1]),
-    "the inner level": replace(STANDARD, inner=STANDARD.levels[0]),
 }
 """Each plan of permute-and-flip, by the tuning that leaves it out."""
 

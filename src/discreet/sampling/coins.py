@@ -55,7 +55,6 @@ class Tuning:
         proposals: how many proposals the exponential mechanism starts with.
         overdraw: proposals made for each draw still missing, when many are drawn.
         levels: the exponents a at which candidates with coins under 2⁻ᵃ may be thinned.
-        inner: the exponent used to thin a long list of near candidates.
     """
 
     word: int = 64
@@ -77,7 +76,6 @@ class Tuning:
     proposals: int = 1024
     overdraw: int = 4
     levels: tuple[int, ...] = (32, 20, 14, 10, 8, 6)
-    inner: int = 6
 
 
 STANDARD = Tuning()

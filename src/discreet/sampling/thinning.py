@@ -43,7 +43,7 @@ def thinned_heads(
     held = [_marked(gaps, coins, level=level, bits=bits, tuning=tuning)]
     found: list[Indices] = []
     for near in gaps.near(level):
-        held.extend(_inner(gaps, coins, near, level=level, bits=bits, tuning=tuning))
+        held.append((near, 0))
         if sum(len(candidates) for candidates, _ in held) >= _FLIPPED_AT_ONCE:
             found.append(_flipped(gaps, coins, held, bits=bits, tuning=tuning))
             held = []
@@ -104,20 +104,6 @@ def _marked(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning)
     exponent = coins.exponent(level)
     marked = marks(bits, gaps.size, exponent, tuning=tuning)
     return (marked[gaps.is_far(marked, level)] if len(marked) else marked), exponent
-
-
-def _inner(
-    gaps: Gaps, coins: Coins, near: Indices, *, level: int, bits: Bits, tuning: Tuning
-) -> Iterator[Boosted]:
-    """Some candidates that are not far at ``level``; of a long list, those far at the inner level thinned."""
-    inner = tuning.inner + coins.spread
-    if len(near) > 4 * tuning.few and inner < level:
-        far = gaps.is_far(near, inner)
-        exponent = coins.exponent(inner)
-        outer = near[far]
-        yield outer[marks(bits, len(outer), exponent, tuning=tuning)], exponent
-        near = near[~far]
-    yield near, 0
 
 
 LARGEST_RANGE = 1 << 46

@@ -38,7 +38,6 @@ BUSY = Tuning(
     single_visits=(1, 2),
     visits=(0.5, 1.0),
     levels=(4, 2, 1),
-    inner=1,
     proposals=4,
 )
 BY_FIRST_BITS = replace(STANDARD, one_by_one=0)

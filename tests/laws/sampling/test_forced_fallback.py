@@ -54,7 +54,6 @@ BUSY = Tuning(
     near_enough=2.0,
     visits=(0.5, 1.0),
     levels=(6, 4, 3, 2),
-    inner=1,
     sparse=0.0,
     spare=2,
 )

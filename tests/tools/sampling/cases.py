@@ -39,7 +39,6 @@ SMALL = Tuning(
     proposals=1,
     overdraw=1,
     levels=(1,),
-    inner=1,
 )
 """One bit at a time, one candidate at a time."""
 
