@@ -329,6 +329,7 @@ def test_a_growing_grid_and_several_quantiles() -> None:
     [
         ({"bounds": "2024-12-31:2024-01-01"}, "'2024-12-31:2024-01-01' is not allowed"),
         ({"bounds": "2020-01-01:2024-12-31", "step": "1h"}, "a whole number of days"),
+        ({"bounds": "2020-01-01:2024-12-31", "step": "1w"}, "'1w' is not allowed"),
         ({"bounds": "2020-01-01:2024-12-31", "step": "0d"}, "'0d' is not allowed"),
     ],
 )

@@ -265,6 +265,8 @@ class _Reader:
         apart = self.step(step)
         if self.scale == _DAY and apart.denominator != 1:
             raise refuse("step", step, "a whole number of days")
+        if ((upper - lower) / apart).denominator != 1:
+            raise refuse("step", step, "such that the bounds are a whole number of steps apart")
         return Grid(lower, upper, apart)
 
     def ends(self, bounds: object) -> tuple[Fraction, Fraction] | None:
