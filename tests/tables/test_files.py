@@ -22,6 +22,7 @@ from discreet.tables import (
     people_per_grid_point,
 )
 from discreet.tables.encodings import ENCODINGS, in_utf_8
+from tests.tools.forking import forked
 
 HEADER = b"code,person,age\n"
 
@@ -130,6 +131,19 @@ def test_globs_compression_and_tabs(tmp_path: Path) -> None:
     assert _counts(tmp_path / "t.tsv") == [1, 0]
     (tmp_path / "with mark.csv").write_bytes(b"\xef\xbb\xbf" + HEADER + b"a,1,1\n")
     assert _counts(tmp_path / "with mark.csv") == [1, 0]
+
+
+def test_a_forked_process_has_a_database_of_its_own(tmp_path: Path) -> None:
+    """One database serves a process; a fork has none of its threads, and would wait for them."""
+    path = tmp_path / "visits.parquet"
+    pl.DataFrame({"person": range(1000), "code": ["a"] * 1000}).write_parquet(path)
+
+    def ask() -> bytes:
+        asked = mode(path, "code", candidates=["a", "b"], epsilon=9, user="person", ledger=None)
+        return str(asked.answer).encode()
+
+    assert ask() == b"a"
+    assert forked(ask) == (0, b"a")
 
 
 @pytest.mark.skips_engines(spark="Spark's files have their own tests")

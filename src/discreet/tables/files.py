@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import csv
 import glob
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -225,13 +226,13 @@ def _no_pattern(path: str) -> str:
 def connected() -> Any:
     """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
     try:
-        connection = _database().cursor()
+        connection = _database(os.getpid()).cursor()
         bar = connection.sql("SELECT current_setting('enable_progress_bar')").fetchall()
     except DiscreetError:
         raise
     except Exception:  # after an error of its own DuckDB answers nothing any more: begin anew
         _database.cache_clear()
-        connection = _database().cursor()
+        connection = _database(os.getpid()).cursor()
         bar = [(True,)]
     # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
     if bar == [(True,)]:
@@ -240,8 +241,11 @@ def connected() -> Any:
 
 
 @cache
-def _database() -> Any:
-    """DuckDB itself, started once: that takes longer than many a question."""
+def _database(_process: int) -> Any:
+    """DuckDB itself, started once a process: that takes longer than many a question.
+
+    A process that was forked off has none of the threads of the first one's, and would wait for them.
+    """
     try:
         import duckdb
     except ImportError:
