@@ -118,59 +118,44 @@ Proof.
   rewrite (IH (fun l => test (true :: l))), (IH (fun l => test (false :: l))). ring.
 Qed.
 
-(** One more person in one group. *)
-Theorem kept_more before m after : forall test, is_test test ->
-  passes (before ++ S m :: after) test <= exp eps * passes (before ++ m :: after) test + delta.
+(** One group has another number of people: two inequalities are enough. *)
+Lemma kept_otherwise before m m' after :
+  keep m' <= exp eps * keep m + delta -> 1 - keep m' <= exp eps * (1 - keep m) + delta ->
+  forall test, is_test test ->
+  passes (before ++ m' :: after) test <= exp eps * passes (before ++ m :: after) test + delta.
 Proof.
-  pose proof exp_eps as E. induction before as [|k before IH]; intros test T.
-  - simpl app. change (passes (S m :: after) test) with
-      (keep (S m) * passes after (fun l => test (true :: l))
-       + (1 - keep (S m)) * passes after (fun l => test (false :: l))).
-    change (passes (m :: after) test) with
-      (keep m * passes after (fun l => test (true :: l))
-       + (1 - keep m) * passes after (fun l => test (false :: l))).
-    assert (A := passes_range after (fun l => test (true :: l)) ltac:(intros l; apply T)).
+  intros U D. pose proof exp_eps as E. induction before as [|k before IH]; intros test T.
+  - assert (A := passes_range after (fun l => test (true :: l)) ltac:(intros l; apply T)).
     assert (B := passes_range after (fun l => test (false :: l)) ltac:(intros l; apply T)).
+    cbn [app passes].
     set (a := passes after (fun l => test (true :: l))) in *.
     set (b := passes after (fun l => test (false :: l))) in *.
-    pose proof (keep_range m). pose proof (keep_rises m). pose proof (keep_up m).
-    set (p := keep m) in *. set (r := keep (S m)) in *. clearbody a b p r.
-    assert (a * (r - exp eps * p) <= delta) by nra.
-    assert ((1 - p) * 1 <= (1 - p) * exp eps) by (apply Rmult_le_compat_l; lra).
-    assert (b * ((1 - r) - exp eps * (1 - p)) <= 0) by nra.
-    lra.
+    set (x := keep m' - exp eps * keep m). set (y := 1 - keep m' - exp eps * (1 - keep m)).
+    assert (X : x <= delta) by (unfold x; lra). assert (Y : y <= delta) by (unfold y; lra).
+    assert (XY : x + y <= 0) by (unfold x, y; lra).
+    assert (a * x + b * y <= delta).
+    { clearbody a b x y. destruct (Rle_lt_dec x 0); [destruct (Rle_lt_dec y 0)|]; nra. }
+    unfold x, y in *. lra.
   - simpl. pose proof (keep_range k).
     assert (A := IH (fun l => test (true :: l)) ltac:(intros l; apply T)).
     assert (B := IH (fun l => test (false :: l)) ltac:(intros l; apply T)).
     cbv beta in A, B. nra.
 Qed.
 
+(** One more person in one group. *)
+Theorem kept_more before m after test : is_test test ->
+  passes (before ++ S m :: after) test <= exp eps * passes (before ++ m :: after) test + delta.
+Proof.
+  pose proof exp_eps. pose proof (keep_range m). pose proof (keep_rises m).
+  apply kept_otherwise; [apply keep_up|nra].
+Qed.
+
 (** One person less. *)
-Theorem kept_fewer before m after : forall test, is_test test ->
+Theorem kept_fewer before m after test : is_test test ->
   passes (before ++ m :: after) test <= exp eps * passes (before ++ S m :: after) test + delta.
 Proof.
-  pose proof exp_eps as E. induction before as [|k before IH]; intros test T.
-  - simpl app. change (passes (S m :: after) test) with
-      (keep (S m) * passes after (fun l => test (true :: l))
-       + (1 - keep (S m)) * passes after (fun l => test (false :: l))).
-    change (passes (m :: after) test) with
-      (keep m * passes after (fun l => test (true :: l))
-       + (1 - keep m) * passes after (fun l => test (false :: l))).
-    assert (A := passes_range after (fun l => test (true :: l)) ltac:(intros l; apply T)).
-    assert (B := passes_range after (fun l => test (false :: l)) ltac:(intros l; apply T)).
-    set (a := passes after (fun l => test (true :: l))) in *.
-    set (b := passes after (fun l => test (false :: l))) in *.
-    pose proof (keep_range m). pose proof (keep_range (S m)). pose proof (keep_rises m).
-    pose proof (keep_down m).
-    set (p := keep m) in *. set (r := keep (S m)) in *. clearbody a b p r.
-    assert (b * ((1 - p) - exp eps * (1 - r)) <= delta) by nra.
-    assert (r * 1 <= r * exp eps) by (apply Rmult_le_compat_l; lra).
-    assert (a * (p - exp eps * r) <= 0) by nra.
-    lra.
-  - simpl. pose proof (keep_range k).
-    assert (A := IH (fun l => test (true :: l)) ltac:(intros l; apply T)).
-    assert (B := IH (fun l => test (false :: l)) ltac:(intros l; apply T)).
-    cbv beta in A, B. nra.
+  pose proof exp_eps. pose proof (keep_range (S m)). pose proof (keep_rises m).
+  apply kept_otherwise; [nra|apply keep_down].
 Qed.
 
 (** One person added to a group, or removed. *)
