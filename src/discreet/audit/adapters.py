@@ -80,7 +80,7 @@ class Adapter:
         """Run the audit at this ε."""
         cost = positive("epsilon", self.epsilon if epsilon is None else epsilon)
         subject = wraps(self.run)(partial(self.run, cost=cost))
-        subject.__name__ = self.name  # type: ignore[attr-defined]  # as every function has one
+        subject.__name__ = self.name
         check = statistical_audit if self.sampled else audit
         return check(subject, self.claim(cost), **{**self.options, **options})
 

@@ -82,9 +82,7 @@ def _pair_of(first: Floats, second: Floats, relation: Relation) -> Proposal:
 class Suspect:
     """A pair of neighbours and the event that tells them apart, the likelier side first."""
 
-    scores: tuple[float, ...]
-    neighbour: tuple[float, ...]
-    relation: Relation
+    pair: Proposal
     event: AnswerSet
 
 
@@ -124,12 +122,12 @@ class Exploration:
                 one, two = self.sampler.both(scores, neighbour, size, monotonic=relation.monotonic)
             except OutOfTime:
                 return _sorted(found), looked
-            for first, second, a, b in (
-                (one, two, scores, neighbour),
-                (two, one, neighbour, scores),
+            for first, second, pair in (
+                (one, two, (scores, neighbour, relation)),
+                (two, one, (neighbour, scores, relation)),
             ):
-                best = self._best_event(first, second, self.claimed)
-                found.append((best[0], Suspect(a, b, relation, best[1])))
+                stands_out, event = self._best_event(first, second, self.claimed)
+                found.append((stands_out, Suspect(pair, event)))
         return _sorted(found), len(pairs)
 
     def _best_event(self, first: Counts, second: Counts, claimed: float) -> tuple[float, AnswerSet]:
@@ -181,7 +179,7 @@ class Exploration:
         """The few that still stand out after sixteen times as many draws, made afresh."""
         self.sampler.forget()
         suspects = [suspect for _, suspect in _sorted(self.found)]
-        pairs = list(dict.fromkeys((s.scores, s.neighbour, s.relation) for s in suspects))
+        pairs = list(dict.fromkeys(suspect.pair for suspect in suspects))
         again, _ = self._ranked(pairs, 16 * self.size)
         chosen = [suspect for _, suspect in again] or suspects
         return chosen[: _KEPT[1]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.audit.certificates import as_float, exceeds, log_ratio
+from discreet.audit.losses import as_float, ball_log_ratio, exceeds
 from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.search import Progress
 from discreet.audit.shapes import scattered, shapes
@@ -196,9 +196,9 @@ def _certified(subject: Subject, change: _Change, relation: Relation) -> tuple[W
             for row in (change.scores, change.changed)
         ]
         before, after = balls[0][0][change.outcome], balls[1][0][change.image]
-        value = log_ratio(before, after)
+        value = ball_log_ratio(before, after)
         if not change.one_sided and not exceeds(value, 0):
-            value = log_ratio(after, before)
+            value = ball_log_ratio(after, before)
         breaks = exceeds(value, 0)
     first, second = ([float(ball) for ball in part] for part, _ in balls)
     return (

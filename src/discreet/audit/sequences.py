@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from discreet.audit.certificates import as_float, exceeds
+from discreet.audit.losses import as_float, exceeds
 from discreet.audit.relations import Floats
 from discreet.audit.search import Progress
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain

@@ -8,15 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from discreet.audit.bounds import LossBound, bound_for, frequencies
 from discreet.audit.confidence import error_rate
 from discreet.audit.crowds import offsets
 from discreet.audit.exact import claimed_noise_scale, numbers_of_candidates, relations_for
 from discreet.audit.exploration import FAR, FEW, Exploration, Suspect, far_out, proposed
 from discreet.audit.relations import Neighbours, ScoreGrid
-from discreet.audit.samplers import OutOfTime, Sampler
+from discreet.audit.samplers import Counts, OutOfTime, Sampler
 from discreet.audit.search import Progress, silent
 from discreet.audit.verdicts import Verdict, Witness, plain
 from discreet.guarantees import Guarantee
@@ -193,28 +191,29 @@ def _rounds(samples: int) -> list[int]:
 
 
 def _judge(sampler: Sampler, bound: LossBound, suspect: Suspect, size: int, error: float) -> float:
-    first, second = sampler.both(
-        suspect.scores, suspect.neighbour, size, monotonic=suspect.relation.monotonic
-    )
-    return bound.proved(first, second, suspect.event, error)
+    return bound.proved(*_tallies(sampler, suspect, size), suspect.event, error)
+
+
+def _tallies(sampler: Sampler, suspect: Suspect, size: int) -> tuple[Counts, Counts]:
+    scores, neighbour, relation = suspect.pair
+    return sampler.both(scores, neighbour, size, monotonic=relation.monotonic)
 
 
 def _witness(
     sampler: Sampler, bound: LossBound, best: tuple[float, Suspect, int]
 ) -> tuple[Witness, float]:
     value, suspect, size = best
-    first, second = sampler.both(
-        suspect.scores, suspect.neighbour, size, monotonic=suspect.relation.monotonic
-    )
+    scores, neighbour, relation = suspect.pair
+    first, second = _tallies(sampler, suspect, size)
     shares = frequencies(first), frequencies(second)
     outcome = max(
         suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place])
     )
     # An event that was chosen on earlier draws may name answers that these draws have not seen.
     witness = Witness(
-        scores=plain(suspect.scores),
-        neighbour=plain(suspect.neighbour),
-        relation=suspect.relation.name,
+        scores=plain(scores),
+        neighbour=plain(neighbour),
+        relation=relation.name,
         outcome=outcome,
         probability=float(shares[0][outcome]),
         neighbour_probability=float(shares[1][outcome]),
@@ -224,6 +223,6 @@ def _witness(
         neighbour_probabilities=tuple(shares[1].tolist()),
         other=suspect.event.other,
         event=suspect.event.members if len(suspect.event.members) > 1 else (),
-        answers=sampler.answers(len(suspect.scores)),
+        answers=sampler.answers(len(scores)),
     )
-    return witness, float(np.float64(bound.estimate(first, second, suspect.event)[0]))
+    return witness, float(bound.estimate(first, second, suspect.event)[0])
