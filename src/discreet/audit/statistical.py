@@ -78,22 +78,19 @@ def statistical_audit(
     size. Every bound is that of Clopper and Pearson, and all bounds of all rounds share ``false_alarm``
     equally (Bonferroni), so that a true claim is called suspect with at most that probability, however
     the pairs were found (``docs/proofs/auditing.md``). The word "refuted" is left to exact witnesses.
+    The other arguments are those of ``audit``.
 
     Args:
         function: a mechanism, ``function(scores, size)`` that returns positions or a list of answers of any
             kind, or ``function(scores)`` that returns one; an exception or a NaN is an answer like any
             other, and a float counts as the multiple of half the noise scale below it.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP`` or ``ApproxDP``.
-        sensitivity: Δ, the most that one person changes any one score.
-        monotonic: whether all scores move in one direction; None tries both.
         n: how many candidates, a number or several; None tries 2, 3 and 5, and crowds of 30.
-        neighbours: a neighbour relation of one's own.
         samples: the most draws for one score vector.
         false_alarm: the largest probability of calling a claim suspect that is true.
         explore: draws for each score vector while looking for the worst pairs.
         seconds: end after this time, to within about a second and one call of ``function``: half of it
             goes into looking for pairs, and no more draws are planned than fit; None for no limit.
-        progress: called with the stage and the fraction done.
 
     Example:
         >>> from discreet import PureDP

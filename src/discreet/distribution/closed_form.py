@@ -21,11 +21,6 @@ def exponential(
 ) -> Floats:
     """The probability p_r / Σp, p = exp(−γ), that the exponential mechanism chooses each candidate.
 
-    Args:
-        gaps: γ_r ≥ 0, the least exactly 0.
-        correction: low-order part of each gap, or None.
-        log: return natural logarithms.
-
     Example:
         >>> exponential([0.0, np.log(3)]).round(12).tolist()
         [0.75, 0.25]
@@ -59,11 +54,8 @@ def exponential_randomized_response(
     audited.
 
     Args:
-        gaps: γ_r ≥ 0, the least exactly 0.
         top: which candidates are in the top set (at least one).
         truth: probability of answering from the top set, in [0, 1].
-        correction: low-order part of each gap, or None.
-        log: return natural logarithms.
 
     Example:
         >>> exponential_randomized_response([0.0, np.log(3)], [True, False], 0.5).round(12).tolist()

@@ -67,7 +67,10 @@ def quantiles(
 
     The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. People who share a value are told apart
     by coins of their own, so that a value that half of them have does not spoil the quantiles beside it.
-    The arguments are those of ``quantile``, with a list of levels ``at`` in increasing order.
+    The other arguments are those of ``quantile``.
+
+    Args:
+        at: the levels, in increasing order.
 
     Example:
         >>> import polars as pl
@@ -242,17 +245,15 @@ def quantile(
 
     The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities
     and texts that spell no number are left out; a person counts with one number, made of their remaining
-    values by the rule ``per_person``.
+    values by the rule ``per_person``. The table is given as for ``mode``.
 
     Args:
-        data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
         column: a column of numbers, decimals, dates, times or time spans. In a text file the way in which
             ``bounds`` are written, or ``TextFile.read_as``, says which of these its texts spell.
         at: the level, strictly between 0 and 1; 0.5 is the median.
         bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``, such as ``"0:120"``,
             ``"2020-01-01:2024-12-31"`` or ``"08:00/18:00"``, or a ``Grid``. None: a grid that needs none, see
             ``unit``; with bounds the answer is better.
-        epsilon: what the whole question costs.
         step: the distance between grid points; ``"1d"`` or ``"15min"`` for dates, times and spans.
         unit: without ``bounds``: the distance between grid points near zero; beyond 2048 units they lie a
             thousandth apart.
