@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.audit.bounds import AnswerSet, LossBound
-from discreet.audit.crowds import crowds, lopsided, offsets
+from discreet.audit.crowds import crowds, far_bases, lopsided, offsets
 from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.samplers import Counts, OutOfTime, Sampler
 from discreet.audit.shapes import shapes
@@ -47,11 +47,6 @@ def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float)
     # A stride that divides neither the rows nor the neighbours of a row visits all kinds.
     stride = len(found) // _PAIRS
     return found[:: stride + (stride % 2 == 0)] if stride > 1 else found
-
-
-def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
-    """What is moved far out: a tie, and a lead of Δ."""
-    return [np.zeros(size), np.eye(1, size)[0] * grid.delta]
 
 
 def far_out(

@@ -49,12 +49,7 @@ class StatisticalVerdict(Verdict):
         """The verdict as plain values, ready for JSON."""
         # The zero-argument super() does not survive the rebuilding of a class with slots.
         told = Verdict.as_dict(self)
-        return {
-            **told,
-            "draws": self.draws,
-            "false_alarm": self.false_alarm,
-            "estimate": self.estimate,
-        }
+        return told | {name: getattr(self, name) for name in ("draws", "false_alarm", "estimate")}
 
 
 def statistical_audit(
