@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -180,8 +179,25 @@ def recursive(
     if len(levels) > 1:
         fineness = min(FINEST, max(0, (LARGEST_LINE // len(people)).bit_length() - 1))
     line = spread_out(people, fineness, SecureBits() if bits is None else bits)
-    stretches = _Stretches(chooser, neighbours)
-    found = stretches.places(line, 0, span=(Fraction(0), Fraction(1)), levels=levels)
+
+    def places(
+        line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
+    ) -> list[int]:
+        """The places of ``levels`` on a stretch that holds the people between two levels."""
+        if not levels:
+            return []
+        middle = len(levels) // 2
+        level = levels[middle]
+        scores = quantile_scores(line, (level - low) / (high - low), neighbours=neighbours)
+        place = chooser.select_index(scores)
+        # The lower part has the people up to the place; the upper part starts there, without them.
+        upper = line[place:].copy()
+        upper[0] = 0
+        below = places(line[: place + 1], low, level, levels[:middle])
+        above = places(upper, level, high, levels[middle + 1 :])
+        return [*below, place, *(place + further for further in above)]
+
+    found = places(line, Fraction(0), Fraction(1), levels)
     return [place >> fineness for place in found]
 
 
@@ -194,35 +210,6 @@ def spread_out(people: Counts, fineness: int, bits: Bits) -> Counts:
         np.subtract(people, first, out=finer[1::2])
         people = finer
     return people
-
-
-@dataclass(frozen=True, slots=True)
-class _Stretches:
-    chooser: Mechanism
-    neighbours: str
-
-    def places(
-        self,
-        line: Counts,
-        offset: int,
-        *,
-        span: tuple[Fraction, Fraction],
-        levels: Sequence[Fraction],
-    ) -> list[int]:
-        """The places of ``levels`` on a stretch of the line that holds the people of a span of levels."""
-        if not levels:
-            return []
-        middle = len(levels) // 2
-        low, high = span
-        level = levels[middle]
-        scores = quantile_scores(line, (level - low) / (high - low), neighbours=self.neighbours)
-        place = self.chooser.select_index(scores)
-        # The lower part has the people up to the place; the upper part starts there, without them.
-        upper = line[place:].copy()
-        upper[0] = 0
-        below = self.places(line[: place + 1], offset, span=(low, level), levels=levels[:middle])
-        above = self.places(upper, offset + place, span=(level, high), levels=levels[middle + 1 :])
-        return [*below, offset + place, *above]
 
 
 @in_groups

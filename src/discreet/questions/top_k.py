@@ -186,17 +186,14 @@ def top_k(
         people, indices = drawn
         return contest.named(indices if ordered else sorted(indices), people), {}
 
-    return asking.named(
+    return asking.release(
         what,
-        part=part,
+        **asking.naming(part, chosen, share=share, k=number),
         mechanism=name,
         read=contest.count,
-        choose=chosen,
         choose_each=choose_each,
         people=contest.anybody,
         rules=contest.rules + (about_method(str(method)) if by_rule else ()),
-        share=share,
-        k=number,
         ordered=ordered,
     )
 
@@ -251,16 +248,13 @@ def top_of_kept(
             indices = one_shot(scores, epsilon / 2, places)
         return [counted[named[index]] for index in indices], {}
 
-    release = asking.named(
+    promise = ApproxDP(epsilon, probability("delta", delta)).resting_on(Proof(_KEPT))
+    release = asking.release(
         what,
-        part=(ApproxDP(epsilon, probability("delta", delta)).resting_on(Proof(_KEPT)), 1),
+        **asking.naming((promise, 1), choose, share=share, k=k),
         mechanism="values kept by the best rule, then chosen among those",
         read=lambda: [people_per_group(asking.table, replace(rows, by=column))],
-        choose=choose,
         people=lambda: people_with_any(asking.table, rows, column=column),
-        rules=(),
-        share=share,
-        k=k,
         ordered=True,
     )
     return replace(release, rules=release.rules + about_kept(k, len(release.answer)))
