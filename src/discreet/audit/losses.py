@@ -69,11 +69,11 @@ class Loss(ABC):
 
     def _one_way(self, first: Floats, second: Floats) -> Floats:
         """The loss of the first rows against the second."""
-        raise NotImplementedError
+        raise AssertionError("a loss has this, or its own way to compare both directions")
 
     def _shown_by(self, first: Floats, second: Floats) -> Detail:
         """Where that comes from, for one row."""
-        raise NotImplementedError
+        raise AssertionError("a loss has this, or its own way to compare both directions")
 
     @abstractmethod
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:

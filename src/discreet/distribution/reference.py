@@ -55,31 +55,6 @@ def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
         return crowd.spread([coin / total for coin in crowd.coins])
 
 
-def exponential_randomized_response_ball(
-    gammas: Sequence[Fraction], top: Sequence[bool], truth: Fraction, bits: int = 200
-) -> list[Any]:
-    """Balls around the probabilities of exponential randomized response.
-
-    Example:
-        >>> gammas, top = [Fraction(0), Fraction(0)], [True, False]
-        >>> balls = exponential_randomized_response_ball(gammas, top, Fraction(1, 2))
-        >>> [float(ball) for ball in balls]
-        [0.75, 0.25]
-    """
-    if not 0 <= truth <= 1:
-        raise ParameterError(f"truth must be a probability from 0 to 1, not {truth}")
-    if len(top) != len(gammas) or not any(top):
-        raise ScoresError("the top set must be one boolean for each candidate, at least one true")
-    with precision(_precision(bits)):
-        share = ball_of(Fraction(truth) / sum(map(bool, top)))
-        other = ball_of(1 - Fraction(truth))
-        plain = exponential_ball(gammas, bits)
-        return [
-            other * ball + share if member else other * ball
-            for ball, member in zip(plain, top, strict=True)
-        ]
-
-
 def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
     """Balls around the probabilities of noisy max with Laplace noise of unit scale.
 
