@@ -56,24 +56,13 @@ class Loss(ABC):
     claimed: Exact
     symbol: ClassVar[str] = "ε"
 
+    @abstractmethod
     def values(self, first: Floats, second: Floats) -> Floats:
-        """The loss of each pair of rows: the larger of both directions."""
-        return np.maximum(self._one_way(first, second), self._one_way(second, first))
+        """The loss of each pair of rows, the larger of both directions."""
 
+    @abstractmethod
     def detail(self, first: Floats, second: Floats) -> Detail:
         """Where the loss of one pair comes from."""
-        swapped = bool(self._one_way(second, first) > self._one_way(first, second))
-        if swapped:
-            first, second = second, first
-        return replace(self._shown_by(first, second), swapped=swapped)
-
-    def _one_way(self, first: Floats, second: Floats) -> Floats:
-        """The loss of the first rows against the second."""
-        raise AssertionError("a loss has this, or its own way to compare both directions")
-
-    def _shown_by(self, first: Floats, second: Floats) -> Detail:
-        """Where that comes from, for one row."""
-        raise AssertionError("a loss has this, or its own way to compare both directions")
 
     @abstractmethod
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
@@ -81,6 +70,33 @@ class Loss(ABC):
 
         ``first`` is the likelier side already.
         """
+
+
+class _TwoWayLoss(Loss):
+    """A loss of one distribution against another, taken both ways."""
+
+    def values(self, first: Floats, second: Floats) -> Floats:
+        """The larger of both directions."""
+        return np.maximum(self._one_way(first, second), self._one_way(second, first))
+
+    def detail(self, first: Floats, second: Floats) -> Detail:
+        """The direction that loses more, and where that comes from."""
+        swapped = bool(self._finest(second, first) > self._finest(first, second))
+        if swapped:
+            first, second = second, first
+        return replace(self._shown_by(first, second), swapped=swapped)
+
+    @abstractmethod
+    def _one_way(self, first: Floats, second: Floats) -> Floats:
+        """The loss of the first rows against the second."""
+
+    def _finest(self, first: Floats, second: Floats) -> Any:
+        """The same for a single row, as well as it can be found."""
+        return self._one_way(first, second)
+
+    @abstractmethod
+    def _shown_by(self, first: Floats, second: Floats) -> Detail:
+        """Where that comes from, for a single row."""
 
 
 def log_ratios(first: Floats, second: Floats) -> Floats:
@@ -147,7 +163,7 @@ class RangeLoss(Loss):
 
 
 @dataclass(frozen=True, slots=True)
-class HockeyStickLoss(Loss):
+class HockeyStickLoss(_TwoWayLoss):
     """The δ that is needed at the claimed ε: the sum of P(r) − e^ε Q(r) where positive."""
 
     epsilon: Exact
@@ -187,7 +203,7 @@ def hockey_stick(first: Floats, second: Floats, epsilon: float | Floats) -> Floa
 _ORDERS = (1.5, 4.0, 32.0)
 
 
-class RenyiLoss(Loss):
+class RenyiLoss(_TwoWayLoss):
     """The largest D_α/α over orders α > 1, with the limit α → 1, the divergence of Kullback and Leibler."""
 
     symbol: ClassVar[str] = "ρ"
@@ -196,12 +212,13 @@ class RenyiLoss(Loss):
         orders = [renyi(first, second, order) / order for order in _ORDERS]
         return np.asarray(np.max([kullback_leibler(first, second), *orders], axis=0))
 
-    def detail(self, first: Floats, second: Floats) -> Detail:
-        """The order that loses most, refined between the grid's points; 1 is the limit."""
-        found = [self._best_order(first, second), self._best_order(second, first)]
-        swapped = found[1][0] > found[0][0]
-        ratios = log_ratios(second, first) if swapped else log_ratios(first, second)
-        return Detail(int(np.nanargmax(ratios)), swapped=swapped, order=found[swapped][1])
+    def _finest(self, first: Floats, second: Floats) -> Any:
+        return self._best_order(first, second)[0]
+
+    def _shown_by(self, first: Floats, second: Floats) -> Detail:
+        """By the order that loses most; 1 is the limit."""
+        ratios = log_ratios(first, second)
+        return Detail(int(np.nanargmax(ratios)), order=self._best_order(first, second)[1])
 
     @staticmethod
     def _best_order(first: Floats, second: Floats) -> tuple[float, float]:
@@ -262,7 +279,7 @@ def kullback_leibler(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.where((first == -np.inf) | np.isnan(ratios), 0.0, terms).sum(axis=-1))
 
 
-class LaplaceLoss(Loss):
+class LaplaceLoss(_TwoWayLoss):
     """The least ε whose Laplace pair dominates: δ(x) ≤ 1 − e^((x−ε)/2) for every x ≥ 0."""
 
     def _one_way(self, first: Floats, second: Floats) -> Floats:
