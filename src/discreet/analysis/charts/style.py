@@ -69,50 +69,49 @@ def altair() -> Any:
     return module
 
 
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": "#bbbbbb"},
+    "title": {
+        "anchor": "start",
+        "fontSize": 15,
+        "subtitleFontSize": 12,
+        "subtitleColor": "#444444",
+        "offset": 12,
+    },
+    "axis": {
+        "gridColor": "#e6e6e6",
+        "labelFontSize": 12,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelLimit": 220,
+        "tickCount": 6,
+        "labelColor": "#222222",
+        "titleColor": "#222222",
+    },
+    "legend": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "labelLimit": 320,
+        "symbolSize": 90,
+        "orient": "bottom",
+        "columns": 3,
+        "columnPadding": 26,
+        "title": None,
+    },
+}
+"""Fonts, grid and legend of every chart and figure."""
+
+
 def styled(
     chart: Any, *, title: str, subtitle: Sequence[str] = (), width: int = 520, height: int = 320
 ) -> Any:
     """The chart with our title, fonts and grid, and room for every label."""
-    alt = altair()
-    return (
-        chart.properties(
-            width=width,
-            height=height,
-            padding=12,
-            title=alt.TitleParams(
-                title,
-                subtitle=list(subtitle),
-                anchor="start",
-                fontSize=15,
-                subtitleFontSize=12,
-                subtitleColor="#444444",
-                offset=12,
-            ),
-        )
-        .configure(font=FONT, background="white")
-        .configure_view(stroke="#bbbbbb")
-        .configure_axis(
-            gridColor="#e6e6e6",
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-            titlePadding=8,
-            labelLimit=220,
-            tickCount=6,
-            labelColor="#222222",
-            titleColor="#222222",
-        )
-        .configure_legend(
-            labelFontSize=12,
-            titleFontSize=12,
-            labelLimit=320,
-            symbolSize=90,
-            orient="bottom",
-            columns=3,
-            columnPadding=26,
-            title=None,
-        )
-    )
+    words = altair().TitleParams(title, subtitle=list(subtitle))
+    sized = chart.properties(width=width, height=height, padding=12, title=words)
+    return sized.configure(**CONFIG)
 
 
 def line_chart(
