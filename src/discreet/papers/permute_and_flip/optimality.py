@@ -330,9 +330,16 @@ def _figure_2ab(scope: Scope) -> Finding:
 
 
 @figure(
-    "pf-fig2c", "Optimality ratio of the exponential mechanism, n = 4", subtitle=_RATIO, weight=30
+    "pf-fig2c",
+    "Optimality ratio of the exponential mechanism, n = 4",
+    subtitle=_RATIO,
+    weight=30,
+    claim="Figure 2(c)",
+    evidence="by linear programming in floats: from nearly 1 towards 2, which it never passes",
 )
 def _figure_2c(drawing: Drawing) -> None:
+    """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
+    two for larger k and ε, and tends to one as ε falls to 0."""
     epsilons = np.linspace(0.1, 8.0, drawing.scope.size(full=27, quick=9)).round(6)
     lines = _depth_lines(Exponential, epsilons)
     drawing.row(Lines("", Axis("ε", domain=(0.0, 8.0)), Axis("optimality ratio"), lines))
@@ -344,11 +351,3 @@ def _figure_2c(drawing: Drawing) -> None:
         holds=bool(1.8 < last.max() <= 2 and last[0] < 1.1),
     )
     drawing.remark(_PROGRAM)
-
-
-@claim("Figure 2(c)")
-def _figure_2c_claim(scope: Scope) -> Finding:
-    """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
-    two for larger k and ε, and tends to one as ε falls to 0."""
-    evidence = "by linear programming in floats: from nearly 1 towards 2, which it never passes"
-    return judged(scope, "pf-fig2c", evidence=evidence)
