@@ -148,8 +148,8 @@ def _figure_6a(drawing: Drawing) -> None:
     subtitle=(f"ε = 0.1. {KEY}", "Scores n, then uniform whole numbers from 0 to n−2; averages."),
     weight=20,
     claim="Figure 6(b)",
-    evidence="randomized response is below both others on every vector, but permute-and-flip is not like it at "
-    "π = 0.25: it stays close to the exponential mechanism at this ε. And the improvement is not smaller "
+    evidence="randomized response is below both others on every vector, but permute-and-flip is not like it "
+    "at π = 0.25: it stays close to the exponential mechanism at this ε. And the improvement is not smaller "
     "than in (a): wherever |T| = 1 it is exactly 1/(1 − π)",
 )
 def _figure_6b(drawing: Drawing) -> None:

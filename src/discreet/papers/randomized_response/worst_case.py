@@ -54,8 +54,8 @@ def _errors(mechanism: Mechanism, n: int, gaps: Floats, scale: float = _SCALE) -
     ),
     weight=3,
     claim="Figure 7",
-    evidence="beyond Δ all of it holds, with exactly the factor 1/(1 − π). “Always” fails for −Δ ≤ v < 0, where "
-    "T is everyone and randomized response is slightly worse (by far more on staircases)",
+    evidence="beyond Δ all of it holds, with exactly the factor 1/(1 − π). “Always” fails for −Δ ≤ v < 0, "
+    "where T is everyone and randomized response is slightly worse (by far more on staircases)",
 )
 def _figure_7(drawing: Drawing) -> None:
     """On (v, …, v, 0) randomized response is always better than the exponential mechanism for π ≥ 0.25 and
