@@ -312,9 +312,7 @@ def _catalogue() -> dict[str, Any]:
                 "paper": entry.paper,
                 "number": entry.number,
                 "statement": entry.statement,
-                "recorded": asdict(record.findings[entry.id])
-                if entry.id in record.findings
-                else None,
+                "recorded": record.findings.get(entry.id),
             }
             for entry in all_claims()
         ],

@@ -6,7 +6,6 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from fractions import Fraction
 from multiprocessing.connection import Connection
 from typing import Any
@@ -136,6 +135,6 @@ def run_claims(sender: Connection, names: list[str]) -> None:
 
         entries = chosen_claims(only=names)
         for count, result in enumerate(check(entries, Scope()), start=1):
-            found = {"seconds": round(result.seconds, 3), **asdict(short(result))}
+            found = {"seconds": round(result.seconds, 3), **short(result)}
             sender.send(("progress", result.claim.id, found, count / len(entries)))
         sender.send(("done", None))
