@@ -13,6 +13,7 @@ BROKEN = {
     "mechanism": "permute-and-flip",
     "claim": "pure",
     "epsilon": "1",
+    "sensitivity": "1",
     "monotonic": False,
     "scores": [0, 4, 0],
     "moves": [1, -1, -1],

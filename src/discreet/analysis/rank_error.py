@@ -30,14 +30,6 @@ def rank_error(
 ) -> float:
     """The rank error that no answer exceeds with this probability, whatever the data.
 
-    Args:
-        at: the levels.
-        points: how many points the public grid has.
-        epsilon: what the question costs.
-        with_probability: how sure it is to be.
-        neighbours: the relation.
-        sharing: for several quantiles: the most people who share one of the 64 places of a grid point.
-
     Example:
         >>> rank_error([0.5], points=121, epsilon=1)
         7.791522819150733

@@ -111,15 +111,7 @@ class Explorer:
                     for name in MECHANISMS
                 ],
                 "examples": [
-                    {
-                        "key": example.key,
-                        "title": example.title,
-                        "about": example.about,
-                        "sensitivity": example.sensitivity,
-                        "monotonic": example.monotonic,
-                        "epsilon": example.epsilon,
-                        "tolerance": example.tolerance,
-                    }
+                    {name: part for name, part in asdict(example).items() if name != "scores"}
                     for example in examples().values()
                 ],
                 "claims": tasks.CLAIMS,
@@ -320,9 +312,7 @@ def _catalogue() -> dict[str, Any]:
                 "paper": entry.paper,
                 "number": entry.number,
                 "statement": entry.statement,
-                "recorded": asdict(record.findings[entry.id])
-                if entry.id in record.findings
-                else None,
+                "recorded": record.findings.get(entry.id),
             }
             for entry in all_claims()
         ],

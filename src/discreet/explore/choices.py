@@ -12,20 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import ParameterError
+from discreet.explore.asked import Asked
 from discreet.explore.examples import examples, look_alike
 from discreet.explore.settings import Setting
 from discreet.explore.uploads import LARGEST_SCORE, ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS
-from discreet.numbers.exact import (
-    non_negative,
-    positive,
-    positive_distance,
-    probability,
-    refuse,
-    whole,
-)
+from discreet.numbers.exact import non_negative, refuse
 
-SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10_000), Fraction(100)
 MOST_RELEASES = 1_000_000
 MOST_WORLDS = 1_000_000
 MOST_EDITS = 200
@@ -66,7 +59,6 @@ class Choices:
     level: Fraction
     worlds: int
     steps: int
-    edited: bool
 
     @property
     def setting(self) -> Setting:
@@ -81,50 +73,25 @@ class Choices:
 
 def choices_from(given: object, uploads: UploadStore) -> Choices:
     """The choices in a page's JSON; an error names the control and what it allows."""
-    if not isinstance(given, Mapping):
-        raise ParameterError("the request must be a JSON object")
-    source, labels, values, edited = _scores(given, uploads)
-    choice = given.get("choice")
-    if choice not in MECHANISMS:
-        raise refuse("choice", choice, "one of " + ", ".join(MECHANISMS))
-    mechanisms = _mechanisms(given.get("mechanisms"), str(choice))
-    epsilon = positive("epsilon", _text("epsilon", given))
-    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
-        raise refuse("epsilon", given["epsilon"], "between 0.0001 and 100 on this page")
-    releases = whole("releases", given.get("releases"))
-    if releases > MOST_RELEASES:
-        raise refuse("releases", releases, f"at most {MOST_RELEASES:,} on this page")
-    worlds = whole("worlds", given.get("worlds"), least=2)
-    if worlds > MOST_WORLDS:
-        raise refuse("worlds", worlds, f"at most {MOST_WORLDS:,} on this page")
+    asked = Asked(given)
+    source, labels, values = _scores(asked, uploads)
+    choice = asked.mechanism("choice")
     return Choices(
         source=source,
         labels=labels,
         values=values,
-        sensitivity=_sane(
-            "sensitivity", positive_distance("sensitivity", _text("sensitivity", given))
-        ),
-        monotonic=_flag("monotonic", given),
-        epsilon=epsilon,
-        releases=releases,
-        delta=_below_one("delta", given),
-        mechanisms=mechanisms,
-        choice=str(choice),
-        tolerance=_sane("tolerance", non_negative("tolerance", _text("tolerance", given))),
-        level=_below_one("level", given),
-        worlds=worlds,
-        steps=2 if _flag("missing", given) else 1,
-        edited=edited,
+        sensitivity=_sane("sensitivity", asked.sensitivity()),
+        monotonic=asked.flag("monotonic"),
+        epsilon=asked.epsilon(),
+        releases=asked.whole("releases", most=MOST_RELEASES),
+        delta=asked.below_one("delta"),
+        mechanisms=_mechanisms(asked.get("mechanisms"), choice),
+        choice=choice,
+        tolerance=_sane("tolerance", non_negative("tolerance", asked.number("tolerance"))),
+        level=asked.below_one("level"),
+        worlds=asked.whole("worlds", least=2, most=MOST_WORLDS),
+        steps=2 if asked.flag("missing") else 1,
     )
-
-
-def _text(name: str, given: Mapping[str, Any]) -> str | int | float:
-    value = given.get(name)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise refuse(name, value, "a number")
-    if isinstance(value, str) and len(value) > 40:
-        raise refuse(name, value, "a number of at most 40 characters")
-    return value
 
 
 def _sane(name: str, value: Fraction) -> Fraction:
@@ -134,39 +101,22 @@ def _sane(name: str, value: Fraction) -> Fraction:
     return value
 
 
-def _flag(name: str, given: Mapping[str, Any]) -> bool:
-    value = given.get(name)
-    if not isinstance(value, bool):
-        raise refuse(name, value, "true or false")
-    return value
-
-
-def _below_one(name: str, given: Mapping[str, Any]) -> Fraction:
-    value = probability(name, _text(name, given))
-    if value == 1:
-        raise refuse(name, 1, "below 1")
-    return value
-
-
 def _mechanisms(given: object, choice: str) -> tuple[str, ...]:
     if not isinstance(given, list):
         raise ParameterError("mechanisms must be a list of names")
     for name in given:
-        if not isinstance(name, str) or name not in MECHANISMS:
-            raise refuse("mechanism", name, "one of " + ", ".join(MECHANISMS))
+        Asked({"mechanism": name}).mechanism()
     return tuple(name for name in MECHANISMS if name in given or name == choice)
 
 
-def _scores(
-    given: Mapping[str, Any], uploads: UploadStore
-) -> tuple[str, tuple[str, ...], npt.NDArray[Any], bool]:
-    source = given.get("source")
+def _scores(asked: Asked, uploads: UploadStore) -> tuple[str, tuple[str, ...], npt.NDArray[Any]]:
+    source = asked.get("source")
     if not isinstance(source, str):
         raise refuse("source", source, "an example, a look-alike or a file")
     kind, _, name = source.partition(":")
     if kind == "example" and name in examples():
         example = examples()[name]
-        labels, values = example.labels, np.array(example.values)
+        labels, values = tuple(example.scores), np.array(list(example.scores.values()))
     elif kind == "made":
         labels, values = look_alike(name)
     elif kind == "file":
@@ -174,7 +124,7 @@ def _scores(
         labels, values = file.labels, file.values
     else:
         raise refuse("source", source, "an example, a look-alike or a file")
-    edits = given.get("edits", {})
+    edits = asked.get("edits", {})
     if not isinstance(edits, Mapping) or len(edits) > MOST_EDITS:
         raise ParameterError(f"edits must be an object of at most {MOST_EDITS} changed scores")
     if edits:
@@ -183,7 +133,7 @@ def _scores(
             if not str(place).isdecimal() or int(place) >= len(labels):
                 raise ParameterError("an edit names a candidate that does not exist")
             values[int(place)] = _score(value)
-    return source, labels, _integers(values), bool(edits)
+    return source, labels, _integers(values)
 
 
 def _score(value: object) -> float:

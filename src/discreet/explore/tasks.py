@@ -6,18 +6,18 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from fractions import Fraction
 from multiprocessing.connection import Connection
 from typing import Any
 
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
+from discreet.explore.asked import Asked
 from discreet.explore.attack import band
 from discreet.explore.settings import mechanism_at, takes_delta, title
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
-from discreet.mechanisms import MECHANISMS, Mechanism
-from discreet.numbers.exact import positive_distance, probability, refuse, whole
+from discreet.mechanisms import Mechanism
+from discreet.numbers.exact import positive_distance, probability, refuse
 
 CLAIMS = {
     "pure": "ε-differential privacy",
@@ -33,26 +33,17 @@ MOST_AUDITED = 6
 
 def audit_request(given: object) -> dict[str, Any]:
     """A page's request for an audit, checked before a process is started for it."""
-    if not isinstance(given, Mapping):
-        raise ParameterError("the request must be a JSON object")
-    mechanism, claim = given.get("mechanism"), given.get("claim")
-    if mechanism not in MECHANISMS:
-        raise refuse("mechanism", mechanism, "one of " + ", ".join(MECHANISMS))
-    if claim not in CLAIMS:
-        raise refuse("claim", claim, "one of " + ", ".join(CLAIMS))
-    monotonic = given.get("monotonic")
+    asked = Asked(given)
+    monotonic = asked.get("monotonic")
     if monotonic not in (None, True, False):
         raise refuse("monotonic", monotonic, "true, false or null (both)")
-    size = whole("n", given.get("n"), least=2)
-    if size > MOST_AUDITED:
-        raise refuse("n", size, f"at most {MOST_AUDITED} on this page")
     request = {
-        "mechanism": mechanism,
-        "claim": claim,
+        "mechanism": asked.mechanism(),
+        "claim": asked.one_of("claim", CLAIMS),
         "monotonic": monotonic,
-        "n": size,
+        "n": asked.whole("n", least=2, most=MOST_AUDITED),
         **{
-            name: str(given.get(name, ""))[:40]
+            name: str(asked.get(name, ""))[:40]
             for name in ("epsilon", "amount", "delta", "sensitivity")
         },
     }
@@ -144,6 +135,6 @@ def run_claims(sender: Connection, names: list[str]) -> None:
 
         entries = chosen_claims(only=names)
         for count, result in enumerate(check(entries, Scope()), start=1):
-            found = {"seconds": round(result.seconds, 3), **asdict(short(result))}
+            found = {"seconds": round(result.seconds, 3), **short(result)}
             sender.send(("progress", result.claim.id, found, count / len(entries)))
         sender.send(("done", None))

@@ -232,7 +232,7 @@ def make(identifier: str, scope: Scope, folder: Path) -> DrawnFigure:
     """Compute, draw and write one figure; an error becomes part of the result."""
     import vl_convert
 
-    from discreet.papers.drawing.chart import vega_lite
+    from discreet.papers.drawing import vega_lite
 
     figure = all_figures()[identifier]
     began = time.perf_counter()

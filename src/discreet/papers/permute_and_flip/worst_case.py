@@ -29,7 +29,7 @@ from discreet.distribution.closed_form import (
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.numbers.balls import ball_of
 from discreet.numbers.searches import bisected
-from discreet.papers.catalogue import claims_of, figure, judged
+from discreet.papers.catalogue import claims_of, figure
 from discreet.papers.figure import BOTH, PF_AND_EM, Axis, Drawing, Floats, Line, Lines, shown
 from discreet.papers.findings import Finding, Scope, unless
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max
@@ -132,8 +132,13 @@ def _error(chance: Callable[[int, float], float], gaps: Floats, n: int = 3) -> F
     "pf-fig1a",
     "Expected error on scores (c, c, 0) against p = exp(εc/2Δ)",
     subtitle=f"n = 3, ε = 1, Δ = 1. {PF_AND_EM}",
+    claim="Figure 1(a)",
+    evidence="both curves are as described; n·p at the peak grows slowly with n (about ln n), so “near 1/n” "
+    "is right for few candidates and within a factor of seven at n = 1000",
 )
 def _figure_1a(drawing: Drawing) -> None:
+    """With three candidates both mechanisms' errors vanish at p = 0 and p = 1, permute-and-flip's is
+    lower in between, and the largest lies typically near p = 1/n."""
     p = np.linspace(0, 1, drawing.scope.size(full=200, quick=60) + 1)[1:]
     gaps = -_SCALE * np.log(p)
     flip, plain = _error(permute_and_flip_missed, gaps), _error(exponential_missed, gaps)
@@ -180,17 +185,6 @@ def _figure_1a(drawing: Drawing) -> None:
         ours=f"{at_third:.4f}",
         holds=at_third >= worst_case_lower_bound(1, 3),
     )
-
-
-@claim("Figure 1(a)")
-def _figure_1a_claim(scope: Scope) -> Finding:
-    """With three candidates both mechanisms' errors vanish at p = 0 and p = 1, permute-and-flip's is
-    lower in between, and the largest lies typically near p = 1/n."""
-    evidence = (
-        "both curves are as described; n·p at the peak grows slowly with n (about ln n), so “near 1/n” "
-        "is right for few candidates and within a factor of seven at n = 1000"
-    )
-    return judged(scope, "pf-fig1a", evidence=evidence)
 
 
 @figure(
@@ -260,8 +254,13 @@ def _figure_1b_claim(scope: Scope) -> Finding:
     "pf-fig1c",
     "The worst that any scores can do, against n",
     subtitle="ε = 1, Δ = 1. Grey: the bounds (2Δ/ε) ln n and (Δ/2ε) ln n.",
+    claim="Figure 1(c)",
+    evidence="maximised numerically: the ratio falls from its value at n = 2, slowly; all maxima lie within "
+    "the analytic bounds",
 )
 def _figure_1c(drawing: Drawing) -> None:
+    """The ratio of the two worst-case expected errors is largest at n = 2 and falls towards one as n
+    grows."""
     count = drawing.scope.size(full=40, quick=14)
     sizes = np.unique(np.geomspace(2, 1e6, count).round()).astype(int).tolist()
     flip, plain, upper, lower = (
@@ -295,17 +294,6 @@ def _figure_1c(drawing: Drawing) -> None:
         ours=f"at {len(sizes)} values of n up to 10⁶",
         holds=bool((lower <= flip).all() and (plain <= upper).all()),
     )
-
-
-@claim("Figure 1(c)")
-def _figure_1c_claim(scope: Scope) -> Finding:
-    """The ratio of the two worst-case expected errors is largest at n = 2 and falls towards one as n
-    grows."""
-    evidence = (
-        "maximised numerically: the ratio falls from its value at n = 2, slowly; all maxima lie within the "
-        "analytic bounds"
-    )
-    return judged(scope, "pf-fig1c", evidence=evidence)
 
 
 @figure(

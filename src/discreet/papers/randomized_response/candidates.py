@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.analysis import expected_error
 from discreet.mechanisms import Mechanism, PermuteAndFlip
-from discreet.papers.catalogue import claims_of, figure, judged
+from discreet.papers.catalogue import claims_of, figure
 from discreet.papers.figure import (
     BOTH,
     KEY,
@@ -27,7 +27,7 @@ from discreet.papers.figure import (
     responses,
     shown,
 )
-from discreet.papers.findings import Finding, Scope
+from discreet.papers.findings import Scope
 from discreet.papers.randomized_response.privacy import loss_at
 from discreet.sampling import uniform_indices
 from discreet.scores import Scores
@@ -111,8 +111,12 @@ def _mean_error(mechanism: Mechanism, every: list[Scores]) -> float:
     "One best candidate by 2Δ, then steps of Δ",
     subtitle=(f"ε = 0.1. {KEY}", "Scores n, n−2, n−3, …"),
     weight=4,
+    claim="Figure 6(a)",
+    evidence="as described (the sentence as printed says “EM is lower”; randomized response is meant)",
 )
 def _figure_6a(drawing: Drawing) -> None:
+    """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
+    exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25."""
     along = _AlongN(drawing.scope, lambda n: [[n, *range(n - 2, -1, -1)]])
     along.draw(drawing)
     hundred = int(np.abs(np.array(along.sizes) - 100).argmin())
@@ -138,23 +142,20 @@ def _figure_6a(drawing: Drawing) -> None:
     along.cost(drawing)
 
 
-@claim("Figure 6(a)")
-def _figure_6a_claim(scope: Scope) -> Finding:
-    """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
-    exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25."""
-    evidence = (
-        "as described (the sentence as printed says “EM is lower”; randomized response is meant)"
-    )
-    return judged(scope, "err-fig6a", evidence=evidence)
-
-
 @figure(
     "err-fig6b",
     "One best candidate by at least 2Δ, the others at random below",
     subtitle=(f"ε = 0.1. {KEY}", "Scores n, then uniform whole numbers from 0 to n−2; averages."),
     weight=20,
+    claim="Figure 6(b)",
+    evidence="randomized response is below both others on every vector, but permute-and-flip is not like it "
+    "at π = 0.25: it stays close to the exponential mechanism at this ε. And the improvement is not smaller "
+    "than in (a): wherever |T| = 1 it is exactly 1/(1 − π)",
 )
 def _figure_6b(drawing: Drawing) -> None:
+    """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
+    π ≥ 0.25, by less than in (a); permute-and-flip performs like randomized response at π = 0.25 and is
+    behind it above."""
     draws = drawing.scope.size(full=10, quick=3)
     bits = scripted("figure 6b")
 
@@ -179,26 +180,17 @@ def _figure_6b(drawing: Drawing) -> None:
     )
 
 
-@claim("Figure 6(b)")
-def _figure_6b_claim(scope: Scope) -> Finding:
-    """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
-    π ≥ 0.25, by less than in (a); permute-and-flip performs like randomized response at π = 0.25 and is
-    behind it above."""
-    evidence = (
-        "randomized response is below both others on every vector, but permute-and-flip is not like it at π "
-        "= 0.25: it stays close to the exponential mechanism at this ε. And the improvement is not smaller "
-        "than in (a): wherever |T| = 1 it is exactly 1/(1 − π)"
-    )
-    return judged(scope, "err-fig6b", evidence=evidence)
-
-
 @figure(
     "err-fig6c",
     "A staircase with steps of Δ: everyone is in the top set",
     subtitle=(f"ε = 0.1. {KEY}", "Scores n, n−1, n−2, …, 1."),
     weight=4,
+    claim="Figure 6(c)",
+    evidence="it grows like πnΔ/2, while the other two level off near one noise scale",
 )
 def _figure_6c(drawing: Drawing) -> None:
+    """On a staircase with steps of Δ, where T is everyone, the error of randomized response keeps growing
+    with n, above those of the exponential mechanism and permute-and-flip."""
     along = _AlongN(drawing.scope, lambda n: [list(range(n, 0, -1))])
     along.draw(drawing)
     above = bool((along.errors["0.25"] > along.errors["EM"]).all())
@@ -211,11 +203,3 @@ def _figure_6c(drawing: Drawing) -> None:
         remark="it grows like πnΔ/2",
     )
     along.cost(drawing)
-
-
-@claim("Figure 6(c)")
-def _figure_6c_claim(scope: Scope) -> Finding:
-    """On a staircase with steps of Δ, where T is everyone, the error of randomized response keeps growing
-    with n, above those of the exponential mechanism and permute-and-flip."""
-    evidence = "it grows like πnΔ/2, while the other two level off near one noise scale"
-    return judged(scope, "err-fig6c", evidence=evidence)
