@@ -1,7 +1,7 @@
 """The OpenDP proof of make_permute_and_flip (Cebere): primitives, both algorithms, lemmas, privacy map.
 
-The proof writes the noise scale s where the papers write 2Δ/ε; a :class:`Problem` with sensitivity 1
-and ε = 2/s says the same.
+The proof writes the noise scale s where the papers write 2Δ/ε; a :class:`Problem` with
+ε = 2/s says the same.
 """
 
 from __future__ import annotations
@@ -105,12 +105,7 @@ def draw_permute_and_flip(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_permute_and_flip(problem: Problem) -> list[Number]:
-    """Its law: over every order the shuffle gives, with its own probability.
-
-    Example:
-        >>> distribution_permute_and_flip(Problem((1, 0), unit_coin=rational("1/2")))
-        [3/4, 1/4]
-    """
+    """Its law: over every order the shuffle gives, with its own probability."""
     coins = problem.coins()
     orders = shuffle_distribution(len(coins)).items()
     return first_heads(coins, ((order, rational(chance)) for order, chance in orders))
