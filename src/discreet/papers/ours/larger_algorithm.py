@@ -26,10 +26,10 @@ import numpy.typing as npt
 
 from discreet.analysis import expected_error
 from discreet.guarantees import ZCDP
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.numbers.searches import bisected
 from discreet.papers.catalogue import figure
-from discreet.papers.figure import BOTH, PF_AND_EM, Axis, Drawing, Floats, Line, Lines
+from discreet.papers.figure import PF_AND_EM, Axis, Drawing, Floats, Line, Lines
 from discreet.papers.findings import Scope
 from discreet.papers.histograms import Histogram
 from discreet.sampling import Bits, uniform_indices
@@ -127,7 +127,7 @@ _WORKLOADS = (("MEDCOST", 2000), ("HEPTH", 2000), ("MEDCOST", 30))
 """Data set and number of range queries; few queries leave the selection fewer near-ties."""
 _ROUNDS = 10
 _NORMAL = 1.96
-_STEPS: dict[str, type[Mechanism]] = {name: family for name, (family, _) in BOTH.items()}
+_STEPS: dict[str, type[Mechanism]] = {"PF": PermuteAndFlip, "EM": Exponential}
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ class _Study:
                 mean,
                 mean - _NORMAL * self.spreads[name],
                 mean + _NORMAL * self.spreads[name],
-                look=BOTH[name][1] if name in BOTH else "bound",
+                look="bound" if name == "best" else name.lower(),
             )
             for name, mean in self.means.items()
         ]
