@@ -14,7 +14,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.papers import PAPERS, Scope, all_figures, chosen_figures
 from discreet.papers.drawing import vega_lite
-from discreet.papers.figure import NOT_COMPARED, Drawing, Lines, useful_epsilons
+from discreet.papers.figure import EM, NOT_COMPARED, PF, Drawing, Lines, useful_epsilons
 from discreet.papers.histograms import NAMES, histogram, median_scores, mode_as_run
 
 PRINTED = {
