@@ -12,8 +12,8 @@ from typing import Any
 
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
-from discreet.explore.asked import Asked
 from discreet.explore.attack import band
+from discreet.explore.choices import Asked
 from discreet.explore.settings import mechanism_at, takes_delta, title
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
 from discreet.mechanisms import Mechanism
