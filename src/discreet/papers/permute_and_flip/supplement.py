@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, combinations
-from typing import Any, TypeAlias
+from itertools import accumulate, combinations, pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -302,12 +302,10 @@ def _appendix_f(scope: Scope) -> Finding:
     on (c, c, 0) when c is near 0 and loses to it when c is far below; permute-and-flip beats both for
     all c (ε = Δ = 1)."""
     steps = scope.size(full=120, quick=24)
-    turns: list[Fraction] = []
-    broken: dict[str, Any] | None = None
-    before: bool | None = None
+    better: dict[Fraction, bool] = {}
+    broken: Witness = None
     with balls():
-        for step in range(1, steps + 1):
-            behind = Fraction(30 * step, steps)
+        for behind in (Fraction(30 * step, steps) for step in range(1, steps + 1)):
             problem = Problem((0, -behind, -behind), epsilon=Fraction(1))
             gammas = [problem.gap(r) for r in range(3)]
             # All errors are c·(1 − Pr[best]), so the chances of the best compare them.
@@ -316,15 +314,11 @@ def _appendix_f(scope: Scope) -> Finding:
             best = distribution_noisy_max(problem)[0]
             if not (bool(best > laplace) and bool(best > exponential)):
                 broken = {"c": f"-{behind}"}
-            better = bool(laplace > exponential)
-            if not better and not bool(laplace < exponential):
+            better[behind] = bool(laplace > exponential)
+            if not better[behind] and not bool(laplace < exponential):
                 broken = {"undecided at c": f"-{behind}"}
-            if before is not None and better != before:
-                turns.append(behind)
-            before = better
-            if step == 1 and not better:
-                broken = {"c": f"-{behind}"}
-    if len(turns) != 1:
+    turns = [behind for last, behind in pairwise(better) if better[last] != better[behind]]
+    if len(turns) != 1 or not next(iter(better.values())):
         broken = broken or {"crossings": [str(turn) for turn in turns]}
     return unless(
         broken,

@@ -67,15 +67,12 @@ class _AlongN:
             Lines("ε really spent on these scores", axis, Axis("ε", log=True), really),
         )
 
-    def below(self) -> bool:
-        """Whether ERR is below both others everywhere, for each coin."""
-        best = np.minimum(self.errors["EM"], self.errors["PF"])
-        return all(bool((self.errors[one.label] < best).all()) for one in ERR.values())
-
     def lower(self, drawing: Drawing, quantity: str, *, paper: str) -> None:
-        """What the paper says of ERR against the others."""
-        ours = "lower at every n" if self.below() else "not lower everywhere"
-        drawing.statement(quantity, paper=paper, ours=ours, holds=self.below())
+        """What the paper says of ERR against the others, and whether it is below both everywhere."""
+        best = np.minimum(self.errors["EM"], self.errors["PF"])
+        holds = all(bool((self.errors[one.label] < best).all()) for one in ERR.values())
+        ours = "lower at every n" if holds else "not lower everywhere"
+        drawing.statement(quantity, paper=paper, ours=ours, holds=holds)
 
     def cost(self, drawing: Drawing) -> None:
         """What is really spent, and what it buys elsewhere."""
