@@ -160,16 +160,16 @@ def unknown_top(
         neighbours=asking.inner,
     )
     limits.margin  # noqa: B018 - refuses impossible figures before anything is spent
-    release = asking.named(
+    part = ApproxDP(epsilon / rounds, failing / rounds), rounds
+    chosen = asking.naming(
+        part, lambda values: (choose(values, limits, rounds), {}), share=share, k=k
+    )
+    release = asking.release(
         what,
-        part=(ApproxDP(epsilon / rounds, failing / rounds), rounds),
+        **chosen,
         mechanism="permute-and-flip on a limited domain",
         read=lambda: commonest_in_groups(table, rows, column=column, most=most + 1),
-        choose=lambda values: (choose(values, limits, rounds), {}),
         people=lambda: people_with_any(table, rows, column=column),
-        rules=(),
-        share=share,
-        k=k,
         ordered=None if k is None else True,
     )
     if rows.by is not None:  # how many were named is in each group's answer
