@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import resources
@@ -42,8 +42,6 @@ from discreet.explore.uploads import (
 )
 from discreet.mechanisms import MECHANISMS
 from discreet.score_files import TEXT_SUFFIXES
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 MEDIA = {
     ".html": "text/html",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.analysis.error import quantile_of
 from discreet.explore import budget, sentences
 from discreet.explore.bars import bars_of, score_range, summed
 from discreet.explore.choices import Choices
@@ -118,13 +119,11 @@ def figures(
 def _now(choices: Choices, study: Study, name: str) -> dict[str, Any]:
     mass = study.masses(name, choices.epsilon, choices.setting)
     allowed = int(np.searchsorted(study.errors, float(choices.tolerance), side="right"))
-    beyond = np.append(np.cumsum(mass[::-1])[::-1][1:], 0.0)
-    within = int(np.argmax(beyond <= float(1 - choices.level)))
     ties = int(np.searchsorted(study.errors, 0.0, side="right"))
     return {
         "mass": mass,
         "expected_error": float((mass * study.errors).sum()),
-        "error_quantile": float(study.errors[within]),
+        "error_quantile": quantile_of(study.errors, mass, choices.level),
         "best_probability": float(mass[:ties].sum()),
         "beyond": float(mass[allowed:].sum()),
     }

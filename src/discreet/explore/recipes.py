@@ -12,7 +12,7 @@ from fractions import Fraction
 import discreet
 from discreet.explore.bars import MOST_BARS
 from discreet.explore.choices import Choices
-from discreet.explore.settings import is_private, mechanism_at
+from discreet.explore.settings import is_private
 
 
 def recipes_for(choices: Choices) -> dict[str, str]:
@@ -21,7 +21,7 @@ def recipes_for(choices: Choices) -> dict[str, str]:
 
 
 def _python(choices: Choices) -> str:
-    decided = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    decided = choices.decided
     kind = type(decided).__name__
     compared = ", ".join(json.dumps(name) for name in choices.mechanisms)
     inline = len(choices.labels) <= MOST_BARS

@@ -10,7 +10,6 @@ import numpy as np
 
 from discreet.analysis.disclosure import disclosure_bound, disclosure_risk, epsilon_for_risk
 from discreet.explore.choices import Choices
-from discreet.explore.settings import mechanism_at
 from discreet.explore.study import Study, seen_by
 from discreet.guarantees import PureDP
 
@@ -28,7 +27,7 @@ def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
         for series, count in _series(choices):
             bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
             rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
-    mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    mechanism = choices.decided
     # The bound is for pure privacy: a δ leaves room for an answer that tells all.
     bounded = mechanism.promise_at(choices.range_distance).to(PureDP).epsilon < math.inf
     tolerated = float(_TOLERATED)
@@ -74,8 +73,9 @@ def _bayes(choices: Choices, study: Study) -> dict[str, Any]:
     # scores may move against each other, raises all others.
     there = here.copy() if choices.monotonic else here + delta
     there[0] = here[0] - delta
-    mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
-    found = disclosure_risk(mechanism, [choices.setting.scores(values) for values in (here, there)])
+    found = disclosure_risk(
+        choices.decided, [choices.setting.scores(values) for values in (here, there)]
+    )
     return {
         "risk": found.risk,
         "bound": found.bound,

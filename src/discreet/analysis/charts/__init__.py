@@ -16,8 +16,8 @@ from discreet.analysis.charts.style import (
     NEUTRAL,
     NOT_PRIVATE,
     altair,
+    grouped_bars,
     line_chart,
-    look_scale,
     ranked,
     save_chart,
     styled,
@@ -305,7 +305,6 @@ def probabilities_chart(
         >>> probabilities_chart(scores, epsilon="0.1").to_dict()["title"]["text"]
         'Who is chosen how often? (ε = 0.1, 3 candidates)'
     """
-    alt = altair()
     amount = positive("epsilon", epsilon)
     families = [member(family, amount) for family in family_list(mechanisms)]
     chosen = _largest(scores, most)
@@ -320,18 +319,12 @@ def probabilities_chart(
         for index in chosen
     ]
     names = ranked(str(record["mechanism"]) for record in records)
-    bars = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar(stroke="#222222", strokeWidth=0.5)
-        .encode(
-            y=alt.Y("candidate:N", sort=[_label(scores, index) for index in chosen], title=None),
-            yOffset=alt.YOffset("mechanism:N", sort=names),
-            x=alt.X(
-                "probability:Q", title="probability of being chosen", axis=alt.Axis(format="~%")
-            ),
-            color=alt.Color("mechanism:N", sort=names, scale=look_scale(alt, names, 0)),
-            tooltip=["candidate:N", "mechanism:N", alt.Tooltip("probability:Q", format=".4g")],
-        )
+    bars = grouped_bars(
+        altair().Data(values=records),
+        candidates=[_label(scores, index) for index in chosen],
+        names=names,
+        stroke="#222222",
+        strokeWidth=0.5,
     )
     return styled(
         bars,

@@ -26,11 +26,10 @@ from discreet.distribution.closed_form import (
     laplace_missed,
     permute_and_flip_missed,
 )
-from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.numbers.balls import ball_of
 from discreet.numbers.searches import bisected
 from discreet.papers.catalogue import claims_of, figure
-from discreet.papers.figure import BOTH, PF_AND_EM, Axis, Drawing, Floats, Line, Lines, shown
+from discreet.papers.figure import EM, PF, PF_AND_EM, Axis, Drawing, Floats, Line, Lines, shown
 from discreet.papers.findings import Finding, Scope, unless
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max
 from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
@@ -142,14 +141,11 @@ def _figure_1a(drawing: Drawing) -> None:
     p = np.linspace(0, 1, drawing.scope.size(full=200, quick=60) + 1)[1:]
     gaps = -_SCALE * np.log(p)
     flip, plain = _error(permute_and_flip_missed, gaps), _error(exponential_missed, gaps)
-    peaks = {
-        n: [worst_case(family(epsilon=1), n) for family, _ in BOTH.values()]
-        for n in (2, 3, 10, 1000)
-    }
+    peaks = {n: [worst_case(each.at(1), n) for each in (PF, EM)] for n in (2, 3, 10, 1000)}
     own, other = peaks[3]
     lines = [
-        Line("PF", p, flip, "pf", at=0.45, shift=(-16.0, 12.0)),
-        Line("EM", p, plain, "em", at=0.5),
+        PF.line(p, flip, at=0.45, shift=(-16.0, 12.0)),
+        EM.line(p, plain, at=0.5),
     ]
     y = Axis("expected error", domain=(0.0, 1.05 * other.error))
     drawing.row(Lines("", Axis("p", domain=(0.0, 1.0)), y, lines))
@@ -266,16 +262,16 @@ def _figure_1c(drawing: Drawing) -> None:
     flip, plain, upper, lower = (
         np.array([error(n) for n in sizes])
         for error in (
-            partial(worst_case_error, PermuteAndFlip(epsilon=1)),
-            partial(worst_case_error, Exponential(epsilon=1)),
+            partial(worst_case_error, PF.at(1)),
+            partial(worst_case_error, EM.at(1)),
             partial(expected_error_bound, 1),
             partial(worst_case_lower_bound, 1),
         )
     )
     n = np.array(sizes, dtype=np.float64)
     lines = [
-        Line("PF", n, flip, "pf"),
-        Line("EM", n, plain, "em"),
+        PF.line(n, flip),
+        EM.line(n, plain),
         Line("upper bound", n, upper, "bound"),
         Line("lower bound", n, lower, "bound"),
     ]
@@ -309,8 +305,8 @@ def _figure_4(drawing: Drawing) -> None:
     )
     crossing = _crossing()
     lines = [
-        Line("PF", -gaps, flip, "pf", at=-5.0, shift=(4.0, 8.0)),
-        Line("EM", -gaps, plain, "em", at=-2.0, shift=(4.0, -6.0)),
+        PF.line(-gaps, flip, at=-5.0, shift=(4.0, 8.0)),
+        EM.line(-gaps, plain, at=-2.0, shift=(4.0, -6.0)),
         Line("NM", -gaps, noisy, "laplace", at=-8.0, shift=(-26.0, -4.0)),
     ]
     y = Axis("expected error", domain=(0.0, 1.05 * float(max(plain.max(), noisy.max()))))

@@ -67,12 +67,12 @@ def chain(problem: Problem) -> tuple[int, ...]:
         >>> chain(Problem((5, 4, 1), epsilon=Fraction(1)))
         (0, 1)
     """
-    return _walk(problem, lambda step: step <= problem.sensitivity)
+    return _walk(problem, lambda step: step <= 1)
 
 
 def prose(problem: Problem) -> tuple[int, ...]:
     """Section III-B taken at its word: on down while consecutive scores are *at least* Δ apart."""
-    return _walk(problem, lambda step: step >= problem.sensitivity)
+    return _walk(problem, lambda step: step >= 1)
 
 
 def interval(problem: Problem) -> tuple[int, ...]:
@@ -84,7 +84,7 @@ def interval(problem: Problem) -> tuple[int, ...]:
     """
 
     def inside(multiple: int) -> tuple[int, ...]:
-        least = problem.best - multiple * problem.sensitivity
+        least = problem.best - multiple
         return tuple(r for r, score in enumerate(problem.scores) if score >= least)
 
     multiple = 1
