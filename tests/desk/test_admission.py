@@ -22,7 +22,7 @@ import sqlalchemy
 
 from discreet import PureDP
 from discreet.desk import workers
-from discreet.desk.admission import NOT_DONE, Desk
+from discreet.desk.admission import NOT_DONE, Desk, DeskError
 from discreet.desk.owner_file import read_owner_file
 from discreet.desk.serving import DeskServer, allot_parts
 from discreet.desk.store import ANSWERED, LOST, REFUSED, DeskStore
@@ -170,6 +170,19 @@ def test_what_a_crash_left_open_is_settled_without_its_table(tmp_path: Path) -> 
     desk._settle()
     assert (desk.store.one(paid).state, desk.store.one(paid).entry) == (LOST, entry.sequence)
     assert desk.store.one(unpaid).state == REFUSED
+    desk.ledger.close()
+    desk.store.close()
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
+    desk = Desk(clinic_at(tmp_path))
+    for _ in range(desk.owner.desk.requests_per_minute):
+        desk.require_calm("somebody")
+    desk.require_calm("somebody else")
+    with pytest.raises(DeskError) as refused:
+        desk.require_calm("somebody")
+    assert refused.value.status == 429
+    assert 1 < (refused.value.retry_after or 0) <= 60
     desk.ledger.close()
     desk.store.close()
 

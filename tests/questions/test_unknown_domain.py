@@ -55,6 +55,20 @@ def _delta(one: Law, other: Law, epsilon: float) -> float:
     )
 
 
+def test_groups_share_the_delta_of_a_person() -> None:
+    """Somebody in two groups touches two answers, and under replacement two of each kind."""
+    rows = [(person, "abc"[person % 3], place) for person in range(60) for place in "xy"]
+    visits = pl.DataFrame(rows, schema=["person", "code", "place"], orient="row")
+    asked = {"user": "person", "by": "place", "groups": ["x", "y"], "delta": "1e-4", "epsilon": 8}
+    for neighbours in ("add-remove", "replace"):
+        for most in (1, 2):
+            found = mode(
+                visits, "code", neighbours=neighbours, groups_per_person=most, **asked
+            ).guarantee
+            assert isinstance(found, ApproxDP)
+            assert Fraction("0.99e-4") < found.exact[1] <= Fraction("1e-4")
+
+
 def _people(values: str, most: int) -> list[Person]:
     return [
         person for size in range(1, most + 1) for person in itertools.combinations(values, size)
