@@ -63,7 +63,7 @@ def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
     name = choices.choice
     distances = (choices.sensitivity, choices.monotonic)
     key = ("risk", name, choices.epsilon, distances, seen_by(name, choices.setting))
-    return study.remembered(key, lambda: _bayes(choices, study))  # type: ignore[no-any-return] # own value
+    return study.answers.of(key, lambda: _bayes(choices, study))  # type: ignore[no-any-return] # own value
 
 
 def _bayes(choices: Choices, study: Study) -> dict[str, Any]:
