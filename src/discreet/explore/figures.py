@@ -56,7 +56,8 @@ def figures(
     rival = _rival_epsilon(choices, study)
     crossing = budget.crossover(choices.epsilon, rival, choices.delta)
     passed = after(seconds[0] if study.new else seconds[1])
-    steps = _steps(choices)
+    chosen = float(choices.epsilon)
+    steps = grid_steps(choices.range_distance, min(LOWEST, chosen), max(HIGHEST, chosen))
     known = study.curves(choices.mechanisms, steps, choices.setting, passed)
     needs = {name: _need(choices, study, name, known[name], passed) for name in choices.mechanisms}
     complete = (
@@ -86,7 +87,7 @@ def figures(
             for bar, chance in zip(bars, summed(bars, now[name]["mass"]), strict=True)
         ],
         **_curve_rows(choices, study, known),
-        "chosen": [{"epsilon": float(choices.epsilon)}],
+        "chosen": [{"epsilon": chosen}],
         "now": [_row(choices, name, now[name], needs[name]) for name in choices.mechanisms],
         "budget": {
             "rows": budget.budget_rows(choices.epsilon, rival, choices.releases, choices.delta),
@@ -141,11 +142,6 @@ def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -
         "total_rho": totals.zcdp.rho,
         "total_approx": totals.approx.epsilon,
     }
-
-
-def _steps(choices: Choices) -> list[int]:
-    chosen = float(choices.epsilon)
-    return grid_steps(choices.range_distance, min(LOWEST, chosen), max(HIGHEST, chosen))
 
 
 def _curve_rows(

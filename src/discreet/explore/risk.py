@@ -22,9 +22,12 @@ def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
     """The largest belief that answers can give, by the guarantee; and by Bayes for one pair of worlds."""
     worlds, steps = choices.worlds, choices.steps
     chosen = float(choices.epsilon)
+    counts = {"one release": 1}
+    if choices.releases > 1:
+        counts["all releases"] = choices.releases
     rows = []
     for epsilon in np.geomspace(min(0.01, chosen), max(10.0, chosen), _POINTS).tolist():
-        for series, count in _series(choices):
+        for series, count in counts.items():
             bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
             rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
     mechanism = choices.decided
@@ -47,13 +50,6 @@ def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
         else None,
         "real": _real(choices, study),
     }
-
-
-def _series(choices: Choices) -> list[tuple[str, int]]:
-    first = ("one release", 1)
-    if choices.releases == 1:
-        return [first]
-    return [first, ("all releases", choices.releases)]
 
 
 def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
