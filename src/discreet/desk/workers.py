@@ -71,7 +71,7 @@ class _Counting:
     def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
         with locked(self._till, shared=True):
             if self._line.poll():  # nothing is ever sent to a worker at work: the desk has ended
-                raise EOFError
+                raise DiscreetError("the desk has ended")
             entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
         self.paid = True
         self._line.send(("paid", entry.sequence))
