@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -59,12 +60,12 @@ def test_groups_share_the_delta_of_a_person() -> None:
     """Somebody in two groups touches two answers, and under replacement two of each kind."""
     rows = [(person, "abc"[person % 3], place) for person in range(60) for place in "xy"]
     visits = pl.DataFrame(rows, schema=["person", "code", "place"], orient="row")
-    asked = {"user": "person", "by": "place", "groups": ["x", "y"], "delta": "1e-4", "epsilon": 8}
+    asked: dict[str, Any] = {"user": "person", "by": "place", "groups": ["x", "y"]}
+    asked |= {"delta": "1e-4", "epsilon": 8}
     for neighbours in ("add-remove", "replace"):
         for most in (1, 2):
-            found = mode(
-                visits, "code", neighbours=neighbours, groups_per_person=most, **asked
-            ).guarantee
+            asked |= {"neighbours": neighbours, "groups_per_person": most}
+            found = mode(visits, "code", **asked).guarantee
             assert isinstance(found, ApproxDP)
             assert Fraction("0.99e-4") < found.exact[1] <= Fraction("1e-4")
 

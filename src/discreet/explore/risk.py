@@ -22,9 +22,12 @@ def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
     """The largest belief that answers can give, by the guarantee; and by Bayes for one pair of worlds."""
     worlds, steps = choices.worlds, choices.steps
     chosen = float(choices.epsilon)
+    counts = {"one release": 1}
+    if choices.releases > 1:
+        counts["all releases"] = choices.releases
     rows = []
     for epsilon in np.geomspace(min(0.01, chosen), max(10.0, chosen), _POINTS).tolist():
-        for series, count in _series(choices):
+        for series, count in counts.items():
             bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
             rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
     mechanism = choices.decided
@@ -49,13 +52,6 @@ def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
     }
 
 
-def _series(choices: Choices) -> list[tuple[str, int]]:
-    first = ("one release", 1)
-    if choices.releases == 1:
-        return [first]
-    return [first, ("all releases", choices.releases)]
-
-
 def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
     """Bayes for two equally likely worlds: these scores, and those without one supporter of the best."""
     if len(study) > _MOST_CANDIDATES:
@@ -63,7 +59,7 @@ def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
     name = choices.choice
     distances = (choices.sensitivity, choices.monotonic)
     key = ("risk", name, choices.epsilon, distances, seen_by(name, choices.setting))
-    return study.remembered(key, lambda: _bayes(choices, study))  # type: ignore[no-any-return] # own value
+    return study.answers.of(key, lambda: _bayes(choices, study))  # type: ignore[no-any-return] # own value
 
 
 def _bayes(choices: Choices, study: Study) -> dict[str, Any]:

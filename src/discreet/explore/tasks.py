@@ -118,13 +118,10 @@ def run_audit(sender: Connection, request: dict[str, Any]) -> None:
             drawn = band(
                 kind, float(verdict.claimed), pair.probabilities, pair.neighbour_probabilities
             )
-        sender.send(("done", {**verdict.as_dict(), "drawn": drawn, **_in_words(request)}))
-
-
-def _in_words(request: Mapping[str, Any]) -> dict[str, str]:
-    name = title(request["mechanism"])
-    named = f"{name[0].upper()}{name[1:]} at ε = {request['epsilon']}"
-    return {"who": named, "what": _CLAIMS[request["claim"]][2].format(**request)}
+        name = title(request["mechanism"])
+        who = f"{name[0].upper()}{name[1:]} at ε = {request['epsilon']}"
+        what = _CLAIMS[request["claim"]][2].format(**request)
+        sender.send(("done", {**verdict.as_dict(), "drawn": drawn, "who": who, "what": what}))
 
 
 def run_claims(sender: Connection, names: list[str]) -> None:

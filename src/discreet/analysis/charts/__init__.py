@@ -7,7 +7,8 @@ without a browser or a network. Charts of scores are **not private**, and say so
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -142,26 +143,15 @@ def worst_case_chart(
     counts = [whole("candidates", n, least=2) for n in (candidates or counts)]
     if not counts:
         raise ParameterError("candidates is empty: give at least one number")
-    records = [
-        {
-            "curve": titled(family_name(family)),
-            "n": n,
-            "error": worst_case_error(member(family, amount), n, sensitivity, monotonic),
-        }
+    curves: dict[str, Callable[..., float]] = {
+        titled(family_name(family)): partial(worst_case_error, member(family, amount))
         for family in family_list(mechanisms)
-        for n in counts
-    ]
-    bounds = {
-        "upper bound (d/ε) ln n": expected_error_bound,
-        "lower bound (d/4ε) ln n": worst_case_lower_bound,
     }
-    records += [
-        {
-            "curve": name,
-            "n": n,
-            "error": bound(amount, n, sensitivity=sensitivity, monotonic=monotonic),
-        }
-        for name, bound in bounds.items()
+    curves["upper bound (d/ε) ln n"] = partial(expected_error_bound, amount)
+    curves["lower bound (d/4ε) ln n"] = partial(worst_case_lower_bound, amount)
+    records = [
+        {"curve": name, "n": n, "error": error(n, sensitivity=sensitivity, monotonic=monotonic)}
+        for name, error in curves.items()
         for n in counts
     ]
     chart = line_chart(

@@ -170,7 +170,8 @@ def _finer(drawing: Drawing) -> None:
             domain = 0.5 * float(lines[0].ys.min()), highest
             title = f"{each.title}, {what}"
             row.append(error_panel(title, epsilons, lines, note=each.note, domain=domain))
-            ratios[each.name] = _ratio_at_fifty(fine)
+            at_fifty = epsilon_for(Exponential, fine, expected_error=50)
+            ratios[each.name] = 50 / expected_error(PF.at(at_fifty), fine)
         drawing.row(*row)
         drawing.added(f"EM/PF at 4096 bins where EM errs by 50, {what}", ours=listed(ratios))
     first = drawing.histograms[0]
@@ -182,11 +183,6 @@ def _finer(drawing: Drawing) -> None:
         ours=f"sum to 1 within {abs(total - 1):.0e}",
         remark=f"in about {max(1, round(took * 1000))} ms",
     )
-
-
-def _ratio_at_fifty(scores: Scores) -> float:
-    epsilon = epsilon_for(Exponential, scores, expected_error=50)
-    return 50 / expected_error(PermuteAndFlip(epsilon=epsilon), scores)
 
 
 @figure(

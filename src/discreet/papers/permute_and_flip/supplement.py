@@ -184,7 +184,7 @@ def _lemma_3(scope: Scope) -> Finding:
     # Raising a rival to lead by more multiplies every other coin, r's too, by λ < 1. The derivative of
     # λ∫(1 − u)Π(1 − uλp_t)du in λ has degree one in each p_t: corners with j ones decide.
     for ones in range(most - 1):
-        scaled = x * _integral([polynomial(1), *[x] * ones])
+        scaled = x * polynomial(integral_of_products([polynomial(1), *[x] * ones]))
         if negative_point(scaled.derivative()) is not None:
             broken = {"rivals at the best": ones}
     for scores in ((0, -1, -3), (0, -2, -2, -5)):
@@ -199,10 +199,6 @@ def _lemma_3(scope: Scope) -> Finding:
         "all four moves (r rises behind or ahead; a rival falls behind or from the lead) have derivatives "
         "of the right sign at every corner of the cube of coins; the printed proof leaves out the last",
     )
-
-
-def _integral(coins: list[Number]) -> Number:
-    return polynomial(integral_of_products(coins))
 
 
 @claim("Remark 1")

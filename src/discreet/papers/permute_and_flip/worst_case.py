@@ -11,6 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import combinations_with_replacement
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -78,22 +79,11 @@ def _above_family(
         largest = max(family, key=float)
         for others in combinations_with_replacement(range(1, parts + 1), count - 1):
             coins = [rational(1), *(rational(Fraction(k, parts)) for k in others)]
-            chances = law(_GivenCoins(coins))  # type: ignore[arg-type]  # a law reads coins() only
+            chances = law(SimpleNamespace(coins=coins.copy))  # type: ignore[arg-type]  # all that a law asks for
             mean = sum(logs[k] * p for k, p in zip(others, chances[1:], strict=True))
             if len(set(others)) > 1 and not bool(mean < largest):
                 return {"coins": [f"{k}/{parts}" for k in others], "n": count}
     return None
-
-
-class _GivenCoins:
-    """The coins themselves, where a law asks a problem for them."""
-
-    def __init__(self, coins: list[Number]) -> None:
-        self._coins = coins
-
-    def coins(self) -> list[Number]:
-        """As given."""
-        return self._coins
 
 
 @claim("Proposition 5")

@@ -40,13 +40,9 @@ Reading: TypeAlias = Callable[[Problem], tuple[int, ...]]
 """Which candidates are in T."""
 
 
-def _ranked(problem: Problem) -> list[int]:
-    return sorted(range(len(problem.scores)), key=lambda r: (-problem.scores[r], r))
-
-
 def _walk(problem: Problem, linked: Callable[[Fraction], bool]) -> tuple[int, ...]:
     """From the best down, as long as each step to the next score is linked."""
-    order = _ranked(problem)
+    order = sorted(range(len(problem.scores)), key=lambda r: (-problem.scores[r], r))
     kept = 1
     while kept < len(order) and linked(
         Fraction(problem.scores[order[kept - 1]] - problem.scores[order[kept]])
