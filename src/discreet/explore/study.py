@@ -13,11 +13,11 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,24 +50,27 @@ def _law(name: str) -> Callable[..., Floats] | None:
     return mechanism_named(name, epsilon=1).facts.law
 
 
+Kept = TypeVar("Kept")
+
+
 def after(seconds: float) -> Callable[[], bool]:
     """Whether so much time has passed: when to stop and leave the rest to the next call."""
     end = time.perf_counter() + seconds
     return lambda: time.perf_counter() > end
 
 
-class Recent:
+class Recent(Generic[Kept]):
     """What was asked for last, by key; the oldest goes when there are too many."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
+        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
         self._lock = threading.RLock()
 
     def __contains__(self, key: object) -> bool:
         return key in self._kept
 
-    def of(self, key: Any, make: Callable[[], Any]) -> Any:
+    def of(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """What is kept under this key, made if need be."""
         with self._lock:
             if key not in self._kept:
@@ -105,8 +108,8 @@ class Study:
         self.cuts = last
         self.cut_errors = self.errors[last]
         self._points: dict[tuple[str, int, Setting | None], Point] = {}
-        self._masses = Recent(_MOST_MASSES)
-        self.answers = Recent(_MOST_ANSWERS)
+        self._masses: Recent[Floats] = Recent(_MOST_MASSES)
+        self.answers: Recent[Any] = Recent(_MOST_ANSWERS)
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -125,7 +128,7 @@ class Study:
             return mechanism.probabilities(setting.scores(self.values))
 
         key = (name, epsilon / setting.range_distance, seen_by(name, setting))
-        return self._masses.of(key, compute)  # type: ignore[no-any-return]  # what is computed there
+        return self._masses.of(key, compute)
 
     def curves(
         self, names: tuple[str, ...], steps: list[int], setting: Setting, passed: Callable[[], bool]
@@ -232,9 +235,9 @@ class Studies:
     """The studies of the scores last looked at, whichever page looks."""
 
     def __init__(self) -> None:
-        self._kept = Recent(_MOST_STUDIES)
+        self._kept: Recent[Study] = Recent(_MOST_STUDIES)
 
     def of(self, values: npt.NDArray[Any]) -> Study:
         """The study of these scores; the same numbers give the same one."""
         digest = hashlib.sha256(values.dtype.str.encode() + values.tobytes()).digest()
-        return self._kept.of(digest, lambda: Study(values))  # type: ignore[no-any-return]  # a study
+        return self._kept.of(digest, lambda: Study(values))
