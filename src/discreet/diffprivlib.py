@@ -31,7 +31,7 @@ class _Selection:
     """What the two have in common: everything but the law of the draw.
 
     Attributes:
-        epsilon: ε, rounded up to a float64.
+        epsilon: ε of one release, kept as a float64 that is rounded up.
         delta: zero.
         guarantee: what every call of ``randomise`` costs.
         sensitivity: as given, like all that follow.

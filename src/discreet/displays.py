@@ -62,7 +62,9 @@ def paragraph(text: str) -> str:
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A table; numbers to the right in at most four digits, everything escaped."""
-    head = "".join(f'<th style="{_CELL.format("left")}">{escape(name)}</th>' for name in headers)
+    head = "".join(
+        f'<th scope="col" style="{_CELL.format("left")}">{escape(name)}</th>' for name in headers
+    )
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return (
         '<table style="border-collapse:collapse;margin-top:6px">'

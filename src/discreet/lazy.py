@@ -53,11 +53,7 @@ class LazyPermuteAndFlip:
     publish it nor let anyone time it; a score function that takes a fixed time does not hide it.
 
     Args:
-        epsilon: ε, what one release may cost.
         bound: the best possible score, public: no data can beat it.
-        sensitivity: Δ, the most that one person changes any one score.
-        monotonic: whether one person moves every score in the same direction.
-        optimize: ``"max"`` to look for the largest score, ``"min"`` for the smallest.
 
     Example:
         >>> mistakes = {"forest": 0, "tree": 3, "coin": 480}

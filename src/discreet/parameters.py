@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from inspect import CO_VARARGS, CO_VARKEYWORDS, cleandoc
+from textwrap import fill
 from types import FunctionType
 from typing import Any
 
@@ -44,7 +45,6 @@ WORDS: Mapping[str, str] = {
     "ApproxDP.epsilon": "ε, as in pure differential privacy.",
     "mechanism": "the mechanism that chooses.",
     "optimize": '"max" if large scores are good, "min" if small ones are.',
-    "scale": "the noise scale in units of the score, in place of ``epsilon``.",
     "neighbours": "which data sets count as neighbours: one person added or removed, or replaced.",
     "optimal_mechanism.neighbours": '``"worst"`` (the program of the paper) or ``"all"``.',
     "optimality_chart.neighbours": '``"worst"`` (the program of the paper) or ``"all"``.',
@@ -73,7 +73,6 @@ WORDS: Mapping[str, str] = {
     "RemoteTable.question.terms": "what else the question is told.",
     "delta": "δ: the probability with which the promise may fail.",
     "size": "how many draws.",
-    "Stage.size": "how many candidates the vectors of this stage have.",
     "purpose": "what it is for, in words without data; the ledger keeps them.",
     "data": "the table: a frame, a relation, a path, or a mapping of columns.",
     "Scope.data": "a folder with the data sets of a paper, or None for look-alikes.",
@@ -83,7 +82,6 @@ WORDS: Mapping[str, str] = {
     "ZCDP.value": "ρ.",
     "LaplaceDominated.value": "ε.",
     "FlippedCoins.value": "ε.",
-    "StreamWitness.value": "the loss that they show.",
     "_Selection.randomise.value": "None; it is there because diffprivlib has it.",
     "_Selection.bias.value": "what diffprivlib takes; nothing is done with it.",
     "randomness": "the operating system's generator, or ``scripted(seed)`` for study that can be repeated.",
@@ -91,7 +89,6 @@ WORDS: Mapping[str, str] = {
     "Exponential.measure": "a public base weight for each candidate, or None for equal ones.",
     "number": "the number asked about.",
     "Claim.number": "the number in the paper.",
-    "output_measure": "the OpenDP measure; max divergence unless given.",
     "bounds": "the least and the greatest value that the grid covers: public.",
     "count": "how many people together, a household for example.",
     "Fixed.count": "how many runs.",
@@ -99,17 +96,13 @@ WORDS: Mapping[str, str] = {
     "seed": "what makes the draws repeatable.",
     "scope": "how much is computed: all of it, or a quick part.",
     "column": "the column asked about.",
-    "per_person": "which of a person's several values counts: least, largest, random or mean.",
-    "outside": "what becomes of a value outside the grid: clamp or drop.",
     "range_distance": "d: the most by which two scores can move apart, in place of ``sensitivity``.",
     "k": "how large scores get on the lattice.",
     "RemoteTable.top_k.k": "how many are chosen.",
     "answers": "the answers in order: crossed or not.",
     "stated": "what is said of the scores, once for all rows.",
     "noise": 'the noise that is added: "exponential", "laplace" or "gumbel".',
-    "SparseVector.noise": '"exponential" or, for comparison, "laplace".',
     "steady": "take work that does not depend on the scores, at some cost in time.",
-    "ledger": "who counts the budget of ``dataset``: a ledger, the address of one, or None for nobody.",
     "rows": "the streams of values, one a row.",
     "Comparison.rows": "one for each mechanism and ε.",
     "path": "where the file is, or is to be written.",
@@ -124,7 +117,6 @@ WORDS: Mapping[str, str] = {
     "claim": "what was claimed.",
     "witness": "the neighbours that refute the claim, or None.",
     "seconds": "how long it took.",
-    "notes": "remarks on how it was done.",
     "quick": "whether only a quick part is computed.",
     "only": "names to choose from all; none chooses all.",
     "out": "the folder that the results go to.",
@@ -132,21 +124,12 @@ WORDS: Mapping[str, str] = {
     "budget": "the name of the budget: a data set, or a part such as ``visits/alice``.",
     "crossover_chart.budget": "the budget that the releases share.",
     "event": "one kind of release: a guarantee, or an event with its count.",
-    "StreamWitness.event": "for (ε, δ), the set of answers.",
     "group": "the declared group of people that the release touches, or None for everyone.",
     "times": "how often each.",
-    "input_domain": "the OpenDP domain of the scores.",
-    "input_metric": "the OpenDP metric on them.",
     "at": "the levels between 0 and 1.",
-    "answer": "what was released.",
-    "guarantee": "what the release costs.",
-    "entry": "the entry in the ledger, or None.",
     "mean": "how many runs are expected.",
-    "threshold": "the number above which a value crosses.",
     "truth": "the probability with which the truth is told.",
     "variant": '"complete" or "naive", as the paper has them.',
-    "threshold_share": "the share of ε that the noise of the threshold takes.",
-    "gap_unit": "the grid on which gaps are told.",
     "thing": "what was released, or is planned.",
     "rows_per_person": "how many rows one person has at most.",
     "reference": "the mechanism to compare with.",
@@ -156,18 +139,7 @@ WORDS: Mapping[str, str] = {
     "level": "how often the error must be met, between 0 and 1.",
     "symmetric": "whether exchanging candidates must change nothing but labels.",
     "shift_invariant": "whether adding a constant to all scores must change nothing.",
-    "relation": "which neighbours: general, monotonic or custom.",
-    "largest": "without bounds: the largest magnitude, 10¹² units by default.",
-    "subject": "what was audited.",
-    "status": '"refuted", "not refuted" or "proved".',
-    "measured": "the largest loss found.",
-    "claimed": "the loss that the claim allows.",
-    "symbol": "the letter of both.",
-    "worst": "the pair with the largest loss found.",
-    "proof": "the page and the theorem that prove the claim, or None.",
     "Guarantee.resting_on.proof": "the page and the theorems that it rests on.",
-    "stages": "how it was sought.",
-    "evaluations": "how many score vectors were evaluated.",
     "draws": "how many answers were drawn.",
     "false_alarm": "how likely a refutation of a true claim is, at most.",
     "estimate": "the loss as estimated from the draws.",
@@ -181,7 +153,6 @@ WORDS: Mapping[str, str] = {
     "fields": "what was read from JSON.",
     "verdict": "proved by computation, consistent with a search, refuted or not checkable.",
     "covered": "the range on which it was checked.",
-    "StatisticalVerdict.covered": "what was searched, where that is no search among candidates.",
     "evidence": "what decides it, in words.",
     "numbers": "the figures behind it.",
     "authors": "who wrote it.",
@@ -203,16 +174,6 @@ WORDS: Mapping[str, str] = {
     "lower": "the least value of the grid.",
     "upper": "the greatest value of the grid.",
     "index": "the position on the grid.",
-    "user": "the column that tells people apart.",
-    "one_row_per_user": "in place of ``user``: nobody has two rows.",
-    "where": 'a public condition on the rows, such as ``"age >= 18"``.',
-    "by": "the column of public groups, of which each is asked.",
-    "groups": "the public groups.",
-    "groups_per_person": "in how many groups one person may be.",
-    "with_people": "whether a noisy number of the people who counted is bought, too.",
-    "people_share": "the share of ε that this number takes.",
-    "groups_share": "the share of ε that finding the groups takes, where only the data knows them.",
-    "engine": "which engine reads a file.",
     "candidate_column": "the column of labels; ``candidate``, or the first one.",
     "score_column": "the column of scores; ``score``, or the second one.",
     "X": "the table of features, one row a person.",
@@ -239,42 +200,23 @@ WORDS: Mapping[str, str] = {
     "page": "the page in ``docs/proofs``.",
     "theorems": "the theorems that Coq has checked.",
     "frame": "the table as an engine's frame.",
-    "points": "how many grid points there are.",
     "at_most": "the largest error that is allowed.",
-    "sharing": "for several quantiles: the most people who share one of the 64 places of a grid point.",
-    "multiplicities": "how many answers each class stands for.",
     "thorough": "whether the search takes its time.",
     "couple": "two neighbouring tables.",
     "one": "a table.",
     "place": "the position of the answer.",
-    "time_limit": "after how many seconds a question to a database is broken off.",
-    "counted": "in place of ``user``: the column that says how many people a row stands for.",
-    "StatisticalVerdict.counted": "what the sizes of the stages count.",
     "covers": "the part of the people that stays within the bound.",
-    "unit": "without bounds: the distance between grid points near zero.",
     "options": "what was compared, the best first.",
     "margin": "how far from the threshold a value must be to be told right.",
     "others": "the mechanisms that choose the largest value, to compare with.",
     "crossings": "how many crossings are paid for.",
     "args": "what the mechanism is built from.",
     "kwargs": "what the mechanism is built from, by name.",
-    "neighbour": "the second score vector or stream, a neighbour of the first.",
-    "outcome": "the telling answer.",
-    "probability": "its probability under the first.",
-    "neighbour_probability": "its probability under the second.",
-    "certainty": "what makes the value certain.",
-    "probabilities": "of all answers under the first.",
-    "neighbour_probabilities": "of all answers under the second.",
-    "other": "for a range, the answer at the other end.",
-    "order": "for zCDP, the order α.",
-    "url": "the address.",
-    "token": "what the desk's owner gave you.",
     "body": "what is sent, as plain data.",
     "key": "a name for this request, so that it is paid once however often it is sent.",
     "question": "the question as plain data.",
     "desk": "the desk that was reached.",
     "above": "the number above which a value counts.",
-    "table": "the name of the table.",
 }
 """What a parameter means, unless its docstring says so."""
 
@@ -282,11 +224,13 @@ _SECTION = re.compile(r"^( *)(?:Args|Attributes):\n((?:\1 +.*\n?|\n)+)", re.M)
 _OBJECTS = ("object", "object | None", "Any")
 
 
-def described(text: str) -> set[str]:
-    """The parameters that a docstring describes itself, under Args or Attributes."""
-    found: set[str] = set()
+def described(text: str) -> dict[str, str]:
+    """The parameters that a docstring describes itself, under Args or Attributes, with its words."""
+    found: dict[str, str] = {}
     for part in _SECTION.finditer(text):
-        found.update(re.findall(rf"^{part[1]}    \**(\w+)(?: \(.*\))?:\s", part[2], re.M))
+        entry = rf"^{part[1]}    \**(\w+)(?: \(.*\))?:(\s.*\n?(?:{part[1]}     +.*\n?)*)"
+        for name, words in re.findall(entry, part[2], re.M):
+            found[name] = " ".join(words.split())
     return found
 
 
@@ -309,11 +253,6 @@ def parameters_of(thing: Any) -> list[tuple[str, str]]:
     ]
 
 
-def words_for(owner: str, name: str) -> str | None:
-    """The words for a parameter of this class or function: its own, or those of all that have it."""
-    return WORDS.get(f"{owner}.{name}", WORDS.get(name))
-
-
 def type_for(name: str, annotation: str) -> str | None:
     """What a person may pass where the code says only that it takes an object."""
     return TYPES.get(name) if annotation in _OBJECTS else None
@@ -321,6 +260,9 @@ def type_for(name: str, annotation: str) -> str | None:
 
 def explain(names: Mapping[str, Any]) -> None:
     """Complete the docstrings of the functions, classes and methods that a module makes public.
+
+    What a docstring leaves out is taken from those of its base classes, then from those of the module's
+    public names that it refers to, as in "see ``Terms``", and else from here.
 
     Example:
         >>> def halve(epsilon: object) -> None:
@@ -333,9 +275,10 @@ def explain(names: Mapping[str, Any]) -> None:
             epsilon (int, float, Fraction, Decimal or str):
                 ε of one release: how much one person may change any probability, as a factor e^ε.
     """
-    for name in names["__all__"]:
-        for owner, thing in _parts(names.get(name)):
-            _complete(owner, thing)
+    public = {name: names.get(name) for name in names["__all__"]}
+    for part in public.values():
+        for owner, thing in _parts(part):
+            _complete(owner, thing, public)
 
 
 def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
@@ -351,15 +294,17 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
                         yield f"{base.__name__}.{name}", inner
 
 
-def _complete(owner: str, thing: Any) -> None:
+def _complete(owner: str, thing: Any, public: Mapping[str, Any]) -> None:
     told = thing.__doc__
     if not told:  # python -OO drops docstrings
         return
     known = described(told)
+    missing = [(name, kind) for name, kind in parameters_of(thing) if name not in known]
+    elsewhere = _told_elsewhere(thing, public) if missing else {}
     added = [
         _line(name, type_for(name, annotation), words)
-        for name, annotation in parameters_of(thing)
-        if name not in known and (words := words_for(owner, name))
+        for name, annotation in missing
+        if (words := WORDS.get(f"{owner}.{name}") or elsewhere.get(name) or WORDS.get(name))
     ]
     if not added:
         return
@@ -374,6 +319,20 @@ def _complete(owner: str, thing: Any) -> None:
     thing.__doc__ = f"{text[:at].rstrip()}\n\nArgs:\n{lines}\n\n{text[at:]}".rstrip()
 
 
+def _told_elsewhere(thing: Any, public: Mapping[str, Any]) -> dict[str, str]:
+    """What base classes say of parameters, and what the public names say that a docstring refers to."""
+    family = thing.__mro__ if isinstance(thing, type) else (thing,)
+    named = [name for part in family for name in re.findall(r"``(\w+)``", part.__doc__ or "")]
+    others = [public[name] for name in named if name in public and public[name] is not thing]
+    found: dict[str, str] = {}
+    for part in (*family, *others):
+        found = described(part.__doc__ or "") | found
+    return found
+
+
 def _line(name: str, kind: str | None, words: str) -> str:
     head = f"    {name} ({kind}):" if kind else f"    {name}:"
-    return f"{head} {words}" if len(head) + len(words) < 100 else f"{head}\n        {words}"
+    if len(head) + len(words) < 100:
+        return f"{head} {words}"
+    further = " " * 8
+    return f"{head}\n{fill(words, 100, initial_indent=further, subsequent_indent=further)}"

@@ -49,12 +49,18 @@ class Scores:
         Fraction(1, 1)
     """
 
-    __slots__ = ("_candidates", "_monotonic", "_range_distance", "_sensitivity", "_values")
-    _candidates: Sequence[Any]
-    _monotonic: bool
-    _range_distance: Fraction
-    _sensitivity: Fraction | None
-    _values: npt.NDArray[Any]
+    __slots__: Mapping[str, str] | tuple[()] = {
+        "candidates": "The labels, in the order of ``values``.",
+        "monotonic": "Whether one person moves all scores in the same direction.",
+        "range_distance": "d: the most by which two candidates' scores can move apart between neighbours.",
+        "sensitivity": "Δ, or None where the range distance was given instead.",
+        "values": "The scores: a read-only NumPy array, of exact rationals where no machine type holds them.",
+    }
+    candidates: Sequence[Any]
+    monotonic: bool
+    range_distance: Fraction
+    sensitivity: Fraction | None
+    values: npt.NDArray[Any]
 
     def __init__(
         self,
@@ -76,47 +82,22 @@ class Scores:
         if len(array) == 0:
             raise ScoresError("there must be at least one candidate")
         set_once = object.__setattr__
-        set_once(self, "_values", array)
-        set_once(self, "_candidates", _labels(candidates, len(array)))
-        set_once(self, "_sensitivity", delta)
-        set_once(self, "_monotonic", bool(monotonic))
-        set_once(self, "_range_distance", distance)
+        set_once(self, "values", array)
+        set_once(self, "candidates", _labels(candidates, len(array)))
+        set_once(self, "sensitivity", delta)
+        set_once(self, "monotonic", bool(monotonic))
+        set_once(self, "range_distance", distance)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("Scores are frozen")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in Scores.__slots__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name in self.__slots__:
+        for name in Scores.__slots__:
             object.__setattr__(self, name, state[name])
-        self._values.flags.writeable = False
-
-    @property
-    def values(self) -> npt.NDArray[Any]:
-        """The scores: a read-only NumPy array (of exact rationals where no machine type holds them)."""
-        return self._values
-
-    @property
-    def candidates(self) -> Sequence[Any]:
-        """The labels, in the order of ``values``."""
-        return self._candidates
-
-    @property
-    def sensitivity(self) -> Fraction | None:
-        """Δ, or None where the range distance was given instead."""
-        return self._sensitivity
-
-    @property
-    def monotonic(self) -> bool:
-        """Whether one person moves all scores in the same direction."""
-        return self._monotonic
-
-    @property
-    def range_distance(self) -> Fraction:
-        """d: the most by which two candidates' scores can move apart between neighbours."""
-        return self._range_distance
+        self.values.flags.writeable = False
 
     def on_grid(self, step: object) -> Scores:
         """These scores rounded to multiples of ``step``, which must divide Δ: then Δ is kept.
@@ -133,22 +114,22 @@ class Scores:
             [Fraction(3, 10), Fraction(1, 10)]
         """
         grid = positive("step", step)
-        if self._sensitivity is None:
+        if self.sensitivity is None:
             raise ParameterError("on_grid needs scores with ⟨sensitivity⟩, not ⟨range_distance⟩")
-        if (self._sensitivity / grid).denominator != 1:
+        if (self.sensitivity / grid).denominator != 1:
             raise ParameterError(
                 f"⟨step⟩{step!r} is not allowed: ⟨sensitivity⟩ must be a multiple of it"
             )
         # Halves go up, never to even: only then do two scores a whole number of steps apart stay so.
         half = Fraction(1, 2)
         rounded = [
-            math.floor(Fraction(value) / grid + half) * grid for value in self._values.tolist()
+            math.floor(Fraction(value) / grid + half) * grid for value in self.values.tolist()
         ]
         return Scores(
             rounded,
-            candidates=self._candidates,
-            sensitivity=self._sensitivity,
-            monotonic=self._monotonic,
+            candidates=self.candidates,
+            sensitivity=self.sensitivity,
+            monotonic=self.monotonic,
         )
 
     def _repr_html_(self) -> str:
@@ -158,15 +139,15 @@ class Scores:
         )
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self.values)
 
     def __repr__(self) -> str:
         distance = (
-            f"range_distance={self._range_distance}"
-            if self._sensitivity is None
-            else f"sensitivity={self._sensitivity}, monotonic={self._monotonic}"
+            f"range_distance={self.range_distance}"
+            if self.sensitivity is None
+            else f"sensitivity={self.sensitivity}, monotonic={self.monotonic}"
         )
-        return f"Scores({counted(len(self), 'candidate')}, {self._values.dtype}, {distance})"
+        return f"Scores({counted(len(self), 'candidate')}, {self.values.dtype}, {distance})"
 
 
 def distances_of(

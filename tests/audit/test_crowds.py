@@ -129,7 +129,7 @@ def test_the_catalogue_holds_neighbours_of_the_stated_size(monotonic: bool) -> N
 
 
 @pytest.mark.parametrize(
-    "loss", [PureLoss(1), RangeLoss(1), RenyiLoss(1), HockeyStickLoss(Fraction(1, 2), Fraction(0))]
+    "loss", [PureLoss(1), RangeLoss(1), RenyiLoss(1), HockeyStickLoss(Fraction(0), Fraction(1, 2))]
 )
 def test_blocks_lose_what_their_members_lose(loss: Any) -> None:
     counts = [1, 5, 3]

@@ -28,10 +28,6 @@ def test_bad_arguments_of_the_balls_are_refused() -> None:
             reference.permute_and_flip_ball(gammas)
     with pytest.raises(ParameterError):
         reference.exponential_ball([zero], bits=10)
-    with pytest.raises(ParameterError):
-        reference.exponential_randomized_response_ball([zero], [True], Fraction(3, 2))
-    with pytest.raises(ScoresError):
-        reference.exponential_randomized_response_ball([zero], [False], Fraction(1, 2))
 
 
 @settings(max_examples=40, deadline=None)

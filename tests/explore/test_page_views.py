@@ -155,9 +155,9 @@ def test_recorded_verdicts_are_there_at_once_with_filters(visit: Go) -> None:
     )
     expect(page.locator("#claims-count")).to_contain_text("proved by computation")
     shown = page.locator("#claims .state").all_inner_texts()
-    assert shown == [finding.verdict for finding in record.findings.values()]
+    assert shown == [finding["verdict"] for finding in record.findings.values()]
     page.locator("#claims-verdict").select_option(REFUTED)
-    refuted = [name for name, found in record.findings.items() if found.verdict == REFUTED]
+    refuted = [name for name, found in record.findings.items() if found["verdict"] == REFUTED]
     expect(rows).to_have_count(len(refuted))
     expect(page.locator("#claims .witness")).to_have_count(len(refuted))
     page.locator("#claims-paper").select_option("noisy-max")

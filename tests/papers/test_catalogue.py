@@ -214,8 +214,9 @@ def assert_recorded(result: CheckedClaim) -> None:
     """Word for word; figures to six digits, because float64 differs a little between machines."""
     fresh, kept = short(result), recorded().findings[result.claim.id]
     refresh = "the record is out of date: make pages, or python -m discreet.papers.recorded"
-    for name in ("verdict", "covered", "evidence", "numbers", "witness"):
-        found, told = (getattr(one, name) or "" for one in (fresh, kept))
+    assert fresh.keys() == kept.keys()
+    for name in kept:
+        found, told = fresh[name] or "", kept[name] or ""
         assert FIGURE.sub("#", found) == FIGURE.sub("#", told), refresh
         figures = [[float(figure) for figure in FIGURE.findall(text)] for text in (found, told)]
         assert figures[0] == pytest.approx(figures[1], rel=1e-6), refresh
@@ -237,6 +238,7 @@ def test_published_figures_are_reported_as_they_are(dpbench: Path) -> None:
 
 def test_data_that_is_missing_or_broken(tmp_path: Path) -> None:
     (entry,) = chosen_claims(only=["permute-and-flip/section-6-mode"])
+    assert "--data FOLDER" in outcome(entry).finding.evidence
     absent = outcome(entry, data=tmp_path).finding
     assert absent.verdict == NOT_CHECKABLE
     assert "HEPTH" in absent.evidence

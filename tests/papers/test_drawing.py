@@ -10,8 +10,7 @@ import pytest
 
 from discreet.analysis.charts.style import look_of
 from discreet.mechanisms import MECHANISMS
-from discreet.papers.drawing.axes import Label, extent, log_ticks, share, spread, value_at
-from discreet.papers.drawing.chart import LOOKS
+from discreet.papers.drawing import LOOKS, Label, Ruler, log_ticks, spread
 from discreet.papers.figure import Axis
 
 
@@ -40,12 +39,13 @@ def test_log_ticks_are_few_and_inside(low: float, high: float) -> None:
 
 @pytest.mark.parametrize("log", [False, True])
 def test_from_value_to_place_and_back(log: bool) -> None:
-    axis, domain = Axis("", log=log), (2.0, 50.0)
+    ruler = Ruler(Axis("", log=log), 2.0, 50.0, pixels=300)
     for value in (2.0, 7.0, 50.0):
-        assert value_at(axis, domain, share(axis, domain, value)) == pytest.approx(value)
-    low, high = extent(axis, [np.array([3.0, 4.0]), np.array([]), np.array([9.0])])
-    assert low < 3
-    assert high > 9
+        assert ruler.value(ruler.place(value)) == pytest.approx(value)
+    assert ruler.place(50.0) == 300
+    fitted = Ruler.over(Axis("", log=log), [np.array([3.0, 4.0]), np.array([]), np.array([9.0])], 1)
+    assert fitted.low < 3
+    assert fitted.high > 9
 
 
 def test_looks_differ_without_colour() -> None:

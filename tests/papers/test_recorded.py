@@ -27,7 +27,7 @@ def _result(verdict: str) -> CheckedClaim:
 def test_every_claim_is_recorded_in_order() -> None:
     record = recorded()
     assert list(record.findings) == [entry.id for entry in all_claims()]
-    assert {finding.verdict for finding in record.findings.values()} <= set(VERDICTS)
+    assert {finding["verdict"] for finding in record.findings.values()} <= set(VERDICTS)
 
 
 def test_the_page_of_the_documentation_says_the_same() -> None:
@@ -36,10 +36,10 @@ def test_the_page_of_the_documentation_says_the_same() -> None:
     for entry in all_claims():
         finding = recorded().findings[entry.id]
         part = page.partition(f"`{entry.id}`\n")[2].partition("\n### ")[0]
-        assert f"**{finding.verdict}**" in part, entry.id
-        assert f"- evidence: {finding.evidence}\n" in part + "\n", entry.id
-        if finding.witness is not None:
-            assert f"- witness: {finding.witness}" in part, entry.id
+        assert f"**{finding['verdict']}**" in part, entry.id
+        assert f"- evidence: {finding['evidence']}\n" in part + "\n", entry.id
+        if finding["witness"] is not None:
+            assert f"- witness: {finding['witness']}" in part, entry.id
 
 
 def test_what_is_written_is_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_what_is_written_is_what_is_read(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(module, "__file__", str(tmp_path / "recorded.py"))
     module.write([result])
     assert (tmp_path / module.FILE).read_text(encoding="utf-8") == text_of([result])
-    assert short(result).covered == "n ≤ 3"
+    assert short(result)["covered"] == "n ≤ 3"
 
 
 def test_a_check_that_failed_is_not_recorded() -> None:

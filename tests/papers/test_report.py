@@ -8,6 +8,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -124,7 +125,7 @@ def test_the_page_opens_offline(report: tuple[Path, list[DrawnFigure]]) -> None:
     for link in re.findall(r'href="(figures/[^"]+)"', page):
         assert (report[0] / link).is_file()
     for target in re.findall(r'href="#([^"]+)"', page):
-        assert f'id="{target}"' in page
+        assert f'id="{unquote(target)}"' in page
     assert "synthetic" in page
     assert "What differs" in page
 

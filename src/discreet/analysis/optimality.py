@@ -325,14 +325,22 @@ def permute_and_flip_dual(epsilon: object, *, n: int, k: int) -> dict[Place, flo
         >>> least("0.9625") >= 0, least("0.9624") >= 0
         (True, False)
     """
-    decay = math.exp(-float(positive("epsilon", epsilon)))
-    prices: dict[Place, float] = {}
+    return dual_prices(math.exp(-float(positive("epsilon", epsilon))), n=n, k=k)
+
+
+def dual_prices(decay: Any, *, n: int, k: int, growth: Any = 1) -> dict[Place, Any]:
+    """The dual solution at e^−ε = ``decay``: exact if that is rational.
+
+    Every score vector weighs ``growth`` to the number of its best candidates.
+    """
+    prices: dict[Place, Any] = {}
     for levels in sorted(classes(n, k), key=lambda q: q.count(0)):
         zeros = levels.count(0)
-        top = 0.0
+        top = 0 * decay
         if zeros > 1:
             for steps in range(1, k + 1):
                 top -= prices[tuple(sorted([*levels[1:], steps])), steps] * decay**steps / zeros
         prices[levels, 0] = top
-        prices.update(((levels, level), level + zeros * top) for level in set(levels) if level)
+        for level in set(levels) - {0}:
+            prices[levels, level] = growth**zeros * level + zeros * top
     return prices

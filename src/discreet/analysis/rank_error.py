@@ -31,11 +31,7 @@ def rank_error(
     """The rank error that no answer exceeds with this probability, whatever the data.
 
     Args:
-        at: the levels.
         points: how many points the public grid has.
-        epsilon: what the question costs.
-        with_probability: how sure it is to be.
-        neighbours: the relation.
         sharing: for several quantiles: the most people who share one of the 64 places of a grid point.
 
     Example:

@@ -7,14 +7,14 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 from discreet.audit.exact import audit
 from discreet.audit.statistical import statistical_audit
 from discreet.audit.verdicts import Verdict
-from discreet.guarantees import Guarantee
+from discreet.guarantees import Guarantee, PureDP
 from discreet.numbers.exact import positive
 
 _PACKAGES = {"wrong": "discreet"}
@@ -29,7 +29,8 @@ class Adapter:
         library: the library's name, as before the colon.
         mechanism: the mechanism's name, as after it.
         module: what is imported; the adapter runs where that is installed.
-        make: from ε to what is audited and, if it is not PureDP(ε), the claim.
+        run: what is audited, a function of an input and of ``cost``, the ε.
+        claim: from ε to what the library claims.
         epsilon: the ε at which the observatory looks.
         sampled: whether the code can only be run.
         options: what else the audit is told.
@@ -44,7 +45,8 @@ class Adapter:
     library: str
     mechanism: str
     module: str
-    make: Callable[[Fraction], tuple[Any, Guarantee]]
+    run: Callable[..., Any]
+    claim: Callable[[Fraction], Guarantee] = PureDP
     epsilon: str = "1"
     sampled: bool = False
     options: dict[str, Any] = field(default_factory=dict)
@@ -77,12 +79,14 @@ class Adapter:
     def audit(self, epsilon: object = None, **options: Any) -> Verdict:
         """Run the audit at this ε."""
         cost = positive("epsilon", self.epsilon if epsilon is None else epsilon)
-        subject, claim = self.make(cost)
-
-        @wraps(subject)
-        def named(*given: Any) -> Any:
-            return subject(*given)
-
-        named.__name__ = self.name
+        subject = wraps(self.run)(partial(self.run, cost=cost))
+        subject.__name__ = self.name
         check = statistical_audit if self.sampled else audit
-        return check(named, claim, **{**self.options, **options})
+        return check(subject, self.claim(cost), **{**self.options, **options})
+
+
+def adapter(
+    library: str, mechanism: str, module: str | None = None, **told: Any
+) -> Callable[[Callable[..., Any]], Adapter]:
+    """Make an adapter of a function of an input and of ``cost``; the module has the library's name."""
+    return lambda run: Adapter(library, mechanism, module or library, run, **told)

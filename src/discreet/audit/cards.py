@@ -28,13 +28,9 @@ def headline(verdict: Verdict) -> str:
         >>> headline(audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2))
         'PermuteAndFlip(epsilon=1) is PureDP(1): proved'
     """
-    if verdict.status == "refuted":
-        return f"{verdict.subject} is not {verdict.claim}: refuted"
-    if verdict.status == "suspect":
-        return f"{verdict.subject} does not seem to be {verdict.claim}: suspect"
-    if verdict.status == "proved":
-        return f"{verdict.subject} is {verdict.claim}: proved"
-    return f"{verdict.subject} may be {verdict.claim}: not refuted"
+    verb = {"refuted": "is not", "suspect": "does not seem to be", "proved": "is"}
+    said = verb.get(verdict.status, "may be")
+    return f"{verdict.subject} {said} {verdict.claim}: {verdict.status}"
 
 
 def figures(verdict: Verdict) -> str:

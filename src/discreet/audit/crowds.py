@@ -149,6 +149,11 @@ def offsets(noise_scale: float, delta: float) -> list[float]:
     return [-value for value in sorted(far, reverse=True)] + [0.0, *sorted(far)]
 
 
+def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
+    """What is moved far out: a tie, and a lead of Δ."""
+    return [np.zeros(size), np.eye(1, size)[0] * grid.delta]
+
+
 def lopsided(size: int, delta: float) -> Floats:
     """Vectors in which one or two scores are enormous and the others are not."""
     rows = []

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.audit.certificates import as_float, exceeds, least_loss
 from discreet.audit.inputs import Found, Inputs, InputSearch
-from discreet.audit.losses import Loss, loss_for
+from discreet.audit.losses import Loss, as_float, exceeds, loss_for
 from discreet.audit.regularity import Regular, audit_regularity
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
 from discreet.audit.search import Pair, Progress, Search, silent
@@ -257,15 +255,10 @@ def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tup
         subject.log_masses(rows, monotonic=relation.monotonic, plainly=True),
         [subject.scores(row, monotonic=relation.monotonic) for row in rows],
         size=len(pair.scores),
+        shown=[plain(pair.scores), plain(pair.neighbour)],
+        relation=relation.name,
     )
-    return in_blocks(
-        replace(
-            witness,
-            scores=plain(pair.scores),
-            neighbour=plain(pair.neighbour),
-            relation=relation.name,
-        )
-    ), refutes
+    return in_blocks(witness), refutes
 
 
 def certify_inputs(
@@ -274,13 +267,20 @@ def certify_inputs(
     """The same for inputs of another kind."""
     if not inputs.contains(couple):
         raise AssertionError("the search left the neighbour relation")
-    witness, refutes = _certified(subject, loss, subject.log_laws(couple), list(couple), size=0)
-    first, second = (inputs.shown(one) for one in couple)
-    return replace(witness, scores=first, neighbour=second, relation=inputs.relation), refutes
+    shown = [inputs.shown(one) for one in couple]
+    logs = subject.log_laws(couple)
+    return _certified(subject, loss, logs, couple, size=0, shown=shown, relation=inputs.relation)
 
 
 def _certified(
-    subject: Subject, loss: Loss, logs: Any, given: list[Any], *, size: int
+    subject: Subject,
+    loss: Loss,
+    logs: Any,
+    given: Iterable[Any],
+    *,
+    size: int,
+    shown: list[tuple[Any, ...]],
+    relation: str,
 ) -> tuple[Witness, bool]:
     from flint import arb
 
@@ -289,15 +289,16 @@ def _certified(
         balls = [subject.balls(one, size) for one in given]
         width = max(logs.shape[1], *(len(part) for part, _ in balls))
         first, second = (part + [arb(0)] * (width - len(part)) for part, _ in balls)
-        value = least_loss(loss, first, second, detail)
+        way = (second, first) if detail.swapped else (first, second)
+        value = loss.ball(*way, detail)
         refutes = exceeds(value, loss.claimed)
     middles = [tuple(_middle(ball) for ball in part) for part in (first, second)]
     answers = tuple(subject.answers(size))
     return (
         Witness(
-            scores=(),
-            neighbour=(),
-            relation="",
+            scores=shown[0],
+            neighbour=shown[1],
+            relation=relation,
             outcome=detail.outcome,
             probability=middles[0][detail.outcome],
             neighbour_probability=middles[1][detail.outcome],

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.audit.bounds import AnswerSet, LossBound
-from discreet.audit.crowds import crowds, lopsided, offsets
+from discreet.audit.crowds import crowds, far_bases, lopsided, offsets
 from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.samplers import Counts, OutOfTime, Sampler
 from discreet.audit.shapes import shapes
@@ -49,11 +49,6 @@ def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float)
     return found[:: stride + (stride % 2 == 0)] if stride > 1 else found
 
 
-def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
-    """What is moved far out: a tie, and a lead of Δ."""
-    return [np.zeros(size), np.eye(1, size)[0] * grid.delta]
-
-
 def far_out(
     size: int, relation: Relation, grid: ScoreGrid, noise_scale: float
 ) -> Iterator[Proposal]:
@@ -82,9 +77,7 @@ def _pair_of(first: Floats, second: Floats, relation: Relation) -> Proposal:
 class Suspect:
     """A pair of neighbours and the event that tells them apart, the likelier side first."""
 
-    scores: tuple[float, ...]
-    neighbour: tuple[float, ...]
-    relation: Relation
+    pair: Proposal
     event: AnswerSet
 
 
@@ -124,12 +117,12 @@ class Exploration:
                 one, two = self.sampler.both(scores, neighbour, size, monotonic=relation.monotonic)
             except OutOfTime:
                 return _sorted(found), looked
-            for first, second, a, b in (
-                (one, two, scores, neighbour),
-                (two, one, neighbour, scores),
+            for first, second, pair in (
+                (one, two, (scores, neighbour, relation)),
+                (two, one, (neighbour, scores, relation)),
             ):
-                best = self._best_event(first, second, self.claimed)
-                found.append((best[0], Suspect(a, b, relation, best[1])))
+                stands_out, event = self._best_event(first, second, self.claimed)
+                found.append((stands_out, Suspect(pair, event)))
         return _sorted(found), len(pairs)
 
     def _best_event(self, first: Counts, second: Counts, claimed: float) -> tuple[float, AnswerSet]:
@@ -181,7 +174,7 @@ class Exploration:
         """The few that still stand out after sixteen times as many draws, made afresh."""
         self.sampler.forget()
         suspects = [suspect for _, suspect in _sorted(self.found)]
-        pairs = list(dict.fromkeys((s.scores, s.neighbour, s.relation) for s in suspects))
+        pairs = list(dict.fromkeys(suspect.pair for suspect in suspects))
         again, _ = self._ranked(pairs, 16 * self.size)
         chosen = [suspect for _, suspect in again] or suspects
         return chosen[: _KEPT[1]]

@@ -6,7 +6,7 @@ any kind, losses, certificates, verdicts) is the same for all. Tables are one ki
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Protocol
@@ -17,8 +17,8 @@ from discreet.audit.losses import Loss
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Stage
 
-Couple = tuple[Hashable, Hashable]
-"""Two neighbouring inputs."""
+Couple = tuple[Any, Any]
+"""Two neighbouring inputs, which are hashable values."""
 
 _AT_ONCE = 256
 _KEPT = 4
@@ -26,7 +26,7 @@ _WORTHWHILE = 1e-9
 
 
 class Inputs(Protocol):
-    """A kind of input: which are tried, which are neighbours. Inputs are hashable values."""
+    """A kind of input: which are tried, which are neighbours."""
 
     relation: str
     """The neighbour relation in a word or two."""
@@ -45,11 +45,11 @@ class Inputs(Protocol):
         """Whether the two are neighbours, exactly."""
         ...
 
-    def size(self, one: Hashable) -> int:
+    def size(self, one: Any) -> int:
         """How large an input is."""
         ...
 
-    def shown(self, one: Hashable) -> tuple[Any, ...]:
+    def shown(self, one: Any) -> tuple[Any, ...]:
         """An input as a tuple that people can read."""
         ...
 

@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
-from discreet.audit.adapters import Adapter
+from discreet.audit.adapters import Adapter, adapter
 from discreet.audit.tables import Tables, unrolled
 from discreet.audit.wrong import WRONG
+from discreet.distribution import permute_and_flip
 from discreet.errors import ParameterError
-from discreet.guarantees import ApproxDP, Guarantee, PureDP
+from discreet.guarantees import ApproxDP
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.scores import Scores
+
+_CHECKED: dict[str, Any] = {"n": (2, 3, 100), "starts": 2}
+"""Where every utility is checked, which takes time."""
 
 # ---- diffprivlib ---------------------------------------------------------------------------------
 
@@ -42,101 +45,82 @@ def _diffprivlib_on(scores: Any, name: str, cost: Fraction) -> Any:
     )
 
 
-def _diffprivlib_exponential(cost: Fraction) -> tuple[Any, Guarantee]:
-    def law(scores: Any) -> list[Any]:
-        from flint import arb
+@adapter("diffprivlib", "Exponential", options=_CHECKED)
+def _diffprivlib_exponential(scores: Any, cost: Fraction) -> list[Any]:
+    from flint import arb
 
-        mechanism = _diffprivlib_on(scores, "Exponential", cost)
-        # It draws against running sums, each of which is rounded.
-        return [
-            arb(float(part), 2.0**-48) for part in np.diff(mechanism._probabilities, prepend=0.0)
-        ]
-
-    return law, PureDP(cost)
+    mechanism = _diffprivlib_on(scores, "Exponential", cost)
+    # It draws against running sums, each of which is rounded.
+    return [arb(float(part), 2.0**-48) for part in np.diff(mechanism._probabilities, prepend=0.0)]
 
 
-def _diffprivlib_permute_and_flip(cost: Fraction) -> tuple[Any, Guarantee]:
-    from discreet.distribution import permute_and_flip
-
-    def law(scores: Any) -> Any:
-        mechanism = _diffprivlib_on(scores, "PermuteAndFlip", cost)
-        return permute_and_flip(-np.asarray(mechanism._probabilities, dtype=np.float64))
-
-    return law, PureDP(cost)
+@adapter("diffprivlib", "PermuteAndFlip", options=_CHECKED)
+def _diffprivlib_permute_and_flip(scores: Any, cost: Fraction) -> Any:
+    mechanism = _diffprivlib_on(scores, "PermuteAndFlip", cost)
+    return permute_and_flip(-np.asarray(mechanism._probabilities, dtype=np.float64))
 
 
-def _diffprivlib_categorical(cost: Fraction) -> tuple[Any, Guarantee]:
+_GROUPS = {"A0": "A", "A1": "A", "B0": "B", "B1": "B", "B2": "B"}
+
+
+@adapter(
+    "diffprivlib",
+    "ExponentialCategorical",
+    epsilon="4",
+    options={"inputs": Tables(_GROUPS, rows=1, most=1, neighbours="replace")},
+    about="one person's value is replaced by any other",
+)
+def _diffprivlib_categorical(table: tuple[str, ...], cost: Fraction) -> dict[str, float]:
     """Two groups whose weights are balanced at ε/2, which is where the library tests for balance."""
     epsilon = float(cost)
-    groups = {"A0": "A", "A1": "A", "B0": "B", "B1": "B", "B2": "B"}
     near, apart = 0.999999, math.exp(-epsilon / 2)
     # The same total for every row: 1 + w(A,A) + 3·w(A,B) = 1 + 2·w(B,B) + 2·w(A,B).
     weights = {"AA": near, "AB": apart, "BB": (near + apart) / 2}
     utilities = [
-        [one, two, -2 / epsilon * math.log(weights["".join(sorted(groups[one] + groups[two]))])]
-        for one in groups
-        for two in groups
+        [one, two, -2 / epsilon * math.log(weights["".join(sorted(_GROUPS[one] + _GROUPS[two]))])]
+        for one in _GROUPS
+        for two in _GROUPS
         if one < two
     ]
-
-    def law(table: tuple[str, ...]) -> dict[str, float]:
-        mechanism = _diffprivlib("ExponentialCategorical")(epsilon=epsilon, utility_list=utilities)
-        total = mechanism._normalising_constant[table[0]]
-        return {
-            target: float(mechanism._get_prob(table[0], target)) / total
-            for target in mechanism._normalising_constant
-        }
-
-    return law, PureDP(cost)
+    mechanism = _diffprivlib("ExponentialCategorical")(epsilon=epsilon, utility_list=utilities)
+    total = mechanism._normalising_constant[table[0]]
+    return {
+        target: float(mechanism._get_prob(table[0], target)) / total
+        for target in mechanism._normalising_constant
+    }
 
 
 # ---- the others ----------------------------------------------------------------------------------
 
 
-def _opendp_noisy_max(cost: Fraction) -> tuple[Any, Guarantee]:
+@adapter(
+    "opendp",
+    "make_noisy_max",
+    sampled=True,
+    options={"n": (2, 3), "samples": 50_000, "explore": 200, "monotonic": False},
+)
+def _opendp_noisy_max(scores: Any, size: int, cost: Fraction) -> Any:
     prelude = importlib.import_module("opendp.prelude")
     prelude.enable_features("contrib")
-    space = (
+    measurement = prelude.m.make_noisy_max(
         prelude.vector_domain(prelude.atom_domain(T=float, nan=False)),
         prelude.linf_distance(T=float),
         prelude.max_divergence(),
+        scale=float(scores.range_distance / cost),
     )
-
-    def sample(scores: Any, size: int) -> Any:
-        measurement = prelude.m.make_noisy_max(*space, scale=float(scores.range_distance / cost))
-        values = scores.tolist()
-        return np.array([measurement(values) for _ in range(size)])
-
-    return sample, PureDP(cost)
+    values = scores.tolist()
+    return np.array([measurement(values) for _ in range(size)])
 
 
-def _mbi(cost: Fraction) -> tuple[Any, Guarantee]:
-    def law(scores: Any) -> Any:
-        seen = _Asked()
-        kind = importlib.import_module("mechanism").Mechanism
-        made = kind(float(cost), 0, bounded=False, prng=seen)
-        made.exponential_mechanism(
-            np.array(scores.values), float(cost), sensitivity=float(scores.range_distance) / 2
-        )
-        return seen.probabilities
-
-    return law, PureDP(cost)
-
-
-@contextmanager
-def _in_place_of(module: Any, name: str, value: Any) -> Iterator[None]:
-    """Let a module use another function for a while."""
-    kept = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, kept)
-
-
-def _numpy_random() -> Any:
-    """The generator that a library draws from; nothing here draws from it."""
-    return importlib.import_module("numpy.random")
+@adapter("mbi", "exponential_mechanism", "mechanism", about="its folder mechanisms on the path")
+def _mbi(scores: Any, cost: Fraction) -> Any:
+    seen = _Asked()
+    kind = importlib.import_module("mechanism").Mechanism
+    made = kind(float(cost), 0, bounded=False, prng=seen)
+    made.exponential_mechanism(
+        np.array(scores.values), float(cost), sensitivity=float(scores.range_distance) / 2
+    )
+    return seen.probabilities
 
 
 class _Asked:
@@ -149,26 +133,30 @@ class _Asked:
         return 0
 
 
-def _pipeline_dp(cost: Fraction) -> tuple[Any, Guarantee]:
-    def law(scores: Any) -> Any:
-        kind = importlib.import_module("pipeline_dp.dp_computations").ExponentialMechanism
-        given = SimpleNamespace(
-            score=lambda place: float(scores[place]),
-            global_sensitivity=float(scores.sensitivity),
-            is_monotonic=scores.monotonic,
-        )
-        return kind(given)._calculate_probabilities(float(cost), list(range(len(scores))))
-
-    return law, PureDP(cost)
+@adapter("pipeline-dp", "ExponentialMechanism", "pipeline_dp", options=_CHECKED)
+def _pipeline_dp(scores: Any, cost: Fraction) -> Any:
+    kind = importlib.import_module("pipeline_dp.dp_computations").ExponentialMechanism
+    given = SimpleNamespace(
+        score=lambda place: float(scores[place]),
+        global_sensitivity=float(scores.sensitivity),
+        is_monotonic=scores.monotonic,
+    )
+    return kind(given)._calculate_probabilities(float(cost), list(range(len(scores))))
 
 
-def _smartnoise_mwem(cost: Fraction) -> tuple[Any, Guarantee]:
+@adapter(
+    "smartnoise-synth",
+    "MWEM",
+    "snsynth",
+    options={"n": 3, "starts": 2},
+    about="one selection step, the first query measured before",
+)
+def _smartnoise_mwem(scores: Any, cost: Fraction) -> dict[Any, Any]:
     """One selection step, with the first query already measured; scores are the queries' errors."""
     module = importlib.import_module("snsynth.mwem")
+    errors = [abs(float(value)) for value in scores]  # an error is never negative
 
-    def run(scores: Any, choose: Any) -> int:
-        errors = [abs(float(value)) for value in scores]  # an error is never negative
-
+    def run(_scores: Any, choose: Any) -> int:
         class Generator:
             @staticmethod
             def random() -> float:
@@ -184,13 +172,10 @@ def _smartnoise_mwem(cost: Fraction) -> tuple[Any, Guarantee]:
         step.measure_only, step.max_retries_exp_mechanism, step.debug = False, 10, False
         step.accountant = []
         queries = [_Query(error) for error in errors]
-        with (
-            _in_place_of(module, "random", Generator),
-            _in_place_of(_numpy_random(), "choice", uniformly),
-        ):
+        with patch.object(module, "random", Generator), _drawing(choice=uniformly):
             return int(step._exponential_mechanism(None, None, queries, float(cost), {0: []}, 0))
 
-    return unrolled(run), PureDP(cost)
+    return unrolled(run)(scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,113 +186,69 @@ class _Query:
         return self.size
 
 
-def _dp_topk_peeling(cost: Fraction) -> tuple[Any, Guarantee]:
+def _drawing(**functions: Any) -> Any:
+    """Other functions for a while in the generator that a library draws from; nothing here draws from it."""
+    return patch.multiple(importlib.import_module("numpy.random"), **functions)
+
+
+@adapter(
+    "dp_topk",
+    "pnf_peeling_mechanism",
+    options={"n": (2, 3), "starts": 2, "monotonic": False},
+    about="a person replaced",
+)
+def _dp_topk_peeling(scores: Any, cost: Fraction) -> dict[Any, Any]:
     """The best of the counts under replacement of a person, where two counts move by one each."""
     module = importlib.import_module("dp_topk.baseline_mechanisms")
+    values = np.array(scores.values)
 
-    def run(scores: Any, choose: Any) -> int:
-        values = np.array(scores.values)
-
+    def run(_scores: Any, choose: Any) -> int:
         def noise(scale: float, size: int) -> Any:
             best = Scores(values, sensitivity=scores.sensitivity)
             won = choose(PermuteAndFlip(scale=Fraction(scale)).ball_probabilities(best))
             return np.where(np.arange(size) == won, np.inf, 0.0)
 
-        with _in_place_of(_numpy_random(), "exponential", noise):
+        with _drawing(exponential=noise):
             return int(module.pnf_peeling_mechanism(values, 1, float(cost))[0])
 
-    return unrolled(run), PureDP(cost)
+    return unrolled(run)(scores)
 
 
 _ROUNDS = 100
 
 
-def _dp_accounting_rdp(cost: Fraction) -> tuple[Any, Guarantee]:
-    """A hundred runs of the exponential mechanism, told as how often the first of two won."""
+def _reported_by_dp_accounting(cost: Fraction) -> ApproxDP:
     events = importlib.import_module("dp_accounting")
-    accounting = importlib.import_module("dp_accounting.rdp")
-    accountant = accounting.RdpAccountant()
+    accountant = importlib.import_module("dp_accounting.rdp").RdpAccountant()
     accountant.compose(events.ExponentialMechanismDpEvent(float(cost)), _ROUNDS)
     delta = Fraction(1, 10**6)
-    reported = Fraction(float(accountant.get_epsilon(float(delta))))
-
-    def law(scores: Any) -> dict[int, Any]:
-        # A lead is cut off far out: neighbours stay neighbours, and what is left is no float's fault.
-        lead = min(max(float(scores[0]) - float(scores[1]), -50.0), 50.0)
-        first, second = Exponential(epsilon=cost).ball_probabilities(
-            Scores([lead, 0.0], sensitivity=scores.sensitivity)
-        )
-        return {
-            wins: math.comb(_ROUNDS, wins) * first**wins * second ** (_ROUNDS - wins)
-            for wins in range(_ROUNDS + 1)
-        }
-
-    return law, ApproxDP(reported, delta)
+    return ApproxDP(Fraction(float(accountant.get_epsilon(float(delta)))), delta)
 
 
-def _adapters() -> Iterator[Adapter]:
-    small: dict[str, Any] = {"n": (2, 3), "starts": 2}
-    # Every utility is checked, which takes time.
-    checked: dict[str, Any] = {"n": (2, 3, 100), "starts": 2}
-    for name, make in (
-        ("Exponential", _diffprivlib_exponential),
-        ("PermuteAndFlip", _diffprivlib_permute_and_flip),
-    ):
-        yield Adapter("diffprivlib", name, "diffprivlib", make, options=checked)
-    yield Adapter(
-        "diffprivlib",
-        "ExponentialCategorical",
-        "diffprivlib",
-        _diffprivlib_categorical,
-        epsilon="4",
-        options={
-            "inputs": Tables(["A0", "A1", "B0", "B1", "B2"], rows=1, most=1, neighbours="replace")
-        },
-        about="one person's value is replaced by any other",
+@adapter(
+    "dp-accounting",
+    "RdpAccountant",
+    "dp_accounting",
+    claim=_reported_by_dp_accounting,
+    options={"n": 2, "starts": 0, "monotonic": False},
+    about="the exponential mechanism composed a hundred times",
+)
+def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:
+    """A hundred runs of the exponential mechanism, told as how often the first of two won."""
+    # A lead is cut off far out: neighbours stay neighbours, and what is left is no float's fault.
+    lead = min(max(float(scores[0]) - float(scores[1]), -50.0), 50.0)
+    first, second = Exponential(epsilon=cost).ball_probabilities(
+        Scores([lead, 0.0], sensitivity=scores.sensitivity)
     )
-    yield Adapter(
-        "opendp",
-        "make_noisy_max",
-        "opendp",
-        _opendp_noisy_max,
-        sampled=True,
-        options={"n": (2, 3), "samples": 50_000, "explore": 200, "monotonic": False},
-    )
-    yield Adapter(
-        "mbi", "exponential_mechanism", "mechanism", _mbi, about="its folder mechanisms on the path"
-    )
-    yield Adapter(
-        "pipeline-dp", "ExponentialMechanism", "pipeline_dp", _pipeline_dp, options=checked
-    )
-    yield Adapter(
-        "smartnoise-synth",
-        "MWEM",
-        "snsynth",
-        _smartnoise_mwem,
-        options={"n": 3, "starts": 2},
-        about="one selection step, the first query measured before",
-    )
-    yield Adapter(
-        "dp_topk",
-        "pnf_peeling_mechanism",
-        "dp_topk",
-        _dp_topk_peeling,
-        options={**small, "monotonic": False},
-        about="a person replaced",
-    )
-    yield Adapter(
-        "dp-accounting",
-        "RdpAccountant",
-        "dp_accounting",
-        _dp_accounting_rdp,
-        options={"n": 2, "starts": 0, "monotonic": False},
-        about="the exponential mechanism composed a hundred times",
-    )
-    for name, case in WRONG.items():
-        yield Adapter("wrong", name, "discreet", case.make, options=case.options, about=case.about)
+    return {
+        wins: math.comb(_ROUNDS, wins) * first**wins * second ** (_ROUNDS - wins)
+        for wins in range(_ROUNDS + 1)
+    }
 
 
-ADAPTERS: dict[str, Adapter] = {adapter.name: adapter for adapter in _adapters()}
+ADAPTERS: dict[str, Adapter] = {
+    each.name: each for each in (*(v for v in globals().values() if isinstance(v, Adapter)), *WRONG)
+}
 """Every adapter by its name, ``library:mechanism``."""
 
 

@@ -1,15 +1,18 @@
-"""The privacy loss of a pair of neighbours in each measure: quickly in floats, for the search.
+"""The privacy loss of a pair of neighbours in each measure: in floats for the search, in balls for certainty.
 
-Every loss looks at both directions of a pair. Rows of log-probabilities in, one number per row out;
-infinite where one neighbour can give an answer that the other cannot.
+Every loss looks at both directions of a pair. In floats: rows of log-probabilities in, one number per row
+out; infinite where one neighbour can give an answer that the other cannot. What balls show of a witness is
+then a proof (docs/proofs/auditing.md).
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +27,7 @@ from discreet.guarantees import (
     LaplaceDominated,
     PureDP,
 )
+from discreet.numbers.balls import ball_of
 from discreet.numbers.exact import Exact
 from discreet.numbers.searches import peak
 
@@ -45,26 +49,54 @@ class Detail:
     threshold: float | None = None
 
 
-class Loss(Protocol):
-    """A measure of loss and the value that is claimed for it."""
+@dataclass(frozen=True, slots=True)
+class Loss(ABC):
+    """A measure of loss, and the claim: no pair of neighbours loses more than this."""
 
-    @property
-    def claimed(self) -> Exact:
-        """The claim: no pair of neighbours loses more than this."""
-        ...
+    claimed: Exact
+    symbol: ClassVar[str] = "ε"
 
-    @property
-    def symbol(self) -> str:
-        """The letter of what is measured."""
-        ...
-
+    @abstractmethod
     def values(self, first: Floats, second: Floats) -> Floats:
-        """The loss of each pair of rows."""
-        ...
+        """The loss of each pair of rows, the larger of both directions."""
 
+    @abstractmethod
     def detail(self, first: Floats, second: Floats) -> Detail:
         """Where the loss of one pair comes from."""
-        ...
+
+    @abstractmethod
+    def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
+        """A ball around the loss that ``detail`` points at, its lower end certain; None where infinite.
+
+        ``first`` is the likelier side already.
+        """
+
+
+class _TwoWayLoss(Loss):
+    """A loss of one distribution against another, taken both ways."""
+
+    def values(self, first: Floats, second: Floats) -> Floats:
+        """The larger of both directions."""
+        return np.maximum(self._one_way(first, second), self._one_way(second, first))
+
+    def detail(self, first: Floats, second: Floats) -> Detail:
+        """The direction that loses more, and where that comes from."""
+        swapped = bool(self._finest(second, first) > self._finest(first, second))
+        if swapped:
+            first, second = second, first
+        return replace(self._shown_by(first, second), swapped=swapped)
+
+    @abstractmethod
+    def _one_way(self, first: Floats, second: Floats) -> Floats:
+        """The loss of the first rows against the second."""
+
+    def _finest(self, first: Floats, second: Floats) -> Any:
+        """The same for a single row, as well as it can be found."""
+        return self._one_way(first, second)
+
+    @abstractmethod
+    def _shown_by(self, first: Floats, second: Floats) -> Detail:
+        """Where that comes from, for a single row."""
 
 
 def log_ratios(first: Floats, second: Floats) -> Floats:
@@ -88,12 +120,8 @@ def collapsed(masses: Floats, counts: Sequence[int]) -> Floats:
     return np.concatenate([blocks + np.log(counts), masses[:, ends[-1] :]], axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class PureLoss:
+class PureLoss(Loss):
     """The largest |ln P(r) − ln Q(r)|."""
-
-    claimed: Exact
-    symbol: str = "ε"
 
     def values(self, first: Floats, second: Floats) -> Floats:
         """The loss of each pair of rows."""
@@ -105,13 +133,13 @@ class PureLoss:
         outcome = int(np.abs(ratios).argmax())
         return Detail(outcome, swapped=bool(ratios[outcome] < 0))
 
+    def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
+        """The log-ratio of that answer."""
+        return ball_log_ratio(first[detail.outcome], second[detail.outcome])
 
-@dataclass(frozen=True, slots=True)
-class RangeLoss:
+
+class RangeLoss(Loss):
     """The distance from the least to the largest log-ratio."""
-
-    claimed: Exact
-    symbol: str = "ε"
 
     def values(self, first: Floats, second: Floats) -> Floats:
         """The loss of each pair of rows."""
@@ -126,30 +154,37 @@ class RangeLoss:
         ratios = log_ratios(first, second)
         return Detail(int(np.nanargmax(ratios)), other=int(np.nanargmin(ratios)))
 
+    def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
+        """The log-ratio of one answer, less that of the other."""
+        assert detail.other is not None
+        high = ball_log_ratio(first[detail.outcome], second[detail.outcome])
+        low = ball_log_ratio(second[detail.other], first[detail.other])
+        return None if high is None or low is None else high + low
+
 
 @dataclass(frozen=True, slots=True)
-class HockeyStickLoss:
+class HockeyStickLoss(_TwoWayLoss):
     """The δ that is needed at the claimed ε: the sum of P(r) − e^ε Q(r) where positive."""
 
     epsilon: Exact
-    claimed: Exact
-    symbol: str = "δ"
-
-    def values(self, first: Floats, second: Floats) -> Floats:
-        """The loss of each pair of rows."""
-        return np.maximum(self._one_way(first, second), self._one_way(second, first))
+    symbol: ClassVar[str] = "δ"
 
     def _one_way(self, first: Floats, second: Floats) -> Floats:
         return hockey_stick(first, second, float(self.epsilon))
 
-    def detail(self, first: Floats, second: Floats) -> Detail:
-        """The event that shows the loss."""
-        swapped = bool(self._one_way(second, first) > self._one_way(first, second))
-        if swapped:
-            first, second = second, first
-        excess = _excess(first, second, float(self.epsilon))
-        event = tuple(int(place) for place in np.flatnonzero(excess > 0))
-        return Detail(int(excess.argmax()), swapped=swapped, event=event)
+    def _shown_by(self, first: Floats, second: Floats) -> Detail:
+        return _event(first, second, float(self.epsilon))
+
+    def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
+        """The excess of that event."""
+        return _ball_excess(first, second, detail.event, ball_of(Fraction(self.epsilon)))
+
+
+def _event(first: Floats, second: Floats, epsilon: float) -> Detail:
+    """All answers that are likelier by more than e^ε."""
+    excess = _excess(first, second, epsilon)
+    event = tuple(int(place) for place in np.flatnonzero(excess > 0))
+    return Detail(int(excess.argmax()), event=event, threshold=epsilon)
 
 
 def _excess(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
@@ -168,27 +203,22 @@ def hockey_stick(first: Floats, second: Floats, epsilon: float | Floats) -> Floa
 _ORDERS = (1.5, 4.0, 32.0)
 
 
-@dataclass(frozen=True, slots=True)
-class RenyiLoss:
+class RenyiLoss(_TwoWayLoss):
     """The largest D_α/α over orders α > 1, with the limit α → 1, the divergence of Kullback and Leibler."""
 
-    claimed: Exact
-    symbol: str = "ρ"
+    symbol: ClassVar[str] = "ρ"
 
-    def values(self, first: Floats, second: Floats) -> Floats:
-        """The loss of each pair of rows, over a few orders."""
-        best = np.maximum(kullback_leibler(first, second), kullback_leibler(second, first))
-        for order in _ORDERS:
-            one = renyi(first, second, order)
-            best = np.maximum(best, np.maximum(one, renyi(second, first, order)) / order)
-        return np.asarray(best)
+    def _one_way(self, first: Floats, second: Floats) -> Floats:
+        orders = [renyi(first, second, order) / order for order in _ORDERS]
+        return np.asarray(np.max([kullback_leibler(first, second), *orders], axis=0))
 
-    def detail(self, first: Floats, second: Floats) -> Detail:
-        """The order that loses most, refined between the grid's points; 1 is the limit."""
-        found = [self._best_order(first, second), self._best_order(second, first)]
-        swapped = found[1][0] > found[0][0]
-        ratios = log_ratios(second, first) if swapped else log_ratios(first, second)
-        return Detail(int(np.nanargmax(ratios)), swapped=swapped, order=found[swapped][1])
+    def _finest(self, first: Floats, second: Floats) -> Any:
+        return self._best_order(first, second)[0]
+
+    def _shown_by(self, first: Floats, second: Floats) -> Detail:
+        """By the order that loses most; 1 is the limit."""
+        ratios = log_ratios(first, second)
+        return Detail(int(np.nanargmax(ratios)), order=self._best_order(first, second)[1])
 
     @staticmethod
     def _best_order(first: Floats, second: Floats) -> tuple[float, float]:
@@ -202,6 +232,26 @@ class RenyiLoss:
         top = peak(value, points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)])
         # Near order 1 the sum cancels; the limit has its own formula.
         return max((at_one, 1.0), (value(top) if top > math.log(2e-3) else 0.0, 1 + math.exp(top)))
+
+    def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
+        """The quotient at that order."""
+        from flint import arb
+
+        order, total = detail.order, arb(0)
+        assert order is not None
+        alpha = ball_of(Fraction(order))
+        for p, q in zip(first, second, strict=True):
+            if p.is_zero():
+                continue
+            if q.is_zero():
+                return None
+            if not p > 0 or not q > 0:
+                # x·ln(x/y) ≥ −y/e, and x^α·y^(1−α) ≥ 0: what is unknown can only lower the sum this far.
+                total = total - (q.upper() if order == 1 else arb(0))
+                continue
+            ratio = p / q
+            total += p * ratio.log() if order == 1 else p * (ratio.log() * (alpha - 1)).exp()
+        return total if order == 1 else total.log() / (alpha - 1) / alpha
 
 
 def renyi(first: Floats, second: Floats, order: float) -> Floats:
@@ -229,21 +279,14 @@ def kullback_leibler(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.where((first == -np.inf) | np.isnan(ratios), 0.0, terms).sum(axis=-1))
 
 
-@dataclass(frozen=True, slots=True)
-class LaplaceLoss:
+class LaplaceLoss(_TwoWayLoss):
     """The least ε whose Laplace pair dominates: δ(x) ≤ 1 − e^((x−ε)/2) for every x ≥ 0."""
 
-    claimed: Exact
-    symbol: str = "ε"
-
-    def values(self, first: Floats, second: Floats) -> Floats:
-        """The loss of each pair of rows."""
-        return np.asarray(
-            np.maximum(self._one_way(first, second)[0], self._one_way(second, first)[0])
-        )
+    def _one_way(self, first: Floats, second: Floats) -> Floats:
+        return self._needed(first, second)[0]
 
     @staticmethod
-    def _one_way(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    def _needed(first: Floats, second: Floats) -> tuple[Floats, Floats]:
         """The least ε and the threshold x that requires it.
 
         Between two log-ratios δ(x) = P(S) − e^x Q(S) for one set S, so that x − 2 ln(1 − δ(x)) is
@@ -269,16 +312,52 @@ class LaplaceLoss:
                 best = np.maximum(best, needed)
         return best, at
 
-    def detail(self, first: Floats, second: Floats) -> Detail:
-        """The event and the threshold x that require the largest ε."""
-        one, other = self._one_way(first, second), self._one_way(second, first)
-        swapped = bool(other[0] > one[0])
-        if swapped:
-            first, second = second, first
-        x = float((other if swapped else one)[1])
-        excess = _excess(first, second, x)
-        event = tuple(int(place) for place in np.flatnonzero(excess > 0))
-        return Detail(int(excess.argmax()), swapped=swapped, event=event, threshold=x)
+    def _shown_by(self, first: Floats, second: Floats) -> Detail:
+        return _event(first, second, float(self._needed(first, second)[1]))
+
+    def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
+        """The ε that the event requires at its threshold."""
+        assert detail.threshold is not None
+        threshold = ball_of(Fraction(detail.threshold))
+        survivor = 1 - _ball_excess(first, second, detail.event, threshold)
+        return None if survivor.is_zero() else threshold - 2 * survivor.log()
+
+
+# ---- in balls ----------------------------------------------------------------------------------
+
+
+def ball_log_ratio(first: Any, second: Any) -> Any:
+    """The log-ratio ln P − ln Q, None for infinity; where Q may be zero only its upper end is used."""
+    from flint import arb
+
+    if second.is_zero() and first > 0:
+        return None
+    if not first > 0:
+        return arb(float("-inf"))
+    return (first / (second if second > 0 else second.upper())).log()
+
+
+def _ball_excess(
+    first: Sequence[Any], second: Sequence[Any], event: Sequence[int], epsilon: Any
+) -> Any:
+    from flint import arb
+
+    inside = sum((first[place] for place in event), arb(0))
+    return inside - epsilon.exp() * sum((second[place] for place in event), arb(0))
+
+
+def exceeds(value: Any, claimed: Any) -> bool:
+    """Whether a loss (None for infinity) is certainly above the claim."""
+    if claimed == math.inf:
+        return False
+    return value is None or bool(value > ball_of(Fraction(claimed)))
+
+
+def as_float(value: Any) -> float:
+    """A loss ball as a figure: its middle, or its lower end where the ball is wide."""
+    if value is None:
+        return math.inf
+    return float(value.mid() if value.rad() < 1e-6 else value.lower())
 
 
 def loss_for(claim: Guarantee) -> Loss:
@@ -297,7 +376,7 @@ def loss_for(claim: Guarantee) -> Loss:
             raise ParameterError(
                 "a claim of infinite epsilon says nothing: there is nothing to audit"
             )
-        return HockeyStickLoss(epsilon, delta)
+        return HockeyStickLoss(delta, epsilon)
     raise ParameterError(
         f"⟨claim⟩{claim!r} is not allowed: give PureDP, BoundedRange, ZCDP, ApproxDP or Regular()"
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
-from discreet.audit.certificates import as_float, exceeds, log_ratio
+from discreet.audit.losses import as_float, ball_log_ratio, exceeds
 from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.search import Progress
 from discreet.audit.shapes import scattered, shapes
@@ -52,12 +53,11 @@ class Regular:
 class _Change:
     """A change of scores after which ``outcome``'s probability must be (at least) that of ``image``."""
 
-    rule: str
     scores: Floats
     changed: Floats
     outcome: int
     image: int
-    one_sided: bool
+    one_sided: bool = False
 
 
 def audit_regularity(
@@ -72,24 +72,31 @@ def audit_regularity(
     began: float,
 ) -> Verdict:
     """Search for a change of scores that breaks one of the rules; the loss is a log-ratio."""
-    stages, worst = list[Stage](), list[tuple[float, _Change, Relation]]()
-    for number, relation in enumerate(relations):
-        for size in sizes:
-            if progress is not None:
-                share = (number * len(sizes) + sizes.index(size)) / (len(sizes) * len(relations))
-                progress(f"regularity, {size} candidates", share)
-            rows = _rows(size, grid, seed)
-            for rule, changes in _rules(claim, rows, grid, subject.largest_is_best).items():
-                pairs, value, change = _largest(subject, relation, changes)
-                stages.append(
-                    Stage(name=rule, relation=relation.name, size=size, pairs=pairs, largest=value)
+    stages, worst = list[Stage](), list[tuple[float, str, _Change, Relation]]()
+    turns = list(product(relations, sizes))
+    for turn, (relation, size) in enumerate(turns):
+        if progress is not None:
+            progress(f"regularity, {size} candidates", turn / len(turns))
+        rules: dict[str, list[_Change]] = {}
+        for row in _rows(size, grid, seed):
+            for rule, change in _changes(claim, row, grid, subject.largest_is_best):
+                rules.setdefault(rule, []).append(change)
+        for rule, changes in rules.items():
+            value, change = _largest(subject, relation, changes)
+            stages.append(
+                Stage(
+                    name=rule,
+                    relation=relation.name,
+                    size=size,
+                    pairs=len(changes),
+                    largest=value,
                 )
-                if change is not None:
-                    worst.append((value, change, relation))
+            )
+            worst.append((value, rule, change, relation))
     worst.sort(key=lambda entry: -entry[0])
     witness, refuted = None, False
-    for _value, change, relation in worst[:5]:
-        found, breaks = _certified(subject, change, relation)
+    for _value, rule, change, relation in worst[:5]:
+        found, breaks = _certified(subject, rule, change, relation)
         if witness is None or (breaks, found.value) > (refuted, witness.value):
             witness, refuted = found, breaks
     measured = 0.0 if witness is None else max(0.0, witness.value)
@@ -120,61 +127,37 @@ def _rows(size: int, grid: ScoreGrid, seed: int) -> Floats:
     return rows[::stride]
 
 
-def _rules(
-    claim: Regular, rows: Floats, grid: ScoreGrid, largest: bool
-) -> dict[str, list[_Change]]:
-    rules: dict[str, list[_Change]] = {}
+def _changes(
+    claim: Regular, row: Floats, grid: ScoreGrid, largest: bool
+) -> Iterator[tuple[str, _Change]]:
+    """Changes of one score vector, each with the rule that it tries."""
+    places = range(len(row))
     if claim.symmetric:
-        rules["symmetry"] = list(_exchanges(rows))
-    if claim.shift_invariant:
-        rules["shift invariance"] = list(_shifts(rows, grid))
-    if claim.monotonic:
-        rules["monotonicity"] = list(_raises(rows, grid, largest))
-    return rules
-
-
-def _exchanges(rows: Floats) -> Iterator[_Change]:
-    for row in rows:
-        for place in range(1, len(row)):
+        for place in places[1:]:
             changed = row.copy()
             changed[[0, place]] = row[[place, 0]]
             # Everyone's probability must move with them.
-            for outcome in range(len(row)):
+            for outcome in places:
                 image = {0: place, place: 0}.get(outcome, outcome)
-                yield _Change("symmetry", row, changed, outcome, image, False)
-
-
-def _shifts(rows: Floats, grid: ScoreGrid) -> Iterator[_Change]:
-    for row in rows:
+                yield "symmetry", _Change(row, changed, outcome, image)
+    if claim.shift_invariant:
         for shift in (grid.delta, -3.5 * grid.delta, 100 * grid.delta):
-            for outcome in range(len(row)):
-                yield _Change("shift invariance", row, row + shift, outcome, outcome, False)
+            for outcome in places:
+                yield "shift invariance", _Change(row, row + shift, outcome, outcome)
+    if claim.monotonic:
+        # Any change that must not hurt r is a sequence of moves of one candidate.
+        for place, move in product(places, (grid.delta, grid.delta / 2)):
+            raised = row.copy()
+            raised[place] += move if largest else -move
+            for outcome in places:
+                pair = (row, raised) if outcome == place else (raised, row)
+                yield "monotonicity", _Change(*pair, outcome, outcome, one_sided=True)
 
 
-def _raises(rows: Floats, grid: ScoreGrid, largest: bool) -> Iterator[_Change]:
-    # Any change that must not hurt r is a sequence of moves of one candidate.
-    for row in rows:
-        for place in range(len(row)):
-            for move in (grid.delta, grid.delta / 2):
-                changed = row.copy()
-                changed[place] += move if largest else -move
-                for outcome in range(len(row)):
-                    if outcome == place:
-                        yield _Change("monotonicity", row, changed, outcome, outcome, True)
-                    else:
-                        yield _Change("monotonicity", changed, row, outcome, outcome, True)
-
-
-def _largest(
-    subject: Subject, relation: Relation, changes: list[_Change]
-) -> tuple[int, float, _Change | None]:
-    if not changes:
-        return 0, 0.0, None
-    before = subject.log_masses(
-        np.array([change.scores for change in changes]), monotonic=relation.monotonic, plainly=True
-    )
-    after = subject.log_masses(
-        np.array([change.changed for change in changes]), monotonic=relation.monotonic, plainly=True
+def _largest(subject: Subject, relation: Relation, changes: list[_Change]) -> tuple[float, _Change]:
+    before, after = (
+        subject.log_masses(np.array(rows), monotonic=relation.monotonic, plainly=True)
+        for rows in zip(*((change.scores, change.changed) for change in changes), strict=True)
     )
     places = np.arange(len(changes))
     with np.errstate(invalid="ignore"):
@@ -186,26 +169,28 @@ def _largest(
     both_ways = np.array([not change.one_sided for change in changes])
     values = np.where(both_ways, np.abs(falls), falls)
     place = int(np.argmax(values))
-    return len(changes), max(0.0, float(values[place])), changes[place]
+    return max(0.0, float(values[place])), changes[place]
 
 
-def _certified(subject: Subject, change: _Change, relation: Relation) -> tuple[Witness, bool]:
+def _certified(
+    subject: Subject, rule: str, change: _Change, relation: Relation
+) -> tuple[Witness, bool]:
     with precision(BITS):
         balls = [
             subject.balls(subject.scores(row, monotonic=relation.monotonic), len(row))
             for row in (change.scores, change.changed)
         ]
         before, after = balls[0][0][change.outcome], balls[1][0][change.image]
-        value = log_ratio(before, after)
+        value = ball_log_ratio(before, after)
         if not change.one_sided and not exceeds(value, 0):
-            value = log_ratio(after, before)
+            value = ball_log_ratio(after, before)
         breaks = exceeds(value, 0)
     first, second = ([float(ball) for ball in part] for part, _ in balls)
     return (
         Witness(
             scores=plain(change.scores),
             neighbour=plain(change.changed),
-            relation=change.rule,
+            relation=rule,
             outcome=change.outcome,
             probability=first[change.outcome],
             neighbour_probability=second[change.image],

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,15 +90,7 @@ def rounding_test(
         for verdict in _judged(sampler, (one, two), epsilon * abs(one - two), size, error)
     ]
     best = max(found, key=lambda verdict: verdict.loss - verdict.allowed)
-    return RoundingVerdict(
-        leaks=best.loss > best.allowed,
-        inputs=best.inputs,
-        event=best.event,
-        shares=best.shares,
-        loss=best.loss,
-        allowed=best.allowed,
-        false_alarm=false_alarm,
-    )
+    return replace(best, leaks=best.loss > best.allowed, false_alarm=false_alarm)
 
 
 def _judged(

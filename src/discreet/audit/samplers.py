@@ -53,8 +53,10 @@ class Sampler:
         counts = self._tallies.get(key, np.zeros(len(key[1]), dtype=np.int64))
         missing = size - int(counts.sum())
         if missing > 0:
-            counts = _sum(counts, self._fresh(key, missing))
-            self._tallies[key] = counts
+            scores = AuditedScores(
+                np.array(key[1]), sensitivity=self.sensitivity, monotonic=monotonic
+            )
+            self._tallies[key] = counts = _sum(counts, self.count(scores, missing))
         return counts
 
     def both(
@@ -71,22 +73,12 @@ class Sampler:
         known = tuple(self._answers.get(size, ()))
         return (*range(size), *known) if known else ()
 
-    def count(self, scores: Any, size: int) -> Counts:
-        """Counts of each answer over fresh draws on these very scores."""
-        return self._drawn(scores, size)
-
     def forget(self) -> None:
         """Drop all tallies: what follows is independent of what was seen."""
         self._tallies.clear()
 
-    def _fresh(self, key: tuple[bool, tuple[float, ...]], size: int) -> Counts:
-        monotonic, row = key
-        scores = AuditedScores(
-            np.array(row, dtype=np.float64), sensitivity=self.sensitivity, monotonic=monotonic
-        )
-        return self._drawn(scores, size)
-
-    def _drawn(self, scores: Any, size: int) -> Counts:
+    def count(self, scores: Any, size: int) -> Counts:
+        """Counts of each answer over fresh draws on these very scores."""
         counts = np.zeros(len(scores), dtype=np.int64)
         others = self._answers.setdefault(len(scores), {})
         while size > 0:

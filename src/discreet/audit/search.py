@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.audit.crowds import FEW_TOTALS, LARGEST, TOTALS, Crowd, crowds, lopsided, offsets
+from discreet.audit.crowds import (
+    FEW_TOTALS,
+    LARGEST,
+    TOTALS,
+    Crowd,
+    crowds,
+    far_bases,
+    lopsided,
+    offsets,
+)
 from discreet.audit.losses import Loss, collapsed
 from discreet.audit.relations import Floats, Relation, ScoreGrid
 from discreet.audit.shapes import lattice, lattice_shape, scattered, shapes
@@ -37,6 +46,11 @@ class Pair:
     value: float
     scores: tuple[float, ...]
     neighbour: tuple[float, ...]
+
+    @classmethod
+    def of(cls, value: float, scores: Floats, neighbour: Floats) -> Pair:
+        """Two rows of arrays, and the loss found there."""
+        return cls(float(value), tuple(scores.tolist()), tuple(neighbour.tolist()))
 
 
 @dataclass(slots=True)
@@ -141,11 +155,8 @@ class Search:
             pairs += len(values)
             place = int(np.argmax(values))
             if best is None or values[place] > best.value * (1 + _WORTHWHILE):
-                best = Pair(
-                    float(values[place]),
-                    tuple(corner[here].reshape(-1, size)[place].tolist()),
-                    tuple(corner[there].reshape(-1, size)[place].tolist()),
-                )
+                ends = (corner[part].reshape(-1, size)[place] for part in (here, there))
+                best = Pair.of(values[place], *ends)
         self._record("lattice", size, pairs, best, float(points.max()))
 
     def _structured(self, size: int) -> None:
@@ -164,15 +175,9 @@ class Search:
                 # Far out a sum of floats is rounded: what is no neighbour then is left out.
                 near = [self._is_neighbour(row, other) for other in neighbours]
                 neighbours = neighbours[near]
-            if not len(neighbours):
-                continue
-            masses = self._masses(np.concatenate([row[None], neighbours]), plainly=plainly)
-            values = self.loss.values(np.broadcast_to(masses[0], masses[1:].shape), masses[1:])
-            pairs += len(values)
-            place = int(np.argmax(values))
-            kept.append(
-                Pair(float(values[place]), tuple(row.tolist()), tuple(neighbours[place].tolist()))
-            )
+            if len(neighbours):
+                pairs += len(neighbours)
+                kept.append(self._worst(row[None], neighbours, plainly=plainly))
         kept.sort(key=lambda pair: -pair.value)
         magnitude = float(np.abs(rows).max())
         self._record(name, rows.shape[1], pairs, kept[0] if kept else None, magnitude)
@@ -187,9 +192,7 @@ class Search:
         """Common offsets, enormous scores, and the places between offsets where the law changes."""
         delta = self.grid.delta
         far = offsets(self.noise_scale, delta)
-        ahead = np.zeros(size)
-        ahead[0] = delta
-        bases = [np.zeros(size), ahead]
+        bases = far_bases(size, self.grid)
         rows = np.concatenate(
             [[base + c for c in sorted(far, key=abs) for base in bases], lopsided(size, delta)]
         )
@@ -218,9 +221,7 @@ class Search:
         first, second = base + low, base + high
         if not self._is_neighbour(first, second):
             return None
-        two = self._masses(np.array([first, second]), plainly=True)
-        value = float(self.loss.values(two[:1], two[1:])[0])
-        return Pair(value, tuple(first.tolist()), tuple(second.tolist()))
+        return self._worst(first[None], second[None], plainly=True)
 
     # ---- climbing ------------------------------------------------------------------------------
 
@@ -267,19 +268,21 @@ class Search:
 
     def _best_of(self, here: Floats, there: Floats) -> Pair | None:
         if self.relation.custom is not None:
-            found = list[Pair]()
-            for row in np.unique(here, axis=0):
-                neighbours = self.relation.structured(row, self.grid.delta)
-                if len(neighbours):
-                    found.append(self._worst(np.broadcast_to(row, neighbours.shape), neighbours))
+            found = [
+                self._worst(row[None], neighbours)
+                for row in np.unique(here, axis=0)
+                if len(neighbours := self.relation.structured(row, self.grid.delta))
+            ]
             return max(found, key=lambda pair: pair.value, default=None)
         return self._worst(here, self.relation.clip(here, there, self.grid.delta))
 
-    def _worst(self, here: Floats, there: Floats) -> Pair:
-        masses = self._masses(np.concatenate([here, there]))
-        values = self.loss.values(masses[: len(here)], masses[len(here) :])
+    def _worst(self, here: Floats, there: Floats, *, plainly: bool = False) -> Pair:
+        """The worst of pairs of rows; a single row ``here`` stands against all."""
+        masses = self._masses(np.concatenate([here, there]), plainly=plainly)
+        first, second = masses[: len(here)], masses[len(here) :]
+        values = self.loss.values(np.broadcast_to(first, second.shape), second)
         place = int(np.argmax(values))
-        return Pair(float(values[place]), tuple(here[place].tolist()), tuple(there[place].tolist()))
+        return Pair.of(values[place], np.broadcast_to(here, there.shape)[place], there[place])
 
     # ---- crowds --------------------------------------------------------------------------------
 
@@ -303,9 +306,9 @@ class Search:
 
     def _keep_crowd(self, name: str, pairs: int, value: float, crowd: Crowd) -> None:
         sign = 1.0 if self.subject.largest_is_best else -1.0
-        first, second = (tuple((sign * row).tolist()) for row in crowd.rows())
-        magnitude = max(map(abs, first))
-        self._record(name, crowd.size, pairs, Pair(value, first, second), magnitude)
+        first, second = (sign * row for row in crowd.rows())
+        magnitude = float(np.abs(first).max())
+        self._record(name, crowd.size, pairs, Pair.of(value, first, second), magnitude)
 
     def _crowds(self, total: int) -> list[tuple[float, Crowd]]:
         delta, hair = self.grid.delta, self.grid.step

@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from discreet.audit.certificates import as_float, exceeds
+from discreet.audit.losses import as_float, exceeds
 from discreet.audit.relations import Floats
 from discreet.audit.search import Progress
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
@@ -26,7 +26,6 @@ from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
 from discreet.numbers.balls import precision
 from discreet.numbers.exact import float_up, refuse, whole
-from discreet.numbers.printing import jsonable
 
 Answer: TypeAlias = bool | Fraction
 """False for below, True for above, or the number that was released in place of "above"."""
@@ -94,9 +93,10 @@ class StreamWitness(Witness):
     times: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The witness as plain values."""
-        names = [part.name for part in fields(self) if getattr(self, part.name) not in (None, ())]
-        return {name: jsonable(getattr(self, name)) for name in names if name != "outcome"}
+        """The witness as plain values; its answers are told in order, so that none stands out."""
+        told = Witness.as_dict(self)
+        del told["outcome"]
+        return told
 
     def __str__(self) -> str:
         def row(values: Sequence[Any]) -> str:

@@ -8,15 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from discreet.audit.bounds import LossBound, bound_for, frequencies
 from discreet.audit.confidence import error_rate
 from discreet.audit.crowds import offsets
 from discreet.audit.exact import claimed_noise_scale, numbers_of_candidates, relations_for
 from discreet.audit.exploration import FAR, FEW, Exploration, Suspect, far_out, proposed
 from discreet.audit.relations import Neighbours, ScoreGrid
-from discreet.audit.samplers import OutOfTime, Sampler
+from discreet.audit.samplers import Counts, OutOfTime, Sampler
 from discreet.audit.search import Progress, silent
 from discreet.audit.verdicts import Verdict, Witness, plain
 from discreet.guarantees import Guarantee
@@ -51,12 +49,7 @@ class StatisticalVerdict(Verdict):
         """The verdict as plain values, ready for JSON."""
         # The zero-argument super() does not survive the rebuilding of a class with slots.
         told = Verdict.as_dict(self)
-        return {
-            **told,
-            "draws": self.draws,
-            "false_alarm": self.false_alarm,
-            "estimate": self.estimate,
-        }
+        return told | {name: getattr(self, name) for name in ("draws", "false_alarm", "estimate")}
 
 
 def statistical_audit(
@@ -80,22 +73,19 @@ def statistical_audit(
     size. Every bound is that of Clopper and Pearson, and all bounds of all rounds share ``false_alarm``
     equally (Bonferroni), so that a true claim is called suspect with at most that probability, however
     the pairs were found (``docs/proofs/auditing.md``). The word "refuted" is left to exact witnesses.
+    The other arguments are those of ``audit``.
 
     Args:
         function: a mechanism, ``function(scores, size)`` that returns positions or a list of answers of any
             kind, or ``function(scores)`` that returns one; an exception or a NaN is an answer like any
             other, and a float counts as the multiple of half the noise scale below it.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP`` or ``ApproxDP``.
-        sensitivity: Δ, the most that one person changes any one score.
-        monotonic: whether all scores move in one direction; None tries both.
         n: how many candidates, a number or several; None tries 2, 3 and 5, and crowds of 30.
-        neighbours: a neighbour relation of one's own.
         samples: the most draws for one score vector.
         false_alarm: the largest probability of calling a claim suspect that is true.
         explore: draws for each score vector while looking for the worst pairs.
         seconds: end after this time, to within about a second and one call of ``function``: half of it
             goes into looking for pairs, and no more draws are planned than fit; None for no limit.
-        progress: called with the stage and the fraction done.
 
     Example:
         >>> from discreet import PureDP
@@ -193,28 +183,29 @@ def _rounds(samples: int) -> list[int]:
 
 
 def _judge(sampler: Sampler, bound: LossBound, suspect: Suspect, size: int, error: float) -> float:
-    first, second = sampler.both(
-        suspect.scores, suspect.neighbour, size, monotonic=suspect.relation.monotonic
-    )
-    return bound.proved(first, second, suspect.event, error)
+    return bound.proved(*_tallies(sampler, suspect, size), suspect.event, error)
+
+
+def _tallies(sampler: Sampler, suspect: Suspect, size: int) -> tuple[Counts, Counts]:
+    scores, neighbour, relation = suspect.pair
+    return sampler.both(scores, neighbour, size, monotonic=relation.monotonic)
 
 
 def _witness(
     sampler: Sampler, bound: LossBound, best: tuple[float, Suspect, int]
 ) -> tuple[Witness, float]:
     value, suspect, size = best
-    first, second = sampler.both(
-        suspect.scores, suspect.neighbour, size, monotonic=suspect.relation.monotonic
-    )
+    scores, neighbour, relation = suspect.pair
+    first, second = _tallies(sampler, suspect, size)
     shares = frequencies(first), frequencies(second)
     outcome = max(
         suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place])
     )
     # An event that was chosen on earlier draws may name answers that these draws have not seen.
     witness = Witness(
-        scores=plain(suspect.scores),
-        neighbour=plain(suspect.neighbour),
-        relation=suspect.relation.name,
+        scores=plain(scores),
+        neighbour=plain(neighbour),
+        relation=relation.name,
         outcome=outcome,
         probability=float(shares[0][outcome]),
         neighbour_probability=float(shares[1][outcome]),
@@ -224,6 +215,6 @@ def _witness(
         neighbour_probabilities=tuple(shares[1].tolist()),
         other=suspect.event.other,
         event=suspect.event.members if len(suspect.event.members) > 1 else (),
-        answers=sampler.answers(len(suspect.scores)),
+        answers=sampler.answers(len(scores)),
     )
-    return witness, float(np.float64(bound.estimate(first, second, suspect.event)[0]))
+    return witness, float(bound.estimate(first, second, suspect.event)[0])

@@ -83,7 +83,7 @@ class Tables:
 
     def around(self, couple: Couple) -> Iterator[Couple]:
         """The same two tables with a person more, fewer or different, or with everyone twice."""
-        first, second = (self._table(one) for one in couple)
+        first, second = couple
         both = [one for one in dict.fromkeys(first) if one in second]
         changed: list[Couple] = [
             (self._with(first, value), self._with(second, value)) for value in self._values
@@ -97,11 +97,11 @@ class Tables:
             for many in (2, 4, 8):
                 extra = (one,) * many
                 changed.append((self._with(first, *extra), self._with(second, *extra)))
-        yield from (pair for pair in changed if max(self.size(one) for one in pair) <= self._most)
+        yield from (pair for pair in changed if max(map(len, pair)) <= self._most)
 
     def contains(self, couple: Couple) -> bool:
         """Whether the two tables differ by one person."""
-        first, second = (list(self._table(one)) for one in couple)
+        first, second = map(list, couple)
         for one in list(first):
             if one in second:
                 first.remove(one)
@@ -109,18 +109,13 @@ class Tables:
         left = len(first), len(second)
         return left in ((0, 1), (1, 0)) if self.relation == ADD_REMOVE else left == (1, 1)
 
-    def size(self, one: Hashable) -> int:
+    def size(self, one: Any) -> int:
         """How many people."""
-        return len(self._table(one))
+        return len(one)
 
-    def shown(self, one: Hashable) -> tuple[Any, ...]:
+    def shown(self, one: Any) -> tuple[Any, ...]:
         """The people, in the order of the values."""
-        return self._table(one)
-
-    @staticmethod
-    def _table(one: Hashable) -> tuple[Hashable, ...]:
-        assert isinstance(one, tuple)
-        return one
+        return tuple(one)
 
     def _with(self, table: tuple[Hashable, ...], *more: Hashable) -> tuple[Hashable, ...]:
         return tuple(sorted((*table, *more), key=self._rank.__getitem__))

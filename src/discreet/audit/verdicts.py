@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from discreet.numbers.printing import jsonable
@@ -82,8 +82,8 @@ class Witness:
 
     def as_dict(self) -> dict[str, Any]:
         """The witness as plain values."""
-        names = [name for name in self.__slots__ if getattr(self, name) not in (None, ())]
-        return {name: _told(getattr(self, name)) for name in names}
+        told = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {name: _told(value) for name, value in told.items() if value not in (None, ())}
 
     def __str__(self) -> str:
         one, two = (_row(part, self.multiplicities) for part in (self.scores, self.neighbour))
@@ -236,28 +236,8 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict as plain values, ready for JSON."""
-        return {
-            "subject": self.subject,
-            "claim": self.claim,
-            "status": self.status,
-            "holds": self.holds,
-            "measured": jsonable(self.measured),
-            "claimed": jsonable(self.claimed),
-            "symbol": self.symbol,
-            "witness": None if self.witness is None else self.witness.as_dict(),
-            "worst": None if self.worst is None else self.worst.as_dict(),
-            "proof": self.proof,
-            "coverage": self.coverage,
-            "stages": [
-                {name: jsonable(getattr(stage, name)) for name in Stage.__slots__}
-                for stage in self.stages
-            ],
-            "evaluations": self.evaluations,
-            "pairs": self.pairs,
-            "seconds": round(self.seconds, 3),
-            "seed": self.seed,
-            "notes": list(self.notes),
-        }
+        told = {name: _told(getattr(self, name)) for name in _TOLD}
+        return told | {"seconds": round(self.seconds, 3)}
 
     def to_json(self) -> str:
         """The verdict as JSON."""
@@ -274,10 +254,21 @@ class Verdict:
         return html_card(self)
 
 
+_TOLD = (
+    *("subject", "claim", "status", "holds", "measured", "claimed", "symbol", "witness", "worst"),
+    *("proof", "coverage", "stages", "evaluations", "pairs", "seconds", "seed", "notes"),
+)
+"""What of a verdict is told as JSON, in this order."""
+
+
 def _told(value: Any) -> Any:
     """Plain values for JSON; an answer of another kind as Python writes it."""
     if isinstance(value, tuple | list):
         return [_told(part) for part in value]
+    if isinstance(value, Witness):
+        return value.as_dict()
+    if isinstance(value, Stage):
+        return {name: jsonable(getattr(value, name)) for name in Stage.__slots__}
     if value is None or isinstance(value, bool | int | float | str):
         return jsonable(value)
     return repr(value)

@@ -15,13 +15,12 @@ slow but rigorous versions of the same distributions, in ball arithmetic, are in
 :mod:`discreet.distribution.reference`.
 """
 
-from discreet.distribution.closed_form import exponential, exponential_randomized_response
+from discreet.distribution.closed_form import exponential
 from discreet.distribution.coin_flips import permute_and_flip
 from discreet.distribution.laplace import noisy_max_laplace
 
 __all__ = [
     "exponential",
-    "exponential_randomized_response",
     "noisy_max_laplace",
     "permute_and_flip",
 ]

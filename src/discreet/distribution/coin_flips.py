@@ -44,11 +44,6 @@ def permute_and_flip(
     p_r · ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ), which is Lemma 2 of the permute-and-flip
     paper with 1/(|S|+1) written as an integral.
 
-    Args:
-        gaps: γ_r ≥ 0, the least exactly 0.
-        correction: low-order part of each gap, or None.
-        log: return natural logarithms.
-
     Example:
         >>> permute_and_flip([0.0, 0.0, np.log(2)]).round(12).tolist()
         [0.416666666667, 0.416666666667, 0.166666666667]

@@ -51,11 +51,6 @@ def noisy_max_laplace(
 ) -> Floats:
     """The probability that noisy max with Laplace noise chooses each candidate.
 
-    Args:
-        gaps: γ_r ≥ 0 in units of the noise scale, the least exactly 0.
-        correction: low-order part of each gap, or None.
-        log: return natural logarithms.
-
     Example:
         Two candidates a gap g apart: the worse one wins with probability e^{−g}(1/2 + g/4).
 

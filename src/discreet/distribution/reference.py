@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -35,9 +36,8 @@ def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[A
     """
     crowd = _Crowd(gammas)
     with precision(_precision(bits)):
-        coins = _coins(crowd.levels)
-        chances = _unbeaten(coins, crowd.counts)
-        return crowd.spread([coin * part for coin, part in zip(coins, chances, strict=True)])
+        chances = _unbeaten(crowd, crowd.coins)
+        return crowd.spread([coin * part for coin, part in zip(crowd.coins, chances, strict=True)])
 
 
 def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
@@ -51,34 +51,8 @@ def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
 
     crowd = _Crowd(gammas)
     with precision(_precision(bits)):
-        coins = _coins(crowd.levels)
-        total = sum((m * coin for coin, m in zip(coins, crowd.counts, strict=True)), arb(0))
-        return crowd.spread([coin / total for coin in coins])
-
-
-def exponential_randomized_response_ball(
-    gammas: Sequence[Fraction], top: Sequence[bool], truth: Fraction, bits: int = 200
-) -> list[Any]:
-    """Balls around the probabilities of exponential randomized response.
-
-    Example:
-        >>> gammas, top = [Fraction(0), Fraction(0)], [True, False]
-        >>> balls = exponential_randomized_response_ball(gammas, top, Fraction(1, 2))
-        >>> [float(ball) for ball in balls]
-        [0.75, 0.25]
-    """
-    if not 0 <= truth <= 1:
-        raise ParameterError(f"truth must be a probability from 0 to 1, not {truth}")
-    if len(top) != len(gammas) or not any(top):
-        raise ScoresError("the top set must be one boolean for each candidate, at least one true")
-    with precision(_precision(bits)):
-        share = ball_of(Fraction(truth) / sum(map(bool, top)))
-        other = ball_of(1 - Fraction(truth))
-        plain = exponential_ball(gammas, bits)
-        return [
-            other * ball + share if member else other * ball
-            for ball, member in zip(plain, top, strict=True)
-        ]
+        total = sum((m * coin for coin, m in zip(crowd.coins, crowd.counts, strict=True)), arb(0))
+        return crowd.spread([coin / total for coin in crowd.coins])
 
 
 def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
@@ -93,13 +67,10 @@ def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[
     """
     crowd = _Crowd(gammas)
     with precision(_precision(bits)):
-        coins = _coins(crowd.levels)
-        above = _unbeaten([coin / 2 for coin in coins], crowd.counts)
-        below = _below(crowd.levels, crowd.counts, bits)
+        above = _unbeaten(crowd, [coin / 2 for coin in crowd.coins])
+        parts = zip(crowd.coins, above, _below(crowd, bits), strict=True)
         # Both parts are relative to p_r, so tiny probabilities keep narrow balls.
-        return crowd.spread(
-            [coin * (one / 2 + two) for coin, one, two in zip(coins, above, below, strict=True)]
-        )
+        return crowd.spread([coin * (one / 2 + two) for coin, one, two in parts])
 
 
 class _Crowd:
@@ -112,6 +83,18 @@ class _Crowd:
         tally = Counter(self._gammas)
         self.levels = sorted(tally)
         self.counts = [tally[level] for level in self.levels]
+        self.pairs = list(zip(self.levels, self.counts, strict=True))
+
+    @cached_property
+    def coins(self) -> list[Any]:
+        """The coin exp(−γ) of each level, in the precision in which it is asked for first."""
+        return [(-ball_of(level)).exp() for level in self.levels]
+
+    def weight(self, height: Fraction, first: int) -> Any:
+        """Σ exp(height − γ) over the candidates from a level on."""
+        from flint import arb
+
+        return sum((m * ball_of(height - gamma).exp() for gamma, m in self.pairs[first:]), arb(0))
 
     def spread(self, balls: Sequence[Any]) -> list[Any]:
         """One ball for each level as one for each candidate."""
@@ -125,10 +108,6 @@ def _precision(bits: int) -> int:
     return bits + 32
 
 
-def _coins(gammas: Sequence[Fraction]) -> list[Any]:
-    return [(-ball_of(gamma)).exp() for gamma in gammas]
-
-
 def _rule(count: int) -> list[tuple[Any, Any]]:
     """Nodes and weights on [0, 1] as balls."""
     from flint import arb
@@ -137,10 +116,11 @@ def _rule(count: int) -> list[tuple[Any, Any]]:
     return [((1 - root) / 2, weight / 2) for root, weight in roots]
 
 
-def _unbeaten(coins: Sequence[Any], counts: Sequence[int]) -> list[Any]:
+def _unbeaten(crowd: _Crowd, coins: Sequence[Any]) -> list[Any]:
     """∫₀¹ Π_{t≠r} (1 − u·c_t) du for one r of every level, exactly but for rounding."""
     from flint import acb, arb
 
+    counts = crowd.counts
     if sum(counts) > _MANY and len(coins) <= _FEW_LEVELS:
         # Entire integrands: flint's adaptive rule encloses the integral rigorously, whatever the degree.
         return [acb.integral(_others(coins, counts, r), 0, 1).real for r in range(len(coins))]
@@ -166,91 +146,71 @@ def _others(coins: Sequence[Any], counts: Sequence[int], left_out: int) -> Any:
     return product
 
 
-def _below(gammas: Sequence[Fraction], counts: Sequence[int], bits: int) -> list[Any]:
+def _below(crowd: _Crowd, bits: int) -> list[Any]:
     """Contribution, over p_r, of the region below the best score; one for each level."""
     from flint import arb
 
-    flat, result = _flat_part(gammas, counts, bits)
+    gammas, counts = crowd.levels, crowd.counts
+    flat, result = _flat_part(crowd, bits)
     for levels, (score, following) in enumerate(pairwise(gammas), start=1):
         upper = max(score, flat)
         ahead = sum(counts[:levels])
         # Past the second best ψ grows by 1 per unit, so ψ > bits is reached within this reach.
         lower = following if ahead == 1 else min(following, upper + bits)
-        panels = _panels(upper, lower, gammas, counts, levels)
+        panels = _panels(crowd, levels, upper, lower)
         if lower < following:
             panels.append((lower, following))  # never integrated: ψ > bits at its start
         for panel in panels:
-            decay = _decay(gammas, counts, levels, panel[0])
+            decay = _decay(crowd, levels, panel[0])
             if decay > bits:
                 # ψ only grows, by at least 1 per unit: all that is left is at most exp(−ψ).
                 left = arb(0, float(arb(-decay).exp().upper()))
                 return [total + left for total in result]
-            _add_panel(result, gammas, counts, levels, panel, bits=bits)
+            _add_panel(result, crowd, levels, panel, bits)
     # Below every score the integrand is exp(−n·z): its integral is its value at the last over n.
-    heads = _last_weight(gammas, counts) / sum(counts)
+    last = gammas[-1]
+    shift = last + sum((m * (gamma - last) for gamma, m in crowd.pairs), Fraction(0))
+    heads = ball_of(shift).exp() / arb(2) ** sum(counts) / sum(counts)
     return [
-        total + heads * (ball_of(gamma - gammas[-1])).exp()
+        total + heads * ball_of(gamma - last).exp()
         for total, gamma in zip(result, gammas, strict=True)
     ]
 
 
-def _flat_part(
-    gammas: Sequence[Fraction], counts: Sequence[int], bits: int
-) -> tuple[Fraction, list[Any]]:
+def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
     """How far below the best score the others do not matter, and what that stretch contributes.
 
     There Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below 2^−bits.
     """
     from flint import arb
 
-    if counts[0] > 1 or len(gammas) == 1:
-        return Fraction(0), [arb(0)] * len(gammas)
-    others = list(zip(gammas[1:], counts[1:], strict=True))
-    second = gammas[1]
-    weight = sum((m * ball_of(second - gamma).exp() for gamma, m in others), arb(0))
-    margin = float((weight.log() + bits * arb(2).log()).upper())
+    if crowd.counts[0] > 1 or len(crowd.levels) == 1:
+        return Fraction(0), [arb(0)] * len(crowd.levels)
+    second = crowd.levels[1]
+    margin = float((crowd.weight(second, 1).log() + bits * arb(2).log()).upper())
     flat = max(Fraction(0), second - Fraction(margin))
-    doubt = sum((m * ball_of(flat - gamma).exp() / 2 for gamma, m in others), arb(0))
-    product = (1 - doubt).union(arb(1))
+    product = (1 - crowd.weight(flat, 1) / 2).union(arb(1))
     best = (1 - (-ball_of(flat)).exp()) / 2
-    return flat, [product * best, *[product * ball_of(flat) / 4] * len(others)]
+    return flat, [product * best, *[product * ball_of(flat) / 4] * (len(crowd.levels) - 1)]
 
 
-def _last_weight(gammas: Sequence[Fraction], counts: Sequence[int]) -> Any:
-    from flint import arb
-
-    shift = gammas[-1] + sum(
-        (m * (gamma - gammas[-1]) for gamma, m in zip(gammas, counts, strict=True)), Fraction(0)
-    )
-    return ball_of(shift).exp() / arb(2) ** sum(counts)
-
-
-def _decay(
-    gammas: Sequence[Fraction], counts: Sequence[int], levels: int, height: Fraction
-) -> float:
+def _decay(crowd: _Crowd, levels: int, height: Fraction) -> float:
     """ψ of Theorem 5, rounded down."""
     from flint import arb
 
-    both = list(zip(gammas, counts, strict=True))
-    total = arb(2).log() * sum(counts[:levels]) - ball_of(height)
-    total += sum((m * ball_of(height - gamma) for gamma, m in both[:levels]), arb(0))
-    total += sum((m * ball_of(height - gamma).exp() / 2 for gamma, m in both[levels:]), arb(0))
-    return float(total.lower())
+    total = arb(2).log() * sum(crowd.counts[:levels]) - ball_of(height)
+    total += sum((m * ball_of(height - gamma) for gamma, m in crowd.pairs[:levels]), arb(0))
+    return float((total + crowd.weight(height, levels) / 2).lower())
 
 
 def _panels(
-    upper: Fraction,
-    lower: Fraction,
-    gammas: Sequence[Fraction],
-    counts: Sequence[int],
-    levels: int,
+    crowd: _Crowd, levels: int, upper: Fraction, lower: Fraction
 ) -> list[tuple[Fraction, Fraction]]:
     """The stretch between two scores, cut so that (1 + k + W) · length stays moderate."""
     panels = []
-    stop, ahead = lower, sum(counts[:levels])
-    behind = list(zip(gammas, counts, strict=True))[levels:]
+    stop, ahead = lower, sum(crowd.counts[:levels])
     while stop > upper:
-        weight = sum(m * float(ball_of(stop - gamma).exp()) for gamma, m in behind)
+        weight = float(crowd.weight(stop, levels))
         length = Fraction(min(1.0, 32.0 / (1 + ahead + weight))).limit_denominator(1 << 20)
         start = max(upper, stop - length)
         panels.append((start, stop))
@@ -259,28 +219,22 @@ def _panels(
 
 
 def _add_panel(
-    result: list[Any],
-    gammas: Sequence[Fraction],
-    counts: Sequence[int],
-    levels: int,
-    panel: tuple[Fraction, Fraction],
-    *,
-    bits: int,
+    result: list[Any], crowd: _Crowd, levels: int, panel: tuple[Fraction, Fraction], bits: int
 ) -> None:
     """Add a Gauss rule in y = 1 − exp(z − stop), widened by Theorem 4's relative remainder."""
     from flint import arb
 
     start, stop = panel
     width = 1 - ball_of(start - stop).exp()
-    at_stop = [ball_of(stop - gamma).exp() for gamma in gammas]
-    weight = sum((m * x for x, m in zip(at_stop[levels:], counts[levels:], strict=True)), arb(0))
-    count, remainder = _remainder(width, sum(counts[:levels]), weight, bits)
-    part = [arb(0)] * len(gammas)
+    at_stop = [ball_of(stop - gamma).exp() for gamma in crowd.levels]
+    ahead = sum(crowd.counts[:levels])
+    count, remainder = _remainder(width, ahead, crowd.weight(stop, levels), bits)
+    part = [arb(0)] * len(at_stop)
     for node, node_weight in _rule(count):
         scale = 1 - width * node
         ratios = [ratio * scale for ratio in at_stop]
         product = node_weight * width / scale / 2 * (2 * ratios[0])
-        for level, (ratio, m) in enumerate(zip(ratios, counts, strict=True)):
+        for level, (ratio, m) in enumerate(zip(ratios, crowd.counts, strict=True)):
             product *= (2 * ratio) ** -m if level < levels else (1 - ratio / 2) ** m
         for level, ratio in enumerate(ratios):
             part[level] += product / ratio if level < levels else product / (2 - ratio)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from discreet.analysis.disclosure import disclosure_bound
 from discreet.errors import ParameterError
+from discreet.explore.choices import Asked
 from discreet.explore.settings import Setting, mechanism_at
 from discreet.guarantees import PureDP
-from discreet.mechanisms import MECHANISMS
-from discreet.numbers.exact import positive, positive_distance, refuse
+from discreet.numbers.exact import refuse
 from discreet.numbers.printing import jsonable, percent
 from discreet.sampling import SecureBits
 
@@ -29,12 +29,12 @@ _TOUCH = 1e-6
 
 def game(given: object) -> dict[str, Any]:
     """Rounds of the game: in each a fair coin chooses Ana's vote, and the mechanism publishes a winner."""
-    asked = _asked(given)
-    epsilon = _epsilon(asked)
+    asked = Asked(given)
+    epsilon = asked.epsilon()
     rounds = asked.get("rounds", ROUNDS)
     if rounds not in (ROUNDS, _MOST_ROUNDS):
         raise refuse("rounds", rounds, f"{ROUNDS} or {_MOST_ROUNDS}")
-    mechanism = mechanism_at(_named(asked), _VOTE.delta, epsilon=epsilon)
+    mechanism = mechanism_at(asked.mechanism(), _VOTE.delta, epsilon=epsilon)
     worlds = [_VOTE.scores(np.array(scores)) for scores in _WORLDS]
     drawn = [mechanism.sample(scores, rounds) for scores in worlds]
     coins = SecureBits().integer(rounds)
@@ -54,14 +54,9 @@ def game(given: object) -> dict[str, Any]:
 
 def ratios(given: object) -> dict[str, Any]:
     """For two neighbouring score vectors: the log-ratio of each answer, and the band that a claim allows."""
-    asked = _asked(given)
-    claim = asked.get("claim")
-    if claim not in ("pure", "bounded-range"):
-        raise refuse("claim", claim, "pure or bounded-range")
-    monotonic = asked.get("monotonic")
-    if not isinstance(monotonic, bool):
-        raise refuse("monotonic", monotonic, "true or false")
-    sensitivity = positive_distance("sensitivity", str(asked.get("sensitivity", "1"))[:40])
+    asked = Asked(given)
+    claim = asked.one_of("claim", ("pure", "bounded-range"))
+    monotonic, sensitivity = asked.flag("monotonic"), asked.sensitivity()
     scores, moves = (_numbers(name, asked) for name in ("scores", "moves"))
     if len(scores) != len(moves):
         raise ParameterError("give each score a move")
@@ -70,8 +65,8 @@ def ratios(given: object) -> dict[str, Any]:
     if monotonic and min(moves) < 0 < max(moves):
         raise ParameterError("monotonic neighbours move all scores in one direction")
     setting = Setting(sensitivity, monotonic, Fraction(1, 10**6))
-    epsilon = _epsilon(asked)
-    mechanism = mechanism_at(_named(asked), setting.delta, epsilon=epsilon)
+    epsilon = asked.epsilon()
+    mechanism = mechanism_at(asked.mechanism(), setting.delta, epsilon=epsilon)
     here = np.array(scores)
     there = here + np.array(moves) * float(sensitivity)
     chances = [mechanism.probabilities(setting.scores(values)).tolist() for values in (here, there)]
@@ -143,27 +138,7 @@ def _shown(value: float) -> str:
     return "∞" if math.isinf(value) else f"{value:.4g}"
 
 
-def _asked(given: object) -> Mapping[str, Any]:
-    if not isinstance(given, Mapping):
-        raise ParameterError("the request must be a JSON object")
-    return given
-
-
-def _named(asked: Mapping[str, Any]) -> str:
-    name = asked.get("mechanism")
-    if name not in MECHANISMS:
-        raise refuse("mechanism", name, "one of " + ", ".join(MECHANISMS))
-    return str(name)
-
-
-def _epsilon(asked: Mapping[str, Any]) -> Fraction:
-    epsilon = positive("epsilon", str(asked.get("epsilon", ""))[:40])
-    if not Fraction(1, 10_000) <= epsilon <= 100:
-        raise refuse("epsilon", asked["epsilon"], "between 0.0001 and 100 on this page")
-    return epsilon
-
-
-def _numbers(name: str, asked: Mapping[str, Any]) -> list[float]:
+def _numbers(name: str, asked: Asked) -> list[float]:
     given = asked.get(name)
     if not isinstance(given, list) or not 2 <= len(given) <= 6:
         raise ParameterError(f"{name} must be a list of two to six numbers")

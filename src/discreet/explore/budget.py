@@ -46,21 +46,15 @@ def budget_rows(
     epsilon: Fraction, rival_epsilon: Fraction, releases: int, delta: Fraction
 ) -> list[dict[str, Any]]:
     """The two mechanisms at the same accuracy: the sum of ε, and the best at δ, for 1 to many releases."""
-    rows = []
-    for name, each in ((REFERENCE, epsilon), (RIVAL, rival_epsilon)):
-        for count in _counts(releases):
-            for accounting, value in (
-                ("best at δ", cheapest(name, each, count, delta)),
-                ("sum of ε", float_up(each * count)),
-            ):
-                rows.append(
-                    {
-                        "series": series_name(name, accounting),
-                        "releases": count,
-                        "epsilon": value,
-                    }
-                )
-    return rows
+    return [
+        {"series": series_name(name, accounting), "releases": count, "epsilon": value}
+        for name, each in ((REFERENCE, epsilon), (RIVAL, rival_epsilon))
+        for count in _counts(releases)
+        for accounting, value in (
+            ("best at δ", cheapest(name, each, count, delta)),
+            ("sum of ε", float_up(each * count)),
+        )
+    ]
 
 
 def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> int | None:

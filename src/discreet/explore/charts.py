@@ -12,7 +12,7 @@ from typing import Any
 
 import altair as alt
 
-from discreet.analysis.charts.style import line_chart
+from discreet.analysis.charts.style import grouped_bars, line_chart
 from discreet.explore.budget import ACCOUNTINGS, REFERENCE, RIVAL, series_name
 from discreet.explore.sentences import series
 
@@ -22,7 +22,6 @@ _TICKS = {
     "epsilon": [m * 10.0**e for e in range(-4, 3) for m in (1, 3)],
     "releases": [m * 10**e for e in range(7) for m in (1, 2, 5)],
 }
-_EPSILON = ("epsilon", "ε of one release")
 
 
 def specifications(names: Sequence[str]) -> dict[str, Any]:
@@ -32,91 +31,63 @@ def specifications(names: Sequence[str]) -> dict[str, Any]:
         >>> sorted(specifications(["permute-and-flip"]))
         ['budget', 'error', 'probabilities', 'ratios', 'risk', 'tail', 'witness']
     """
+    mechanisms = [series(name) for name in names]
+    budgets = [
+        series_name(name, accounting) for name in (REFERENCE, RIVAL) for accounting in ACCOUNTINGS
+    ]
+    error, beyond = "expected error (in scores)", "chance of too large an error"
+    together, belief = "ε of all together", "largest belief an answer can cause"
     return {
-        "probabilities": _probabilities(names),
-        "error": _marked(_error(names), "error", "chosen", "epsilon"),
-        "tail": _marked(_tail(names), "tail", "chosen", "epsilon"),
-        "budget": _marked(_budget(), "budget", "releases", "releases"),
-        "risk": _marked(_risk(), "risk", "chosen", "epsilon"),
+        "probabilities": _probabilities(mechanisms),
+        "error": _lines("error", {"mechanism": mechanisms}, ("expected_error", error), log_y=True),
+        "tail": _lines("tail", {"mechanism": mechanisms}, ("beyond", beyond)),
+        "budget": _lines(
+            "budget",
+            {"series": budgets},
+            ("epsilon", together),
+            x=("releases", "number of releases"),
+            chosen="releases",
+            log_y=True,
+        ),
+        "risk": _lines("risk", {"releases": ["one release", "all releases"]}, ("risk", belief)),
         "witness": _for_page(_witness().to_dict(), "witness"),
         "ratios": _ratios(),
     }
 
 
-def _probabilities(names: Sequence[str]) -> dict[str, Any]:
-    domain = [series(name) for name in names]
-    bars = alt.Chart(alt.NamedData(name="probabilities")).mark_bar()
-    page = _for_page(
-        bars.encode(
-            # The rows come in the order to show.
-            y=alt.Y(
-                "candidate:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, ticks=False)
-            ),
-            yOffset=alt.YOffset("mechanism:N", sort=domain),
-            x=alt.X(
-                "probability:Q",
-                title="probability of being chosen",
-                axis=alt.Axis(format="~%", tickCount=5),
-            ),
-            color=alt.Color("mechanism:N", scale=alt.Scale(domain=domain), sort=domain),
-            tooltip=[
-                alt.Tooltip("candidate:N"),
-                alt.Tooltip("mechanism:N"),
-                alt.Tooltip("probability:Q", format=".4~g"),
-            ],
-        ).to_dict(),
-        "probabilities",
-    )
-    page["height"] = {"step": 7 if len(names) > 2 else 9, "for": "offset"}
+def _lines(
+    data: str,
+    told_apart: dict[str, list[str]],
+    y: tuple[str, str],
+    *,
+    x: tuple[str, str] = ("epsilon", "ε of one release"),
+    chosen: str = "chosen",
+    log_y: bool = False,
+) -> dict[str, Any]:
+    """Lines, one for each of the names under a field, with a vertical rule at the value chosen."""
+    ((by, names),) = told_apart.items()
+    rows = [{by: name, x[0]: 1.0, y[0]: 0.5} for name in names]
+    drawn = line_chart(rows, x=x, y=y, series=by, log_x=True, log_y=log_y)
+    page = _for_page(drawn.to_dict(), data)
+    rule = {
+        "data": {"name": chosen},
+        "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [4, 3]},
+        "encoding": {"x": {"field": x[0], "type": "quantitative"}},
+    }
+    inherited = page.pop("data", None)
+    for layer in page["layer"]:
+        layer.setdefault("data", inherited)
+        layer["encoding"]["x"]["axis"] |= {"values": _TICKS[x[0]]}
+    return {**page, "layer": [*page["layer"], rule], "height": 240}
+
+
+def _probabilities(domain: list[str]) -> dict[str, Any]:
+    # The rows come in the order to show.
+    bars = grouped_bars(alt.NamedData(name="probabilities"), candidates=None, names=domain)
+    page = _for_page(bars.to_dict(), "probabilities")
+    page["encoding"]["y"]["axis"] = {"labelLimit": 130, "ticks": False}
+    page["height"] = {"step": 7 if len(domain) > 2 else 9, "for": "offset"}
     return page
-
-
-def _error(names: Sequence[str]) -> Any:
-    return line_chart(
-        [{"mechanism": series(name), "epsilon": 1.0, "expected_error": 0.5} for name in names],
-        x=_EPSILON,
-        y=("expected_error", "expected error (in scores)"),
-        series="mechanism",
-        log_x=True,
-        log_y=True,
-    )
-
-
-def _tail(names: Sequence[str]) -> Any:
-    return line_chart(
-        [{"mechanism": series(name), "epsilon": 1.0, "beyond": 0.5} for name in names],
-        x=_EPSILON,
-        y=("beyond", "chance of too large an error"),
-        series="mechanism",
-        log_x=True,
-    )
-
-
-def _budget() -> Any:
-    lines = [
-        series_name(name, accounting) for name in (REFERENCE, RIVAL) for accounting in ACCOUNTINGS
-    ]
-    return line_chart(
-        [{"series": name, "releases": 1, "epsilon": 1.0} for name in lines],
-        x=("releases", "number of releases"),
-        y=("epsilon", "ε of all together"),
-        series="series",
-        log_x=True,
-        log_y=True,
-    )
-
-
-def _risk() -> Any:
-    return line_chart(
-        [
-            {"releases": name, "epsilon": 1.0, "risk": 0.5}
-            for name in ("one release", "all releases")
-        ],
-        x=_EPSILON,
-        y=("risk", "largest belief an answer can cause"),
-        series="releases",
-        log_x=True,
-    )
 
 
 def _witness() -> Any:
@@ -178,21 +149,6 @@ def _ratios() -> dict[str, Any]:
 def _told_apart() -> Any:
     kinds = ["telling answer", "other answers"]
     return alt.Color("telling:N", scale=alt.Scale(domain=kinds), legend=alt.Legend(columns=2))
-
-
-def _marked(chart: Any, data: str, chosen: str, field: str) -> dict[str, Any]:
-    """The chart with a vertical line at the value chosen."""
-    page = _for_page(chart.to_dict(), data)
-    rule = {
-        "data": {"name": chosen},
-        "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [4, 3]},
-        "encoding": {"x": {"field": field, "type": "quantitative"}},
-    }
-    inherited = page.pop("data", None)
-    for layer in page["layer"]:
-        layer.setdefault("data", inherited)
-        layer["encoding"]["x"]["axis"] |= {"values": _TICKS[field]}
-    return {**page, "layer": [*page["layer"], rule], "height": 240}
 
 
 def _for_page(drawn: dict[str, Any], data: str) -> dict[str, Any]:

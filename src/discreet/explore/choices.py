@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from discreet.errors import ParameterError
 from discreet.explore.examples import examples, look_alike
-from discreet.explore.settings import Setting
+from discreet.explore.settings import Setting, mechanism_at
 from discreet.explore.uploads import LARGEST_SCORE, ScoreFile, UploadStore
-from discreet.mechanisms import MECHANISMS
+from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.numbers.exact import (
     non_negative,
     positive,
@@ -25,10 +25,75 @@ from discreet.numbers.exact import (
     whole,
 )
 
-SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10_000), Fraction(100)
 MOST_RELEASES = 1_000_000
 MOST_WORLDS = 1_000_000
 MOST_EDITS = 200
+_LONGEST = 40
+
+
+class Asked:
+    """The object of a request: each part is checked as it is taken, and an error names it."""
+
+    def __init__(self, given: object) -> None:
+        if not isinstance(given, Mapping):
+            raise ParameterError("the request must be a JSON object")
+        self._given = given
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The part of this name, unchecked."""
+        return self._given.get(name, default)
+
+    def number(self, name: str) -> str | int | float:
+        """A number as it was typed."""
+        value = self.get(name)
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise refuse(name, value, "a number")
+        if isinstance(value, str) and len(value) > _LONGEST:
+            raise refuse(name, value, f"a number of at most {_LONGEST} characters")
+        return value
+
+    def epsilon(self) -> Fraction:
+        """ε of one release."""
+        epsilon = positive("epsilon", self.number("epsilon"))
+        if not Fraction(1, 10_000) <= epsilon <= 100:
+            raise refuse("epsilon", self.get("epsilon"), "between 0.0001 and 100 on this page")
+        return epsilon
+
+    def sensitivity(self) -> Fraction:
+        """Δ."""
+        return positive_distance("sensitivity", self.number("sensitivity"))
+
+    def below_one(self, name: str) -> Fraction:
+        """A probability that is not certainty."""
+        value = probability(name, self.number(name))
+        if value == 1:
+            raise refuse(name, 1, "below 1")
+        return value
+
+    def whole(self, name: str, *, least: int = 1, most: int) -> int:
+        """A whole number."""
+        value = whole(name, self.get(name), least=least)
+        if value > most:
+            raise refuse(name, value, f"at most {most:,} on this page")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Yes or no."""
+        value = self.get(name)
+        if not isinstance(value, bool):
+            raise refuse(name, value, "true or false")
+        return value
+
+    def one_of(self, name: str, allowed: Collection[str]) -> str:
+        """One of the names allowed."""
+        value = self.get(name)
+        if not isinstance(value, str) or value not in allowed:
+            raise refuse(name, value, "one of " + ", ".join(allowed))
+        return value
+
+    def mechanism(self, name: str = "mechanism") -> str:
+        """A registered mechanism."""
+        return self.one_of(name, MECHANISMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +131,6 @@ class Choices:
     level: Fraction
     worlds: int
     steps: int
-    edited: bool
 
     @property
     def setting(self) -> Setting:
@@ -78,53 +142,33 @@ class Choices:
         """d: the most by which two scores can move apart."""
         return self.setting.range_distance
 
+    @property
+    def decided(self) -> Mechanism:
+        """The mechanism decided for, at the ε of one release."""
+        return mechanism_at(self.choice, self.setting.delta, epsilon=self.epsilon)
+
 
 def choices_from(given: object, uploads: UploadStore) -> Choices:
     """The choices in a page's JSON; an error names the control and what it allows."""
-    if not isinstance(given, Mapping):
-        raise ParameterError("the request must be a JSON object")
-    source, labels, values, edited = _scores(given, uploads)
-    choice = given.get("choice")
-    if choice not in MECHANISMS:
-        raise refuse("choice", choice, "one of " + ", ".join(MECHANISMS))
-    mechanisms = _mechanisms(given.get("mechanisms"), str(choice))
-    epsilon = positive("epsilon", _text("epsilon", given))
-    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
-        raise refuse("epsilon", given["epsilon"], "between 0.0001 and 100 on this page")
-    releases = whole("releases", given.get("releases"))
-    if releases > MOST_RELEASES:
-        raise refuse("releases", releases, f"at most {MOST_RELEASES:,} on this page")
-    worlds = whole("worlds", given.get("worlds"), least=2)
-    if worlds > MOST_WORLDS:
-        raise refuse("worlds", worlds, f"at most {MOST_WORLDS:,} on this page")
+    asked = Asked(given)
+    source, labels, values = _scores(asked, uploads)
+    choice = asked.mechanism("choice")
     return Choices(
         source=source,
         labels=labels,
         values=values,
-        sensitivity=_sane(
-            "sensitivity", positive_distance("sensitivity", _text("sensitivity", given))
-        ),
-        monotonic=_flag("monotonic", given),
-        epsilon=epsilon,
-        releases=releases,
-        delta=_below_one("delta", given),
-        mechanisms=mechanisms,
-        choice=str(choice),
-        tolerance=_sane("tolerance", non_negative("tolerance", _text("tolerance", given))),
-        level=_below_one("level", given),
-        worlds=worlds,
-        steps=2 if _flag("missing", given) else 1,
-        edited=edited,
+        sensitivity=_sane("sensitivity", asked.sensitivity()),
+        monotonic=asked.flag("monotonic"),
+        epsilon=asked.epsilon(),
+        releases=asked.whole("releases", most=MOST_RELEASES),
+        delta=asked.below_one("delta"),
+        mechanisms=_mechanisms(asked.get("mechanisms"), choice),
+        choice=choice,
+        tolerance=_sane("tolerance", non_negative("tolerance", asked.number("tolerance"))),
+        level=asked.below_one("level"),
+        worlds=asked.whole("worlds", least=2, most=MOST_WORLDS),
+        steps=2 if asked.flag("missing") else 1,
     )
-
-
-def _text(name: str, given: Mapping[str, Any]) -> str | int | float:
-    value = given.get(name)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise refuse(name, value, "a number")
-    if isinstance(value, str) and len(value) > 40:
-        raise refuse(name, value, "a number of at most 40 characters")
-    return value
 
 
 def _sane(name: str, value: Fraction) -> Fraction:
@@ -134,39 +178,22 @@ def _sane(name: str, value: Fraction) -> Fraction:
     return value
 
 
-def _flag(name: str, given: Mapping[str, Any]) -> bool:
-    value = given.get(name)
-    if not isinstance(value, bool):
-        raise refuse(name, value, "true or false")
-    return value
-
-
-def _below_one(name: str, given: Mapping[str, Any]) -> Fraction:
-    value = probability(name, _text(name, given))
-    if value == 1:
-        raise refuse(name, 1, "below 1")
-    return value
-
-
 def _mechanisms(given: object, choice: str) -> tuple[str, ...]:
     if not isinstance(given, list):
         raise ParameterError("mechanisms must be a list of names")
     for name in given:
-        if not isinstance(name, str) or name not in MECHANISMS:
-            raise refuse("mechanism", name, "one of " + ", ".join(MECHANISMS))
+        Asked({"mechanism": name}).mechanism()
     return tuple(name for name in MECHANISMS if name in given or name == choice)
 
 
-def _scores(
-    given: Mapping[str, Any], uploads: UploadStore
-) -> tuple[str, tuple[str, ...], npt.NDArray[Any], bool]:
-    source = given.get("source")
+def _scores(asked: Asked, uploads: UploadStore) -> tuple[str, tuple[str, ...], npt.NDArray[Any]]:
+    source = asked.get("source")
     if not isinstance(source, str):
         raise refuse("source", source, "an example, a look-alike or a file")
     kind, _, name = source.partition(":")
     if kind == "example" and name in examples():
         example = examples()[name]
-        labels, values = example.labels, np.array(example.values)
+        labels, values = tuple(example.scores), np.array(list(example.scores.values()))
     elif kind == "made":
         labels, values = look_alike(name)
     elif kind == "file":
@@ -174,7 +201,7 @@ def _scores(
         labels, values = file.labels, file.values
     else:
         raise refuse("source", source, "an example, a look-alike or a file")
-    edits = given.get("edits", {})
+    edits = asked.get("edits", {})
     if not isinstance(edits, Mapping) or len(edits) > MOST_EDITS:
         raise ParameterError(f"edits must be an object of at most {MOST_EDITS} changed scores")
     if edits:
@@ -183,7 +210,7 @@ def _scores(
             if not str(place).isdecimal() or int(place) >= len(labels):
                 raise ParameterError("an edit names a candidate that does not exist")
             values[int(place)] = _score(value)
-    return source, labels, _integers(values), bool(edits)
+    return source, labels, _integers(values)
 
 
 def _score(value: object) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +28,11 @@ class Example:
     key: str
     title: str
     about: str
-    labels: tuple[str, ...]
-    values: tuple[float, ...]
-    sensitivity: str
+    scores: dict[str, float]
     monotonic: bool
     epsilon: str
     tolerance: str
+    sensitivity: str = "1"
 
 
 @cache
@@ -43,89 +43,66 @@ def examples() -> dict[str, Example]:
         >>> list(examples())
         ['clinic', 'salaries', 'pages', 'worst-case', 'staircase']
     """
-    listed = (_clinic(), _salaries(), _pages(), _worst_case(), _staircase())
+    # The gap that hurts most when all others are tied (Proposition 4).
+    gap = round(worst_case(Exponential(epsilon=1), _WORST_CASE_SIZE).gap, 2)
+    listed = (
+        Example(
+            "clinic",
+            "Clinic diagnoses",
+            "Patients per diagnosis. One patient more or less moves one count by one: monotonic, Δ = 1.",
+            dict(CLINIC),
+            monotonic=True,
+            epsilon="0.25",
+            tolerance="10",
+        ),
+        Example(
+            "salaries",
+            "Salaries (median band)",
+            "Score of a band: minus the distance from splitting the staff in half. Not monotonic, Δ = 1.",
+            _salaries(),
+            monotonic=False,
+            epsilon="0.1",
+            tolerance="20",
+        ),
+        Example(
+            "pages",
+            "Page views (1,000 pages)",
+            "Distinct visitors per page; one visitor moves each count by at most one: monotonic, Δ = 1.",
+            # Falling as 1/rank: many candidates, so that bars are summarised.
+            {f"/page/{rank}": 5_000 // (rank + 4) for rank in range(1, _PAGES + 1)},
+            monotonic=True,
+            epsilon="0.05",
+            tolerance="50",
+        ),
+        Example(
+            "worst-case",
+            "Worst case of the paper",
+            "One best candidate, all others tied behind it at the gap where ε = 1 errs most.",
+            {"best": gap, **{f"other {place}": 0.0 for place in range(1, _WORST_CASE_SIZE)}},
+            monotonic=False,
+            epsilon="1",
+            tolerance="0",
+        ),
+        Example(
+            "staircase",
+            "A staircase",
+            "Each candidate one Δ below the last: one person can link or break the chain of a top set.",
+            {f"step {place}": float(_STAIRS + 1 - place) for place in range(1, _STAIRS + 1)},
+            monotonic=False,
+            epsilon="1",
+            tolerance="3",
+        ),
+    )
     return {example.key: example for example in listed}
 
 
-def _clinic() -> Example:
-    return Example(
-        "clinic",
-        "Clinic diagnoses",
-        "Patients per diagnosis. One patient more or less moves one count by one: monotonic, Δ = 1.",
-        tuple(CLINIC),
-        tuple(CLINIC.values()),
-        sensitivity="1",
-        monotonic=True,
-        epsilon="0.25",
-        tolerance="10",
-    )
-
-
-def _salaries() -> Example:
+def _salaries() -> dict[str, float]:
     """The median salary band: −|N − 2A| for A people up to and including the band."""
-    total, below = sum(_EMPLOYEES), 0
-    labels, values = [], []
-    for place, count in enumerate(_EMPLOYEES):
-        below += count
-        labels.append(f"up to {25 + 5 * place},000")
-        values.append(-abs(total - 2 * below))
-    return Example(
-        "salaries",
-        "Salaries (median band)",
-        "Score of a band: minus the distance from splitting the staff in half. Not monotonic, Δ = 1.",
-        tuple(labels),
-        tuple(values),
-        sensitivity="1",
-        monotonic=False,
-        epsilon="0.1",
-        tolerance="20",
-    )
-
-
-def _pages() -> Example:
-    """Visitors per page, falling as 1/rank: many candidates, so that bars are summarised."""
-    return Example(
-        "pages",
-        "Page views (1,000 pages)",
-        "Distinct visitors per page; one visitor moves each count by at most one: monotonic, Δ = 1.",
-        tuple(f"/page/{rank}" for rank in range(1, _PAGES + 1)),
-        tuple(5_000 // (rank + 4) for rank in range(1, _PAGES + 1)),
-        sensitivity="1",
-        monotonic=True,
-        epsilon="0.05",
-        tolerance="50",
-    )
-
-
-def _worst_case() -> Example:
-    """One best candidate and all others tied at the gap that hurts most (Proposition 4)."""
-    gap = round(worst_case(Exponential(epsilon=1), _WORST_CASE_SIZE).gap, 2)
-    others = tuple(f"other {place}" for place in range(1, _WORST_CASE_SIZE))
-    return Example(
-        "worst-case",
-        "Worst case of the paper",
-        "One best candidate, all others tied behind it at the gap where ε = 1 errs most.",
-        ("best", *others),
-        (gap, *(0.0 for _ in others)),
-        sensitivity="1",
-        monotonic=False,
-        epsilon="1",
-        tolerance="0",
-    )
-
-
-def _staircase() -> Example:
-    return Example(
-        "staircase",
-        "A staircase",
-        "Each candidate one Δ below the last: one person can link or break the chain of a top set.",
-        tuple(f"step {place}" for place in range(1, _STAIRS + 1)),
-        tuple(float(_STAIRS - place) for place in range(_STAIRS)),
-        sensitivity="1",
-        monotonic=False,
-        epsilon="1",
-        tolerance="3",
-    )
+    below = accumulate(_EMPLOYEES)
+    return {
+        f"up to {25 + 5 * place},000": -abs(sum(_EMPLOYEES) - 2 * count)
+        for place, count in enumerate(below)
+    }
 
 
 SHAPES = {

@@ -22,7 +22,7 @@ from discreet.explore.choices import Choices, choices_from
 from discreet.explore.figures import figures
 from discreet.explore.recipes import short
 from discreet.explore.sentences import figure
-from discreet.explore.settings import is_private, mechanism_at, title
+from discreet.explore.settings import is_private, title
 from discreet.explore.study import Study
 from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.guarantees import ZCDP
@@ -55,7 +55,7 @@ def record_of(
     found = figures(choices, study, seconds=(30.0, 30.0))
     rows = {row["mechanism"]: row for row in found["now"]}
     chosen = rows[choices.choice]
-    mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    mechanism = choices.decided
     promise = mechanism.promise_at(choices.range_distance)
     together = total(choices.choice, choices.epsilon, choices.releases, choices.delta)
     everything = together.pure if together.pure.epsilon < math.inf else together.approx
@@ -230,8 +230,7 @@ def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
             "accountant": "epsilon-delta",
         }
     if approx < pure:
-        mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
-        rho = mechanism.promise_at(choices.range_distance).to(ZCDP).exact
+        rho = choices.decided.promise_at(choices.range_distance).to(ZCDP).exact
         return {"rho": _multiple(Fraction(rho), choices.releases, _GRID)}
     return {"epsilon": short(choices.epsilon * choices.releases)}
 

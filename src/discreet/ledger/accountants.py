@@ -8,8 +8,7 @@ round up, caps round down, sums are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -167,7 +166,9 @@ class Accountant:
             )
         if delta_for_releases is not None and self.name != "rho-delta":
             raise ParameterError("⟨delta_for_releases⟩ goes with the accountant 'rho-delta' only")
-        return _LIMITS[self.name](cap, delta_for_releases)
+        if self.name == "rho-delta":
+            return _concentrated(cap, delta_for_releases)
+        return limit(*cap.exact) if isinstance(cap, ApproxDP) else limit(cap.exact)  # type: ignore[attr-defined]  # PureDP or ZCDP
 
     def amount(self, event: Event) -> Amount:
         """What an event costs, rounded up to the grid, each release for itself."""
@@ -229,12 +230,6 @@ def cap_in_words(cap: Guarantee) -> dict[str, str]:
     }
 
 
-def _as_stated(cap: Guarantee, _delta: object) -> Amount:
-    if isinstance(cap, ApproxDP):
-        return limit(*cap.exact)
-    return limit(cap.exact)  # type: ignore[attr-defined]  # PureDP or ZCDP, checked by Accountant.limits
-
-
 def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
     """The largest ρ on the grid that, with what is left of δ, still implies the cap's ε."""
     assert isinstance(cap, ApproxDP)
@@ -255,14 +250,5 @@ def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
     def too_much(units: int) -> bool:
         return epsilon_of_zcdp(exact_cost(units), delta - kept) > epsilon
 
-    most = min(limits.cost, LARGEST_COST * 10**COST_DIGITS)
-    first = least_whole(too_much, most=most) if most else None
-    return Amount(most if first is None else first - 1, limits.delta)
-
-
-_LIMITS: dict[str, Callable[[Guarantee, object], Amount]] = {
-    "epsilon": _as_stated,
-    "rho": _as_stated,
-    "rho-delta": _concentrated,
-    "epsilon-delta": _as_stated,
-}
+    first = least_whole(too_much, most=limits.cost) if limits.cost else None
+    return limits if first is None else replace(limits, cost=first - 1)

@@ -92,19 +92,12 @@ class Entry:
         return Head(self.dataset, self.sequence, self.hash)
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
-        return {
-            "sequence": self.sequence,
-            "dataset": self.dataset,
-            "budget": self.budget,
-            "kind": self.kind,
-            "time": self.time,
-            "version": self.version,
-            **self.details,
-            "previous": self.previous,
-            "hash": self.hash,
-            "state": self.state,
-        }
+        """Plain data, for JSON, the details among the rest."""
+        told: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            told |= value if each.name == "details" else {each.name: value}
+        return told
 
 
 def write(entry: Entry) -> str:

@@ -6,6 +6,7 @@ The statements of a version never change once released; a new version adds a mig
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table, Text, inspect, text
 from sqlalchemy.engine import Connection
@@ -16,43 +17,35 @@ from discreet.ledger.store import Store
 CURRENT = 3
 
 _metadata = MetaData()
+
+
+def _columns(kind: type[Text | BigInteger], *names: str) -> list[Column[Any]]:
+    return [Column(name, kind) for name in names]
+
+
 budgets = Table(
     "discreet_budgets",
     _metadata,
     Column("id", BigInteger, primary_key=True),
-    Column("name", Text),
-    Column("root_id", BigInteger),
-    Column("parent", Text),
-    Column("parent_group", Text),
-    Column("accountant", Text),
-    Column("neighbours", Text),
-    Column("cap", Text),
-    Column("limit_cost", BigInteger),
-    Column("limit_delta", BigInteger),
-    Column("common_cost", BigInteger),
-    Column("common_delta", BigInteger),
+    *_columns(Text, "name", "parent", "parent_group", "accountant", "neighbours", "cap"),
+    *_columns(BigInteger, "root_id", "limit_cost", "limit_delta", "common_cost", "common_delta"),
     Column("revoked", Boolean),
-    Column("period", Text),
-    Column("period_number", BigInteger),
-    Column("entries", BigInteger),
-    Column("head", Text),
-    Column("last_time", BigInteger),
+    *_columns(Text, "period", "head"),
+    *_columns(BigInteger, "period_number", "entries", "last_time"),
 )
 groups = Table(
     "discreet_groups",
     _metadata,
     Column("budget_id", BigInteger, primary_key=True),
     Column("name", Text, primary_key=True),
-    Column("cost", BigInteger),
-    Column("delta", BigInteger),
+    *_columns(BigInteger, "cost", "delta"),
 )
 entries = Table(
     "discreet_entries",
     _metadata,
     Column("root_id", BigInteger, primary_key=True),
     Column("sequence", BigInteger, primary_key=True),
-    Column("body", Text),
-    Column("hash", Text),
+    *_columns(Text, "body", "hash"),
 )
 versions = Table("discreet_schema", _metadata, Column("version", Integer, primary_key=True))
 

@@ -177,9 +177,17 @@ class ExponentialRandomizedResponse(Mechanism):
             gammas[best] = 0.0
         else:
             gammas, correction = self.gaps(scores).gammas()
-        return distribution.exponential_randomized_response(
-            gammas, self.top_set(scores), float(self._truth), correction=correction, log=log
-        )
+        mass = distribution.exponential(gammas, correction, log=log)
+        top, truth = self.top_set(scores), float(self._truth)
+        share = truth / np.count_nonzero(top)
+        if not log:
+            mass *= 1.0 - truth
+            mass[top] += share
+            return mass
+        mass += math.log1p(-truth) if truth < 1.0 else -math.inf
+        if truth > 0.0:
+            mass[top] = np.logaddexp(mass[top], math.log(share))
+        return mass
 
     def _draw(self, gaps: Gaps, bits: Bits) -> int:
         return sampling.proportional(gaps, bits)

@@ -2,8 +2,9 @@
 
 A claim is a small function from :class:`Scope` to :class:`Finding` whose docstring is the paper's statement,
 entered under its number by the decorator that :func:`claims_of` makes for the paper. A figure is a function
-that fills a :class:`Drawing`, entered by :func:`figure`. What a paper says of a figure is compared there and
-nowhere else; a claim about figures takes its verdict from them by :func:`judged`.
+that fills a :class:`Drawing`, entered by :func:`figure`; where it is a claim of its own its docstring is the
+statement, too. What a paper says of a figure is compared there and nowhere else; a claim about figures takes
+its verdict from them by :func:`judged`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from typing import TypeAlias
 
@@ -39,7 +40,7 @@ _MODULES = (
     "randomized_response.candidates",
     "randomized_response.worst_case",
     "randomized_response.data",
-    "sparse_vector.privacy",
+    "sparse_vector",
     "ours.statements",
     "ours.mechanisms",
     "ours.larger_algorithm",
@@ -211,13 +212,23 @@ def figure(
     subtitle: str | tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
     weight: float = 1.0,
+    claim: str = "",
+    evidence: str = "",
 ) -> Callable[[Fill], Fill]:
-    """Enter a figure into the catalogue."""
+    """Enter a figure into the catalogue and, under the number ``claim``, what the paper states of it."""
 
     def enter(fill: Fill) -> Fill:
         assert identifier not in _FIGURES, identifier
         lines = (subtitle,) if isinstance(subtitle, str) else subtitle
-        _FIGURES[identifier] = Figure(identifier, title, lines, needs, fill, weight)
+        found = Figure(identifier, title, lines, needs, fill, weight)
+        _FIGURES[identifier] = found
+        if claim:
+
+            @wraps(fill)
+            def check(scope: Scope) -> Finding:
+                return judged(scope, identifier, evidence=evidence)
+
+            claims_of(found.paper.key)(claim)(check)
         return fill
 
     return enter

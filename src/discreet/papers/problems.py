@@ -55,7 +55,7 @@ def rational(value: Fraction | int | str) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Scores, a sensitivity, and ε in one of its exact forms.
+    """Scores in units of the sensitivity, and ε in one of its exact forms.
 
     Example:
         >>> Problem((5, 4, 2), unit_coin=rational("1/2")).coins()
@@ -63,7 +63,6 @@ class Problem:
     """
 
     scores: tuple[int | Fraction, ...]
-    sensitivity: Fraction = Fraction(1)
     epsilon: Fraction | None = None
     unit_coin: Number = None
 
@@ -82,15 +81,14 @@ class Problem:
         """γ_r: how far r is behind the best, in units of the noise scale 2Δ/ε."""
         if self.epsilon is None:
             raise ParameterError("gaps need ⟨epsilon⟩")
-        behind = Fraction(self.best - self.scores[candidate])
-        return behind * self.epsilon / (2 * self.sensitivity)
+        return Fraction(self.best - self.scores[candidate]) * self.epsilon / 2
 
     def coins(self) -> list[Number]:
         """p_r of every candidate."""
         if self.epsilon is not None:
             with balls():
                 return [ball_of(-self.gap(r)).exp() for r in range(len(self.scores))]
-        steps = [Fraction(self.best - score) / self.sensitivity for score in self.scores]
+        steps = [Fraction(self.best - score) for score in self.scores]
         if any(step.denominator != 1 for step in steps):
             raise ParameterError("⟨unit_coin⟩ needs scores on the grid of the sensitivity")
         return [self.unit_coin ** int(step) for step in steps]

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
+from typing import TypeAlias
 
 from discreet import __version__
 from discreet.errors import DiscreetError
@@ -25,23 +26,11 @@ from discreet.papers.runner import CheckedClaim, check
 FILE = "recorded.json"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedFinding:
-    """What the run found for one claim. Without times: the file changes only when a finding does.
+RecordedFinding: TypeAlias = dict[str, str | None]
+"""Verdict, covered, evidence; numbers and witness on one line, if there are any.
 
-    Attributes:
-        verdict: one of :data:`discreet.papers.VERDICTS`.
-        covered: the range on which it was reached.
-        evidence: the sentence.
-        numbers: the figures that go with it, on one line, if there are any.
-        witness: the counterexample on one line, if there is one.
-    """
-
-    verdict: str
-    covered: str
-    evidence: str
-    numbers: str | None
-    witness: str | None
+Without times: the file changes only when a finding does.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +38,7 @@ class RecordedRun:
     """A full run: which version of discreet it was, and what it found, by the claims' ids.
 
     Example:
-        >>> recorded().findings["noisy-max/proposition-8"].verdict
+        >>> recorded().findings["noisy-max/proposition-8"]["verdict"]
         'refuted'
     """
 
@@ -65,17 +54,19 @@ def recorded() -> RecordedRun:
         True
     """
     text = resources.files("discreet.papers").joinpath(FILE).read_text(encoding="utf-8")
-    content = json.loads(text)
-    findings = {name: RecordedFinding(**parts) for name, parts in content["findings"].items()}
-    return RecordedRun(content["version"], findings)
+    return RecordedRun(**json.loads(text))
 
 
 def short(result: CheckedClaim) -> RecordedFinding:
     """A result as it is recorded."""
     finding = result.finding
-    numbers = on_one_line(finding.numbers) if finding.numbers else None
-    witness = None if finding.witness is None else on_one_line(finding.witness)
-    return RecordedFinding(finding.verdict, finding.covered, finding.evidence, numbers, witness)
+    return {
+        "verdict": finding.verdict,
+        "covered": finding.covered,
+        "evidence": finding.evidence,
+        "numbers": on_one_line(finding.numbers) or None,
+        "witness": None if finding.witness is None else on_one_line(finding.witness),
+    }
 
 
 def text_of(results: Sequence[CheckedClaim]) -> str:
@@ -83,9 +74,8 @@ def text_of(results: Sequence[CheckedClaim]) -> str:
     failed = [result.claim.id for result in results if result.finding.verdict == FAILED]
     if failed:
         raise DiscreetError("not recorded, because these checks failed: " + ", ".join(failed))
-    findings = {result.claim.id: asdict(short(result)) for result in results}
-    content = {"version": __version__, "findings": findings}
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    run = RecordedRun(__version__, {result.claim.id: short(result) for result in results})
+    return json.dumps(asdict(run), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 def write(results: Sequence[CheckedClaim]) -> None:

@@ -1,17 +1,17 @@
 """What was checked and drawn, as Markdown, as CSV, and as HTML pages that load nothing.
 
-The page of figures carries its images inside; its Markdown points at the files.
+A page is its Markdown, rendered; that of the figures carries inside the images that its Markdown points at.
 """
 
 from __future__ import annotations
 
 import base64
-import csv
-import io
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import astuple, fields
+from dataclasses import asdict
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,57 @@ from discreet.papers.catalogue import PAPERS, Figure, Paper, all_figures
 from discreet.papers.figure import AGREES, CLOSE, DIFFERS, NEW, NOT_COMPARED, PaperValue
 from discreet.papers.findings import FAILED, VERDICTS, Scope
 from discreet.papers.histograms import SOURCE
-from discreet.papers.runner import SUFFIXES, CheckedClaim, DrawnFigure, write_file
+from discreet.papers.runner import SUFFIXES, CheckedClaim, DrawnFigure, as_csv, write_file
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8885; --refuted: #b3261e; --proved: #1b6e3c; --other: #7a5b00; }
+@media (prefers-color-scheme: dark) { :root { --refuted: #ff8a80; --proved: #7fd79b; --other: #e8c35a; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { border-bottom: 1px solid var(--line); margin-top: 3rem; } h3 { margin-top: 2rem; }
+img { max-width: 100%; height: auto; display: block; margin: 1rem 0; background: white; }
+table { border-collapse: collapse; font-size: .85rem; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid var(--line); }
+tr:has(strong) td { background: #b3261e18; } li { overflow-wrap: anywhere; }
+.refuted, .failed { color: var(--refuted); } .proved-by-computation { color: var(--proved); }
+.consistent-with-a-search, .not-checkable { color: var(--other); }
+@media print { h3 { break-after: avoid; } img, tr { break-inside: avoid; } }
+"""
 
 
-def _page(title: str, style: str, body: Sequence[str]) -> str:
-    """One HTML file that loads nothing."""
+def _page(markdown: str) -> str:
+    """The Markdown as one HTML file that loads nothing, with a name for each heading."""
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("js-default")
+    tokens = reader.parse(markdown)
+    headings = {
+        words.content: opening
+        for opening, words in pairwise(tokens)
+        if opening.type == "heading_open"
+    }
+    for words, opening in headings.items():
+        opening.attrSet("id", _anchor(words))
+    title = escape(next(iter(headings)))
+    body = re.sub(
+        f"<strong>({'|'.join((*VERDICTS, FAILED))})</strong>",
+        lambda found: f'<strong class="{found[1].replace(" ", "-")}">{found[1]}</strong>',
+        reader.renderer.render(tokens, reader.options, {}),
+    )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{style}</style></head>\n<body>\n<h1>{title}</h1>\n"
-        + "\n".join(body)
-        + "\n</body></html>\n"
+        f"<title>{title}</title><style>{_STYLE}</style></head>\n<body>\n{body}</body></html>\n"
     )
+
+
+def _anchor(heading: str) -> str:
+    """What a link to a heading names, as readers of Markdown make it.
+
+    Example:
+        >>> _anchor("PF Figure 3a. Mode: error")
+        'pf-figure-3a-mode-error'
+    """
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def _table_row(cells: Sequence[str]) -> str:
@@ -42,19 +81,6 @@ def _table_row(cells: Sequence[str]) -> str:
 
 # ---- claims ----------------------------------------------------------------------------------------
 
-_CLAIMS_TITLE = "The papers' claims, checked"
-_CLAIMS_STYLE = """
-:root { color-scheme: light dark; --line: #8885; --refuted: #b3261e; --proved: #1b6e3c; --other: #7a5b00; }
-@media (prefers-color-scheme: dark) { :root { --refuted: #ff8a80; --proved: #7fd79b; --other: #e8c35a; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; } td, th { padding: .2rem .8rem .2rem 0; text-align: left; }
-article { border-top: 1px solid var(--line); padding: .8rem 0; }
-article h3 { margin: 0; font-size: 1rem; } .verdict { font-weight: 600; }
-.refuted, .failed { color: var(--refuted); } .proved-by-computation { color: var(--proved); }
-.consistent-with-a-search, .not-checkable { color: var(--other); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; margin: .3rem 0; font-size: .9rem; }
-dt { opacity: .7; } dd { margin: 0; overflow-wrap: anywhere; }
-"""
 _CLAIMS_NOTE = (
     "“Proved by computation” means that exact or ball arithmetic decided every case of the range given; "
     "“consistent with a search”, that a search found nothing against the claim. In a witness, outcomes are "
@@ -110,7 +136,7 @@ def _details(result: CheckedClaim) -> list[tuple[str, str]]:
 
 def claims_markdown(results: Sequence[CheckedClaim]) -> str:
     """The whole report as Markdown: a summary, a table per paper, then the evidence."""
-    lines = [f"# {_CLAIMS_TITLE}", "", claims_summary(results), "", _CLAIMS_NOTE, ""]
+    lines = ["# The papers' claims, checked", "", claims_summary(results), "", _CLAIMS_NOTE, ""]
     for paper, found in by_paper(results):
         lines += [f"## {paper.title}", "", f"{paper.authors}", ""]
         lines += ["| claim | statement | verdict |", "|---|---|---|"]
@@ -129,32 +155,7 @@ def claims_markdown(results: Sequence[CheckedClaim]) -> str:
 
 def claims_html(results: Sequence[CheckedClaim]) -> str:
     """The whole report as one HTML file."""
-    rows = "".join(
-        f'<tr><td class="verdict {_class(verdict)}">{verdict}</td><td>{count}</td></tr>'
-        for verdict, count in tally(results).items()
-    )
-    body = [f"<p>{escape(claims_summary(results))}</p>"]
-    body.append(f"<p>{escape(_CLAIMS_NOTE)}</p><table>{rows}</table>")
-    for paper, found in by_paper(results):
-        body.append(f"<h2>{escape(paper.title)}</h2><p>{escape(paper.authors)}</p>")
-        body += [_article(result) for result in found]
-    return _page(_CLAIMS_TITLE, _CLAIMS_STYLE, body)
-
-
-def _class(verdict: str) -> str:
-    return verdict.replace(" ", "-")
-
-
-def _article(result: CheckedClaim) -> str:
-    verdict = result.finding.verdict
-    details = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in _details(result)
-    )
-    return (
-        f'<article id="{escape(result.claim.id)}"><h3>{escape(result.claim.number)}: '
-        f'<span class="verdict {_class(verdict)}">{escape(verdict)}</span></h3>'
-        f"<p>{escape(result.claim.statement)}</p><dl>{details}</dl></article>"
-    )
+    return _page(claims_markdown(results))
 
 
 # ---- figures ---------------------------------------------------------------------------------------
@@ -166,7 +167,6 @@ _MARKS = {
     NEW: ("+", "new"),
     NOT_COMPARED: ("–", NOT_COMPARED),
 }
-_FIGURES_TITLE = "The papers, reproduced"
 _LEGEND = (
     "✓ agrees: equal in the digits printed, or the statement holds. ≈ close: within two percent. ✗ "
     "differs: see the remark. + new: not in the paper. – not compared: synthetic data."
@@ -177,29 +177,18 @@ _ABOUT = (
     "histograms are read without spending any budget."
 )
 _HEADINGS = ("quantity", "paper", "ours", "difference", "", "remark")
-_FIGURES_STYLE = """
-body { font: 16px/1.5 Georgia, serif; color: #222; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2, h3, table, nav { font-family: Helvetica, Arial, sans-serif; }
-h2 { border-bottom: 1px solid #bbb; margin-top: 3rem; } h3 { margin-top: 2.5rem; }
-img { max-width: 100%; height: auto; display: block; margin: 1rem 0; }
-table { border-collapse: collapse; font-size: 0.85rem; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.6rem; border-bottom: 1px solid #ddd; }
-tr.differs td { background: #fbeee8; } tr.new td { color: #444; }
-.trouble { border-left: 4px solid #b3430f; padding-left: 0.8rem; }
-nav a { margin-right: 0.8rem; font-size: 0.85rem; white-space: nowrap; }
-@media print { nav { display: none; } h3 { break-after: avoid; } img, tr { break-inside: avoid; } }
-"""
 
 
 def write_figures_report(results: Sequence[DrawnFigure], scope: Scope, out: Path) -> list[Path]:
     """Write ``index.html``, ``report.md`` and ``numbers.csv`` into the folder."""
+    text = figures_markdown(results, scope)
     parts = {
-        "index.html": _figures_html(results, scope, out / "figures"),
-        "report.md": figures_markdown(results, scope),
+        "index.html": _with_images(_page(text), out),
+        "report.md": text,
         "numbers.csv": numbers(results),
     }
-    for name, text in parts.items():
-        write_file(out / name, text.encode())
+    for name, content in parts.items():
+        write_file(out / name, content.encode())
     return [out / name for name in parts]
 
 
@@ -239,106 +228,72 @@ def _grouped(results: Sequence[DrawnFigure]) -> list[tuple[str, list[tuple[Figur
 
 
 def _cells(row: PaperValue) -> tuple[str, ...]:
-    return row.quantity, row.paper, row.ours, row.difference, _MARKS[row.verdict][0], row.remark
+    mark = _MARKS[row.verdict][0]
+    told = f"**{mark}**" if row.verdict == DIFFERS else mark
+    return row.quantity, row.paper, row.ours, row.difference, told, row.remark
 
 
-def _differing(results: Sequence[DrawnFigure]) -> list[tuple[Figure, str]]:
-    """What differs, in words, gathered at the top."""
+def _differing(results: Sequence[DrawnFigure]) -> list[str]:
+    """What differs, in words, each with a link to its figure."""
     every = all_figures()
     return [
-        (
-            every[result.id],
-            f"{row.quantity}: the paper has {row.paper}, ours {row.ours}"
-            + (f" ({row.remark})." if row.remark else "."),
-        )
+        f"- {_link(every[result.id].heading, every[result.id])}: {row.quantity}: the paper has "
+        f"{row.paper}, ours {row.ours}" + (f" ({row.remark})." if row.remark else ".")
         for result in results
         for row in result.comparisons
         if row.verdict == DIFFERS
     ]
 
 
+def _link(words: str, figure: Figure) -> str:
+    return f"[{words}](#{_anchor(figure.heading)})"
+
+
 def figures_markdown(results: Sequence[DrawnFigure], scope: Scope) -> str:
     """The report as Markdown, with the images as files beside it."""
-    lines = [f"# {_FIGURES_TITLE}", "", f"discreet {__version__}", ""]
+    lines = ["# The papers, reproduced", "", f"discreet {__version__}", ""]
     for paragraph in _introduction(results, scope):
         lines += [paragraph, ""]
+    grouped = _grouped(results)
+    lines += [" ".join(_link(figure.id, figure) for _, own in grouped for figure, _ in own), ""]
     differing = _differing(results)
     if differing:
-        lines += ["## What differs", ""]
-        lines += [f"- {figure.heading}: {words}" for figure, words in differing]
-        lines.append("")
-    for title, own in _grouped(results):
+        lines += ["## What differs", "", *differing, ""]
+    for title, own in grouped:
         lines += [f"## {title}", ""]
         for figure, result in own:
             lines += [f"### {figure.heading}", ""]
             if result.error is not None:
                 lines += [f"**Not drawn**: {result.error}", ""]
                 continue
-            lines += [f"![{figure.heading}](figures/{figure.id}.png)", ""]
+            seen = f"{figure.heading}. {' '.join(figure.subtitle)}"
+            lines += [f"![{seen}](figures/{figure.id}.png)", ""]
             lines += [f"**Trouble**: {trouble}\n" for trouble in result.troubles]
             if result.comparisons:
                 lines += [_table_row(_HEADINGS), "|" + "---|" * len(_HEADINGS)]
                 lines += [_table_row(_cells(row)) for row in result.comparisons]
                 lines.append("")
             lines += [f"{remark}\n" for remark in result.remarks]
+            files = (f"[{each.upper()}](figures/{figure.id}.{each})" for each in SUFFIXES)
+            lines += [" ".join(files), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _with_images(page: str, out: Path) -> str:
+    """The page with its drawings inside.
+
+    Each stays an image of its own, so that the names inside one drawing cannot clash with another's.
+    """
+
+    def inside(found: re.Match[str]) -> str:
+        content = base64.b64encode((out / f"{found[1]}.svg").read_bytes()).decode()
+        return f'src="data:image/svg+xml;base64,{content}"'
+
+    return re.sub(r'src="(figures/[\w-]+)\.png"', inside, page)
 
 
 def numbers(results: Sequence[DrawnFigure]) -> str:
     """All comparisons as CSV."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["figure", *(part.name for part in fields(PaperValue))])
-    for result in results:
-        writer.writerows([result.id, *astuple(row)] for row in result.comparisons)
-    return buffer.getvalue()
-
-
-def _figures_html(results: Sequence[DrawnFigure], scope: Scope, folder: Path) -> str:
-    """The report as one page with its images inside."""
-    body = [f"<p>discreet {escape(__version__)}</p>"]
-    body += [f"<p>{_emphasised(paragraph)}</p>" for paragraph in _introduction(results, scope)]
-    grouped = _grouped(results)
-    links = [f'<a href="#{r.id}">{escape(r.id)}</a>' for _, own in grouped for _, r in own]
-    body.append(f"<nav>{' '.join(links)}</nav>")
-    differing = _differing(results)
-    if differing:
-        body.append("<h2>What differs</h2><ul>")
-        body += [
-            f'<li><a href="#{figure.id}">{escape(figure.heading)}</a>: {escape(words)}</li>'
-            for figure, words in differing
-        ]
-        body.append("</ul>")
-    for title, own in grouped:
-        body.append(f"<h2>{escape(title)}</h2>")
-        for figure, result in own:
-            body += _section(figure, result, folder)
-    return _page(_FIGURES_TITLE, _FIGURES_STYLE, body)
-
-
-def _section(figure: Figure, result: DrawnFigure, folder: Path) -> list[str]:
-    lines = [f'<h3 id="{figure.id}">{escape(figure.heading)}</h3>']
-    if result.error is not None:
-        return [*lines, f'<p class="trouble">Not drawn: {escape(result.error)}</p>']
-    image = base64.b64encode((folder / f"{figure.id}.svg").read_bytes()).decode()
-    alt = escape(f"{figure.heading}. {' '.join(figure.subtitle)}", quote=True)
-    # As an image of its own, so that the names inside one drawing cannot clash with another's.
-    lines.append(f'<img alt="{alt}" src="data:image/svg+xml;base64,{image}">')
-    lines += [f'<p class="trouble">{escape(trouble)}</p>' for trouble in result.troubles]
-    if result.comparisons:
-        lines.append("<table><tr>" + "".join(f"<th>{name}</th>" for name in _HEADINGS) + "</tr>")
-        for row in result.comparisons:
-            cells = "".join(f"<td>{escape(cell)}</td>" for cell in _cells(row))
-            lines.append(f'<tr class="{_class(row.verdict)}">{cells}</tr>')
-        lines.append("</table>")
-    lines += [f"<p>{_emphasised(remark)}</p>" for remark in result.remarks]
-    files = " ".join(
-        f'<a href="figures/{figure.id}.{suffix}">{suffix.upper()}</a>' for suffix in SUFFIXES
+    return as_csv(
+        [{"figure": result.id, **asdict(row)} for result in results for row in result.comparisons]
     )
-    return [*lines, f"<nav>{files}</nav>"]
-
-
-def _emphasised(text: str) -> str:
-    """Escaped, with *words* in italics."""
-    parts = escape(text).split("*")
-    return "".join(f"<em>{part}</em>" if place % 2 else part for place, part in enumerate(parts))

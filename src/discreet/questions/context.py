@@ -19,7 +19,6 @@ from discreet.questions.scoring import noisy_count, share_of, within
 from discreet.questions.spending import AnyLedger, Asker, Part, event_of, mixed
 from discreet.tables import Rows, Table, open_table
 from discreet.tables.compared import require_condition
-from discreet.tables.counts import Counts
 from discreet.tables.where import Condition, comparisons, parse
 
 WATCH: ContextVar[Callable[[Iterable[Any], int], Iterable[Any]]] = ContextVar(
@@ -264,22 +263,15 @@ class Asking:
     group_labels: tuple[Any, ...]
     rules: Sentences
 
-    def named(
+    def naming(
         self,
-        what: str,
-        *,
         part: Part,
-        mechanism: str,
-        read: Callable[[], Any],
         choose: Callable[[Any], tuple[list[tuple[Any, int]], dict[str, Any]]],
-        choose_each: Callable[[Any], Iterable[Any]] = iter,
-        people: Callable[[], Counts],
-        rules: Sentences,
+        *,
         share: Fraction,
         k: int | None = None,
-        ordered: bool | None = None,
-    ) -> TableRelease:
-        """Release what ``choose`` names: ``k`` things, or one; each with a noisy count for its ``share``.
+    ) -> dict[str, Any]:
+        """How to release what ``choose`` names: ``k`` things or one, each with a noisy count for a ``share``.
 
         ``choose`` gives labels with their true counts, and what else is released of them.
         """
@@ -296,18 +288,11 @@ class Asking:
                 found = {name: values[0] if values else None for name, values in found.items()}
             return found | besides
 
-        return self.release(
-            what,
-            parts=[part, (PureDP(each), k or 1)] if share else [part],
-            mechanism=mechanism,
-            read=read,
-            answer=answer,
-            choose_each=choose_each,
-            people=people,
-            rules=rules,
-            count_within=within(each) if share else None,
-            ordered=ordered,
-        )
+        return {
+            "parts": [part, (PureDP(each), k or 1)] if share else [part],
+            "answer": answer,
+            "count_within": within(each) if share else None,
+        }
 
     def release(
         self,
@@ -319,7 +304,7 @@ class Asking:
         answer: Callable[[Any], dict[str, Any]],
         choose_each: Callable[[Any], Iterable[Any]] = iter,
         people: Callable[[], Any] | None = None,
-        rules: Sentences,
+        rules: Sentences = (),
         **fields: Any,
     ) -> TableRelease:
         """Spend, read, answer for each group; ``people`` counts who counted at all, as ``read`` may.

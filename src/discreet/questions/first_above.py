@@ -31,13 +31,11 @@ def first_above(
 
     The groups are asked in the order given: has this one ``above`` people, with noise, or more? A person
     counts once in each group in which any of their rows is. However many groups there are, ε is the same.
+    The table is given as for ``mode``.
 
     Args:
-        data: a path or glob (CSV, Parquet, JSON lines), a DuckDB relation, or a Polars, pandas or PySpark
-            frame.
         column: the column whose values are the groups.
         above: the public number of people to be reached.
-        epsilon: what the whole question costs.
         crossings: up to so many groups are named, in their order; by default the first one only, as
             itself and not in a tuple.
         with_gap: release by how many people, with noise, each of them passes the threshold, at no

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -79,14 +79,11 @@ def in_groups(question: Question) -> Question:
         share = options.pop("groups_share", None) or (FINDING_SHARE if finding else CHOOSING_SHARE)
         part = share_of(True, share, name="groups_share")
         terms = {name: options.pop(name) for name in _TERMS & options.keys()}
-        if finding:
-            context = Context.of(data, cast(Terms, terms))
-            if context.opened().engine == "ibis":
-                raise ParameterError("in a database ⟨by⟩ needs ⟨groups⟩, a public list")
-            return _found(question, context, column, options, part)
-        terms["groups_per_person"] = 1
+        if not finding:
+            terms["groups_per_person"] = 1
         context = Context.of(data, cast(Terms, terms))
-        return _bounded(question, context, column, options, part)
+        inner = _Inner(question, context, column, options)
+        return _found(inner, part) if finding else _bounded(inner, part)
 
     return cast(Question, asked)
 
@@ -95,113 +92,6 @@ def require_no_delta(delta: object) -> None:
     """A δ is for groups from the data, and those are found before the question itself is asked."""
     if delta is not None:
         raise refuse("delta", delta, "left out, unless the groups come from the data")
-
-
-# ---- which groups may be named ---------------------------------------------------------------------
-
-
-def _found(
-    question: Callable[..., TableRelease],
-    context: Context,
-    column: str,
-    options: dict[str, Any],
-    part: Fraction,
-) -> TableRelease:
-    delta = options.pop("delta", None)
-    if delta is None:
-        raise ParameterError(
-            "⟨by⟩ needs ⟨groups⟩, a public list, or ⟨delta⟩: groups from the data are named with a "
-            "probability of failure"
-        )
-    total = positive("epsilon", options.get("epsilon"))
-    failing = probability("delta", delta)
-    if not 0 < failing < 1:
-        raise refuse("delta", delta, "strictly between 0 and 1")
-    listed = any(options.get(name) is not None for name in ("candidates", "bounds"))
-    if question.__name__ in ("mode", "top_k") and not listed:
-        # The values come from the data as well: half of δ is for them.
-        failing /= 2
-        options["delta"] = failing
-    epsilon = total * part
-    options["epsilon"] = total - epsilon
-    table = context.opened(column)
-    kind = table.kind(context.by, name="by")
-    if kind not in _EXAMPLES:
-        raise refuse("by", context.by, "a column of texts, whole numbers, decimals or dates")
-    tried = _event(question, replace(context, groups=[_EXAMPLES[kind]]), column, options)
-    keeping = Keeping(*step_limits(epsilon, failing, context.neighbours))
-    rows = Rows(user=context.user, counted=context.counted, where=context.condition, by=context.by)
-
-    def work() -> TableRelease | None:
-        counted = {
-            label: people for label, people in people_per_group(table, rows) if _is_a_name(label)
-        }
-        named = kept(
-            np.array(list(counted.values()), dtype=np.int64),
-            keeping=keeping,
-            bits=SecureBits(),
-        )
-        # In their own order: that of their numbers of people would tell about these.
-        groups = sorted(label for label, is_named in zip(counted, named, strict=True) if is_named)
-        return (
-            _asked_again(question, replace(context, groups=groups), column, options)
-            if groups
-            else None
-        )
-
-    promise = ApproxDP(epsilon, failing).resting_on(Proof(_PAGE))
-    told = about_found_groups(str(context.by), one=context.user is not None)
-    words = "groups kept by the best rule"
-    return _paid(context, column, promise, tried, work, words=words, told=lambda: told)
-
-
-def _is_a_name(label: Any) -> bool:
-    """Whether a group can be asked for: a blank text cannot, nor one that is not quite Unicode."""
-    return not isinstance(label, str) or bool(
-        label.strip() and "\N{REPLACEMENT CHARACTER}" not in label
-    )
-
-
-# ---- in how many groups a person counts ----------------------------------------------------------------
-
-
-def _bounded(
-    question: Callable[..., TableRelease],
-    context: Context,
-    column: str,
-    options: dict[str, Any],
-    part: Fraction,
-) -> TableRelease:
-    if context.by is None or context.user is None:
-        raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
-    total = positive("epsilon", options.get("epsilon"))
-    epsilon = total * part
-    options["epsilon"] = total - epsilon
-    asking = context.asking(column, total)
-    rows, table = asking.rows, asking.table
-    # With the largest bound each answer has the smallest ε and as much δ as ever: their sum is the most.
-    tried = _event(question, replace(context, groups_per_person=len(rows.groups)), column, options)
-    chooser = PermuteAndFlip(epsilon=epsilon)
-    chosen: list[int] = []
-
-    def work() -> TableRelease:
-        people = people_per_number_of_groups(table, rows)
-        scores = quantile_scores(people, COVERED, neighbours=context.neighbours)
-        chosen.append(chooser.select_index(scores) + 1)
-        return _asked_again(
-            question, replace(context, groups_per_person=chosen[0]), column, options
-        )
-
-    promise = PureDP(epsilon).resting_on(Proof(_PAGE))
-    return _paid(
-        context,
-        column,
-        promise,
-        tried,
-        work,
-        words="a bound on groups by permute-and-flip",
-        told=lambda: about_chosen_bound(chosen[0], epsilon, COVERED),
-    )
 
 
 # ---- paid for as one -----------------------------------------------------------------------------------
@@ -223,50 +113,147 @@ class _Trial:
         raise AssertionError("nothing was spent")
 
 
-def _event(
-    question: Callable[..., TableRelease], context: Context, column: str, options: dict[str, Any]
-) -> Event:
-    """What a question would cost, once its parameters and the schema are found right; nothing is read."""
-    try:
-        question(replace(context, ledger=_Trial(), dataset="trial"), column, **options)
-    except _Tried as tried:
-        return tried.event
-    raise AssertionError("a question is paid for before it is answered")
+@dataclass(frozen=True, slots=True)
+class _Inner:
+    """The question that is asked, for its part of ε, once its groups or a bound on them are found."""
 
+    question: Callable[..., TableRelease]
+    context: Context
+    column: str
+    options: dict[str, Any]
 
-def _asked_again(
-    question: Callable[..., TableRelease], context: Context, column: str, options: dict[str, Any]
-) -> TableRelease:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NeverMatchesWarning)  # said before it was paid for
+    def take(self, part: Fraction) -> Fraction:
+        """Take a part of ε away from the question."""
+        total = positive("epsilon", self.options.get("epsilon"))
+        self.options["epsilon"] = total * (1 - part)
+        return total * part
+
+    def event(self, **public: Any) -> Event:
+        """What it would cost, once its parameters and the schema are found right; nothing is read."""
+        trial = replace(self.context, ledger=_Trial(), dataset="trial", **public)
         try:
-            return question(replace(context, ledger=None, dataset=None), column, **options)
-        except DiscreetError as error:
-            # What it has cost is said once, by whoever pays.
-            error.args = (str(error).partition("; count ")[0],)
-            raise
+            self.question(trial, self.column, **self.options)
+        except _Tried as tried:
+            return tried.event
+        raise AssertionError("a question is paid for before it is answered")
+
+    def asked(self, **public: Any) -> TableRelease:
+        """Its answer, which is paid for already."""
+        context = replace(self.context, ledger=None, dataset=None, **public)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NeverMatchesWarning)  # said before it was paid for
+            try:
+                return self.question(context, self.column, **self.options)
+            except DiscreetError as error:
+                # What it has cost is said once, by whoever pays.
+                error.args = (str(error).partition("; count ")[0],)
+                raise
+
+    def paid(
+        self,
+        promise: Guarantee,
+        tried: Event,
+        work: Callable[[], TableRelease | None],
+        *,
+        words: str,
+        told: Callable[[], Sentences],
+    ) -> TableRelease:
+        """The answer that ``work`` finds, paid for together with finding its groups."""
+        inner = guarantee_of(tried)
+        if not isinstance(inner, PureDP | ApproxDP):
+            raise ParameterError(f"{tried.mechanism} promises no ε for groups found in this way")
+        event = event_of(
+            [(promise, 1), (inner, 1)],
+            mechanism=f"{tried.mechanism}; {words}",
+            neighbours=self.context.neighbours,
+        )
+        purpose = self.context.purpose or f"{self.column}, by {self.context.by}, {words}"
+        found, terms = self.context.spending(event, purpose, work)
+        if found is None:
+            return TableRelease(answer={}, **terms, rules=told())
+        return replace(found, **terms, rules=found.rules + told())
 
 
-def _paid(
-    context: Context,
-    column: str,
-    promise: Guarantee,
-    tried: Event,
-    work: Callable[[], TableRelease | None],
-    *,
-    words: str,
-    told: Callable[[], Sentences],
-) -> TableRelease:
-    inner = guarantee_of(tried)
-    if not isinstance(inner, PureDP | ApproxDP):
-        raise ParameterError(f"{tried.mechanism} promises no ε for groups found in this way")
-    event = event_of(
-        [(promise, 1), (inner, 1)],
-        mechanism=f"{tried.mechanism}; {words}",
-        neighbours=context.neighbours,
+# ---- which groups may be named ---------------------------------------------------------------------
+
+
+def _found(inner: _Inner, part: Fraction) -> TableRelease:
+    context, options = inner.context, inner.options
+    if context.opened().engine == "ibis":
+        raise ParameterError("in a database ⟨by⟩ needs ⟨groups⟩, a public list")
+    delta = options.pop("delta", None)
+    if delta is None:
+        raise ParameterError(
+            "⟨by⟩ needs ⟨groups⟩, a public list, or ⟨delta⟩: groups from the data are named with a "
+            "probability of failure"
+        )
+    epsilon = inner.take(part)
+    failing = probability("delta", delta)
+    if not 0 < failing < 1:
+        raise refuse("delta", delta, "strictly between 0 and 1")
+    listed = any(options.get(name) is not None for name in ("candidates", "bounds"))
+    if inner.question.__name__ in ("mode", "top_k") and not listed:
+        # The values come from the data as well: half of δ is for them.
+        failing /= 2
+        options["delta"] = failing
+    table = context.opened(inner.column)
+    kind = table.kind(context.by, name="by")
+    if kind not in _EXAMPLES:
+        raise refuse("by", context.by, "a column of texts, whole numbers, decimals or dates")
+    tried = inner.event(groups=[_EXAMPLES[kind]])
+    keeping = Keeping(*step_limits(epsilon, failing, context.neighbours))
+    rows = Rows(user=context.user, counted=context.counted, where=context.condition, by=context.by)
+
+    def work() -> TableRelease | None:
+        counted = {
+            label: people for label, people in people_per_group(table, rows) if _is_a_name(label)
+        }
+        people = np.array(list(counted.values()), dtype=np.int64)
+        named = kept(people, keeping=keeping, bits=SecureBits())
+        # In their own order: that of their numbers of people would tell about these.
+        groups = sorted(label for label, is_named in zip(counted, named, strict=True) if is_named)
+        return inner.asked(groups=groups) if groups else None
+
+    promise = ApproxDP(epsilon, failing).resting_on(Proof(_PAGE))
+    told = about_found_groups(str(context.by), one=context.user is not None)
+    words = "groups kept by the best rule"
+    return inner.paid(promise, tried, work, words=words, told=lambda: told)
+
+
+def _is_a_name(label: Any) -> bool:
+    """Whether a group can be asked for: a blank text cannot, nor one that is not quite Unicode."""
+    return not isinstance(label, str) or bool(
+        label.strip() and "\N{REPLACEMENT CHARACTER}" not in label
     )
-    purpose = context.purpose or f"{column}, by {context.by}, {words}"
-    found, terms = context.spending(event, purpose, work)
-    if found is None:
-        return TableRelease(answer={}, **terms, rules=told())
-    return replace(found, **terms, rules=found.rules + told())
+
+
+# ---- in how many groups a person counts ----------------------------------------------------------------
+
+
+def _bounded(inner: _Inner, part: Fraction) -> TableRelease:
+    context = inner.context
+    if context.by is None or context.user is None:
+        raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
+    asking = context.asking(inner.column, inner.options.get("epsilon"))
+    epsilon = inner.take(part)
+    rows, table = asking.rows, asking.table
+    # With the largest bound each answer has the smallest ε and as much δ as ever: their sum is the most.
+    tried = inner.event(groups_per_person=len(rows.groups))
+    chooser = PermuteAndFlip(epsilon=epsilon)
+    chosen: list[int] = []
+
+    def work() -> TableRelease:
+        people = people_per_number_of_groups(table, rows)
+        scores = quantile_scores(people, COVERED, neighbours=context.neighbours)
+        chosen.append(chooser.select_index(scores) + 1)
+        return inner.asked(groups_per_person=chosen[0])
+
+    promise = PureDP(epsilon).resting_on(Proof(_PAGE))
+    words = "a bound on groups by permute-and-flip"
+    return inner.paid(
+        promise,
+        tried,
+        work,
+        words=words,
+        told=lambda: about_chosen_bound(chosen[0], epsilon, COVERED),
+    )

@@ -130,14 +130,13 @@ def mode(
         for label, count in zip(map(contest.label, indices), counts, strict=True):
             yield [(label, count)], {}
 
-    return asking.named(
+    part = PureDP(for_choice) if with_gap else promise, 1
+    return asking.release(
         "mode",
-        part=(PureDP(for_choice) if with_gap else promise, 1),
+        **asking.naming(part, lambda chosen: chosen, share=share),
         mechanism=chooser.name,
         read=contest.count,
-        choose=lambda chosen: chosen,
         choose_each=choose_each,
         people=contest.anybody,
         rules=contest.rules,
-        share=share,
     )

@@ -88,11 +88,10 @@ class PrivateTable(Context):
 def table(data: Any, *, ledger: AnyLedger | None, **terms: Unpack[TableTerms]) -> PrivateTable:
     """A table to ask, with whose its rows are and who counts said once.
 
-    No row is read before a question is paid for; the columns named here are looked for at once.
+    No row is read before a question is paid for; the columns named here are looked for at once. What a
+    table may be is told for ``mode``.
 
     Args:
-        data: a path or glob (CSV, Parquet, JSON lines), a DuckDB relation, or a Polars, pandas or PySpark
-            frame.
         ledger: who counts the budget of ``dataset``: a ledger, or the address of one. None says that nobody
             does; it is not assumed.
         **terms: ``user`` or ``one_row_per_user=True``, ``dataset``, and what else every question is told,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -67,7 +66,10 @@ def quantiles(
 
     The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. People who share a value are told apart
     by coins of their own, so that a value that half of them have does not spoil the quantiles beside it.
-    The arguments are those of ``quantile``, with a list of levels ``at`` in increasing order.
+    The other arguments are those of ``quantile``.
+
+    Args:
+        at: the levels, in increasing order.
 
     Example:
         >>> import polars as pl
@@ -177,8 +179,25 @@ def recursive(
     if len(levels) > 1:
         fineness = min(FINEST, max(0, (LARGEST_LINE // len(people)).bit_length() - 1))
     line = spread_out(people, fineness, SecureBits() if bits is None else bits)
-    stretches = _Stretches(chooser, neighbours)
-    found = stretches.places(line, 0, span=(Fraction(0), Fraction(1)), levels=levels)
+
+    def places(
+        line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
+    ) -> list[int]:
+        """The places of ``levels`` on a stretch that holds the people between two levels."""
+        if not levels:
+            return []
+        middle = len(levels) // 2
+        level = levels[middle]
+        scores = quantile_scores(line, (level - low) / (high - low), neighbours=neighbours)
+        place = chooser.select_index(scores)
+        # The lower part has the people up to the place; the upper part starts there, without them.
+        upper = line[place:].copy()
+        upper[0] = 0
+        below = places(line[: place + 1], low, level, levels[:middle])
+        above = places(upper, level, high, levels[middle + 1 :])
+        return [*below, place, *(place + further for further in above)]
+
+    found = places(line, Fraction(0), Fraction(1), levels)
     return [place >> fineness for place in found]
 
 
@@ -191,35 +210,6 @@ def spread_out(people: Counts, fineness: int, bits: Bits) -> Counts:
         np.subtract(people, first, out=finer[1::2])
         people = finer
     return people
-
-
-@dataclass(frozen=True, slots=True)
-class _Stretches:
-    chooser: Mechanism
-    neighbours: str
-
-    def places(
-        self,
-        line: Counts,
-        offset: int,
-        *,
-        span: tuple[Fraction, Fraction],
-        levels: Sequence[Fraction],
-    ) -> list[int]:
-        """The places of ``levels`` on a stretch of the line that holds the people of a span of levels."""
-        if not levels:
-            return []
-        middle = len(levels) // 2
-        low, high = span
-        level = levels[middle]
-        scores = quantile_scores(line, (level - low) / (high - low), neighbours=self.neighbours)
-        place = self.chooser.select_index(scores)
-        # The lower part has the people up to the place; the upper part starts there, without them.
-        upper = line[place:].copy()
-        upper[0] = 0
-        below = self.places(line[: place + 1], offset, span=(low, level), levels=levels[:middle])
-        above = self.places(upper, offset + place, span=(level, high), levels=levels[middle + 1 :])
-        return [*below, offset + place, *above]
 
 
 @in_groups
@@ -242,17 +232,15 @@ def quantile(
 
     The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities
     and texts that spell no number are left out; a person counts with one number, made of their remaining
-    values by the rule ``per_person``.
+    values by the rule ``per_person``. The table is given as for ``mode``.
 
     Args:
-        data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
         column: a column of numbers, decimals, dates, times or time spans. In a text file the way in which
             ``bounds`` are written, or ``TextFile.read_as``, says which of these its texts spell.
         at: the level, strictly between 0 and 1; 0.5 is the median.
         bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``, such as ``"0:120"``,
             ``"2020-01-01:2024-12-31"`` or ``"08:00/18:00"``, or a ``Grid``. None: a grid that needs none, see
             ``unit``; with bounds the answer is better.
-        epsilon: what the whole question costs.
         step: the distance between grid points; ``"1d"`` or ``"15min"`` for dates, times and spans.
         unit: without ``bounds``: the distance between grid points near zero; beyond 2048 units they lie a
             thousandth apart.

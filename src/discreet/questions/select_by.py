@@ -50,9 +50,6 @@ def select_by(
         score: the score of a candidate; a whole number or an exact fraction is best (a sum of floats depends
             on the order of the rows, and can exceed the stated sensitivity).
         sensitivity: Δ, the most by which one person changes any one score.
-        epsilon: what the selection costs.
-        monotonic: whether one person moves all scores the same way.
-        optimize: ``"max"``, or ``"min"`` where small scores are good.
         example_rows: made-up rows for ``check_sensitivity``.
         user: for the check: the column that numbers people.
         rows_per_person: for the check: how many rows a person may have.

@@ -99,8 +99,6 @@ def check_sensitivity(
         candidates: the candidates to score.
         rows: example rows, each a mapping from column to value: the few kinds of row that matter.
         sensitivity: what is stated of any one score.
-        monotonic: whether all scores are stated to move the same way.
-        neighbours: ``"add-remove"`` one person, or ``"replace"`` one.
         user: the column in which people are numbered, if the score looks at it.
         rows_per_person: a person has up to this many of the rows.
         people: the largest number of people.

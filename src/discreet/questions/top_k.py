@@ -89,23 +89,16 @@ def top_k(
     exponential mechanism, which then costs k times less (``docs/proofs/top-k.md``). All three release the
     order; ``ordered=False`` forgets it (the answer is then in the order of the candidates), at the same cost.
 
+    The other arguments are those of ``mode``.
+
     Args:
-        data: a path or glob, a DuckDB relation, or a Polars, pandas or PySpark frame.
-        column: the column to ask about.
         k: how many.
         candidates: the public candidates, as for ``mode``; those in a PySpark frame are chosen in the
             cluster, by one-shot noise. None with ``delta`` for an unknown domain, where fewer than k may
             come back.
-        bounds: in place of ``candidates``, as for ``mode``.
-        step: with ``bounds``: the distance between grid points.
-        other: with ``candidates``: a label for one more candidate, whatever is none of them.
-        epsilon: what the whole question costs.
-        delta: only without candidates: the probability with which the guarantee may fail.
-        considered: only without candidates: how many values compete at most.
         method: ``"joint"``, ``"one-shot"`` or ``"peeling"``.
         ordered: whether the order is part of the answer.
         with_count: release noisy counts of the answers as well, for ``count_share`` of ε.
-        count_share: the part of ε that the counts get.
         **terms: what every question is told, see ``Terms``; the mechanism is for peeling.
 
     Example:
@@ -193,17 +186,14 @@ def top_k(
         people, indices = drawn
         return contest.named(indices if ordered else sorted(indices), people), {}
 
-    return asking.named(
+    return asking.release(
         what,
-        part=part,
+        **asking.naming(part, chosen, share=share, k=number),
         mechanism=name,
         read=contest.count,
-        choose=chosen,
         choose_each=choose_each,
         people=contest.anybody,
         rules=contest.rules + (about_method(str(method)) if by_rule else ()),
-        share=share,
-        k=number,
         ordered=ordered,
     )
 
@@ -258,16 +248,13 @@ def top_of_kept(
             indices = one_shot(scores, epsilon / 2, places)
         return [counted[named[index]] for index in indices], {}
 
-    release = asking.named(
+    promise = ApproxDP(epsilon, probability("delta", delta)).resting_on(Proof(_KEPT))
+    release = asking.release(
         what,
-        part=(ApproxDP(epsilon, probability("delta", delta)).resting_on(Proof(_KEPT)), 1),
+        **asking.naming((promise, 1), choose, share=share, k=k),
         mechanism="values kept by the best rule, then chosen among those",
         read=lambda: [people_per_group(asking.table, replace(rows, by=column))],
-        choose=choose,
         people=lambda: people_with_any(asking.table, rows, column=column),
-        rules=(),
-        share=share,
-        k=k,
         ordered=True,
     )
     return replace(release, rules=release.rules + about_kept(k, len(release.answer)))

@@ -74,7 +74,8 @@ def step_limits(epsilon: Fraction, delta: Fraction, neighbours: str) -> tuple[Fr
     factor = upper_bound(lambda e: 1 + e.exp(), epsilon / 2)
     if factor == math.inf:
         raise ParameterError("epsilon is too large for a δ under replacement")
-    return epsilon / 2, delta / Fraction(factor)
+    # A hair less, so that what both steps add up to, rounded up, is not above what was asked for.
+    return epsilon / 2, delta / Fraction(factor) * (1 - Fraction(1, 2**60))
 
 
 def limits_for(
@@ -160,16 +161,16 @@ def unknown_top(
         neighbours=asking.inner,
     )
     limits.margin  # noqa: B018 - refuses impossible figures before anything is spent
-    release = asking.named(
+    part = ApproxDP(epsilon / rounds, failing / rounds), rounds
+    chosen = asking.naming(
+        part, lambda values: (choose(values, limits, rounds), {}), share=share, k=k
+    )
+    release = asking.release(
         what,
-        part=(ApproxDP(epsilon / rounds, failing / rounds), rounds),
+        **chosen,
         mechanism="permute-and-flip on a limited domain",
         read=lambda: commonest_in_groups(table, rows, column=column, most=most + 1),
-        choose=lambda values: (choose(values, limits, rounds), {}),
         people=lambda: people_with_any(table, rows, column=column),
-        rules=(),
-        share=share,
-        k=k,
         ordered=None if k is None else True,
     )
     if rows.by is not None:  # how many were named is in each group's answer

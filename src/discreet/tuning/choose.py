@@ -115,8 +115,6 @@ def choose_run(
         delta: the δ allowed, for runs that are not purely private.
         neighbours: the relation for which ``cost`` holds.
         ledger: who counts the budget of ``dataset``; None if nobody does.
-        dataset: the data set's name in the ledger.
-        purpose: what for, as the ledger is to say it.
         progress: show the time elapsed on a terminal. It is all that is shown.
 
     Example:

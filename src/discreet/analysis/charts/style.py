@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from discreet.displays import table
 from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.mechanisms import MECHANISMS
 
@@ -69,50 +70,49 @@ def altair() -> Any:
     return module
 
 
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": "#bbbbbb"},
+    "title": {
+        "anchor": "start",
+        "fontSize": 15,
+        "subtitleFontSize": 12,
+        "subtitleColor": "#444444",
+        "offset": 12,
+    },
+    "axis": {
+        "gridColor": "#e6e6e6",
+        "labelFontSize": 12,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelLimit": 220,
+        "tickCount": 6,
+        "labelColor": "#222222",
+        "titleColor": "#222222",
+    },
+    "legend": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "labelLimit": 320,
+        "symbolSize": 90,
+        "orient": "bottom",
+        "columns": 3,
+        "columnPadding": 26,
+        "title": None,
+    },
+}
+"""Fonts, grid and legend of every chart and figure."""
+
+
 def styled(
     chart: Any, *, title: str, subtitle: Sequence[str] = (), width: int = 520, height: int = 320
 ) -> Any:
     """The chart with our title, fonts and grid, and room for every label."""
-    alt = altair()
-    return (
-        chart.properties(
-            width=width,
-            height=height,
-            padding=12,
-            title=alt.TitleParams(
-                title,
-                subtitle=list(subtitle),
-                anchor="start",
-                fontSize=15,
-                subtitleFontSize=12,
-                subtitleColor="#444444",
-                offset=12,
-            ),
-        )
-        .configure(font=FONT, background="white")
-        .configure_view(stroke="#bbbbbb")
-        .configure_axis(
-            gridColor="#e6e6e6",
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-            titlePadding=8,
-            labelLimit=220,
-            tickCount=6,
-            labelColor="#222222",
-            titleColor="#222222",
-        )
-        .configure_legend(
-            labelFontSize=12,
-            titleFontSize=12,
-            labelLimit=320,
-            symbolSize=90,
-            orient="bottom",
-            columns=3,
-            columnPadding=26,
-            title=None,
-        )
-    )
+    words = altair().TitleParams(title, subtitle=list(subtitle))
+    sized = chart.properties(width=width, height=height, padding=12, title=words)
+    return sized.configure(**CONFIG)
 
 
 def line_chart(
@@ -153,6 +153,26 @@ def line_chart(
         ],
     )
     return line + marks
+
+
+def grouped_bars(data: Any, *, candidates: Any, names: Sequence[str], **bar: Any) -> Any:
+    """The probability of each candidate by each mechanism, as bars beside each other.
+
+    ``candidates`` is the order in which they are shown.
+    """
+    alt = altair()
+    shares = alt.Axis(format="~%", tickCount=5)
+    return (
+        alt.Chart(data)
+        .mark_bar(**bar)
+        .encode(
+            y=alt.Y("candidate:N", sort=candidates, title=None),
+            yOffset=alt.YOffset("mechanism:N", sort=names),
+            x=alt.X("probability:Q", title="probability of being chosen", axis=shares),
+            color=alt.Color("mechanism:N", sort=names, scale=look_scale(alt, names, 0)),
+            tooltip=["candidate:N", "mechanism:N", alt.Tooltip("probability:Q", format=".4~g")],
+        )
+    )
 
 
 def look_of(mechanism: str) -> Look:
@@ -258,7 +278,7 @@ def to_html(chart: Any) -> str:
         >>> from discreet import Scores
         >>> from discreet.analysis.charts import scores_chart
         >>> page = to_html(scores_chart(Scores({"flu": 412, "cold": 398}, sensitivity=1)))
-        >>> "<h1>Scores of 2 candidates</h1>" in page, "<td>flu</td>" in page
+        >>> "<h1>Scores of 2 candidates</h1>" in page, ">flu</td>" in page
         (True, True)
     """
     require_converter()
@@ -287,9 +307,7 @@ _STAND_IN = "\ue000"
 _SHEET = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1b1f24;background:#fff}"
     "main{max-width:60rem;margin:0 auto;padding:1rem}.vega-embed{overflow-x:auto}"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "th,td{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #e3e7ec}"
-    ".number{text-align:right}"
+    "table{font-variant-numeric:tabular-nums}"
 )
 
 
@@ -309,29 +327,15 @@ def _rows(described: Any) -> list[dict[str, Any]]:
 def _table(rows: list[dict[str, Any]]) -> str:
     if not rows:
         return ""
-    aligned = {
-        name: ' class="number"' if isinstance(value, int | float) else ""
-        for name, value in rows[0].items()
-    }
-    heads = "".join(
-        f'<th scope="col"{kind}>{html.escape(name.replace("_", " "))}</th>'
-        for name, kind in aligned.items()
-    )
-
-    def cell(value: Any, kind: str) -> str:
-        if isinstance(value, bool):
-            shown = "yes" if value else "no"
-        else:
-            shown = (
-                f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
-            )
-        return f"<td{kind}>{html.escape(shown)}</td>"
-
-    body = "".join(
-        f"<tr>{''.join(cell(row.get(name), kind) for name, kind in aligned.items())}</tr>"
+    words = {True: "yes", False: "no", None: ""}
+    cells = [
+        [
+            words[value] if value is None or isinstance(value, bool) else value
+            for value in row.values()
+        ]
         for row in rows
-    )
-    return f"<h2>As a table</h2><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    ]
+    return "<h2>As a table</h2>" + table([name.replace("_", " ") for name in rows[0]], cells)
 
 
 def require_converter() -> None:

@@ -10,12 +10,9 @@ sign before its sum; its recurrence, and the one here, have the plus sign that d
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
 from itertools import product as pairs
 
@@ -23,12 +20,13 @@ import numpy as np
 
 from discreet.analysis import THRESHOLD, optimality_ratio, permute_and_flip_dual
 from discreet.analysis.family import Family
+from discreet.analysis.optimality import classes, dual_prices, orders
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.figure import Axis, Drawing, Floats, Line, Lines
 from discreet.papers.findings import Finding, Scope, Witness, established, unless
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max
-from discreet.papers.problems import Number, Problem, lattice, rational
+from discreet.papers.problems import Number, Problem, rational
 
 claim = claims_of("permute-and-flip")
 supplement_claim = claims_of("permute-and-flip-supplement")
@@ -45,50 +43,22 @@ class Certificate:
     vectors: int
 
 
-def _orders(scores: tuple[int, ...]) -> int:
-    repeated = math.prod(map(math.factorial, Counter(scores).values()))
-    return math.factorial(len(scores)) // repeated
-
-
 def certificate(count: int, depth: int, beta: Number, *, growth: Number) -> Certificate:
-    """Solve the recurrence for the prices, with weight ``growth``^(number of best) on each vector."""
-
-    def weight(scores: tuple[int, ...]) -> Number:
-        return growth ** Counter(scores)[0]
-
-    @cache
-    def share(scores: tuple[int, ...]) -> Number:
-        """Y of a best candidate of a sorted vector."""
-        best = Counter(scores)[0]
-        if best == 1:
-            return rational(0)
-        total = rational(0)
-        for steps in range(1, depth + 1):
-            lowered = tuple(sorted((*scores[1:], -steps), reverse=True))
-            total = total + beta**steps * price(lowered, -steps)
-        return -total / best
-
-    @cache
-    def price(scores: tuple[int, ...], level: int) -> Number:
-        """Y of a candidate at ``level`` < 0."""
-        return -weight(scores) * level + Counter(scores)[0] * share(scores)
-
+    """The prices' word on a lattice, with weight ``growth``^(number of best) on each vector."""
     least: Number = None
-    lowest = rational(0)
-    primal = dual = rational(0)
-    vectors = 0
-    for scores in lattice(count, depth):
-        vectors += 1
-        best = Counter(scores)[0]
-        lowest = min(lowest, best * share(scores) / weight(scores))
-        for level in set(scores) - {0}:
-            candidate = price(scores, level) / weight(scores)
-            least = candidate if least is None else min(least, candidate)
-        law = distribution_noisy_max(Problem(scores, unit_coin=beta))
-        mean = sum((score * chance for score, chance in zip(scores, law, strict=True)), rational(0))
-        primal = primal + _orders(scores) * weight(scores) * mean
-        dual = dual + _orders(scores) * best * share(scores)
-    return Certificate(least, lowest, primal, dual, vectors)
+    lowest = primal = dual = rational(0)
+    for (levels, level), price in dual_prices(beta, n=count, k=depth, growth=growth).items():
+        best = levels.count(0)
+        weight = growth**best
+        if level:
+            least = price / weight if least is None else min(least, price / weight)
+            continue
+        lowest = min(lowest, best * price / weight)
+        law = distribution_noisy_max(Problem(tuple(-gap for gap in levels), unit_coin=beta))
+        error = sum((gap * chance for gap, chance in zip(levels, law, strict=True)), rational(0))
+        primal -= orders(levels) * weight * error
+        dual += orders(levels) * best * price
+    return Certificate(least, lowest, primal, dual, len(classes(count, depth)))
 
 
 def _shapes(scope: Scope) -> list[tuple[int, int]]:
@@ -330,9 +300,16 @@ def _figure_2ab(scope: Scope) -> Finding:
 
 
 @figure(
-    "pf-fig2c", "Optimality ratio of the exponential mechanism, n = 4", subtitle=_RATIO, weight=30
+    "pf-fig2c",
+    "Optimality ratio of the exponential mechanism, n = 4",
+    subtitle=_RATIO,
+    weight=30,
+    claim="Figure 2(c)",
+    evidence="by linear programming in floats: from nearly 1 towards 2, which it never passes",
 )
 def _figure_2c(drawing: Drawing) -> None:
+    """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
+    two for larger k and ε, and tends to one as ε falls to 0."""
     epsilons = np.linspace(0.1, 8.0, drawing.scope.size(full=27, quick=9)).round(6)
     lines = _depth_lines(Exponential, epsilons)
     drawing.row(Lines("", Axis("ε", domain=(0.0, 8.0)), Axis("optimality ratio"), lines))
@@ -344,11 +321,3 @@ def _figure_2c(drawing: Drawing) -> None:
         holds=bool(1.8 < last.max() <= 2 and last[0] < 1.1),
     )
     drawing.remark(_PROGRAM)
-
-
-@claim("Figure 2(c)")
-def _figure_2c_claim(scope: Scope) -> Finding:
-    """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
-    two for larger k and ε, and tends to one as ε falls to 0."""
-    evidence = "by linear programming in floats: from nearly 1 towards 2, which it never passes"
-    return judged(scope, "pf-fig2c", evidence=evidence)

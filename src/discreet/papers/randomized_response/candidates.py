@@ -12,22 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.analysis import expected_error
-from discreet.mechanisms import Mechanism, PermuteAndFlip
-from discreet.papers.catalogue import claims_of, figure, judged
-from discreet.papers.figure import (
-    BOTH,
-    KEY,
-    STATED,
-    TRUTHS,
-    Axis,
-    Drawing,
-    Line,
-    Lines,
-    response_lines,
-    responses,
-    shown,
-)
-from discreet.papers.findings import Finding, Scope
+from discreet.mechanisms import Mechanism
+from discreet.papers.catalogue import claims_of, figure
+from discreet.papers.figure import EM, ERR, KEY, PF, STATED, Axis, Drawing, Line, Lines, shown
+from discreet.papers.findings import Scope
 from discreet.papers.randomized_response.privacy import loss_at
 from discreet.sampling import uniform_indices
 from discreet.scores import Scores
@@ -49,55 +37,50 @@ class _AlongN:
         steps = np.geomspace(3, 200, scope.size(full=22, quick=8)).round()
         self.sizes = np.unique(steps).astype(int).tolist()
         every = [[Scores(values, sensitivity=1) for values in vectors(n)] for n in self.sizes]
-        mechanisms: dict[str, Mechanism] = {n: m(epsilon=STATED) for n, (m, _) in BOTH.items()}
         self.errors = {
-            name: np.array([_mean_error(mechanism, each) for each in every])
-            for name, mechanism in (mechanisms | responses()).items()
+            one.label: np.array([_mean_error(one.at(STATED), each) for each in every])
+            for one in (EM, PF, *ERR.values())
         }
         self.losses = {
-            truth: np.array([max(loss_at(response, scores) for scores in each) for each in every])
-            for truth, response in responses().items()
+            one.label: np.array(
+                [max(loss_at(one.at(STATED), scores) for scores in each) for each in every]
+            )
+            for one in ERR.values()
         }
-        spent = zip(self.losses["0.75"].tolist(), every, strict=True)
-        self.matched = np.array([_mean_error(PermuteAndFlip(epsilon=e), each) for e, each in spent])
+        spent = zip(self.losses["ERR ¾"].tolist(), every, strict=True)
+        self.matched = np.array([_mean_error(PF.at(e), each) for e, each in spent])
 
     def draw(self, drawing: Drawing) -> None:
         """As printed; and really."""
         n = np.array(self.sizes, dtype=np.float64)
         axis = Axis("number of candidates n", domain=(0.0, float(n[-1])))
-        mixed = {truth: self.errors[truth] for truth in reversed(TRUTHS)}
         lines = [
-            Line("EM", n, self.errors["EM"], "em"),
-            Line("PF", n, self.errors["PF"], "pf"),
-            *response_lines(n, mixed),
+            *(one.line(n, self.errors[one.label]) for one in (EM, PF, *reversed(ERR.values()))),
             Line(
                 "PF at the real ε of ERR ¾", n, self.matched, "pf matched", at=float(n[len(n) // 2])
             ),
         ]
         claimed = Line("claimed: 0.1", n, np.full(len(n), 0.1), "bound")
-        really = [*response_lines(n, self.losses), claimed]
+        really = [*(one.line(n, self.losses[one.label]) for one in ERR.values()), claimed]
         drawing.row(
             Lines("expected error, as printed", axis, Axis("expected error"), lines),
             Lines("ε really spent on these scores", axis, Axis("ε", log=True), really),
         )
 
-    def below(self) -> bool:
-        """Whether ERR is below both others everywhere, for each coin."""
-        best = np.minimum(self.errors["EM"], self.errors["PF"])
-        return all(bool((self.errors[truth] < best).all()) for truth in TRUTHS)
-
     def lower(self, drawing: Drawing, quantity: str, *, paper: str) -> None:
-        """What the paper says of ERR against the others."""
-        ours = "lower at every n" if self.below() else "not lower everywhere"
-        drawing.statement(quantity, paper=paper, ours=ours, holds=self.below())
+        """What the paper says of ERR against the others, and whether it is below both everywhere."""
+        best = np.minimum(self.errors["EM"], self.errors["PF"])
+        holds = all(bool((self.errors[one.label] < best).all()) for one in ERR.values())
+        ours = "lower at every n" if holds else "not lower everywhere"
+        drawing.statement(quantity, paper=paper, ours=ours, holds=holds)
 
     def cost(self, drawing: Drawing) -> None:
         """What is really spent, and what it buys elsewhere."""
         drawing.added(
             f"real ε of ERR ¾ at n = {self.sizes[-1]}",
-            ours=f"at least {self.losses['0.75'][-1]:.3g} instead of 0.1",
+            ours=f"at least {self.losses['ERR ¾'][-1]:.3g} instead of 0.1",
             remark=f"permute-and-flip at that ε errs by {shown(float(self.matched[-1]))}, ERR ¾ by "
-            f"{shown(float(self.errors['0.75'][-1]))}",
+            f"{shown(float(self.errors['ERR ¾'][-1]))}",
         )
         drawing.remark(_NOT_PRIVATE)
 
@@ -111,8 +94,12 @@ def _mean_error(mechanism: Mechanism, every: list[Scores]) -> float:
     "One best candidate by 2Δ, then steps of Δ",
     subtitle=(f"ε = 0.1. {KEY}", "Scores n, n−2, n−3, …"),
     weight=4,
+    claim="Figure 6(a)",
+    evidence="as described (the sentence as printed says “EM is lower”; randomized response is meant)",
 )
 def _figure_6a(drawing: Drawing) -> None:
+    """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
+    exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25."""
     along = _AlongN(drawing.scope, lambda n: [[n, *range(n - 2, -1, -1)]])
     along.draw(drawing)
     hundred = int(np.abs(np.array(along.sizes) - 100).argmin())
@@ -138,23 +125,20 @@ def _figure_6a(drawing: Drawing) -> None:
     along.cost(drawing)
 
 
-@claim("Figure 6(a)")
-def _figure_6a_claim(scope: Scope) -> Finding:
-    """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
-    exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25."""
-    evidence = (
-        "as described (the sentence as printed says “EM is lower”; randomized response is meant)"
-    )
-    return judged(scope, "err-fig6a", evidence=evidence)
-
-
 @figure(
     "err-fig6b",
     "One best candidate by at least 2Δ, the others at random below",
     subtitle=(f"ε = 0.1. {KEY}", "Scores n, then uniform whole numbers from 0 to n−2; averages."),
     weight=20,
+    claim="Figure 6(b)",
+    evidence="randomized response is below both others on every vector, but permute-and-flip is not like it "
+    "at π = 0.25: it stays close to the exponential mechanism at this ε. And the improvement is not smaller "
+    "than in (a): wherever |T| = 1 it is exactly 1/(1 − π)",
 )
 def _figure_6b(drawing: Drawing) -> None:
+    """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
+    π ≥ 0.25, by less than in (a); permute-and-flip performs like randomized response at π = 0.25 and is
+    behind it above."""
     draws = drawing.scope.size(full=10, quick=3)
     bits = scripted("figure 6b")
 
@@ -163,7 +147,7 @@ def _figure_6b(drawing: Drawing) -> None:
 
     along = _AlongN(drawing.scope, vectors)
     along.draw(drawing)
-    flip, quarter, plain = (along.errors[name].mean() for name in ("PF", "0.25", "EM"))
+    flip, quarter, plain = (along.errors[name].mean() for name in ("PF", "ERR ¼", "EM"))
     along.lower(drawing, "ERR against EM for a coin of ¼ and more", paper="lower everywhere")
     drawing.statement(
         "PF against ERR ¼",
@@ -179,43 +163,26 @@ def _figure_6b(drawing: Drawing) -> None:
     )
 
 
-@claim("Figure 6(b)")
-def _figure_6b_claim(scope: Scope) -> Finding:
-    """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
-    π ≥ 0.25, by less than in (a); permute-and-flip performs like randomized response at π = 0.25 and is
-    behind it above."""
-    evidence = (
-        "randomized response is below both others on every vector, but permute-and-flip is not like it at π "
-        "= 0.25: it stays close to the exponential mechanism at this ε. And the improvement is not smaller "
-        "than in (a): wherever |T| = 1 it is exactly 1/(1 − π)"
-    )
-    return judged(scope, "err-fig6b", evidence=evidence)
-
-
 @figure(
     "err-fig6c",
     "A staircase with steps of Δ: everyone is in the top set",
     subtitle=(f"ε = 0.1. {KEY}", "Scores n, n−1, n−2, …, 1."),
     weight=4,
+    claim="Figure 6(c)",
+    evidence="it grows like πnΔ/2, while the other two level off near one noise scale",
 )
 def _figure_6c(drawing: Drawing) -> None:
+    """On a staircase with steps of Δ, where T is everyone, the error of randomized response keeps growing
+    with n, above those of the exponential mechanism and permute-and-flip."""
     along = _AlongN(drawing.scope, lambda n: [list(range(n, 0, -1))])
     along.draw(drawing)
-    above = bool((along.errors["0.25"] > along.errors["EM"]).all())
+    above = bool((along.errors["ERR ¼"] > along.errors["EM"]).all())
     drawing.statement(
         "ERR against both others",
         paper="its error keeps growing, above both",
-        ours=f"{'above' if above else 'not above'} at every n; {along.errors['0.5'][-1]:.1f} "
+        ours=f"{'above' if above else 'not above'} at every n; {along.errors['ERR ½'][-1]:.1f} "
         f"against {along.errors['EM'][-1]:.1f} at n = 200 (coin ½)",
-        holds=above and bool((np.diff(along.errors["0.5"]) > 0).all()),
+        holds=above and bool((np.diff(along.errors["ERR ½"]) > 0).all()),
         remark="it grows like πnΔ/2",
     )
     along.cost(drawing)
-
-
-@claim("Figure 6(c)")
-def _figure_6c_claim(scope: Scope) -> Finding:
-    """On a staircase with steps of Δ, where T is everyone, the error of randomized response keeps growing
-    with n, above those of the exponential mechanism and permute-and-flip."""
-    evidence = "it grows like πnΔ/2, while the other two level off near one noise scale"
-    return judged(scope, "err-fig6c", evidence=evidence)

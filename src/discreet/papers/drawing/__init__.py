@@ -1,1 +1,0 @@
-"""From panels of lines and bars to a Vega-Lite chart."""
