@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from discreet import __version__
-from discreet.analysis.charts.style import LOOKS, SHADES
+from discreet.analysis.charts.style import LOOKS, SHADES, TITLES
 from discreet.errors import DiscreetError, ParameterError
 from discreet.explore import attack, tasks
 from discreet.explore.bars import MOST_BARS
@@ -30,7 +30,7 @@ from discreet.explore.figures import figures
 from discreet.explore.jobs import Jobs
 from discreet.explore.recipes import as_csv
 from discreet.explore.record import entries, record_of
-from discreet.explore.settings import is_private, title
+from discreet.explore.settings import is_private
 from discreet.explore.study import Studies
 from discreet.explore.uploads import (
     MOST_BYTES,
@@ -102,7 +102,7 @@ class Explorer:
                 "mechanisms": [
                     {
                         "name": name,
-                        "title": title(name),
+                        "title": TITLES[name],
                         "private": is_private(name),
                         "look": LOOKS[name] % len(SHADES),
                     }

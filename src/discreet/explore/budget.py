@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.accounting import Composition, Event, compose
-from discreet.explore.settings import mechanism_at, title
+from discreet.analysis.charts.style import TITLES
+from discreet.explore.settings import mechanism_at
 from discreet.guarantees import ZCDP, ApproxDP
 from discreet.numbers.exact import Exact, float_up
 from discreet.numbers.searches import least_whole
@@ -73,7 +74,7 @@ def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> in
 
 def series_name(name: str, accounting: str) -> str:
     """What a line of the chart is called."""
-    return f"{title(name)}, {accounting}"
+    return f"{TITLES[name]}, {accounting}"
 
 
 def _counts(releases: int) -> list[int]:

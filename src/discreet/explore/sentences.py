@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from discreet.analysis.charts.style import TITLES, titled
 from discreet.explore.choices import Choices
 from discreet.explore.recipes import short
-from discreet.explore.settings import is_private, title
+from discreet.explore.settings import is_private
 from discreet.numbers.printing import measured, percent, rounded
 
 
 def series(name: str) -> str:
     """What the charts call a mechanism."""
-    return title(name) if is_private(name) else f"{title(name)} (not private)"
+    return titled(name, private=is_private(name))
 
 
 def figure(value: float) -> str:
@@ -93,7 +94,7 @@ def _attacker(choices: Choices, risk: dict[str, Any]) -> str:
 
 
 def _begun(choices: Choices) -> str:
-    name = title(choices.choice)
+    name = TITLES[choices.choice]
     return name[0].upper() + name[1:]
 
 
@@ -113,12 +114,14 @@ def _probabilities(choices: Choices, result: dict[str, Any]) -> str:
     for name in choices.mechanisms:
         rows = [row for row in result["probabilities"] if row["mechanism"] == series(name)]
         top = max(rows, key=lambda row: row["probability"])
-        parts.append(f"{title(name)} most often {top['candidate']} ({percent(top['probability'])})")
+        parts.append(
+            f"{TITLES[name]} most often {top['candidate']} ({percent(top['probability'])})"
+        )
     return f"At ε = {short(choices.epsilon)}: " + "; ".join(parts) + "."
 
 
 def _error(choices: Choices, result: dict[str, Any]) -> str:
-    parts = [f"{title(row['mechanism'])} {figure(row['expected_error'])}" for row in result["now"]]
+    parts = [f"{TITLES[row['mechanism']]} {figure(row['expected_error'])}" for row in result["now"]]
     return (
         f"Expected error at ε = {short(choices.epsilon)}: {', '.join(parts)}. "
         "It falls as ε grows; less is better."
@@ -129,7 +132,7 @@ def _tail(choices: Choices, result: dict[str, Any]) -> str:
     worse = (
         "a wrong answer" if choices.tolerance == 0 else f"an error above {short(choices.tolerance)}"
     )
-    parts = [f"{title(row['mechanism'])} {percent(row['beyond'])}" for row in result["now"]]
+    parts = [f"{TITLES[row['mechanism']]} {percent(row['beyond'])}" for row in result["now"]]
     return f"Chance of {worse} at ε = {short(choices.epsilon)}: {', '.join(parts)}."
 
 

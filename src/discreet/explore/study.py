@@ -24,9 +24,8 @@ import numpy.typing as npt
 
 from discreet.explore.settings import Setting, mechanism_at
 from discreet.mechanisms import mechanism_named
+from discreet.mechanisms.facts import Floats
 from discreet.numbers.searches import root_between
-
-Floats = npt.NDArray[np.float64]
 
 PER_DECADE = 12
 """Points of a curve for each factor of ten of ε."""

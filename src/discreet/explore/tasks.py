@@ -10,11 +10,12 @@ from fractions import Fraction
 from multiprocessing.connection import Connection
 from typing import Any, TypeAlias
 
+from discreet.analysis.charts.style import TITLES
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
 from discreet.explore.attack import band
 from discreet.explore.choices import Asked
-from discreet.explore.settings import mechanism_at, takes_delta, title
+from discreet.explore.settings import mechanism_at, takes_delta
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
 from discreet.mechanisms import Mechanism
 from discreet.numbers.exact import positive_distance, probability, refuse
@@ -118,7 +119,7 @@ def run_audit(sender: Connection, request: dict[str, Any]) -> None:
             drawn = band(
                 kind, float(verdict.claimed), pair.probabilities, pair.neighbour_probabilities
             )
-        name = title(request["mechanism"])
+        name = TITLES[request["mechanism"]]
         who = f"{name[0].upper()}{name[1:]} at ε = {request['epsilon']}"
         what = _CLAIMS[request["claim"]][2].format(**request)
         sender.send(("done", {**verdict.as_dict(), "drawn": drawn, "who": who, "what": what}))
