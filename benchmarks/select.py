@@ -145,6 +145,7 @@ _WITHOUT: dict[str, Tuning] = {
     "few coins one by one": replace(STANDARD, one_by_one=0),
     "first bits": replace(STANDARD, first_bits_up_to=0),
     "visits": replace(STANDARD, single_visits=0),
+    "more visits at once": replace(STANDARD, near_enough=-1.0),
     "all coins of some thousands": replace(STANDARD, flipped_up_to=0),
     "heavy blocks in parts": replace(STANDARD, heavy=0.5),
 }

@@ -162,7 +162,8 @@ def first_kept(
             if candidate not in out and clock.keeps(gaps, candidate, noise):
                 return candidate
         before += len(candidates)
-        if noise.ends:
+        # Until about then time is hardly over; the next proposal whose coin is heads tells it exactly.
+        if noise.ends and before >= blocks.rate:
             clock.proceed(before)
             if clock.is_over():
                 return None
