@@ -124,7 +124,10 @@ def audit(
         ]
         _run(searches, sizes, 3 * starts if thorough else starts, tell, in_crowds=n is None)
         stages = [stage for search in searches for stage in search.stages]
-        checked = _worst_scores(prepared, loss, searches)
+        by_pair = {pair: search.relation for search in searches for pair in search.found}
+        checked = [
+            certify(prepared, loss, pair, by_pair[pair]) for pair in doubtful(loss, list(by_pair))
+        ]
     else:
         search = InputSearch(prepared, loss, inputs, thorough)
         for number, stage in enumerate(search.run(starts)):
@@ -235,13 +238,6 @@ def doubtful(loss: Loss, found: list[F]) -> list[F]:
     ranked = sorted(found, key=lambda pair: -pair.value)[:5]
     edge = float(loss.claimed) * (1 - 1e-12)
     return [pair for pair in ranked if pair.value >= edge] or ranked[:1]
-
-
-def _worst_scores(
-    subject: Subject, loss: Loss, searches: list[Search]
-) -> list[tuple[Witness, bool]]:
-    by_pair = {pair: search.relation for search in searches for pair in search.found}
-    return [certify(subject, loss, pair, by_pair[pair]) for pair in doubtful(loss, list(by_pair))]
 
 
 def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tuple[Witness, bool]:

@@ -355,18 +355,12 @@ def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sente
     )
 
 
-def about_method(method: str) -> Sentences:
+def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
     """How several were chosen, where nobody said."""
-    return (
-        f"The method ({method}) follows from k, the relation and what the budget adds up, not from the data.",
-    )
-
-
-def about_cluster_method(method: str) -> Sentences:
-    """How several were chosen, where the candidates are a table in a cluster."""
-    return (
-        f"The method ({method}) is the one that runs in the cluster, where the candidates are.",
-    )
+    why = "follows from k, the relation and what the budget adds up, not from the data"
+    if in_cluster:
+        why = "is the one that runs in the cluster, where the candidates are"
+    return (f"The method ({method}) {why}.",)
 
 
 def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
