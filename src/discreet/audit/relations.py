@@ -113,8 +113,12 @@ class Relation:
         for place, members in enumerate(sets):
             inside[place, members] = True
         inside = np.unique(inside, axis=0)
-        moves = [(delta, 0.0), (0.0, delta)]
-        if not self.monotonic:
-            moves = [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]
-        rows: Floats = np.concatenate([np.where(inside, up, down) for up, down in moves]) + scores
+        moved = [np.where(inside, up, down) for up, down in self.ways(delta)]
+        rows: Floats = np.concatenate(moved) + scores
         return rows
+
+    def ways(self, delta: float) -> list[tuple[float, float]]:
+        """How a set of candidates and the rest move, each as far as allowed."""
+        if self.monotonic:
+            return [(delta, 0.0), (0.0, delta)]
+        return [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]

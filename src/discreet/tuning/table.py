@@ -19,7 +19,6 @@ from discreet.tuning.laws import (
     Geometric,
     NegativeBinomial,
     Poisson,
-    RandomRunCount,
     RunCount,
 )
 
@@ -45,9 +44,9 @@ class TuningOffer:
     runs: RunCount
     guarantee: Guarantee
     published: str
-    top_tenth: float | None
-    top_hundredth: float | None
-    none: float | None
+    top_tenth: float | None = None
+    top_hundredth: float | None = None
+    none: float | None = None
 
     @property
     def epsilon(self) -> float:
@@ -102,27 +101,15 @@ def tuning_table(
 def _offer(cost: object, runs: RunCount, delta: object, *, target: bool = False) -> TuningOffer:
     guarantee = cost_of_tuning(cost, runs=runs, delta=delta, target=target)
     if target:
-        return TuningOffer(
-            runs=runs,
-            guarantee=guarantee,
-            published="2ε",
-            top_tenth=None,
-            top_hundredth=None,
-            none=None,
-        )
+        return TuningOffer(runs=runs, guarantee=guarantee, published="2ε")
     return TuningOffer(
         runs=runs,
         guarantee=guarantee,
-        published=_published(guarantee, runs),
+        published=runs.published if isinstance(guarantee, PureDP) else "-",
         top_tenth=runs.chance_of_top(Fraction(1, 10)),
         top_hundredth=runs.chance_of_top(Fraction(1, 100)),
         none=runs.share(lambda: runs.generating(ball_of(0))),
     )
-
-
-def _published(guarantee: Guarantee, runs: RunCount) -> str:
-    pure = isinstance(guarantee, PureDP)
-    return runs.published if pure and isinstance(runs, RandomRunCount) else "-"
 
 
 def advice(offers: Sequence[TuningOffer]) -> list[str]:
