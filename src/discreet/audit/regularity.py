@@ -85,11 +85,7 @@ def audit_regularity(
             value, change = _largest(subject, relation, changes)
             stages.append(
                 Stage(
-                    name=rule,
-                    relation=relation.name,
-                    size=size,
-                    pairs=len(changes),
-                    largest=value,
+                    name=rule, relation=relation.name, size=size, pairs=len(changes), largest=value
                 )
             )
             worst.append((value, rule, change, relation))

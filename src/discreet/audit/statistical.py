@@ -106,9 +106,7 @@ def statistical_audit(
     sizes = (*SIZES, _CROWD) if n is None else numbers_of_candidates(n)
     relations = relations_for(monotonic, neighbours)
     sampler = Sampler(
-        function,
-        sensitivity=distance,
-        grain=claimed_noise_scale(claim, relations[0], distance) / 2,
+        function, sensitivity=distance, grain=claimed_noise_scale(claim, relations[0], distance) / 2
     )
     search = Exploration(sampler, bound, claimed, explore)
     until = [math.inf if seconds is None else began + share * seconds for share in _UNTIL]

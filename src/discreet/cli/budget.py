@@ -29,8 +29,7 @@ _LEDGER = stack(
 @argument("DATASET", "A name for the data set.")
 @shared.GUARANTEE
 @option(
-    "--accountant NAME",
-    "epsilon, rho, rho-delta or epsilon-delta; by default it follows the cap.",
+    "--accountant NAME", "epsilon, rho, rho-delta or epsilon-delta; by default it follows the cap."
 )
 @option(
     "--period NAME",

@@ -203,10 +203,7 @@ PER_PERSON = {
 }
 """Which of a person's values counts, by the name of the rule."""
 
-OUTSIDE = {
-    "clamp": "count as the nearer bound",
-    "drop": "are left out",
-}
+OUTSIDE = {"clamp": "count as the nearer bound", "drop": "are left out"}
 """What becomes of values outside the bounds, by the name of the rule."""
 
 

@@ -175,9 +175,7 @@ def top_k(
             return zip(people, peel_each(people, chooser, number, moved), strict=True)
         return ((row, choose(count_scores(row, neighbours=asking.inner))) for row in people)
 
-    def chosen(
-        drawn: tuple[Counts, list[int]],
-    ) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
+    def chosen(drawn: tuple[Counts, list[int]]) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
         people, indices = drawn
         return contest.named(indices if ordered else sorted(indices), people), {}
 

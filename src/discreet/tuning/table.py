@@ -14,13 +14,7 @@ from discreet.numbers.balls import ball_of
 from discreet.numbers.exact import above, float_up, refuse
 from discreet.numbers.printing import figure
 from discreet.tuning.cost import cost_of_tuning
-from discreet.tuning.laws import (
-    Fixed,
-    Geometric,
-    NegativeBinomial,
-    Poisson,
-    RunCount,
-)
+from discreet.tuning.laws import Fixed, Geometric, NegativeBinomial, Poisson, RunCount
 
 NAMES = ("geometric", "logarithmic", "negative-binomial:SHAPE", "poisson", "fixed")
 OTHERS = ("logarithmic", "geometric", "poisson", "fixed")

@@ -140,10 +140,7 @@ def _cuts(
     runs: RandomRunCount, start: Fraction, end: Fraction, low: Fraction, high: Fraction
 ) -> list[Fraction]:
     """Places between two corners, halved until neither f′(u) nor f′(r(u)) changes much."""
-    far = max(
-        _log_change(runs, start, end),
-        _log_change(runs, low, high),
-    )
+    far = max(_log_change(runs, start, end), _log_change(runs, low, high))
     if far <= _STEP:
         return []
     middle = Fraction(float_up((start + end) / 2))
