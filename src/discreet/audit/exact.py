@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.audit.inputs import Found, Inputs, InputSearch
 from discreet.audit.losses import Loss, as_float, exceeds, loss_for
 from discreet.audit.regularity import Regular, audit_regularity
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
 from discreet.audit.search import Pair, Progress, Search, silent
 from discreet.audit.sequences import StreamSubject, audit_stream
 from discreet.audit.subjects import BITS, FLOATS, Subject
+from discreet.audit.tables import Found, Inputs, InputSearch
 from discreet.audit.verdicts import Verdict, Witness, in_blocks, plain
 from discreet.errors import ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, LaplaceDominated

@@ -10,9 +10,8 @@ from itertools import product
 import numpy as np
 
 from discreet.audit.losses import as_float, ball_log_ratio, exceeds
-from discreet.audit.relations import Floats, Relation, ScoreGrid
+from discreet.audit.relations import Floats, Relation, ScoreGrid, scattered, shapes
 from discreet.audit.search import Progress
-from discreet.audit.shapes import scattered, shapes
 from discreet.audit.subjects import BITS, Subject
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
 from discreet.mechanisms.mechanism import facts_of
