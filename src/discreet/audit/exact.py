@@ -19,7 +19,7 @@ from discreet.audit.subjects import BITS, FLOATS, Subject
 from discreet.audit.tables import Found, Inputs, InputSearch
 from discreet.audit.verdicts import Verdict, Witness, in_blocks, plain
 from discreet.errors import ParameterError
-from discreet.guarantees import ZCDP, ApproxDP, Guarantee, LaplaceDominated
+from discreet.guarantees import ApproxDP, Guarantee, LaplaceDominated
 from discreet.mechanisms.mechanism import facts_of
 from discreet.numbers.balls import precision
 from discreet.numbers.exact import float_up, positive_distance, refuse, whole
@@ -188,12 +188,8 @@ def relations_for(monotonic: bool | None, neighbours: Neighbours | None) -> list
 
 
 def _epsilon_of(claim: Guarantee | Regular) -> Fraction | None:
-    exact = getattr(claim, "exact", None)
-    if isinstance(claim, ApproxDP):
-        exact = claim.exact[0]
-    if isinstance(claim, ZCDP) or not isinstance(exact, Fraction) or exact == 0:
-        return None
-    return exact
+    epsilon = None if isinstance(claim, Regular) else claim.figures.get("epsilon")
+    return epsilon if isinstance(epsilon, Fraction) and epsilon else None
 
 
 def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> float:
@@ -210,11 +206,8 @@ def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> floa
 
 def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
     """About the noise scale that the claim asks for: gaps beyond a few of these are all alike."""
-    cost = (
-        float(claim.exact[0]) if isinstance(claim, ApproxDP) else float(getattr(claim, "exact", 1))
-    )
-    if isinstance(claim, ZCDP):
-        cost = math.sqrt(2 * cost)
+    figures = claim.figures
+    cost = math.sqrt(2 * figures["rho"]) if "rho" in figures else float(figures["epsilon"])
     distance = float(sensitivity) * (1 if relation.monotonic else 2)
     return distance / min(max(cost, 1e-3), 1e3)
 

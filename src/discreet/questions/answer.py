@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.displays import counted, visible
 from discreet.neighbours import Neighbours
-from discreet.numbers.exact import refuse
+from discreet.numbers.exact import float_up, refuse
 from discreet.numbers.printing import figure
 from discreet.release import Release
 from discreet.tables import Rows, Table
@@ -166,9 +166,8 @@ class TableRelease(Release):
             "neighbours": self.neighbours,
             "entry": None if self.entry is None else str(self.entry),
         }
-        for name in ("epsilon", "rho", "delta"):
-            if hasattr(self.guarantee, name):
-                data["guarantee"][name] = getattr(self.guarantee, name)
+        for name, number in self.guarantee.figures.items():
+            data["guarantee"][name] = float_up(number)
         for name in TableRelease.__annotations__:
             if getattr(self, name) is not None:
                 data[name] = _plain(getattr(self, name))

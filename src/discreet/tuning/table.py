@@ -45,8 +45,7 @@ class TuningOffer:
     @property
     def epsilon(self) -> float:
         """ε of the whole, rounded up."""
-        exact = self.guarantee.exact  # type: ignore[attr-defined]
-        return float_up(exact[0] if isinstance(self.guarantee, ApproxDP) else exact)
+        return float_up(self.guarantee.figures["epsilon"])
 
 
 def law_named(name: str, mean: object) -> RunCount:
