@@ -188,7 +188,7 @@ def relations_for(monotonic: bool | None, neighbours: Neighbours | None) -> list
 
 
 def _epsilon_of(claim: Guarantee | Regular) -> Fraction | None:
-    epsilon = None if isinstance(claim, Regular) else claim.figures.get("epsilon")
+    epsilon = claim.figures.get("epsilon") if isinstance(claim, Guarantee) else None
     return epsilon if isinstance(epsilon, Fraction) and epsilon else None
 
 
