@@ -67,6 +67,7 @@ def overhead(rows: int, turns: int) -> str:
         query = f"SELECT code, count(DISTINCT person) FROM '{path}' GROUP BY code"  # noqa: S608  # our own names
         job = Job(
             ledger=owner.ledger.place,
+            till=str(folder / "till"),
             source=path,
             question="mode",
             terms={

@@ -22,9 +22,8 @@ from benchmarks.timing import medians, record
 from discreet import Exponential, NoisyMax, PermuteAndFlip, Scores
 from discreet.gaps import Gaps
 from discreet.sampling.bits import SecureBits
-from discreet.sampling.coins import STANDARD, Heads, Tuning
+from discreet.sampling.coins import STANDARD, Tuning
 from discreet.sampling.permute_and_flip import uniform_head
-from discreet.sampling.thinning import cheapest_level
 
 _PERMUTE_AND_FLIP = PermuteAndFlip(epsilon=1)
 _STEADY = PermuteAndFlip(epsilon=1, steady=True)
@@ -79,10 +78,9 @@ def _competitors(values: Values, rng: np.random.Generator) -> dict[str, Callable
 def _passes(values: Values) -> Callable[[], object]:
     """What a plan that lists the near candidates cannot do without: a maximum, a comparison, a list.
 
-    Near is what our plan takes for it on these scores.
+    Near is whoever is less than ln n scales behind: all others weigh less than the best one, together.
     """
-    level = cheapest_level(Gaps(values, scale=SCALE), Heads(), STANDARD)
-    reach = values.dtype.type(level * math.log(2) * SCALE)
+    reach = values.dtype.type(math.log(len(values)) * SCALE)
     return lambda: np.flatnonzero(values >= values.max() - reach)
 
 
@@ -120,9 +118,9 @@ def _one_release(sizes: Sequence[int], rng: np.random.Generator, seconds: float)
         "One release at ε = 1, in microseconds, and as a multiple of others on the same scores in the same "
         "run. *One-liner*: `argmax(q + noise)` with NumPy's noise, which is neither exact nor secure. "
         "Shapes in italics are the harder ones. *Max, compare, list*: `np.flatnonzero(q >= q.max() - reach)` "
-        "with the reach at which our plan lists candidates on these scores: what the passes over the scores "
-        "cost by themselves, where a plan needs them. One that meets a good candidate at random, or sees by "
-        "the best of each block that few are near, does without.",
+        "with a reach of ln n scales, beyond which all together weigh less than the best: what it costs to "
+        "list whoever may matter. Our plans do without: they meet a good candidate at random, or see by the "
+        "best of each block where one can be.",
     ]
     for size in sizes:
         rows: dict[str, dict[str, str | None]] = {}
@@ -146,9 +144,9 @@ _WITHOUT: dict[str, Tuning] = {
     "few near ones are listed": replace(STANDARD, few=0, one_by_one=0),
     "few coins one by one": replace(STANDARD, one_by_one=0),
     "first bits": replace(STANDARD, first_bits_up_to=0),
-    "visits one by one": replace(STANDARD, single_visits=()),
-    "visits in rounds": replace(STANDARD, visits=()),
-    "the choice of a level": replace(STANDARD, levels=STANDARD.levels[:1]),
+    "visits": replace(STANDARD, single_visits=0),
+    "all coins of some thousands": replace(STANDARD, flipped_up_to=0),
+    "heavy blocks in parts": replace(STANDARD, heavy=0.5),
 }
 """Each plan of permute-and-flip, by the tuning that leaves it out."""
 

@@ -15,7 +15,7 @@ from discreet.audit import Regular, StreamSubject, StreamWitness, audit
 from discreet.audit.sequences import _least_nearby, audit_stream
 from discreet.errors import ParameterError
 from discreet.mechanisms import CrossingRule
-from discreet.papers.sparse_vector.algorithms import variants
+from discreet.papers.sparse_vector import variants
 
 SIX = variants(Fraction(1), 1)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import http.client
 import json
+import multiprocessing
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,10 +21,12 @@ import pytest
 import sqlalchemy
 
 from discreet import PureDP
-from discreet.desk.admission import NOT_DONE, Desk
+from discreet.desk import workers
+from discreet.desk.admission import NOT_DONE, Desk, DeskError
 from discreet.desk.owner_file import read_owner_file
 from discreet.desk.serving import DeskServer, allot_parts
 from discreet.desk.store import ANSWERED, LOST, REFUSED, DeskStore
+from discreet.desk.workers import Job
 from discreet.errors import DiscreetError
 from discreet.ledger import Ledger
 from tests.tools.desks import MODE, Caller, clinic_at
@@ -169,6 +174,19 @@ def test_what_a_crash_left_open_is_settled_without_its_table(tmp_path: Path) -> 
     desk.store.close()
 
 
+def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
+    desk = Desk(clinic_at(tmp_path))
+    for _ in range(desk.owner.desk.requests_per_minute):
+        desk.require_calm("somebody")
+    desk.require_calm("somebody else")
+    with pytest.raises(DeskError) as refused:
+        desk.require_calm("somebody")
+    assert refused.value.status == 429
+    assert 1 < (refused.value.retry_after or 0) <= 60
+    desk.ledger.close()
+    desk.store.close()
+
+
 def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_path: Path) -> None:
     """Sent answers are in the store, paid questions in the ledger, and each key is paid once."""
     owner = clinic_at(tmp_path, slot=0.3, workers=1)
@@ -208,6 +226,79 @@ def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_p
             assert question.state in (ANSWERED, LOST, REFUSED, "failed")
     with Ledger.open(owner.ledger.place) as ledger:
         assert ledger.verify("clinic").holds
+
+
+def test_a_worker_that_pays_while_its_desk_is_killed_is_waited_for(tmp_path: Path) -> None:
+    """Else the next desk would say that nothing was spent, and the worker would spend it then."""
+    owner = clinic_at(tmp_path, workers=1)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "discreet", "desk", "serve", f"{tmp_path}/clinic.toml", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    url = json.loads(b"".join(iter(process.stdout.readline, b"}\n")) + b"}")["url"]
+    with DeskStore(str(owner.desk.store)) as store:
+        token, till = store.new_token("epidemiology", days=1), store.till
+    ledger = sqlite3.connect(owner.ledger.place, isolation_level=None)
+    ledger.execute("BEGIN IMMEDIATE")  # paying takes as long as this
+    line = http.client.HTTPConnection(url.removeprefix("http://"), timeout=30)
+    line.request("POST", "/api/ask", json.dumps(MODE), {"authorization": f"Bearer {token}"})
+    _wait_until_held(till)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    line.close()
+    desk = Desk(owner)
+    settling = threading.Thread(target=desk._settle)
+    settling.start()
+    settling.join(0.5)
+    assert settling.is_alive()
+    ledger.execute("ROLLBACK")
+    ledger.close()
+    settling.join()
+    (question,) = desk.store.asked("epidemiology")
+    assert question.state == LOST
+    assert question.entry == desk.ledger.history("clinic/epidemiology")[-1].sequence
+    desk.ledger.close()
+    desk.store.close()
+
+
+def _wait_until_held(till: str) -> None:
+    with open(till, "a") as file:
+        for _ in range(3000):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            fcntl.flock(file, fcntl.LOCK_UN)
+            time.sleep(0.01)
+    pytest.fail("no worker pays")
+
+
+def test_a_worker_whose_desk_has_ended_does_not_pay(tmp_path: Path) -> None:
+    owner = clinic_at(tmp_path)
+    allot_parts(owner)
+    ours, theirs = multiprocessing.Pipe()
+    job = Job(
+        ledger=owner.ledger.place,
+        till=str(tmp_path / "till"),
+        source=owner.table["visits"].source,
+        question="mode",
+        terms={
+            "user": "patient_id",
+            "dataset": "clinic/epidemiology",
+            "column": "diagnosis",
+            "candidates": ["flu", "cold"],
+            "epsilon": 1,
+        },
+    )
+    ours.close()
+    with pytest.raises(OSError, match="Broken pipe"):
+        workers._run(job, theirs)
+    theirs.close()
+    with Ledger.open(owner.ledger.place) as ledger:
+        assert all(entry.kind != "spend" for entry in ledger.history("clinic/epidemiology"))
 
 
 def _ask_until_gone(

@@ -80,7 +80,7 @@ def test_an_answer_that_is_impossible_in_one_world_has_an_infinite_ratio() -> No
         ({"monotonic": True}, "one direction"),
         ({"scores": [1]}, "two to six"),
         ({"scores": [1, math.inf, 0]}, "at most a million"),
-        ({"claim": "zcdp"}, "pure or bounded-range"),
+        ({"claim": "zcdp"}, "one of pure, bounded-range"),
         ({"mechanism": "magic"}, "mechanism='magic'"),
         ({"epsilon": "0"}, "epsilon="),
         ({"epsilon": "1000"}, "between 0.0001 and 100"),

@@ -14,18 +14,18 @@ import pytest
 from discreet import Scores
 from discreet.accounting import Event, compose
 from discreet.analysis import epsilon_for, error_quantile, error_tail, expected_error
+from discreet.analysis.charts.style import TITLES
 from discreet.analysis.disclosure import disclosure_bound
 from discreet.explore import budget
 from discreet.explore.bars import MOST_BARS, bars_of, summed
 from discreet.explore.choices import Choices, choices_from
 from discreet.explore.examples import examples
 from discreet.explore.figures import figures
-from discreet.explore.settings import title
-from discreet.explore.study import Deadline, Studies, Study, least_positive_root
+from discreet.explore.study import Studies, Study, after, least_positive_root
 from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS, mechanism_named
 
-NAMES = {title(name): name for name in MECHANISMS}
+NAMES = {TITLES[name]: name for name in MECHANISMS}
 STUDIES, UPLOADS = Studies(), UploadStore()
 
 
@@ -223,7 +223,7 @@ def test_every_call_gets_further_however_slow_the_machine(state: dict[str, Any])
     study = Study(np.arange(50))
     choices = choices_from(state, UPLOADS)
     for calls in range(1, 4):
-        known = study.curves(("exponential",), [0, 1, 2], choices.setting, Deadline(-1.0))
+        known = study.curves(("exponential",), [0, 1, 2], choices.setting, after(-1.0))
         assert len(known["exponential"]) == calls
 
 

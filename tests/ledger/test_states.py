@@ -261,6 +261,9 @@ def test_parts_that_cannot_be(address: str) -> None:
             ledger.allot("alice", PureDP(1))
         with pytest.raises(ParameterError):
             ledger.allot("visits/alice", share=2)
+        ledger.allot("visits/everything", share=1)
+        assert ledger.show("visits/everything").left == "ε = 1"
+        ledger.revoke("visits/everything")
         with pytest.raises(NoBudgetError):
             ledger.allot("visits/nobody/alice", PureDP("0.1"))
         ledger.allot("visits/alice", PureDP("0.1"))

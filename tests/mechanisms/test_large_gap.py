@@ -122,6 +122,23 @@ def test_a_coin_on_the_edge_is_decided_in_balls() -> None:
         assert bool(draws[0] == 0) is turned
 
 
+@pytest.mark.parametrize(
+    ("delta", "epsilon", "best"),
+    [("0.05", 1, 6), ("0.05", 600, 6), ("0.05", 1, 3000), (Fraction(1, 10**300), 1, 6)],
+)
+def test_floats_that_cannot_say_what_the_coin_is_say_nothing(
+    delta: Any, epsilon: int, best: int
+) -> None:
+    mechanism = LargeGap(epsilon=epsilon, delta=delta)
+    scores = Scores([best, 1, 0], sensitivity=1)
+    gaps = mechanism.gaps(scores)
+    least, most = mechanism._coin_bounds(gaps, 0, Fraction(epsilon))
+    coin = mechanism._coin_ball([gaps.exact(place) for place in range(3)], Fraction(epsilon))
+    assert not coin < least
+    assert most == 1 or not coin > most  # above one it is certain
+    assert ((least, most) == (0, 1)) is not ((delta, epsilon, best) == ("0.05", 1, 6))
+
+
 class _Tape:
     """Bits that are written down: some words, then some integers."""
 

@@ -238,6 +238,7 @@ def test_published_figures_are_reported_as_they_are(dpbench: Path) -> None:
 
 def test_data_that_is_missing_or_broken(tmp_path: Path) -> None:
     (entry,) = chosen_claims(only=["permute-and-flip/section-6-mode"])
+    assert "--data FOLDER" in outcome(entry).finding.evidence
     absent = outcome(entry, data=tmp_path).finding
     assert absent.verdict == NOT_CHECKABLE
     assert "HEPTH" in absent.evidence

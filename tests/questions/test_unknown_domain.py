@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -53,6 +54,20 @@ def _delta(one: Law, other: Law, epsilon: float) -> float:
     return sum(
         max(0.0, p - math.exp(epsilon) * other.get(answer, 0.0)) for answer, p in one.items()
     )
+
+
+def test_groups_share_the_delta_of_a_person() -> None:
+    """Somebody in two groups touches two answers, and under replacement two of each kind."""
+    rows = [(person, "abc"[person % 3], place) for person in range(60) for place in "xy"]
+    visits = pl.DataFrame(rows, schema=["person", "code", "place"], orient="row")
+    asked: dict[str, Any] = {"user": "person", "by": "place", "groups": ["x", "y"]}
+    asked |= {"delta": "1e-4", "epsilon": 8}
+    for neighbours in ("add-remove", "replace"):
+        for most in (1, 2):
+            asked |= {"neighbours": neighbours, "groups_per_person": most}
+            found = mode(visits, "code", **asked).guarantee
+            assert isinstance(found, ApproxDP)
+            assert Fraction("0.99e-4") < found.exact[1] <= Fraction("1e-4")
 
 
 def _people(values: str, most: int) -> list[Person]:

@@ -113,7 +113,7 @@ def test_floats_decide_as_balls_do(scales: NoiseScales, kind: str) -> None:
     for seed in range(3):
         answers = []
         for tuning in (FLOATS, BALLS_ONLY):
-            tuned = replace(tuning, levels=(4,))
+            tuned = replace(tuning, level=4)
             watched = NoisyThreshold(
                 Fraction(1, 3), scales, scripted(seed), tuning=tuned, steady=kind == "steady"
             )

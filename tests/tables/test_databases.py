@@ -22,7 +22,7 @@ from discreet.cli import app
 from discreet.errors import DiscreetError, ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.questions import median, mode
-from discreet.tables import Rows, counts, open_table, people_per_candidate
+from discreet.tables import Rows, open_table, people_per_candidate, statements
 from discreet.tables.databases import reading, without_password
 from discreet.tables.files import is_address
 from discreet.tables.where import parse
@@ -308,7 +308,7 @@ def _compiled(name: str, ask: Callable[[Any], Any], monkeypatch: pytest.MonkeyPa
         asked.append(frame.to_native())
         return {"value": np.zeros(0), "people": np.zeros(0), "group": np.zeros(0)}
 
-    monkeypatch.setattr(counts, "collected", collected)
+    monkeypatch.setattr(statements, "collected", collected)
     ask(open_table(held, needed=[]))
     assert len(asked) == 1, "one query"
     assert set(asked[0].columns) <= {"group", "value", "people"}, "no row leaves"

@@ -18,16 +18,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.analysis.family import noise_scale, required
 from discreet.errors import ParameterError, ScoresError
 from discreet.guarantees import PureDP
 from discreet.mechanisms import Mechanism
+from discreet.mechanisms.facts import Floats
 from discreet.numbers.exact import positive, positive_distance, probability, refuse, whole
 from discreet.scores import Scores
-
-Floats = npt.NDArray[np.float64]
 
 _ONLY_DELTA = (
     "{name} promises (ε, δ) only: in an event of probability δ nothing is promised, so one answer may be "

@@ -20,10 +20,9 @@ from discreet.errors import ParameterError
 from discreet.gaps import Gaps
 from discreet.gaps.arithmetic import PAIR_LIMIT
 from discreet.mechanisms import Mechanism
+from discreet.mechanisms.facts import Floats
 from discreet.numbers.exact import non_negative, probability, refuse
 from discreet.scores import Scores
-
-Floats = npt.NDArray[np.float64]
 
 # Errors are float64 within a few units in the last place; nearer than this the exact gap decides.
 _DOUBTFUL = 2.0**-48

@@ -30,6 +30,10 @@ def rank_error(
 ) -> float:
     """The rank error that no answer exceeds with this probability, whatever the data.
 
+    Args:
+        points: how many points the public grid has.
+        sharing: for several quantiles: the most people who share one of the 64 places of a grid point.
+
     Example:
         >>> rank_error([0.5], points=121, epsilon=1)
         7.791522819150733

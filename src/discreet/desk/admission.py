@@ -26,7 +26,7 @@ from discreet.desk.store import (
     AskedQuestion,
     DeskStore,
 )
-from discreet.desk.workers import Job, Worker
+from discreet.desk.workers import Job, Worker, locked
 from discreet.errors import DiscreetError, LedgerError, NoBudgetError
 from discreet.ledger import Ledger
 
@@ -89,12 +89,13 @@ class Desk:
         self.store.close()
 
     def _settle(self) -> None:
-        for question in self.store.unfinished():
-            entry = question.entry or self._entry_for(question)
-            if entry is None:
-                self.store.record(question.id, REFUSED)
-            else:
-                self.store.record(question.id, LOST, entry=entry)
+        with locked(self.store.till):  # a worker whose desk was killed may be paying still
+            for question in self.store.unfinished():
+                entry = question.entry or self._entry_for(question)
+                if entry is None:
+                    self.store.record(question.id, REFUSED)
+                else:
+                    self.store.record(question.id, LOST, entry=entry)
 
     def _entry_for(self, question: AskedQuestion) -> int | None:
         """The ledger's entry that paid for a question, if one did."""
@@ -184,6 +185,7 @@ class Desk:
         part = part_of(table.dataset, analyst)
         job = Job(
             ledger=self.owner.ledger.place,
+            till=self.store.till,
             source=table.source,
             question=question.question,
             terms={

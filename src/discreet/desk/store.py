@@ -89,6 +89,7 @@ class DeskStore:
             raise DiscreetError(f"the desk's store {str(path)!r} cannot be opened") from None
         self._lock = threading.Lock()
         self._path = place
+        self.till = f"{place}-paying"
         self._held: sqlite3.Connection | None = None
 
     def hold(self) -> None:

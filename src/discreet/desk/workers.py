@@ -8,11 +8,13 @@ that it failed. Errors before the spend are public, so their text is passed on.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import importlib.util
 import multiprocessing
 import signal
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
@@ -36,12 +38,14 @@ class Job:
 
     Attributes:
         ledger: the ledger's address.
+        till: a file; who pays has a part in its lock, and who must know what is paid has all of it.
         source: the table: a path, a glob, or a database address.
         question: the name of the question.
         terms: its arguments, among them whose the rows are and whose budget it is.
     """
 
     ledger: str
+    till: str
     source: Any
     question: str
     terms: dict[str, Any]
@@ -58,13 +62,17 @@ class Outcome:
 class _Counting:
     """The ledger in a worker: says on the line that it was paid, before anything is read."""
 
-    def __init__(self, address: str, line: Connection) -> None:
-        self._address = address
+    def __init__(self, job: Job, line: Connection) -> None:
+        self._address = job.ledger
+        self._till = job.till
         self._line = line
         self.paid = False
 
     def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
-        entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
+        with locked(self._till, shared=True):
+            if self._line.poll():  # nothing is ever sent to a worker at work: the desk has ended
+                raise DiscreetError("the desk has ended")
+            entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
         self.paid = True
         self._line.send(("paid", entry.sequence))
         return entry
@@ -74,6 +82,14 @@ class _Counting:
 
     def show(self, budget: str) -> Any:
         return _ledger(self._address).show(budget)
+
+
+@contextmanager
+def locked(file: str, *, shared: bool = False) -> Iterator[None]:
+    """Hold the lock of a file, alone or with others; it ends with the process, however that ends."""
+    with open(file, "a", encoding="utf-8") as held:
+        fcntl.flock(held, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
 
 
 @cache
@@ -87,7 +103,7 @@ def _ledger(address: str) -> Ledger:
 def _run(job: Job, line: Connection) -> None:
     from discreet import questions
 
-    counting = _Counting(job.ledger, line)
+    counting = _Counting(job, line)
     try:
         terms = dict(job.terms)
         if "score" in terms:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import resources
@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from discreet import __version__
-from discreet.analysis.charts.style import LOOKS, SHADES
+from discreet.analysis.charts.style import LOOKS, SHADES, TITLES
 from discreet.errors import DiscreetError, ParameterError
 from discreet.explore import attack, tasks
 from discreet.explore.bars import MOST_BARS
@@ -30,7 +30,7 @@ from discreet.explore.figures import figures
 from discreet.explore.jobs import Jobs
 from discreet.explore.recipes import as_csv
 from discreet.explore.record import entries, record_of
-from discreet.explore.settings import is_private, title
+from discreet.explore.settings import is_private
 from discreet.explore.study import Studies
 from discreet.explore.uploads import (
     MOST_BYTES,
@@ -42,8 +42,6 @@ from discreet.explore.uploads import (
 )
 from discreet.mechanisms import MECHANISMS
 from discreet.score_files import TEXT_SUFFIXES
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 MEDIA = {
     ".html": "text/html",
@@ -104,7 +102,7 @@ class Explorer:
                 "mechanisms": [
                     {
                         "name": name,
-                        "title": title(name),
+                        "title": TITLES[name],
                         "private": is_private(name),
                         "look": LOOKS[name] % len(SHADES),
                     }
@@ -132,7 +130,7 @@ class Explorer:
         names = tuple(
             name for name in request.query_params.getlist("mechanism") if name in MECHANISMS
         )
-        return JSONResponse(await run_in_threadpool(_specifications, names))
+        return await _answer(_specifications, names)
 
     # ---- figures ---------------------------------------------------------------------------------
 
@@ -145,7 +143,7 @@ class Explorer:
             self.uploads.keep_draft(str(given.get("page"))[:40], choices.source, given["edits"])
             return figures(choices, self.studies.of(choices.values))
 
-        return JSONResponse(await run_in_threadpool(compute))
+        return await _answer(compute)
 
     async def draft(self, request: Request) -> Response:
         """What a page had changed of its scores before it was loaded again."""
@@ -171,15 +169,15 @@ class Explorer:
             # As text: JavaScript would write its numbers otherwise, and the hash would no longer fit.
             return {"file": json.dumps(made, indent=2) + "\n", "entries": entries(made)}
 
-        return JSONResponse(await run_in_threadpool(make))
+        return await _answer(make)
 
     async def game(self, request: Request) -> Response:
         """Rounds of the attacker's game."""
-        return JSONResponse(await run_in_threadpool(attack.game, await _json(request)))
+        return await _answer(attack.game, await _json(request))
 
     async def ratios(self, request: Request) -> Response:
         """The log-ratios of two neighbours' answers."""
-        return JSONResponse(await run_in_threadpool(attack.ratios, await _json(request)))
+        return await _answer(attack.ratios, await _json(request))
 
     async def open_file(self, request: Request) -> Response:
         """Scores from a file that the page sends: kept in memory, and only there."""
@@ -234,7 +232,7 @@ class Explorer:
 
     async def claims(self, _request: Request) -> Response:
         """The catalogue of claims, with the verdicts that came with the package."""
-        return JSONResponse(await run_in_threadpool(_catalogue))
+        return await _answer(_catalogue)
 
     # ---- the application -------------------------------------------------------------------------
 
@@ -322,6 +320,11 @@ def _catalogue() -> dict[str, Any]:
 def _described(file: ScoreFile, key: str) -> dict[str, Any]:
     tolerance = tolerance_for(file.values)
     return {"name": file.name, "count": len(file.labels), "key": key, "tolerance": tolerance}
+
+
+async def _answer(work: Callable[..., Any], *given: Any) -> Response:
+    """What the work comes to; other requests are served meanwhile."""
+    return JSONResponse(await run_in_threadpool(work, *given))
 
 
 async def _json(request: Request) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.analysis.disclosure import disclosure_bound
 from discreet.errors import ParameterError
-from discreet.explore.asked import Asked
+from discreet.explore.choices import Asked
 from discreet.explore.settings import Setting, mechanism_at
 from discreet.guarantees import PureDP
 from discreet.numbers.exact import refuse

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.explore.study import Floats, Study
+from discreet.explore.study import Study
+from discreet.mechanisms.facts import Floats
 
 MOST_BARS = 40
 """Up to this many candidates each have a bar."""

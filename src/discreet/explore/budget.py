@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.accounting import Composition, Event, compose
-from discreet.explore.settings import mechanism_at, title
+from discreet.analysis.charts.style import TITLES
+from discreet.explore.settings import mechanism_at
 from discreet.guarantees import ZCDP, ApproxDP
 from discreet.numbers.exact import Exact, float_up
 from discreet.numbers.searches import least_whole
@@ -46,21 +47,15 @@ def budget_rows(
     epsilon: Fraction, rival_epsilon: Fraction, releases: int, delta: Fraction
 ) -> list[dict[str, Any]]:
     """The two mechanisms at the same accuracy: the sum of ε, and the best at δ, for 1 to many releases."""
-    rows = []
-    for name, each in ((REFERENCE, epsilon), (RIVAL, rival_epsilon)):
-        for count in _counts(releases):
-            for accounting, value in (
-                ("best at δ", cheapest(name, each, count, delta)),
-                ("sum of ε", float_up(each * count)),
-            ):
-                rows.append(
-                    {
-                        "series": series_name(name, accounting),
-                        "releases": count,
-                        "epsilon": value,
-                    }
-                )
-    return rows
+    return [
+        {"series": series_name(name, accounting), "releases": count, "epsilon": value}
+        for name, each in ((REFERENCE, epsilon), (RIVAL, rival_epsilon))
+        for count in _counts(releases)
+        for accounting, value in (
+            ("best at δ", cheapest(name, each, count, delta)),
+            ("sum of ε", float_up(each * count)),
+        )
+    ]
 
 
 def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> int | None:
@@ -79,7 +74,7 @@ def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> in
 
 def series_name(name: str, accounting: str) -> str:
     """What a line of the chart is called."""
-    return f"{title(name)}, {accounting}"
+    return f"{TITLES[name]}, {accounting}"
 
 
 def _counts(releases: int) -> list[int]:

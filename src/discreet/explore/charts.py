@@ -12,7 +12,7 @@ from typing import Any
 
 import altair as alt
 
-from discreet.analysis.charts.style import line_chart
+from discreet.analysis.charts.style import grouped_bars, line_chart
 from discreet.explore.budget import ACCOUNTINGS, REFERENCE, RIVAL, series_name
 from discreet.explore.sentences import series
 
@@ -82,28 +82,10 @@ def _lines(
 
 
 def _probabilities(domain: list[str]) -> dict[str, Any]:
-    bars = alt.Chart(alt.NamedData(name="probabilities")).mark_bar()
-    page = _for_page(
-        bars.encode(
-            # The rows come in the order to show.
-            y=alt.Y(
-                "candidate:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, ticks=False)
-            ),
-            yOffset=alt.YOffset("mechanism:N", sort=domain),
-            x=alt.X(
-                "probability:Q",
-                title="probability of being chosen",
-                axis=alt.Axis(format="~%", tickCount=5),
-            ),
-            color=alt.Color("mechanism:N", scale=alt.Scale(domain=domain), sort=domain),
-            tooltip=[
-                alt.Tooltip("candidate:N"),
-                alt.Tooltip("mechanism:N"),
-                alt.Tooltip("probability:Q", format=".4~g"),
-            ],
-        ).to_dict(),
-        "probabilities",
-    )
+    # The rows come in the order to show.
+    bars = grouped_bars(alt.NamedData(name="probabilities"), candidates=None, names=domain)
+    page = _for_page(bars.to_dict(), "probabilities")
+    page["encoding"]["y"]["axis"] = {"labelLimit": 130, "ticks": False}
     page["height"] = {"step": 7 if len(domain) > 2 else 9, "for": "offset"}
     return page
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from discreet.analysis.error import quantile_of
 from discreet.explore import budget, sentences
 from discreet.explore.bars import bars_of, score_range, summed
 from discreet.explore.choices import Choices
@@ -17,9 +17,9 @@ from discreet.explore.risk import risk_figures
 from discreet.explore.settings import is_private, mechanism_at
 from discreet.explore.study import (
     PER_DECADE,
-    Deadline,
     Point,
     Study,
+    after,
     grid_steps,
     least_positive_root,
     scale_at,
@@ -36,12 +36,8 @@ _FAR = 1e12
 _VISIBLE = 1e-4
 
 
-@dataclass(frozen=True, slots=True)
-class _Need:
-    """The ε at which a mechanism errs by at most the tolerance, often enough."""
-
-    epsilon: float | None
-    words: str
+_Need = tuple[float | None, str]
+"""The ε at which a mechanism errs by at most the tolerance, often enough; and that in words."""
 
 
 def figures(
@@ -59,12 +55,11 @@ def figures(
     now = {name: _now(choices, study, name) for name in choices.mechanisms}
     rival = _rival_epsilon(choices, study)
     crossing = budget.crossover(choices.epsilon, rival, choices.delta)
-    deadline = Deadline(seconds[0] if study.new else seconds[1])
-    steps = _steps(choices)
-    known = study.curves(choices.mechanisms, steps, choices.setting, deadline)
-    needs = {
-        name: _need(choices, study, name, known[name], deadline) for name in choices.mechanisms
-    }
+    passed = after(seconds[0] if study.new else seconds[1])
+    chosen = float(choices.epsilon)
+    steps = grid_steps(choices.range_distance, min(LOWEST, chosen), max(HIGHEST, chosen))
+    known = study.curves(choices.mechanisms, steps, choices.setting, passed)
+    needs = {name: _need(choices, study, name, known[name], passed) for name in choices.mechanisms}
     complete = (
         all(len(points) == len(steps) for points in known.values()) and None not in needs.values()
     )
@@ -92,7 +87,7 @@ def figures(
             for bar, chance in zip(bars, summed(bars, now[name]["mass"]), strict=True)
         ],
         **_curve_rows(choices, study, known),
-        "chosen": [{"epsilon": float(choices.epsilon)}],
+        "chosen": [{"epsilon": chosen}],
         "now": [_row(choices, name, now[name], needs[name]) for name in choices.mechanisms],
         "budget": {
             "rows": budget.budget_rows(choices.epsilon, rival, choices.releases, choices.delta),
@@ -118,13 +113,11 @@ def figures(
 def _now(choices: Choices, study: Study, name: str) -> dict[str, Any]:
     mass = study.masses(name, choices.epsilon, choices.setting)
     allowed = int(np.searchsorted(study.errors, float(choices.tolerance), side="right"))
-    beyond = np.append(np.cumsum(mass[::-1])[::-1][1:], 0.0)
-    within = int(np.argmax(beyond <= float(1 - choices.level)))
     ties = int(np.searchsorted(study.errors, 0.0, side="right"))
     return {
         "mass": mass,
         "expected_error": float((mass * study.errors).sum()),
-        "error_quantile": float(study.errors[within]),
+        "error_quantile": quantile_of(study.errors, mass, choices.level),
         "best_probability": float(mass[:ties].sum()),
         "beyond": float(mass[allowed:].sum()),
     }
@@ -141,19 +134,14 @@ def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -
         "error_quantile": now["error_quantile"],
         "best_probability": now["best_probability"],
         "beyond": now["beyond"],
-        "need": None if need is None else need.epsilon,
-        "need_words": None if need is None else need.words,
+        "need": None if need is None else need[0],
+        "need_words": None if need is None else need[1],
         "rho": promise.to(ZCDP).rho,
         "approx": promise.to(ApproxDP, delta=choices.delta).epsilon,
         "total_pure": totals.pure.epsilon,
         "total_rho": totals.zcdp.rho,
         "total_approx": totals.approx.epsilon,
     }
-
-
-def _steps(choices: Choices) -> list[int]:
-    chosen = float(choices.epsilon)
-    return grid_steps(choices.range_distance, min(LOWEST, chosen), max(HIGHEST, chosen))
 
 
 def _curve_rows(
@@ -182,14 +170,14 @@ def _curve_rows(
 
 
 def _need(
-    choices: Choices, study: Study, name: str, known: dict[int, Point], deadline: Deadline
+    choices: Choices, study: Study, name: str, known: dict[int, Point], passed: Callable[[], bool]
 ) -> _Need | None:
     """The least ε for the accuracy wanted; None if finding it must wait for the next call."""
     if not is_private(name):
-        return _Need(None, "No ε helps: it is not private at any.")
+        return None, "No ε helps: it is not private at any."
     # The answer is a noise scale, whatever Δ is; sought as its inverse, because ε = d/s.
     key = ("need", name, choices.level, choices.tolerance, seen_by(name, choices.setting))
-    if deadline.passed and not study.remembers(key):
+    if passed() and key not in study.answers:
         return None
     allowed, tolerance = float(1 - choices.level), float(choices.tolerance)
 
@@ -199,14 +187,14 @@ def _need(
     cut = study.cut_at(tolerance)
     good = [1 / float(scale_at(step)) for step, p in known.items() if p.beyond[cut] <= allowed]
     start = min(good, default=1 / float(scale_at(min(known, default=0))))
-    inverse = study.remembered(key, lambda: _least_inverse(excess, start))
+    inverse = study.answers.of(key, lambda: _least_inverse(excess, start))
     aim = sentences.aim(choices)
     if inverse is None:
-        return _Need(None, f"No ε is enough for {aim}: too many candidates tie.")
+        return None, f"No ε is enough for {aim}: too many candidates tie."
     if inverse == 0:
-        return _Need(0.0, f"Any ε is enough for {aim}: even a blind choice is.")
+        return 0.0, f"Any ε is enough for {aim}: even a blind choice is."
     epsilon = rounded(inverse * float(choices.range_distance), up=True, digits=3)
-    return _Need(epsilon, f"You need ε = {sentences.figure(epsilon)} for {aim}.")
+    return epsilon, f"You need ε = {sentences.figure(epsilon)} for {aim}."
 
 
 def _least_inverse(excess: Callable[[float], float], start: float) -> float | None:
@@ -239,5 +227,5 @@ def _rival_epsilon(choices: Choices, study: Study) -> Fraction:
 
         return least_positive_root(excess, 1.0, 8.0) or 8.0
 
-    times = study.remembered(("rival", scale), search)
+    times = study.answers.of(("rival", scale), search)
     return choices.epsilon * Fraction(f"{times:.5g}")

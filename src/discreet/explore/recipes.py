@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shlex
 from collections.abc import Iterable
 from fractions import Fraction
 
 import discreet
 from discreet.explore.bars import MOST_BARS
 from discreet.explore.choices import Choices
-from discreet.explore.settings import is_private, mechanism_at
+from discreet.explore.settings import is_private
 
 
 def recipes_for(choices: Choices) -> dict[str, str]:
@@ -21,105 +20,86 @@ def recipes_for(choices: Choices) -> dict[str, str]:
 
 
 def _python(choices: Choices) -> str:
-    decided = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    decided, epsilon = choices.decided, _quoted(choices.epsilon)
     kind = type(decided).__name__
     compared = ", ".join(json.dumps(name) for name in choices.mechanisms)
-    inline = len(choices.labels) <= MOST_BARS
-    lines = [
-        *_imports(kind),
-        "from discreet.accounting import Event, compose",
-        "from discreet.analysis import compare, epsilon_for",
-        *([] if inline else ["from discreet.score_files import scores_from_file"]),
-        "",
-    ]
-    lines += _scores(choices) if inline else _reading(choices)
-    extra = {
-        name: value
-        for name, value in decided.parameters().items()
-        if name in ("noise", "variant", "truth", "delta")
-    }
     arguments = "".join(
         f", {name}={json.dumps(short(value) if isinstance(value, Fraction) else value)}"
-        for name, value in extra.items()
+        for name, value in decided.parameters().items()
+        if name in ("noise", "variant", "truth", "delta")
     )
-    lines += [
-        "",
-        "# What to expect. Not private: it reads the scores.",
-        f"for row in compare(scores, [{compared}], epsilons={_quoted(choices.epsilon)}):",
-        "    print(row.mechanism, row.expected_error, row.error_95, row.best_probability)",
-        "",
-        f"mechanism = {kind}(epsilon={_quoted(choices.epsilon)}{arguments})",
-    ]
-    if decided.private:
-        lines += [
-            f"print(epsilon_for(mechanism, scores, error_at_most={_quoted(choices.tolerance)}, "
-            f"with_probability={_quoted(choices.level)}))",
-            "",
-            "# What it costs: one release, and all of them.",
-            "print(Event.of((mechanism, scores)).guarantee.in_words())",
-            "planned = Event(mechanism.promise_at(scores.range_distance), "
-            f"count={choices.releases})",
-            f"print(compose([planned], delta={_quoted(choices.delta)}))",
-            "",
-            "# The release itself.",
-            "print(mechanism.release(scores))",
-        ]
-    else:
-        lines += ["# Not private at any ε: it can be studied, and refuses to release."]
-    return "\n".join(lines) + "\n"
+    return f"""\
+{_imports(kind)}
+from discreet.accounting import Event, compose
+from discreet.analysis import compare, epsilon_for
+{_scores(choices)}
+
+# What to expect. Not private: it reads the scores.
+for row in compare(scores, [{compared}], epsilons={epsilon}):
+    print(row.mechanism, row.expected_error, row.error_95, row.best_probability)
+
+mechanism = {kind}(epsilon={epsilon}{arguments})
+{_release(choices) if decided.private else _NOT_PRIVATE}
+"""
 
 
-def _imports(kind: str) -> list[str]:
+_NOT_PRIVATE = "# Not private at any ε: it can be studied, and refuses to release."
+
+
+def _release(choices: Choices) -> str:
+    accuracy = (
+        f"error_at_most={_quoted(choices.tolerance)}, with_probability={_quoted(choices.level)}"
+    )
+    return f"""\
+print(epsilon_for(mechanism, scores, {accuracy}))
+
+# What it costs: one release, and all of them.
+print(Event.of((mechanism, scores)).guarantee.in_words())
+planned = Event(mechanism.promise_at(scores.range_distance), count={choices.releases})
+print(compose([planned], delta={_quoted(choices.delta)}))
+
+# The release itself.
+print(mechanism.release(scores))"""
+
+
+def _imports(kind: str) -> str:
     if kind in discreet.__all__:
-        return [f"from discreet import {', '.join(sorted((kind, 'Scores')))}"]
-    return ["from discreet import Scores", f"from discreet.mechanisms import {kind}"]
+        return f"from discreet import {', '.join(sorted((kind, 'Scores')))}"
+    return f"from discreet import Scores\nfrom discreet.mechanisms import {kind}"
 
 
-def _scores(choices: Choices) -> list[str]:
+def _scores(choices: Choices) -> str:
+    """The scores themselves where they fit on a screen, else the reading of their file."""
+    sensitivity, monotonic = _quoted(choices.sensitivity), choices.monotonic
+    if len(choices.labels) > MOST_BARS:
+        return f"""\
+from discreet.score_files import scores_from_file
+
+scores = scores_from_file("scores.csv", sensitivity={sensitivity}, monotonic={monotonic})"""
     pairs = zip(choices.labels, choices.values.tolist(), strict=True)
-    return [
-        "scores = Scores(",
-        "    {",
-        *(f"        {label!r}: {value!r}," for label, value in pairs),
-        "    },",
-        f"    sensitivity={_quoted(choices.sensitivity)},",
-        f"    monotonic={choices.monotonic},",
-        ")",
-    ]
-
-
-def _reading(choices: Choices) -> list[str]:
-    return [
-        f'scores = scores_from_file("scores.csv", sensitivity={_quoted(choices.sensitivity)}, '
-        f"monotonic={choices.monotonic})"
-    ]
+    listed = "\n".join(f"        {label!r}: {value!r}," for label, value in pairs)
+    return f"""
+scores = Scores(
+    {{
+{listed}
+    }},
+    sensitivity={sensitivity},
+    monotonic={monotonic},
+)"""
 
 
 def _command(choices: Choices) -> str:
-    about = [
-        "scores.csv",
-        *(["--monotonic"] if choices.monotonic else []),
-        "--sensitivity",
-        short(choices.sensitivity),
-        "--not-private",
-    ]
     private = [name for name in choices.mechanisms if is_private(name)]
-    commands = [
-        ["compare", "--epsilon", short(choices.epsilon), *_named(choices.mechanisms), *about]
-    ]
-    if private:
-        aim = [
-            "--error-at-most",
-            short(choices.tolerance),
-            "--with-probability",
-            short(choices.level),
-        ]
-        commands.append(["plan", *aim, *_named(private), *about])
-    return "\n".join(shlex.join(["discreet", *words]) for words in commands)
+    monotonic = " --monotonic" if choices.monotonic else ""
+    scores = f"scores.csv{monotonic} --sensitivity {short(choices.sensitivity)} --not-private"
+    accuracy = f"{short(choices.tolerance)} --with-probability {short(choices.level)}"
+    compare = f"compare --epsilon {short(choices.epsilon)}{_named(choices.mechanisms)} {scores}"
+    plan = f"plan --error-at-most {accuracy}{_named(private)} {scores}"
+    return "\n".join(f"discreet {each}" for each in ([compare, plan] if private else [compare]))
 
 
-def _named(names: Iterable[str]) -> list[str]:
-    return [part for name in names for part in ("--mechanism", name)]
+def _named(names: Iterable[str]) -> str:
+    return "".join(f" --mechanism {name}" for name in names)
 
 
 def as_csv(choices: Choices) -> str:

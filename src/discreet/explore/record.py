@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from discreet import __version__
+from discreet.analysis.charts.style import TITLES
 from discreet.displays import counted
 from discreet.errors import ParameterError, ScoresError
 from discreet.explore.budget import total
@@ -22,7 +23,7 @@ from discreet.explore.choices import Choices, choices_from
 from discreet.explore.figures import figures
 from discreet.explore.recipes import short
 from discreet.explore.sentences import figure
-from discreet.explore.settings import is_private, mechanism_at, title
+from discreet.explore.settings import is_private
 from discreet.explore.study import Study
 from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.guarantees import ZCDP
@@ -55,7 +56,7 @@ def record_of(
     found = figures(choices, study, seconds=(30.0, 30.0))
     rows = {row["mechanism"]: row for row in found["now"]}
     chosen = rows[choices.choice]
-    mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    mechanism = choices.decided
     promise = mechanism.promise_at(choices.range_distance)
     together = total(choices.choice, choices.epsilon, choices.releases, choices.delta)
     everything = together.pure if together.pure.epsilon < math.inf else together.approx
@@ -83,7 +84,7 @@ def record_of(
         "risk": {name: found["risk"][name] for name in ("one", "all")},
         "rejected": [
             {
-                "mechanism": title(name),
+                "mechanism": TITLES[name],
                 "reason": _reason(choices, chosen, row),
                 **{kept: row[kept] for kept in _FIGURES},
             }
@@ -117,7 +118,7 @@ def digest(record: Mapping[str, Any]) -> str:
 def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The record as terms and texts, in the order in which it is read."""
     chosen, numbers, promised = record["choices"], record["figures"], record["guarantee"]
-    name = title(chosen["choice"])
+    name = TITLES[chosen["choice"]]
     if not promised["private"]:
         name += ": NOT PRIVATE, it has no guarantee and refuses to release"
     direction = "all in the same direction" if chosen["monotonic"] else "in any direction"
@@ -230,8 +231,7 @@ def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
             "accountant": "epsilon-delta",
         }
     if approx < pure:
-        mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
-        rho = mechanism.promise_at(choices.range_distance).to(ZCDP).exact
+        rho = choices.decided.promise_at(choices.range_distance).to(ZCDP).exact
         return {"rho": _multiple(Fraction(rho), choices.releases, _GRID)}
     return {"epsilon": short(choices.epsilon * choices.releases)}
 
@@ -250,9 +250,9 @@ def _reason(choices: Choices, chosen: Mapping[str, Any], row: Mapping[str, Any])
         return f"{numbers}; no ε reaches the accuracy wanted"
     needs = f"needs ε = {figure(row['need'])} for the accuracy wanted"
     if chosen["need"] is not None:
-        needs += f" ({title(choices.choice)}: {figure(chosen['need'])})"
+        needs += f" ({TITLES[choices.choice]}: {figure(chosen['need'])})"
     cost = f"all releases cost ε = {_seen(row['total_approx'])} at δ = {short(choices.delta)}"
-    return f"{numbers}; {needs}; {cost} ({title(choices.choice)}: {_seen(chosen['total_approx'])})"
+    return f"{numbers}; {needs}; {cost} ({TITLES[choices.choice]}: {_seen(chosen['total_approx'])})"
 
 
 def _surest(risk: Mapping[str, Any], releases: int) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 
 from discreet.analysis.disclosure import disclosure_bound, disclosure_risk, epsilon_for_risk
 from discreet.explore.choices import Choices
-from discreet.explore.settings import mechanism_at
 from discreet.explore.study import Study, seen_by
 from discreet.guarantees import PureDP
 
@@ -23,12 +22,15 @@ def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
     """The largest belief that answers can give, by the guarantee; and by Bayes for one pair of worlds."""
     worlds, steps = choices.worlds, choices.steps
     chosen = float(choices.epsilon)
+    counts = {"one release": 1}
+    if choices.releases > 1:
+        counts["all releases"] = choices.releases
     rows = []
     for epsilon in np.geomspace(min(0.01, chosen), max(10.0, chosen), _POINTS).tolist():
-        for series, count in _series(choices):
+        for series, count in counts.items():
             bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
             rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
-    mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
+    mechanism = choices.decided
     # The bound is for pure privacy: a δ leaves room for an answer that tells all.
     bounded = mechanism.promise_at(choices.range_distance).to(PureDP).epsilon < math.inf
     tolerated = float(_TOLERATED)
@@ -50,13 +52,6 @@ def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
     }
 
 
-def _series(choices: Choices) -> list[tuple[str, int]]:
-    first = ("one release", 1)
-    if choices.releases == 1:
-        return [first]
-    return [first, ("all releases", choices.releases)]
-
-
 def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
     """Bayes for two equally likely worlds: these scores, and those without one supporter of the best."""
     if len(study) > _MOST_CANDIDATES:
@@ -64,7 +59,7 @@ def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
     name = choices.choice
     distances = (choices.sensitivity, choices.monotonic)
     key = ("risk", name, choices.epsilon, distances, seen_by(name, choices.setting))
-    return study.remembered(key, lambda: _bayes(choices, study))  # type: ignore[no-any-return] # own value
+    return study.answers.of(key, lambda: _bayes(choices, study))  # type: ignore[no-any-return] # own value
 
 
 def _bayes(choices: Choices, study: Study) -> dict[str, Any]:
@@ -74,8 +69,9 @@ def _bayes(choices: Choices, study: Study) -> dict[str, Any]:
     # scores may move against each other, raises all others.
     there = here.copy() if choices.monotonic else here + delta
     there[0] = here[0] - delta
-    mechanism = mechanism_at(choices.choice, choices.setting.delta, epsilon=choices.epsilon)
-    found = disclosure_risk(mechanism, [choices.setting.scores(values) for values in (here, there)])
+    found = disclosure_risk(
+        choices.decided, [choices.setting.scores(values) for values in (here, there)]
+    )
     return {
         "risk": found.risk,
         "bound": found.bound,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
+from discreet.analysis.charts.style import TITLES, titled
 from discreet.explore.choices import Choices
-from discreet.explore.settings import is_private, title
+from discreet.explore.recipes import short
+from discreet.explore.settings import is_private
 from discreet.numbers.printing import measured, percent, rounded
 
 
 def series(name: str) -> str:
     """What the charts call a mechanism."""
-    return title(name) if is_private(name) else f"{title(name)} (not private)"
+    return titled(name, private=is_private(name))
 
 
 def figure(value: float) -> str:
@@ -23,16 +24,11 @@ def figure(value: float) -> str:
     return measured(value) if abs(value) < 1e4 or math.isinf(value) else f"{value:,.0f}"
 
 
-def exact(value: Fraction) -> str:
-    """A setting as it was typed: a short decimal if it is one."""
-    return f"{float(value):.12g}"
-
-
 def aim(choices: Choices) -> str:
     """What "accurate enough" means at present."""
     if choices.tolerance == 0:
         return f"the best candidate in {percent(float(choices.level))} of all releases"
-    return f"{percent(float(choices.level))} within {exact(choices.tolerance)} of the best score"
+    return f"{percent(float(choices.level))} within {short(choices.tolerance)} of the best score"
 
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -60,11 +56,11 @@ def verdict(choices: Choices, result: dict[str, Any]) -> dict[str, str]:
 
 
 def _accuracy(choices: Choices, row: dict[str, Any]) -> str:
-    epsilon, need = exact(choices.epsilon), row["need"]
+    epsilon, need = short(choices.epsilon), row["need"]
     goal = (
         "are the best candidate"
         if choices.tolerance == 0
-        else f"are within {exact(choices.tolerance)} of the best"
+        else f"are within {short(choices.tolerance)} of the best"
     )
     level = percent(float(choices.level))
     if row["beyond"] <= float(1 - choices.level):
@@ -98,7 +94,7 @@ def _attacker(choices: Choices, risk: dict[str, Any]) -> str:
 
 
 def _begun(choices: Choices) -> str:
-    name = title(choices.choice)
+    name = TITLES[choices.choice]
     return name[0].upper() + name[1:]
 
 
@@ -118,30 +114,32 @@ def _probabilities(choices: Choices, result: dict[str, Any]) -> str:
     for name in choices.mechanisms:
         rows = [row for row in result["probabilities"] if row["mechanism"] == series(name)]
         top = max(rows, key=lambda row: row["probability"])
-        parts.append(f"{title(name)} most often {top['candidate']} ({percent(top['probability'])})")
-    return f"At ε = {exact(choices.epsilon)}: " + "; ".join(parts) + "."
+        parts.append(
+            f"{TITLES[name]} most often {top['candidate']} ({percent(top['probability'])})"
+        )
+    return f"At ε = {short(choices.epsilon)}: " + "; ".join(parts) + "."
 
 
 def _error(choices: Choices, result: dict[str, Any]) -> str:
-    parts = [f"{title(row['mechanism'])} {figure(row['expected_error'])}" for row in result["now"]]
+    parts = [f"{TITLES[row['mechanism']]} {figure(row['expected_error'])}" for row in result["now"]]
     return (
-        f"Expected error at ε = {exact(choices.epsilon)}: {', '.join(parts)}. "
+        f"Expected error at ε = {short(choices.epsilon)}: {', '.join(parts)}. "
         "It falls as ε grows; less is better."
     )
 
 
 def _tail(choices: Choices, result: dict[str, Any]) -> str:
     worse = (
-        "a wrong answer" if choices.tolerance == 0 else f"an error above {exact(choices.tolerance)}"
+        "a wrong answer" if choices.tolerance == 0 else f"an error above {short(choices.tolerance)}"
     )
-    parts = [f"{title(row['mechanism'])} {percent(row['beyond'])}" for row in result["now"]]
-    return f"Chance of {worse} at ε = {exact(choices.epsilon)}: {', '.join(parts)}."
+    parts = [f"{TITLES[row['mechanism']]} {percent(row['beyond'])}" for row in result["now"]]
+    return f"Chance of {worse} at ε = {short(choices.epsilon)}: {', '.join(parts)}."
 
 
 def _budget(choices: Choices, found: dict[str, Any]) -> str:
     rival = figure(rounded(found["rival_epsilon"], up=True))
     same = (
-        f"For the accuracy of permute-and-flip at ε = {exact(choices.epsilon)} "
+        f"For the accuracy of permute-and-flip at ε = {short(choices.epsilon)} "
         f"the exponential mechanism needs ε = {rival}."
     )
     if choices.delta == 0:

@@ -1,15 +1,85 @@
-"""Run the page: a socket on the loopback interface, a fresh token, one server."""
+"""Run the page on the loopback interface, for this machine, this address, this token, and nobody else.
+
+A page on the internet can make a browser send requests to 127.0.0.1, and can point its own name there
+(DNS rebinding). So every request must carry the token in its path, name the very host and port that the
+server listens on, and come from no other origin. Bodies that are too large are refused before they are read.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import hmac
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
 from discreet.explore.app import Explorer, Opened
 from discreet.explore.bundle import Bundle
-from discreet.explore.guard import Guard
 from discreet.explore.uploads import MOST_BYTES
 from discreet.sampling import SecureBits
-from discreet.web import LocalServer
+from discreet.web import SAFE_HEADERS, LocalServer, limited, with_headers
 
 ADDRESS = "127.0.0.1"
+
+
+class Guard:
+    """An ASGI application that lets only the page's own requests through."""
+
+    def __init__(self, app: ASGIApp, *, token: str, port: int, most_bytes: int) -> None:
+        self._app = app
+        self._token = token
+        self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        self._most = most_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or pass on with the token taken off the path."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        send_guarded = with_headers(send, SAFE_HEADERS)
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send_guarded)
+            return
+        inner = dict(scope)
+        inner["path"] = scope["path"][len(self._token) + 1 :]
+        inner["raw_path"] = inner["path"].encode("ascii", "replace")
+        try:
+            await self._app(inner, limited(receive, self._most), send_guarded)
+        except asyncio.CancelledError:
+            # Ctrl-C while something is computed: the page is told, and the terminal is spared a traceback.
+            ending = PlainTextResponse("The server is ending.", status_code=503)
+            with contextlib.suppress(RuntimeError):  # the answer had begun
+                await ending(scope, receive, send_guarded)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        if headers.getlist("host") not in [[host] for host in self._hosts]:
+            return PlainTextResponse("This server answers to 127.0.0.1 only.", status_code=421)
+        origins = headers.getlist("origin")
+        if origins and origins not in [[f"http://{host}"] for host in self._hosts]:
+            return PlainTextResponse("Other pages may not use this server.", status_code=403)
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return PlainTextResponse("Other pages may not use this server.", status_code=403)
+        if not self._has_token(scope["path"]):
+            return PlainTextResponse("Not found.", status_code=404)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._most:
+            return JSONResponse({"error": self._too_large()}, status_code=413)
+        return None
+
+    def _has_token(self, path: str) -> bool:
+        given = path[1 : len(self._token) + 2].encode("utf-8", "replace")
+        return hmac.compare_digest(given, f"{self._token}/".encode())
+
+    def _too_large(self) -> str:
+        return f"the file is larger than {self._most // 2**20} MB"
 
 
 class PageServer(LocalServer):

@@ -53,12 +53,6 @@ def takes_delta(name: str) -> bool:
 
 
 @cache
-def title(name: str) -> str:
-    """A mechanism's name in words, the same wherever the page names it."""
-    return mechanism_named(name, epsilon=1).facts.title
-
-
-@cache
 def is_private(name: str) -> bool:
     """Whether the mechanism has a proof."""
     return mechanism_named(name, epsilon=1).private

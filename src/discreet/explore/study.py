@@ -13,25 +13,25 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.explore.settings import Setting, mechanism_at
 from discreet.mechanisms import mechanism_named
+from discreet.mechanisms.facts import Floats
 from discreet.numbers.searches import root_between
-
-Floats = npt.NDArray[np.float64]
 
 PER_DECADE = 12
 """Points of a curve for each factor of ten of ε."""
 _MOST_CUTS = 1_024
 _MOST_MASSES = 8
+_MOST_ANSWERS = 500
 _MOST_STUDIES = 16
 # Beyond this many noise scales (plus ln n) all candidates together have probability below 10^-21.
 _NEGLIGIBLE = 50.0
@@ -49,16 +49,35 @@ def _law(name: str) -> Callable[..., Floats] | None:
     return mechanism_named(name, epsilon=1).facts.law
 
 
-class Deadline:
-    """When to stop and leave the rest to the next call."""
+Kept = TypeVar("Kept")
 
-    def __init__(self, seconds: float) -> None:
-        self._end = time.perf_counter() + seconds
 
-    @property
-    def passed(self) -> bool:
-        """Whether the deadline has passed."""
-        return time.perf_counter() > self._end
+def after(seconds: float) -> Callable[[], bool]:
+    """Whether so much time has passed: when to stop and leave the rest to the next call."""
+    end = time.perf_counter() + seconds
+    return lambda: time.perf_counter() > end
+
+
+class Recent(Generic[Kept]):
+    """What was asked for last, by key; the oldest goes when there are too many."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._kept
+
+    def of(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """What is kept under this key, made if need be."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+                if len(self._kept) > self._most:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +107,8 @@ class Study:
         self.cuts = last
         self.cut_errors = self.errors[last]
         self._points: dict[tuple[str, int, Setting | None], Point] = {}
-        self._masses: OrderedDict[tuple[str, Fraction, Setting | None], Floats] = OrderedDict()
-        self._answers: dict[tuple[Any, ...], Any] = {}
+        self._masses: Recent[Floats] = Recent(_MOST_MASSES)
+        self.answers: Recent[Any] = Recent(_MOST_ANSWERS)
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -102,18 +121,16 @@ class Study:
 
     def masses(self, name: str, epsilon: Fraction, setting: Setting) -> Floats:
         """The probability of each candidate, best first, of a mechanism at ε."""
+
+        def compute() -> Floats:
+            mechanism = mechanism_at(name, setting.delta, epsilon=epsilon)
+            return mechanism.probabilities(setting.scores(self.values))
+
         key = (name, epsilon / setting.range_distance, seen_by(name, setting))
-        with self._lock:
-            if key not in self._masses:
-                mechanism = mechanism_at(name, setting.delta, epsilon=epsilon)
-                self._masses[key] = mechanism.probabilities(setting.scores(self.values))
-                while len(self._masses) > _MOST_MASSES:
-                    self._masses.popitem(last=False)
-            self._masses.move_to_end(key)
-            return self._masses[key]
+        return self._masses.of(key, compute)
 
     def curves(
-        self, names: tuple[str, ...], steps: list[int], setting: Setting, deadline: Deadline
+        self, names: tuple[str, ...], steps: list[int], setting: Setting, passed: Callable[[], bool]
     ) -> dict[str, dict[int, Point]]:
         """The points known at these steps of the grid; coarse ones of all mechanisms come first."""
         keys = {
@@ -124,25 +141,12 @@ class Study:
             for name, step in sorted(keys, key=lambda pair: _coarseness(pair[1])):
                 if keys[name, step] not in self._points:
                     # However slow the machine, every call gets further.
-                    if deadline.passed and added:
+                    if passed() and added:
                         break
                     added += 1
                     self._points[keys[name, step]] = self._point(name, scale_at(step), setting)
             known = {pair: self._points[key] for pair, key in keys.items() if key in self._points}
         return {name: {step: p for (n, step), p in known.items() if n == name} for name in names}
-
-    def remembered(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
-        """An answer that takes a search, found once."""
-        with self._lock:
-            if key not in self._answers:
-                if len(self._answers) > 500:
-                    self._answers.clear()
-                self._answers[key] = compute()
-            return self._answers[key]
-
-    def remembers(self, key: tuple[Any, ...]) -> bool:
-        """Whether the answer is remembered."""
-        return key in self._answers
 
     def mean(self, name: str, scale: float, setting: Setting) -> float:
         """The expected error at any noise scale."""
@@ -230,16 +234,9 @@ class Studies:
     """The studies of the scores last looked at, whichever page looks."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[bytes, Study] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: Recent[Study] = Recent(_MOST_STUDIES)
 
     def of(self, values: npt.NDArray[Any]) -> Study:
         """The study of these scores; the same numbers give the same one."""
         digest = hashlib.sha256(values.dtype.str.encode() + values.tobytes()).digest()
-        with self._lock:
-            if digest not in self._kept:
-                self._kept[digest] = Study(values)
-                while len(self._kept) > _MOST_STUDIES:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(digest)
-            return self._kept[digest]
+        return self._kept.of(digest, lambda: Study(values))

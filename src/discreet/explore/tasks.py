@@ -4,28 +4,48 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeAlias
 
+from discreet.analysis.charts.style import TITLES
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
-from discreet.explore.asked import Asked
 from discreet.explore.attack import band
-from discreet.explore.settings import mechanism_at, takes_delta, title
+from discreet.explore.choices import Asked
+from discreet.explore.settings import mechanism_at, takes_delta
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
 from discreet.mechanisms import Mechanism
 from discreet.numbers.exact import positive_distance, probability, refuse
 
-CLAIMS = {
-    "pure": "ε-differential privacy",
-    "bounded-range": "ε-bounded range",
-    "zcdp": "ρ-zCDP",
-    "approx": "(ε, δ)-differential privacy",
-    "regular": "regularity",
+Claimed: TypeAlias = Callable[[Mapping[str, Any]], Guarantee | Regular]
+
+_CLAIMS: dict[str, tuple[str, Claimed, str]] = {
+    "pure": (
+        "ε-differential privacy",
+        lambda asked: PureDP(asked["amount"]),
+        "ε-differentially private with ε = {amount}",
+    ),
+    "bounded-range": (
+        "ε-bounded range",
+        lambda asked: BoundedRange(asked["amount"]),
+        "of bounded range with ε = {amount}",
+    ),
+    "zcdp": (
+        "ρ-zCDP",
+        lambda asked: ZCDP(asked["amount"]),
+        "ρ-zero-concentrated differentially private (zCDP) with ρ = {amount}",
+    ),
+    "approx": (
+        "(ε, δ)-differential privacy",
+        lambda asked: ApproxDP(asked["amount"], asked["delta"]),
+        "(ε, δ)-differentially private with ε = {amount}, δ = {delta}",
+    ),
+    "regular": ("regularity", lambda _: Regular(), "regular"),
 }
+CLAIMS = {name: title for name, (title, _, _) in _CLAIMS.items()}
 """The claims that the page can audit."""
 MOST_AUDITED = 6
 """The most candidates in an audited score vector."""
@@ -58,18 +78,7 @@ def audit_request(given: object) -> dict[str, Any]:
 
 
 def _claim(request: Mapping[str, Any]) -> Guarantee | Regular:
-    amount = request["amount"]
-    match request["claim"]:
-        case "pure":
-            return PureDP(amount)
-        case "bounded-range":
-            return BoundedRange(amount)
-        case "zcdp":
-            return ZCDP(amount)
-        case "approx":
-            return ApproxDP(amount, request["delta"])
-        case _:
-            return Regular()
+    return _CLAIMS[request["claim"]][1](request)
 
 
 def _mechanism(request: Mapping[str, Any]) -> Mechanism:
@@ -110,21 +119,10 @@ def run_audit(sender: Connection, request: dict[str, Any]) -> None:
             drawn = band(
                 kind, float(verdict.claimed), pair.probabilities, pair.neighbour_probabilities
             )
-        sender.send(("done", {**verdict.as_dict(), "drawn": drawn, **_in_words(request)}))
-
-
-def _in_words(request: Mapping[str, Any]) -> dict[str, str]:
-    amount = request["amount"]
-    claimed = {
-        "pure": f"ε-differentially private with ε = {amount}",
-        "bounded-range": f"of bounded range with ε = {amount}",
-        "zcdp": f"ρ-zero-concentrated differentially private (zCDP) with ρ = {amount}",
-        "approx": f"(ε, δ)-differentially private with ε = {amount}, δ = {request['delta']}",
-        "regular": "regular",
-    }[request["claim"]]
-    name = title(request["mechanism"])
-    named = f"{name[0].upper()}{name[1:]} at ε = {request['epsilon']}"
-    return {"who": named, "what": claimed}
+        name = TITLES[request["mechanism"]]
+        who = f"{name[0].upper()}{name[1:]} at ε = {request['epsilon']}"
+        what = _CLAIMS[request["claim"]][2].format(**request)
+        sender.send(("done", {**verdict.as_dict(), "drawn": drawn, "who": who, "what": what}))
 
 
 def run_claims(sender: Connection, names: list[str]) -> None:

@@ -90,8 +90,8 @@ BLOCK = 2048
 
 _BLOCKS_AT_ONCE = 256
 _FEW_BLOCKS = 48
+_NARROW = 256
 _CLOSE = 2
-_SKETCH = 128
 
 
 class Gaps:
@@ -117,7 +117,6 @@ class Gaps:
         "_block_size",
         "_is_near",
         "_largest_is_best",
-        "_sketch",
         "_values",
         "scale",
         "size",
@@ -151,7 +150,6 @@ class Gaps:
         )
         self._best: Scalar = None
         self._block_bests: Values | None = None
-        self._sketch: Floats | None = None
 
     @property
     def native(self) -> bool:
@@ -168,17 +166,20 @@ class Gaps:
     # One pass over the scores.
 
     def _scan(self) -> None:
-        values, size = self._values, self._block_size
-        largest = self._largest_is_best
-        whole = self.size // size
-        if whole >= 8:
-            blocks = values[: whole * size].reshape(whole, size)
-            bests = best_of_rows(blocks, largest_is_best=largest)
-            if whole * size < self.size:
-                last = best_of_rows(values[None, whole * size :], largest_is_best=largest)
-                bests = np.concatenate([bests, last])
-            self._block_bests = values = bests
-        self._best = best_of(values, largest_is_best=largest)
+        values = self._values
+        if self.size >= 8 * self._block_size:
+            self._block_bests = values = self._bests(self._block_size)
+        self._best = best_of(values, largest_is_best=self._largest_is_best)
+
+    def _bests(self, width: int) -> Values:
+        """The best score of every ``width`` candidates in turn, and of what is left in the end."""
+        values, largest = self._values, self._largest_is_best
+        whole = self.size // width
+        bests = best_of_rows(values[: whole * width].reshape(whole, width), largest_is_best=largest)
+        if whole * width < self.size:
+            last = best_of_rows(values[None, whole * width :], largest_is_best=largest)
+            bests = np.concatenate([bests, last])
+        return bests
 
     # Single gaps.
 
@@ -213,13 +214,6 @@ class Gaps:
         """
         return self._arithmetic.within(self._values, self.best, bounds, places)
 
-    def sketch(self) -> Floats:
-        """γ of a few candidates spread evenly, to guess what the others are like."""
-        if self._sketch is None:
-            some = self._values[:: self.size // _SKETCH + 1]
-            self._sketch = self._arithmetic.gammas(some, self.best)
-        return self._sketch
-
     def gammas(self) -> tuple[Floats, Floats]:
         """All gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself, and to 2⁻⁵⁰⁰.
 
@@ -246,14 +240,21 @@ class Gaps:
         worse = np.less if self._largest_is_best else np.greater
         return worse(self._values[indices], self.threshold(level))
 
-    def near_reading(self, cuts: Floats) -> list[int]:
-        """About how many scores must be read to list the candidates with gaps up to each cut."""
-        bests = self._block_bests
+    def blocks(self) -> tuple[int, Indices, Floats]:
+        """How wide a block is, where each starts, and γ of its best; the last may reach beyond the end."""
+        width, bests = self._block_size, self._block_bests
         if bests is None:
-            return [self.size] * len(cuts)
-        gammas = np.sort(self._arithmetic.gammas(bests, self.best))
-        blocks = np.searchsorted(gammas, cuts, side="right").tolist()
-        return [count * self._block_size for count in blocks]
+            width = min(self.size, _NARROW)
+            bests = self._bests(width)
+        starts = np.arange(0, self.size, width)
+        return width, starts, self._arithmetic.gammas(bests, self.best)
+
+    def parts(self, starts: Indices, width: int, count: int) -> Floats:
+        """γ of the best of each of the ``count`` equal parts of the stretches that start there."""
+        stretches = [self._values[start : start + width] for start in starts.tolist()]
+        rows = np.concatenate(stretches).reshape(-1, width // count)
+        bests = best_of_rows(rows, largest_is_best=self._largest_is_best)
+        return self._arithmetic.gammas(bests, self.best)
 
     def few_near(self, level: int, *, most: int) -> Indices | None:
         """The candidates that are not far at this level, if they are few and quickly found."""
@@ -267,22 +268,15 @@ class Gaps:
         found = self._listed(blocks, threshold, self._is_near)
         return found if len(found) <= most else None
 
-    def near(self, level: int) -> Iterator[Indices]:
-        """The candidates that are not far at this level, in several arrays of bounded length."""
-        return self._matching(self.threshold(level), self._is_near)
-
     def ties(self) -> Iterator[Indices]:
         """The candidates whose score is the best, in several arrays of bounded length."""
-        return self._matching(self.best, np.equal)
-
-    def _matching(self, threshold: Scalar, test: Any) -> Iterator[Indices]:
         bests = self._block_bests
         if bests is None:
-            yield test(self._values, threshold).nonzero()[0]
+            yield (self._values == self.best).nonzero()[0]
             return
-        wanted = test(bests, threshold).nonzero()[0]
+        wanted = (bests == self.best).nonzero()[0]
         for start in range(0, len(wanted), _BLOCKS_AT_ONCE):
-            yield self._listed(wanted[start : start + _BLOCKS_AT_ONCE], threshold, test)
+            yield self._listed(wanted[start : start + _BLOCKS_AT_ONCE], self.best, np.equal)
 
     def _listed(self, blocks: Indices, threshold: Scalar, test: Any) -> Indices:
         """The candidates in these blocks that pass the test."""

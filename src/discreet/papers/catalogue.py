@@ -40,7 +40,7 @@ _MODULES = (
     "randomized_response.candidates",
     "randomized_response.worst_case",
     "randomized_response.data",
-    "sparse_vector.privacy",
+    "sparse_vector",
     "ours.statements",
     "ours.mechanisms",
     "ours.larger_algorithm",

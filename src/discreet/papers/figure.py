@@ -251,48 +251,52 @@ def shown(value: float) -> str:
 ScoresOf: TypeAlias = Callable[[Counts], Scores]
 """From a histogram to the scores of its bins."""
 
-TRUTHS = {"0.25": ("ERR ¼", "err25"), "0.5": ("ERR ½", "err50"), "0.75": ("ERR ¾", "err75")}
-"""The coins of exponential randomized response that its paper speaks of, with the label and look of each."""
-
 STATED = "0.1"
-"""The ε of the figures of that paper that need no data; with Δ = 1 the noise scale is 2Δ/ε = 20."""
+"""The ε of randomized response's figures that need no data; with Δ = 1 the noise scale is 2Δ/ε = 20."""
 
-BOTH: dict[str, tuple[type[Mechanism], str]] = {
-    "PF": (PermuteAndFlip, "pf"),
-    "EM": (Exponential, "em"),
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A mechanism in the figures.
+
+    Attributes:
+        label: its name at a curve.
+        family: everything about it but its ε.
+        look: its dash, shade and marker (see ``drawing.LOOKS``).
+    """
+
+    label: str
+    family: Family
+    look: str
+
+    def at(self, epsilon: object) -> Mechanism:
+        """The mechanism at an ε."""
+        return member(self.family, epsilon)
+
+    def line(self, xs: Floats, ys: Floats, **options: Any) -> Line:
+        """A curve of it."""
+        return Line(self.label, xs, ys, self.look, **options)
+
+    def errors(self, scores: Scores, epsilons: Sequence[float] | Floats) -> Floats:
+        """The expected error at each ε. **Not private**."""
+        return np.array([expected_error(self.at(float(e)), scores) for e in epsilons])
+
+    def error_line(self, scores: Scores, epsilons: Floats, **options: Any) -> Line:
+        """The curve of these errors."""
+        return self.line(epsilons, self.errors(scores, epsilons), **options)
+
+
+PF = Contender("PF", PermuteAndFlip, "pf")
+EM = Contender("EM", Exponential, "em")
+ERR = {
+    truth: Contender(f"ERR {coin}", partial(ExponentialRandomizedResponse, truth=str(truth)), look)
+    for truth, coin, look in ((0.25, "¼", "err25"), (0.5, "½", "err50"), (0.75, "¾", "err75"))
 }
-"""The two mechanisms of the permute-and-flip paper, with the look of each."""
+"""Exponential randomized response by the coins that its paper speaks of."""
 
-PF_AND_EM = " ".join(f"{name}: {family.facts.title}." for name, (family, _) in BOTH.items())
-KEY = f"{PF_AND_EM} ERR: {ExponentialRandomizedResponse(epsilon=1).facts.title}, coin ¼, ½, ¾."
+PF_AND_EM = f"PF: {PermuteAndFlip.facts.title}. EM: {Exponential.facts.title}."
+KEY = f"{PF_AND_EM} ERR: {ERR[0.5].at(1).facts.title}, coin ¼, ½, ¾."
 """What the labels at the curves stand for."""
-
-
-def responses() -> dict[str, ExponentialRandomizedResponse]:
-    """The three coins at the stated ε."""
-    return {truth: ExponentialRandomizedResponse(epsilon=STATED, truth=truth) for truth in TRUTHS}
-
-
-def response(truth: str) -> Family:
-    """Exponential randomized response with this coin, at an ε to be given."""
-    return partial(ExponentialRandomizedResponse, truth=truth)
-
-
-def response_lines(
-    xs: Floats | Mapping[str, Floats], values: Mapping[str, Floats], **options: Any
-) -> list[Line]:
-    """One line for each coin; ``xs`` is the same for all, or one for each."""
-    return [
-        Line(TRUTHS[t][0], xs if isinstance(xs, np.ndarray) else xs[t], ys, TRUTHS[t][1], **options)
-        for t, ys in values.items()
-    ]
-
-
-def errors(family: Family, scores: Scores, epsilons: Sequence[float] | Floats) -> Floats:
-    """The expected error at each ε. **Not private**."""
-    return np.array(
-        [expected_error(member(family, float(epsilon)), scores) for epsilon in epsilons]
-    )
 
 
 def useful_epsilons(scores: Scores, count: int, *, least_error: float = 1.0) -> Floats:

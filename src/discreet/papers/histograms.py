@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import DiscreetError
+from discreet.mechanisms.facts import Floats
 from discreet.papers.findings import Scope
 from discreet.scores import Scores
 from discreet.testing import scripted
@@ -32,7 +33,6 @@ _FINE = 4096
 _BINS = 1024
 
 Counts = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class DataFileError(DiscreetError):

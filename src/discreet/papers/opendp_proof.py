@@ -1,12 +1,14 @@
 """The OpenDP proof of make_permute_and_flip (Cebere): primitives, both algorithms, lemmas, privacy map.
 
-The proof writes the noise scale s where the papers write 2Δ/ε; a :class:`Problem` with sensitivity 1
-and ε = 2/s says the same.
+The proof writes the noise scale s where the papers write 2Δ/ε; a :class:`Problem` with
+ε = 2/s says the same.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -37,13 +39,12 @@ PAPER = "opendp-proof"
 claim = claims_of(PAPER)
 
 
-def shuffle(count: int, bits: Bits) -> list[int]:
-    """Fisher and Yates: swap each position, from the last down, with a uniform one at or below it."""
-    order = list(range(count))
-    for last in range(count - 1, 0, -1):
-        other = uniform_below(bits, last + 1)
+def shuffle(choices: Sequence[int]) -> tuple[int, ...]:
+    """Fisher and Yates: swap each position, from the last down, with one that is chosen at or below it."""
+    order = list(range(len(choices) + 1))
+    for last, other in zip(range(len(choices), 0, -1), choices, strict=True):
         order[last], order[other] = order[other], order[last]
-    return order
+    return tuple(order)
 
 
 def shuffle_distribution(count: int) -> dict[tuple[int, ...], Fraction]:
@@ -53,14 +54,8 @@ def shuffle_distribution(count: int) -> dict[tuple[int, ...], Fraction]:
         >>> shuffle_distribution(2)
         {(1, 0): Fraction(1, 2), (0, 1): Fraction(1, 2)}
     """
-    result: dict[tuple[int, ...], Fraction] = {}
-    for choices in product(*(range(last + 1) for last in range(count - 1, 0, -1))):
-        order = list(range(count))
-        for last, other in zip(range(count - 1, 0, -1), choices, strict=True):
-            order[last], order[other] = order[other], order[last]
-        key = tuple(order)
-        result[key] = result.get(key, Fraction(0)) + Fraction(1, math.factorial(count))
-    return result
+    ends = Counter(map(shuffle, product(*map(range, range(count, 1, -1)))))
+    return {order: Fraction(ways, math.factorial(count)) for order, ways in ends.items()}
 
 
 def bernoulli_exponential(gamma: Fraction, bits: Bits) -> bool:
@@ -98,19 +93,15 @@ def bernoulli_exponential_bounds(gamma: Fraction, rounds: int) -> tuple[Fraction
 
 def draw_permute_and_flip(problem: Problem, bits: Bits) -> int:
     """The proof's ``function``: shuffle, then the first Bernoulli(exp(−γ)) that is heads."""
-    for candidate in shuffle(len(problem.scores), bits):
+    choices = [uniform_below(bits, below) for below in range(len(problem.scores), 1, -1)]
+    for candidate in shuffle(choices):
         if bernoulli_exponential(problem.gap(candidate), bits):
             return candidate
     raise AssertionError("a best candidate's coin is always heads")
 
 
 def distribution_permute_and_flip(problem: Problem) -> list[Number]:
-    """Its law: over every order the shuffle gives, with its own probability.
-
-    Example:
-        >>> distribution_permute_and_flip(Problem((1, 0), unit_coin=rational("1/2")))
-        [3/4, 1/4]
-    """
+    """Its law: over every order the shuffle gives, with its own probability."""
     coins = problem.coins()
     orders = shuffle_distribution(len(coins)).items()
     return first_heads(coins, ((order, rational(chance)) for order, chance in orders))

@@ -23,7 +23,6 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from typing import Any, TypeAlias, TypeVar
 
-from discreet.errors import ParameterError
 from discreet.numbers.balls import ball_of, precision
 from discreet.papers.findings import Witness
 from discreet.sampling import Bits, biased_coins, uniform_below
@@ -55,7 +54,7 @@ def rational(value: Fraction | int | str) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Scores, a sensitivity, and ε in one of its exact forms.
+    """Scores in units of the sensitivity, and ε in one of its exact forms.
 
     Example:
         >>> Problem((5, 4, 2), unit_coin=rational("1/2")).coins()
@@ -63,15 +62,12 @@ class Problem:
     """
 
     scores: tuple[int | Fraction, ...]
-    sensitivity: Fraction = Fraction(1)
     epsilon: Fraction | None = None
     unit_coin: Number = None
 
     def __post_init__(self) -> None:
-        if not self.scores:
-            raise ParameterError("a problem needs at least one score")
-        if (self.epsilon is None) == (self.unit_coin is None):
-            raise ParameterError("give exactly one of ⟨epsilon⟩ and ⟨unit_coin⟩")
+        assert self.scores
+        assert (self.epsilon is None) != (self.unit_coin is None), "one form of ε"
 
     @property
     def best(self) -> int | Fraction:
@@ -80,19 +76,16 @@ class Problem:
 
     def gap(self, candidate: int) -> Fraction:
         """γ_r: how far r is behind the best, in units of the noise scale 2Δ/ε."""
-        if self.epsilon is None:
-            raise ParameterError("gaps need ⟨epsilon⟩")
-        behind = Fraction(self.best - self.scores[candidate])
-        return behind * self.epsilon / (2 * self.sensitivity)
+        assert self.epsilon is not None, "gaps need ε"
+        return Fraction(self.best - self.scores[candidate]) * self.epsilon / 2
 
     def coins(self) -> list[Number]:
         """p_r of every candidate."""
         if self.epsilon is not None:
             with balls():
                 return [ball_of(-self.gap(r)).exp() for r in range(len(self.scores))]
-        steps = [Fraction(self.best - score) / self.sensitivity for score in self.scores]
-        if any(step.denominator != 1 for step in steps):
-            raise ParameterError("⟨unit_coin⟩ needs scores on the grid of the sensitivity")
+        steps = [Fraction(self.best - score) for score in self.scores]
+        assert all(step.denominator == 1 for step in steps), "scores on the grid of the sensitivity"
         return [self.unit_coin ** int(step) for step in steps]
 
     def flip(self, candidate: int, bits: Bits, *, thinned: Fraction = Fraction(1)) -> bool:

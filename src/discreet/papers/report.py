@@ -6,12 +6,10 @@ A page is its Markdown, rendered; that of the figures carries inside the images 
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import astuple, fields
+from dataclasses import asdict
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +21,7 @@ from discreet.papers.catalogue import PAPERS, Figure, Paper, all_figures
 from discreet.papers.figure import AGREES, CLOSE, DIFFERS, NEW, NOT_COMPARED, PaperValue
 from discreet.papers.findings import FAILED, VERDICTS, Scope
 from discreet.papers.histograms import SOURCE
-from discreet.papers.runner import SUFFIXES, CheckedClaim, DrawnFigure, write_file
+from discreet.papers.runner import SUFFIXES, CheckedClaim, DrawnFigure, as_csv, write_file
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --refuted: #b3261e; --proved: #1b6e3c; --other: #7a5b00; }
@@ -296,9 +294,6 @@ def _with_images(page: str, out: Path) -> str:
 
 def numbers(results: Sequence[DrawnFigure]) -> str:
     """All comparisons as CSV."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["figure", *(part.name for part in fields(PaperValue))])
-    for result in results:
-        writer.writerows([result.id, *astuple(row)] for row in result.comparisons)
-    return buffer.getvalue()
+    return as_csv(
+        [{"figure": result.id, **asdict(row)} for result in results for row in result.comparisons]
+    )

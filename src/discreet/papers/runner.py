@@ -264,10 +264,14 @@ def make(identifier: str, scope: Scope, folder: Path) -> DrawnFigure:
 
 def table(drawing: Drawing) -> str:
     """The figure's points as CSV: one row each, with the panel and the series they belong to."""
-    rows = [point for row in drawing.rows for panel in row for point in panel.table()]
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    return as_csv([point for row in drawing.rows for panel in row for point in panel.table()])
+
+
+def as_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """Rows as CSV; a row may lack what others have."""
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, names, lineterminator="\n")
+    names = dict.fromkeys(name for row in rows for name in row)
+    writer = csv.DictWriter(buffer, list(names), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return buffer.getvalue()

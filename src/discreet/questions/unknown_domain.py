@@ -74,7 +74,8 @@ def step_limits(epsilon: Fraction, delta: Fraction, neighbours: str) -> tuple[Fr
     factor = upper_bound(lambda e: 1 + e.exp(), epsilon / 2)
     if factor == math.inf:
         raise ParameterError("epsilon is too large for a δ under replacement")
-    return epsilon / 2, delta / Fraction(factor)
+    # A hair less, so that what both steps add up to, rounded up, is not above what was asked for.
+    return epsilon / 2, delta / Fraction(factor) * (1 - Fraction(1, 2**60))
 
 
 def limits_for(

@@ -193,7 +193,7 @@ class NoisyThreshold:
 
     def _heads(self, values: NDArray[Any]) -> Indices:
         """The places that cross: near values one by one, far ones thinned (sampling.md, lemma 8)."""
-        level = self._tuning.levels[0]
+        level = self._tuning.level
         cut = self._far_below(level, values.dtype)
         near = (values > cut).nonzero()[0]
         marked = marks(self._bits, len(values), level, tuning=self._tuning)

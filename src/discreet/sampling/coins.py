@@ -48,13 +48,16 @@ class Tuning:
         first_bits_up_to: of so many candidates all coins are looked at by their first bits, unless only few
             candidates are near.
         one_by_one: so many coins are flipped one by one, which is then quickest.
-        single_visits: sizes of the first rounds of random visits, made one at a time.
-        near_enough: single visits go on if one met a gap below this.
-        visits: sizes of further rounds, in multiples of the wait expected for one heads.
-        least_mean_coin: no visits are made when the mean coin seems to be below this.
-        proposals: how many proposals the exponential mechanism starts with.
+        single_visits: how many random visits are made first, one at a time.
+        visits: how many more are made, all at once.
+        near_enough: they are made if one of the first met a gap of at most this.
+        flipped_up_to: of so many candidates all coins are flipped, if visits are in vain.
+        proposals: how many proposals are made in each round, and in every one after these.
+        heavy: so many blocks, if there are no more of the best ones, are cut into parts.
+        cells: about how many cells of equal chance the blocks may have from which proposals come; at least
+            four for each block.
         overdraw: proposals made for each draw still missing, when many are drawn.
-        levels: the exponents a at which candidates with coins under 2⁻ᵃ may be thinned.
+        level: the exponent a of the coins, under 2⁻ᵃ, of candidates that are thinned and never listed.
     """
 
     word: int = 64
@@ -69,13 +72,15 @@ class Tuning:
     few: int = 1024
     first_bits_up_to: int = 2048
     one_by_one: int = 8
-    single_visits: tuple[int, ...] = (6, 26)
+    single_visits: int = 6
+    visits: int = 128
     near_enough: float = 5.5
-    visits: tuple[float, ...] = (2.0, 4.0)
-    least_mean_coin: float = 2.0**-12
-    proposals: int = 1024
+    flipped_up_to: int = 1 << 14
+    proposals: tuple[int, ...] = (512, 2048)
+    heavy: float = 32.0
+    cells: int = 1 << 12
     overdraw: int = 4
-    levels: tuple[int, ...] = (32, 20, 14, 10, 8, 6)
+    level: int = 32
 
 
 STANDARD = Tuning()
@@ -85,6 +90,7 @@ Ball: TypeAlias = Any
 """flint's ``arb``: a real number known to lie in an interval."""
 
 GUARD_BITS = 64
+_MOST_DOUBLINGS = 100
 
 
 def scaled(value: Ball, exponent: int) -> Ball:
@@ -162,24 +168,14 @@ class Coins(Protocol):
         """The largest known a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
         ...
 
-    @property
-    def spread(self) -> int:
-        """Levels to add so that ``exponent(a + spread) >= a``."""
-        ...
-
 
 class Heads:
-    """The coin exp(−γ)/2^halvings, which is all that one release of permute-and-flip needs."""
+    """The coin exp(−γ)/2^halvings, or of chance one if that is more: halvings may be negative."""
 
     __slots__ = ("halvings",)
 
     def __init__(self, halvings: int = 0) -> None:
         self.halvings = halvings
-
-    @property
-    def spread(self) -> int:
-        """None: the chance itself is below 2^−level."""
-        return 0
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
         """exp(−γ)/2^halvings."""
@@ -187,19 +183,21 @@ class Heads:
         np.exp(gammas, out=gammas)
         if self.halvings:
             gammas *= 0.5**self.halvings
-        return gammas, 1.0
+            np.minimum(gammas, 1.0, out=gammas)
+        return gammas, 1.0 if self.halvings >= -_MOST_DOUBLINGS else math.inf
 
     def chance(self, gamma: float) -> float:
-        """exp(−γ)/2^halvings for one gap, as good as ``chances``."""
+        """exp(−γ)/2^halvings for one gap, as good as ``chances``, where that is at most one."""
         return math.exp(-gamma) * 0.5**self.halvings
 
     def ball(self, gamma: Fraction) -> Ball:
         """exp(−γ)/2^halvings."""
-        return scaled(ball_of(-gamma).exp(), -self.halvings)
+        chance = scaled(ball_of(-gamma).exp(), -self.halvings)
+        return chance.min(ball_of(1)) if self.halvings < 0 else chance
 
     def exponent(self, level: int) -> int:
         """Each halving counts for one."""
-        return level + self.halvings
+        return max(0, level + self.halvings)
 
 
 def flip(

@@ -1,8 +1,8 @@
 """The exponential mechanism: a candidate with probability proportional to exp(−γ).
 
 That is also noisy max with Gumbel noise. When few candidates are near, their cumulative chances are
-inverted; when many are, one of them is met by a few uniform proposals; in between, proposals come
-from two groups, the near ones and everyone (theorem 2 of the proof page).
+inverted; when many are, one of them is met by a few random visits; in between, candidates are proposed
+in blocks, by a bound on the best of each (theorem 2 of the proof page).
 """
 
 from __future__ import annotations
@@ -13,12 +13,21 @@ import numpy as np
 
 from discreet.gaps import Gaps, Indices
 from discreet.numbers.balls import ball_of
-from discreet.sampling.bits import Bits, some_indices, some_words_below
-from discreet.sampling.coins import STANDARD, Ball, Heads, Tuning, Uniform, flip, scaled
-from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels, cheapest_level, visit_counts
+from discreet.sampling.bits import Bits, few_indices, some_indices, some_words_below
+from discreet.sampling.coins import (
+    STANDARD,
+    Ball,
+    Heads,
+    Tuning,
+    Uniform,
+    flip,
+    heads_among,
+    scaled,
+)
+from discreet.sampling.proposals import BoundedBlocks
+from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels
 
 _COINS = Heads()
-_PROPOSALS_AT_MOST = 1 << 13
 
 
 @np.errstate(all="ignore")
@@ -32,16 +41,25 @@ def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
         1
     """
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
-    level = tuning.levels[0]
+    level = tuning.level
     near = gaps.few_near(level, most=tuning.few)
     if near is not None:
         return _by_inversion(gaps, near, level, bits, tuning)
-    for count in visit_counts(gaps, tuning):
-        drawn = some_indices(bits, gaps.size, count=count, width=tuning.index_word)
+    visited = few_indices(bits, gaps.size, count=tuning.single_visits, width=tuning.word)
+    for candidate in heads_among(gaps, visited, _COINS, bits=bits, tuning=tuning):
+        return candidate
+    if any(gaps.gamma(candidate) <= tuning.near_enough for candidate in visited):
+        drawn = some_indices(bits, gaps.size, count=tuning.visits, width=tuning.index_word)
         accepted = flip(gaps, drawn, _COINS, bits=bits, tuning=tuning)
         if len(accepted):
             return int(drawn[accepted[0]])
-    return _from_two_groups(gaps, cheapest_level(gaps, _COINS, tuning), bits, tuning)
+    blocks = BoundedBlocks(gaps, tuning)
+    for count in blocks.rounds(tuning):
+        candidates, boost = blocks.proposals(bits, count, tuning.index_word)
+        accepted = flip(gaps, candidates, _COINS, bits=bits, tuning=tuning, boost=boost)
+        if len(accepted):
+            return int(candidates[accepted[0]])
+    raise AssertionError("unreachable: the rounds are endless")
 
 
 def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tuning) -> int:
@@ -98,31 +116,6 @@ class Shares:
         return bisect_left(
             range(len(gammas)), True, key=lambda place: uniform.is_below(lambda: share(place))
         )
-
-
-def _from_two_groups(gaps: Gaps, level: int, bits: Bits, tuning: Tuning) -> int:
-    """Rejection from the near candidates (weight 2^level) and from everyone (weight 1)."""
-    # Theorem 2 holds at any level; at this one the weights of both groups stay below 2⁶³.
-    level = min(level, 62 - gaps.size.bit_length())
-    near = np.concatenate(list(gaps.near(level)))
-    crowd = len(near) << level
-    count = tuning.proposals
-    while True:
-        drawn = some_words_below(bits, crowd + gaps.size, count=count).astype(np.int64)
-        first = drawn < crowd
-        drawn[first] = near[drawn[first] >> level]
-        others = (~first).nonzero()[0]
-        drawn[others] -= crowd
-        # A near candidate proposed by the second group is refused: it has its weight already.
-        first[others] = ~gaps.is_far(drawn[others], level)
-        valid = np.ones(len(drawn), dtype=np.bool_)
-        valid[others] = ~first[others]
-        candidates = drawn[valid]
-        boost = np.where(first[valid], 0, level)
-        accepted = flip(gaps, candidates, _COINS, bits=bits, tuning=tuning, boost=boost)
-        if len(accepted):
-            return int(candidates[accepted[0]])
-        count = min(2 * count, _PROPOSALS_AT_MOST)
 
 
 @np.errstate(all="ignore")

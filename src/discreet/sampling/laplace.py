@@ -1,7 +1,8 @@
 """Noisy max with Laplace noise: the candidate whose score plus Laplace noise of scale s is largest.
 
 Above the best score the noisy scores behave like permute-and-flip with halved coins; if nobody is
-there, the layers below it are searched in turn (theorem 3 of the proof page).
+there, the layers below it are searched in turn, or by proposals in blocks if there are many candidates
+(theorem 3 of the proof page).
 
 Let Y_r ≥ 0 be how far, in units of the scale, candidate r's noisy score lies below the best score.
 Layer k holds the candidates with k−1 ≤ Y_r < k. Given that Y_r ≥ k−1, candidate r is in layer k
@@ -20,14 +21,25 @@ import numpy as np
 from discreet.gaps import Floats, Gaps, Indices
 from discreet.numbers.balls import ball_of, precision
 from discreet.sampling.bits import Bits
-from discreet.sampling.coins import GUARD_BITS, STANDARD, Ball, Heads, SomeGaps, Tuning, Uniform
+from discreet.sampling.coins import (
+    GUARD_BITS,
+    STANDARD,
+    Ball,
+    Heads,
+    SomeGaps,
+    Tuning,
+    Uniform,
+    flip,
+)
 from discreet.sampling.permute_and_flip import first_arrivals, head_or_none
-from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels, thinned_heads
+from discreet.sampling.proposals import first_kept
+from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels, far_heads
 
 _ABOVE = Heads(halvings=1)
 # Depths computed in floats are within this of the true ones (lemma 11) for layers up to _DEEPEST.
 DEPTH_ERROR = 2.0**-38
 _DEEPEST = 100
+_LARGEST_STEP = 1 << _DEEPEST
 # log2(e), rounded up.
 _LOG2_E = Fraction(14427, 10000)
 
@@ -42,18 +54,66 @@ def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
         >>> laplace_max(Gaps(np.array([0, 10**9]), scale=Fraction(2)), SecureBits())
         1
     """
-    chosen = head_or_none(gaps, _ABOVE, bits=bits, tuning=tuning)
+    chosen = head_or_none(gaps, _ABOVE, LaplaceNoise(0), bits=bits, tuning=tuning)
     if chosen is not None:
         return chosen
+    near = gaps.few_near(tuning.level, most=tuning.few)
+    if near is None and gaps.size <= tuning.flipped_up_to:
+        near = np.arange(gaps.size)
     for number in count(1):
-        layer = Layer(number)
-        inside = thinned_heads(gaps, layer, bits=bits, tuning=tuning)
-        if len(inside) > 1:
-            groups = np.zeros(len(inside), dtype=np.int64)
-            inside = shallowest(gaps, layer, groups, inside, bits=bits, tuning=tuning)[1]
-        if len(inside):
-            return int(inside[0])
+        if near is not None:
+            chosen = _shallowest_of(near, gaps, Layer(number), bits=bits, tuning=tuning)
+        else:
+            noise = LaplaceNoise(number)
+            chosen = first_kept(gaps, noise, bits=bits, tuning=tuning, lowered=number - 1)
+        if chosen is not None:
+            return chosen
     raise AssertionError("unreachable: the layers are endless")
+
+
+def _shallowest_of(
+    near: Indices, gaps: Gaps, layer: Layer, *, bits: Bits, tuning: Tuning
+) -> int | None:
+    """Who is least deep in a layer, if anybody is in it, when the near candidates are listed."""
+    inside = near[flip(gaps, near, layer, bits=bits, tuning=tuning)]
+    if len(near) < gaps.size:
+        far = far_heads(gaps, layer, level=tuning.level, bits=bits, tuning=tuning)
+        inside = np.concatenate([inside, far])
+    if len(inside) > 1:
+        groups = np.zeros(len(inside), dtype=np.int64)
+        inside = shallowest(gaps, layer, groups, inside, bits=bits, tuning=tuning)[1]
+    return inside.item(0) if len(inside) else None
+
+
+class LaplaceNoise:
+    """Laplace noise at σ = e^−x, where x is how far it is above the best score, in units of the scale.
+
+    Stage 0 has σ = t; stage k, which follows if nobody was reached before, σ = 2^(k−1)·(1 + t).
+    """
+
+    __slots__ = ("_start", "_step", "coins")
+    ends = True
+
+    def __init__(self, stage: int) -> None:
+        doublings = max(stage - 1, 0)
+        self._step = 1 << doublings
+        self._start = self._step if stage else 0
+        self.coins = Heads(-doublings)
+
+    def odds(self, gamma: float, time: float) -> float:
+        """1 + |1 − σ·e^−γ|, over e^−γ·2^(k−1) if that is more than one."""
+        if self._step > _LARGEST_STEP:
+            return math.nan
+        chance = math.exp(-gamma)
+        return (1.0 + abs(1.0 - chance * (self._start + self._step * time))) / max(
+            1.0, chance * self._step
+        )
+
+    def ball(self, gamma: Fraction, time: Ball) -> Ball:
+        """The same."""
+        chance = ball_of(-gamma).exp()
+        distance = abs(1 - chance * (self._start + self._step * time))
+        return (1 + distance) / (chance * self._step).max(ball_of(1))
 
 
 @np.errstate(all="ignore")
@@ -86,14 +146,9 @@ class Layer:
     def __init__(self, number: int) -> None:
         self.number = number
 
-    @property
-    def spread(self) -> int:
-        """The chance is at most e^(k−γ), so k·log₂e levels more are needed."""
-        return math.ceil(self.number * _LOG2_E)
-
     def exponent(self, level: int) -> int:
         """The chance is at most e^k·exp(−γ)."""
-        return max(0, level - self.spread)
+        return max(0, level - math.ceil(self.number * _LOG2_E))
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
         """1 − 1/e up to z = 0, 1 − e^(z−1)/(2 − e^−z) up to z = 1, (e−1)/(2e^z − 1) beyond."""

@@ -2,13 +2,15 @@
 
 That is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner
 is seen from the block maxima, a crowd of good candidates is met by a few random visits, and in
-between the far ones are thinned; of a few candidates most are known to be tails by a few bits each.
-The plans draw from the same distribution (theorem 1 of the proof page).
+between candidates are proposed in blocks, by a bound on the best of each; of a few candidates most are
+known to be tails by a few bits each. The plans draw from the same distribution (theorem 1 of the proof
+page).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from fractions import Fraction
 
 import numpy as np
@@ -27,9 +29,8 @@ from discreet.sampling.coins import (
     not_tails_yet,
     scaled,
 )
-from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels, far_heads, thinned_heads, visit_counts
-
-_NOBODY = np.empty(0, dtype=np.int64)
+from discreet.sampling.proposals import Noise, first_kept
+from discreet.sampling.thinning import DRAWS_AT_ONCE, Levels, far_heads
 
 
 @np.errstate(all="ignore")
@@ -44,15 +45,41 @@ def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
         >>> uniform_head(Gaps(np.array([0, 10**9]), scale=Fraction(2)), SecureBits())
         1
     """
-    chosen = head_or_none(gaps, Heads(), bits=bits, tuning=tuning)
+    chosen = head_or_none(gaps, Heads(), _NOISE, bits=bits, tuning=tuning)
     assert chosen is not None, "the best candidate's coin is always heads"
     return chosen
 
 
-def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int | None:
-    """A uniform choice among the candidates whose coins fall heads, or None if none does."""
+class ExponentialNoise:
+    """Exponential noise: candidate r is reached before t = 1 − e^−s with probability t·exp(−γ)."""
+
+    __slots__ = ()
+    coins = Heads()
+    ends = False
+
+    def odds(self, gamma: float, time: float) -> float:
+        """1 + (1 − e^−γ)(e^s − 1)."""
+        return 1.0 - math.expm1(-gamma) * math.expm1(time)
+
+    def ball(self, gamma: Fraction, time: Ball) -> Ball:
+        """The same; the best candidate's need not know the time."""
+        if not gamma:
+            return ball_of(1)
+        return 1 + (1 - ball_of(-gamma).exp()) * (time.exp() - 1)
+
+
+_NOISE = ExponentialNoise()
+
+
+def head_or_none(
+    gaps: Gaps, coins: Heads, noise: Noise, *, bits: Bits, tuning: Tuning
+) -> int | None:
+    """A uniform choice among the candidates whose coins fall heads, or None if none does.
+
+    ``noise`` reaches whoever's coin is heads at a uniform time.
+    """
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
-    level = tuning.levels[0]
+    level = tuning.level
     # Exact rationals are slow: only as many as need be are looked at.
     by_bits = gaps.size <= tuning.first_bits_up_to and gaps.native
     near = gaps.few_near(level, most=tuning.one_by_one if by_bits else tuning.few)
@@ -61,12 +88,13 @@ def head_or_none(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int
         return _one_of(heads, bits)
     if by_bits:
         return _by_first_bits(gaps, coins, bits=bits, tuning=tuning)
-    chosen, visited = _visit_singly(gaps, coins, bits=bits, tuning=tuning)
-    if chosen is None:
-        chosen, visited = _visit_in_rounds(gaps, coins, visited, bits=bits, tuning=tuning)
+    chosen, visited = _visit(gaps, coins, bits=bits, tuning=tuning)
     if chosen is not None:
         return chosen
-    return _one_of(thinned_heads(gaps, coins, bits=bits, tuning=tuning), bits, tails=visited)
+    if gaps.size <= tuning.flipped_up_to:
+        heads = flip(gaps, np.arange(gaps.size), coins, bits=bits, tuning=tuning)
+        return _one_of(heads, bits, tails=visited)
+    return first_kept(gaps, noise, bits=bits, tuning=tuning, out=visited)
 
 
 def _heads_of(
@@ -104,61 +132,40 @@ def _by_first_bits(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> i
     return None
 
 
-def _one_of(heads: Indices, bits: Bits, *, tails: Indices = _NOBODY) -> int | None:
+def _one_of(heads: Indices, bits: Bits, *, tails: Collection[int] = ()) -> int | None:
     """A uniform choice among ``heads``, ignoring whoever is known to be tails."""
     while len(heads):
         place = uniform_below(bits, len(heads))
-        candidate = int(heads[place])
-        if not _contains(tails, candidate):
+        candidate = heads.item(place)
+        if candidate not in tails:
             return candidate
         heads = np.delete(heads, place)
     return None
 
 
-def _visit_singly(
-    gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning
-) -> tuple[int | None, Indices]:
-    """Visit a few candidates in random order, one at a time, until a coin is heads or all look far.
+def _visit(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int | None, list[int]]:
+    """Visit a few candidates in random order, and more if one of them is not far, until a coin is heads.
 
     Returns the head, or None and the candidates visited, whose coins were all tails. Candidates are
     drawn with replacement and repeats skipped, which is a uniformly random order.
     """
-    visited: list[int] = []
-    for count in tuning.single_visits:
-        drawn = few_indices(bits, gaps.size, count=count, width=tuning.word)
-        order = _unvisited(drawn, visited)
-        heads = heads_among(gaps, order, coins, bits=bits, tuning=tuning)
-        chosen = next(heads, None)
-        if chosen is not None:
-            return chosen, _NOBODY
-        visited += order
-        if all(gaps.gamma(candidate) > tuning.near_enough for candidate in order):
-            break
-    return None, np.array(visited, dtype=np.int64)
-
-
-def _unvisited(drawn: list[int], visited: list[int]) -> list[int]:
-    """Those drawn that are met for the first time, each once, in the order drawn."""
-    return [candidate for candidate in dict.fromkeys(drawn) if candidate not in visited]
-
-
-def _visit_in_rounds(
-    gaps: Gaps, coins: Heads, visited: Indices, *, bits: Bits, tuning: Tuning
-) -> tuple[int | None, Indices]:
-    """The same for longer rounds: the coins of a whole round are flipped at once."""
-    for count in visit_counts(gaps, tuning):
-        order = some_indices(bits, gaps.size, count=count, width=tuning.index_word)
+    drawn = few_indices(bits, gaps.size, count=tuning.single_visits, width=tuning.word)
+    visited = list(dict.fromkeys(drawn))
+    for candidate in heads_among(gaps, visited, coins, bits=bits, tuning=tuning):
+        return candidate, visited
+    if any(gaps.gamma(candidate) <= tuning.near_enough for candidate in visited):
+        order = some_indices(bits, gaps.size, count=tuning.visits, width=tuning.index_word)
         for position in flip(gaps, order, coins, bits=bits, tuning=tuning).tolist():
             # A candidate met before was tails then, and a coin is flipped once.
-            candidate = order[position]
-            if not _contains(order[:position], candidate) and not _contains(visited, candidate):
-                return int(candidate), visited
-        visited = np.concatenate([visited, order])
+            candidate = order.item(position)
+            if not _met(candidate, visited, order[:position]):
+                return candidate, visited
+        visited += order.tolist()
     return None, visited
 
 
-def _contains(candidates: Indices, candidate: int) -> bool:
-    return len(candidates) > 0 and bool(np.count_nonzero(candidates == candidate))
+def _met(candidate: int, visited: list[int], order: Indices) -> bool:
+    return candidate in visited or bool(np.count_nonzero(order == candidate))
 
 
 # ---- many draws from the same scores, each with the law of a single one -------------------------
@@ -188,11 +195,6 @@ class Window:
     def __init__(self, number: int, *, cuts: int, halvings: int) -> None:
         self.number = number
         self._shift = cuts + halvings
-
-    @property
-    def spread(self) -> int:
-        """Not used: windows are drawn from sorted levels."""
-        return 0
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
         """x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""

@@ -6,7 +6,7 @@ candidate. Nothing else leaves the engine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from discreet.sampling import SecureBits
 from discreet.tables.compared import condition_on
 from discreet.tables.engines import (
     KEY_BITS,
-    collected,
     databases,
     finite,
     indexed,
@@ -28,6 +27,7 @@ from discreet.tables.engines import (
 )
 from discreet.tables.grid import Grid
 from discreet.tables.growing_grid import GrowingGrid
+from discreet.tables.statements import found
 from discreet.tables.table import Table
 from discreet.tables.where import Condition, comparisons
 
@@ -79,7 +79,7 @@ def people_per_candidate(
     With ``other`` one more column: how many have a value that is none of these.
     """
 
-    def query() -> dict[str, Any]:
+    def steps() -> Any:
         many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
         if many and table.engine == "duckdb" and not (other or rows.assigns):
             # Such lists hold most of what a column does: fewer counts than rows are then looked up.
@@ -88,13 +88,13 @@ def people_per_candidate(
             )
             if rows.by is not None:
                 frame = indexed(frame, "group", rows.groups, engine=table.engine)
-            return collected(indexed(frame, "value", keys, engine=table.engine))
+            return indexed(frame, "value", keys, engine=table.engine)
         frame = _selected(table, rows, column)
         frame = indexed(frame, "value", keys, engine=table.engine, other=other)
-        return collected(_people_in(frame, rows, *_groups_of(rows), "value"))
+        return _people_in(frame, rows, *_groups_of(rows), "value")
 
-    found = quietly(query, doing="counting people per candidate")
-    return _filled(found, rows, len(keys) + other)
+    width, doing = len(keys) + other, "counting people per candidate"
+    return _counted(table, rows, steps, column, list(keys), other, width=width, doing=doing)
 
 
 def people_per_grid_point(
@@ -112,7 +112,7 @@ def people_per_grid_point(
     one at ``random``, or the ``mean``. Values outside the bounds are ``drop``-ped or ``clamp``-ed.
     """
 
-    def query() -> dict[str, Any]:
+    def steps() -> Any:
         import narwhals as nw
 
         frame = _selected(table, rows, column, as_number=True)
@@ -123,10 +123,16 @@ def people_per_grid_point(
         frame = grid.with_index(frame).select(*_people_of(rows), *_groups_of(rows), index)
         if rows.user is not None:
             frame = _one_each(frame, table.engine, rows, per_person, len(grid))
-        return collected(_people_in(frame, replace(rows, user=None), *_groups_of(rows), "value"))
+        return _people_in(frame, replace(rows, user=None), *_groups_of(rows), "value")
 
-    found = quietly(query, doing="counting people per grid point")
-    return _filled(found, rows, len(grid))
+    return _counted(
+        replace(table, execute=None) if per_person == "random" else table,
+        rows,
+        steps,
+        *(column, grid, per_person, outside),
+        width=len(grid),
+        doing="counting people per grid point",
+    )
 
 
 def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) -> Counts:
@@ -135,17 +141,17 @@ def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) ->
     A person counts once for each interval in which they have a value.
     """
 
-    def query() -> dict[str, Any]:
+    def steps() -> Any:
         import narwhals as nw
 
         frame = _selected(table, rows, column, as_number=True)
         frame = frame.filter(grid.contains(nw.col("value")))
         index = grid.index_below(nw.col("value")).cast(nw.Int64)
         frame = frame.select(*_people_of(rows), *_groups_of(rows), index.alias("value"))
-        return collected(_people_in(frame, rows, *_groups_of(rows), "value"))
+        return _people_in(frame, rows, *_groups_of(rows), "value")
 
-    found = quietly(query, doing="counting people per interval")
-    return _filled(found, rows, len(grid))
+    doing = "counting people per interval"
+    return _counted(table, rows, steps, column, grid, width=len(grid), doing=doing)
 
 
 def people_with_any(
@@ -158,7 +164,7 @@ def people_with_any(
 ) -> Counts:
     """How many people have a value at all: one of the keys, one on the grid, or any; in one column."""
 
-    def query() -> dict[str, Any]:
+    def steps() -> Any:
         import narwhals as nw
 
         frame = _selected(table, rows, column, as_number=grid is not None)
@@ -167,9 +173,9 @@ def people_with_any(
         if grid is not None:
             frame = frame.filter(grid.contains(nw.col("value")))
         alike = frame.with_columns(nw.lit(0).alias("value"))
-        return collected(_people_in(alike, rows, *_groups_of(rows), "value"))
+        return _people_in(alike, rows, *_groups_of(rows), "value")
 
-    return _filled(quietly(query, doing="counting people"), rows, 1)
+    return _counted(table, rows, steps, column, keys, grid, width=1, doing="counting people")
 
 
 def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
@@ -204,17 +210,19 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
 def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
     """How many people have rows in one of the groups, in two of them, and so on."""
 
-    def query() -> dict[str, Any]:
+    def steps() -> Any:
         import narwhals as nw
 
         every = replace(rows, groups_per_person=len(rows.groups))
         frame = _selected(table, every, str(rows.by))
         frame = frame.group_by("user", "group").agg(nw.len().alias("rows"))
         frame = frame.group_by("user").agg((nw.len() - 1).alias("value"))
-        return collected(frame.group_by("value").agg(nw.len().alias("people")))
+        return frame.group_by("value").agg(nw.len().alias("people"))
 
-    found = quietly(query, doing="counting people by their groups")
-    return np.asarray(_filled(found, replace(rows, by=None), len(rows.groups))[0])
+    together, width = replace(rows, by=None), len(rows.groups)
+    doing = "counting people by their groups"
+    counts = _counted(table, together, steps, rows.by, rows.groups, width=width, doing=doing)
+    return np.asarray(counts[0])
 
 
 def counted_values(table: Table, rows: Rows, *, column: str) -> Any:
@@ -372,9 +380,17 @@ def _people_in(frame: Any, rows: Rows, *kept: str) -> Any:
     return frame.group_by(*kept).agg(people.alias("people"))
 
 
-def _filled(found: dict[str, Any], rows: Rows, candidates: int) -> Counts:
-    """The people found at each index of a group and a candidate, and zeros elsewhere."""
-    counts = np.zeros((rows.number_of_groups, candidates), dtype=np.int64)
-    row = 0 if rows.by is None else found["group"].astype(np.int64)
-    counts[row, found["value"].astype(np.int64)] = found["people"]
+def _counted(
+    table: Table, rows: Rows, steps: Callable[[], Any], *terms: object, width: int, doing: str
+) -> Counts:
+    """The people that the steps find at each index of a group and a candidate, and zeros elsewhere.
+
+    Beside the table, the rows and what is done only the terms decide what the steps are.
+    """
+    if rows.assigns:
+        table = replace(table, execute=None)
+    columns = quietly(lambda: found(table, steps, doing, rows, *terms), doing=doing)
+    counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
+    row = 0 if rows.by is None else columns["group"].astype(np.int64)
+    counts[row, columns["value"].astype(np.int64)] = columns["people"]
     return counts

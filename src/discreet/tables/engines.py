@@ -73,6 +73,7 @@ def finite(number: Any, *, engine: str) -> Any:
 _LARGEST = float(np.finfo(np.float64).max)
 _BITS = {f"{sign}Int{size}": size for sign in ("", "U") for size in (8, 16, 32, 64, 128)}
 _INDEX = "discreet_index"
+_FEW = 64
 
 
 def as_text(text: str, *, engine: str) -> str | bytes:
@@ -177,22 +178,33 @@ def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str, other: b
 def _joined_in_duckdb(
     relation: Any, name: str, held: list[tuple[Any, int]], rest: int | None
 ) -> Any:
+    keys, places = _keys_in_duckdb(relation, name, held)
+    if len(held) <= _FEW:
+        place = f"{places}[list_position({keys}, {quoted(name)})]"
+        index = place if rest is None else f"coalesce({place}, {rest})"
+        found = relation.project(f"* REPLACE ({index} AS {quoted(name)})")
+        return found.filter(f"{quoted(name)} IS NOT NULL")
     # A relation's connection is its own: the list travels inside a query on that very relation.
-    kind = str(relation.types[relation.columns.index(name)])
-    places = _list_in_duckdb([str(place) for _, place in held])
-    if kind == "BLOB":
-        key = f"unhex(unnest({_list_in_duckdb([key.hex() for key, _ in held])}))"
-    else:
-        key = f"unnest({_list_in_duckdb([str(key) for key, _ in held])}::{kind}[])"
     # A name for each step: two views of one name, one made of the other, are a circle to DuckDB 1.5.
     rows = f"discreet_rows_{name}"
     join, index = ("JOIN", _INDEX) if rest is None else ("LEFT JOIN", f"coalesce({_INDEX}, {rest})")
     return relation.query(
         rows,
         f"SELECT {rows}.* REPLACE ({index} AS {quoted(name)}) FROM {rows} {join} "  # noqa: S608
-        f"(SELECT {key} AS discreet_key, unnest({places}::BIGINT[]) AS {_INDEX}) "
+        f"(SELECT unnest({keys}) AS discreet_key, unnest({places}) AS {_INDEX}) "
         f"ON {quoted(name)} = discreet_key",
     )
+
+
+def _keys_in_duckdb(relation: Any, name: str, held: list[tuple[Any, int]]) -> tuple[str, str]:
+    """The keys, in the column's own type, and their places, as lists."""
+    kind = str(relation.types[relation.columns.index(name)])
+    if kind == "BLOB":
+        digits = _list_in_duckdb([key.hex() for key, _ in held])
+        keys = f"list_transform({digits}, lambda digits: unhex(digits))"
+    else:
+        keys = _list_in_duckdb([str(key) for key, _ in held]) + f"::{kind}[]"
+    return keys, "(" + _list_in_duckdb([str(place) for _, place in held]) + "::BIGINT[])"
 
 
 def _list_in_duckdb(words: list[str]) -> str:

@@ -8,18 +8,19 @@ fields are dropped. What a *row* is, is what an RFC 4180 reader sees.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import csv
 import glob
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import DiscreetError, ParameterError, missing_extra
+from discreet.errors import ParameterError, missing_extra
 from discreet.numbers.exact import refuse
 from discreet.tables.encodings import ENCODINGS, in_utf_8, opened_text
 from discreet.tables.engines import quietly, quoted
@@ -82,6 +83,7 @@ ENGINES = ("duckdb", "polars", "pandas", "spark")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _JSON_LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
+_NO_BAR = "SET enable_progress_bar = false"
 _QUIET_DUCKDB: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",  # reading a file never reaches for the network
     "autoload_known_extensions": "false",
@@ -97,11 +99,13 @@ class OpenedTable:
         native: a frame that reads the rows when it is asked, or an empty one of the declared schema.
         is_text: whether the columns are text, to be parsed by our rule.
         load: what reads the rows into a frame, where ``native`` is empty.
+        execute: of DuckDB: what runs a statement on the connection of ``native``.
     """
 
     native: Any
-    is_text: bool
+    is_text: bool = False
     load: Callable[[], Any] | None = None
+    execute: Callable[[str], Any] | None = None
 
 
 def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: str) -> OpenedTable:
@@ -145,8 +149,7 @@ def open_files(given: str | Path | TextFile, *, needed: Iterable[str], engine: s
         doing="opening the file",
         telling=True,
     )
-    frame, load = opened if isinstance(opened, tuple) else (opened, None)
-    return OpenedTable(frame, suffix not in _PARQUET, load)
+    return replace(opened, is_text=suffix not in _PARQUET)
 
 
 def _in_another_encoding(
@@ -158,10 +161,11 @@ def _in_another_encoding(
 
     def load() -> Any:
         copies = in_utf_8(paths, encoding=encoding, folder=_spill_folder())
-        return _duckdb(copies, ".csv", columns, delimiter)
+        return _duckdb(copies, ".csv", columns, delimiter).native
 
     empty = ", ".join(f"NULL::VARCHAR AS {quoted(name)}" for name in columns)
-    return OpenedTable(connected().sql(f"SELECT {empty} WHERE false"), True, load)
+    nothing = connected().sql(f"SELECT {empty} WHERE false")
+    return OpenedTable(nothing, is_text=True, load=load)
 
 
 def _matching(pattern: str | Path) -> list[str]:
@@ -225,18 +229,18 @@ def _no_pattern(path: str) -> str:
 
 def connected() -> Any:
     """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
+    connection = _database(os.getpid()).cursor()
     try:
+        connection.execute(_NO_BAR)
+    except Exception:
+        # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
+        with contextlib.suppress(Exception):
+            connection.execute("SELECT 1")
+            return connection
+        _database.cache_clear()  # after an error of its own DuckDB answers nothing any more
         connection = _database(os.getpid()).cursor()
-        bar = connection.sql("SELECT current_setting('enable_progress_bar')").fetchall()
-    except DiscreetError:
-        raise
-    except Exception:  # after an error of its own DuckDB answers nothing any more: begin anew
-        _database.cache_clear()
-        connection = _database(os.getpid()).cursor()
-        bar = [(True,)]
-    # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
-    if bar == [(True,)]:
-        connection.execute("SET enable_progress_bar = false")
+        with contextlib.suppress(Exception):
+            connection.execute(_NO_BAR)
     return connection
 
 
@@ -260,10 +264,16 @@ def _parquet_in_duckdb(connection: Any, paths: Sequence[str]) -> Any:
     )
 
 
-def _duckdb(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> Any:
+def _duckdb(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> OpenedTable:
     connection = connected()
     if suffix in _PARQUET:
-        return _parquet_in_duckdb(connection, paths)
+        relation = _parquet_in_duckdb(connection, paths)
+    else:
+        relation = connection.sql(_reading_text(paths, suffix, columns, delimiter))
+    return OpenedTable(relation, execute=connection.execute)
+
+
+def _reading_text(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> str:
     files = "[" + ", ".join(map(_no_pattern, paths)) + "]"
     as_text = "{" + ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in columns) + "}"
     if suffix in _JSON_LINES:
@@ -271,10 +281,8 @@ def _duckdb(paths: list[str], suffix: str, columns: Sequence[str], delimiter: st
             f"json_extract_string(json, {_literal('$.' + quoted(name))}) AS {quoted(name)}"
             for name in columns
         )
-        return connection.sql(
-            f"SELECT {chosen or 'json'} FROM read_ndjson_objects({files}, ignore_errors = true)"  # noqa: S608
-        )
-    return connection.sql(
+        return f"SELECT {chosen or 'json'} FROM read_ndjson_objects({files}, ignore_errors = true)"  # noqa: S608
+    return (
         f"SELECT * FROM read_csv({files}, columns = {as_text}, header = true, auto_detect = false, "  # noqa: S608
         f"delim = {_literal(delimiter)}, quote = '\"', escape = '\"', "
         # Short rows are padded; with a line break inside quotes the parallel reader refuses that, and
@@ -283,16 +291,14 @@ def _duckdb(paths: list[str], suffix: str, columns: Sequence[str], delimiter: st
     )
 
 
-def _polars(paths: list[str], suffix: str, _columns: Sequence[str], _delimiter: str) -> Any:
+def _polars(paths: list[str], suffix: str, _columns: Sequence[str], _delimiter: str) -> OpenedTable:
     _parquet_only(suffix, "polars")
     import polars as pl
 
-    return pl.scan_parquet(paths, glob=False, hive_partitioning=False)
+    return OpenedTable(pl.scan_parquet(paths, glob=False, hive_partitioning=False))
 
 
-def _pandas(
-    paths: list[str], suffix: str, needed: Sequence[str], _delimiter: str
-) -> tuple[Any, Callable[[], Any]]:
+def _pandas(paths: list[str], suffix: str, needed: Sequence[str], _delimiter: str) -> OpenedTable:
     _parquet_only(suffix, "pandas")
     import pandas as pd
     import pyarrow as pa
@@ -307,7 +313,7 @@ def _pandas(
         parts = [pq.ParquetFile(path).read(columns=used.names).cast(used) for path in paths]
         return pa.concat_tables(parts).to_pandas(**as_declared)
 
-    return declared.empty_table().to_pandas(**as_declared), load
+    return OpenedTable(declared.empty_table().to_pandas(**as_declared), load=load)
 
 
 def _arrow_schema(path: str) -> Any:
@@ -334,17 +340,17 @@ def _parquet_only(suffix: str, engine: str) -> None:
         )
 
 
-def _spark(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> Any:
+def _spark(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> OpenedTable:
     from pyspark.sql import SparkSession
 
     from discreet.tables.spark_files import read_json_lines, read_parquet, read_text
 
     session = SparkSession.builder.getOrCreate()
     if suffix in _PARQUET:
-        return read_parquet(session, paths)
+        return OpenedTable(read_parquet(session, paths))
     if suffix in _JSON_LINES:
-        return read_json_lines(session, paths, columns=columns)
-    return read_text(session, paths, columns=columns, delimiter=delimiter)
+        return OpenedTable(read_json_lines(session, paths, columns=columns))
+    return OpenedTable(read_text(session, paths, columns=columns, delimiter=delimiter))
 
 
 def _duckdb_schema(path: str) -> Any:
@@ -367,7 +373,7 @@ def all_equal(schema: Callable[[str], Any], paths: Sequence[str]) -> bool:
     return all(schema(path) == first for path in paths[1:])
 
 
-_READERS: dict[str, Any] = {
+_READERS: dict[str, Callable[..., OpenedTable]] = {
     "duckdb": _duckdb,
     "polars": _polars,
     "pandas": _pandas,

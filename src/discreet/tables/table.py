@@ -28,7 +28,7 @@ from discreet.tables.engines import (
     with_numbers,
     with_text,
 )
-from discreet.tables.files import TextFile, is_address, open_files
+from discreet.tables.files import OpenedTable, TextFile, is_address, open_files
 from discreet.tables.moments import DATED, with_time
 
 _NUMBER_SUFFIX = " (discreet: as a number)"
@@ -56,6 +56,7 @@ class Table:
         is_text: whether the table comes from a text file, in which every column is text.
         load: what reads the rows, where ``native`` is only an empty frame of the declared schema.
         read_as: of a text file: what a column's texts spell where its order is asked for, by its name.
+        execute: of a file in DuckDB: what runs a statement where ``native`` would run.
     """
 
     native: Any
@@ -64,6 +65,7 @@ class Table:
     is_text: bool = False
     load: Callable[[], Any] | None = None
     read_as: Mapping[str, str] = field(default_factory=dict)
+    execute: Callable[[str], Any] | None = None
 
     def ordered_kind(self, column: str) -> str:
         """The kind by which a column is ordered: the declared one, or what a text file's texts spell."""
@@ -206,14 +208,18 @@ class Table:
         """The keys that no row can have, by the declared type of the column."""
         if self.kinds[column] not in NUMBERS:
             return []
-        dtype = self.frame().select(column).collect_schema()[column]
-        fits = fitting(dtype)
+        fits = fitting(self._declared(column))
         return [key for key in keys if not fits(key)]
 
     def has_zone(self, column: str) -> bool:
         """Whether a column of times is declared with a time zone."""
-        dtype = self.frame().select(column).collect_schema()[column]
-        return getattr(dtype, "time_zone", None) is not None
+        return getattr(self._declared(column), "time_zone", None) is not None
+
+    def _declared(self, column: str) -> Any:
+        """A column's type, as Narwhals names it."""
+        frame = self.frame()
+        # Elsewhere another column may have a type that is told by looking at rows, or not at all.
+        return (frame if self.engine == "duckdb" else frame.select(column)).collect_schema()[column]
 
     def require_order(self, column: str) -> None:
         """An error unless the column is one of numbers, dates, times or time spans."""
@@ -246,7 +252,7 @@ def open_table(
         import narwhals as nw
     except ImportError:
         raise missing_extra("asking a table needs Narwhals", extra="tables") from None
-    is_text, load, read_as = False, None, {}  # type: bool, Callable[[], Any] | None, Mapping[str, str]
+    opened, read_as = OpenedTable(None), {}  # type: OpenedTable, Mapping[str, str]
     is_engine = _module(data) == "sqlalchemy" and hasattr(data, "url")
     if is_engine or is_address(data):
         data = databases().open_database(data, table)
@@ -257,8 +263,7 @@ def open_table(
     elif isinstance(data, str | Path | TextFile):
         opened = open_files(data, needed=needed, engine=engine or "duckdb")
         read_as = data.read_as if isinstance(data, TextFile) else {}
-        data, is_text, load = opened.native, opened.is_text, opened.load
-        engine = None
+        data, engine = opened.native, None
     elif _module(data) == "pyarrow" or isinstance(data, list | np.ndarray):
         data = in_duckdb(data)
     if engine is not None:
@@ -277,7 +282,15 @@ def open_table(
             "pandas or PySpark frame, an Arrow table or data set, a table of Ibis, or a database's address "
             "with ⟨table⟩"
         )
-    return Table(native, engine_name, _kinds(native, frame, engine_name), is_text, load, read_as)
+    return Table(
+        native,
+        engine_name,
+        _kinds(native, frame, engine_name),
+        is_text=opened.is_text,
+        load=opened.load,
+        read_as=read_as,
+        execute=opened.execute,
+    )
 
 
 def _module(data: Any) -> str:

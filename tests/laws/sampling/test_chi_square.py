@@ -1,7 +1,7 @@
 """Exactness, third way: frequencies over thousands of random score vectors.
 
 The bits are scripted, so these tests never fail by chance. Had they been secure, all of them
-together would raise a false alarm less than once in ten million runs: twenty-one tests, each at about
+together would raise a false alarm less than once in ten million runs: twenty-five tests, each at about
 10⁻⁹. Power: a probability of one half that is off by 0.01 is found by each of the tests of many draws.
 """
 
@@ -17,6 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.gaps import Gaps, Indices
+from discreet.gaps import gaps as gaps_module
 from discreet.sampling import (
     ScriptedBits,
     laplace_max,
@@ -35,11 +36,14 @@ SCALE = Fraction(3, 2)
 BUSY = Tuning(
     few=1,
     first_bits_up_to=0,
-    single_visits=(1, 2),
-    visits=(0.5, 1.0),
-    levels=(4, 2, 1),
-    proposals=4,
+    single_visits=1,
+    visits=2,
+    flipped_up_to=4,
+    proposals=(1, 3),
+    cells=12,
+    level=4,
 )
+PROPOSED = replace(BUSY, few=0, single_visits=0, flipped_up_to=0)
 BY_FIRST_BITS = replace(STANDARD, one_by_one=0)
 ONE = [
     (uniform_head, reference.permute_and_flip),
@@ -55,12 +59,18 @@ MANY = [
 
 
 @pytest.mark.parametrize(
-    "tuning", [STANDARD, BUSY, BY_FIRST_BITS], ids=["standard", "busy", "first bits"]
+    "tuning",
+    [STANDARD, BUSY, PROPOSED, BY_FIRST_BITS],
+    ids=["standard", "busy", "proposed", "first bits"],
 )
 @pytest.mark.parametrize(("draw", "law"), ONE, ids=lambda f: f.__name__)
 def test_single_releases(
-    draw: Callable[..., int], law: Callable[..., list[Any]], tuning: Tuning
+    draw: Callable[..., int],
+    law: Callable[..., list[Any]],
+    tuning: Tuning,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(gaps_module, "_NARROW", 2)
     bits = ScriptedBits("single")
 
     def draws(values: NDArray[Any]) -> Indices:

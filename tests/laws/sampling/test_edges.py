@@ -29,9 +29,6 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
-from discreet.sampling.coins import STANDARD
-from discreet.sampling.exponential import _from_two_groups
-from discreet.testing import scripted
 from tests.tools.extreme_values import ARRAYS, SCALES
 
 ONE: list[Callable[..., int]] = [uniform_head, proportional, laplace_max, steady_head]
@@ -186,13 +183,3 @@ def test_steady_refuses_numbers_without_a_machine_type() -> None:
     values = np.array([10**30, 0], dtype=object)
     with pytest.raises(ParameterError, match="steady selection needs"):
         steady_head(Gaps(values, scale=Fraction(1)), SecureBits())
-
-
-@pytest.mark.parametrize("level", [44, 61, 62, 200])
-def test_the_weights_of_two_groups_fit_a_word_at_any_level(level: int) -> None:
-    """Three near candidates at level 62 would weigh more than 2⁶³."""
-    gaps = Gaps(np.array([5, 5, 4]), scale=Fraction(10**9))
-    bits = scripted(7)
-    drawn = [_from_two_groups(gaps, level, bits, STANDARD) for _ in range(300)]
-    # Nearly uniform: fewer than 50 of 300 for one of them has probability below 1e-9.
-    assert min(drawn.count(place) for place in range(3)) > 50

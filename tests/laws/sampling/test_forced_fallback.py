@@ -50,10 +50,13 @@ from tests.tools.sampling.checks import (
 BUSY = Tuning(
     few=4,
     first_bits_up_to=0,
-    single_visits=(2, 3),
+    single_visits=2,
     near_enough=2.0,
-    visits=(0.5, 1.0),
-    levels=(6, 4, 3, 2),
+    visits=3,
+    flipped_up_to=30,
+    proposals=(4,),
+    cells=64,
+    level=6,
     sparse=0.0,
     spare=2,
 )
@@ -186,6 +189,8 @@ def test_the_assumption_about_exp_and_log_holds_here() -> None:
     points = np.concatenate([points, -points])
     for found in (np.exp(points), np.array([math.exp(point) for point in points])):
         _assert_close(found, points, lambda x: x.exp())
+    some = points[points < 33]
+    _assert_close(np.array([math.expm1(point) for point in some]), some, lambda x: x.expm1())
     words = np.concatenate([rng.uniform(0.5, 2.0**64, 2000), 2.0 ** rng.uniform(0.1, 64, 2000)])
     _assert_close(np.log(words), words, lambda x: x.log())
     words = np.arange(1, 256) / 256

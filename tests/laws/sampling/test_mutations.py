@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,20 +11,22 @@ import numpy as np
 import pytest
 
 from discreet.gaps import Flags, Floats, Gaps, Indices
+from discreet.gaps import gaps as gaps_module
 from discreet.sampling import (
     Bits,
     ScriptedBits,
     biased_coins,
     exponential,
     permute_and_flip,
+    proposals,
     steady,
     thinning,
 )
 from discreet.sampling import coins as coins_module
 from discreet.sampling.bits import uniform_below
-from discreet.sampling.coins import Ball, Heads, Uniform, flip, scaled
-from discreet.sampling.laplace import Layer
-from discreet.sampling.permute_and_flip import Window, uniform_heads
+from discreet.sampling.coins import STANDARD, Ball, Heads, Uniform, flip, scaled
+from discreet.sampling.laplace import LaplaceNoise, Layer
+from discreet.sampling.permute_and_flip import Window, uniform_head, uniform_heads
 from discreet.sampling.thinning import Levels, marks
 from tests.tools.sampling import oracles, reference
 from tests.tools.sampling.cases import CASES, Case
@@ -36,6 +39,12 @@ from tests.tools.sampling.checks import (
     chance_of,
 )
 from tests.tools.sampling.fitting import LIMIT, excess, random_vectors
+from tests.tools.sampling.proposing import (
+    assert_kept_at_a_random_time,
+    assert_law_at_a_given_time,
+    assert_rates,
+    assert_weights,
+)
 from tests.tools.sampling.walking import assert_bracketed
 
 Patch = pytest.MonkeyPatch
@@ -98,6 +107,38 @@ def _frequencies(_: Patch) -> None:
     assert surplus < LIMIT
 
 
+def _frequencies_of_proposed(patch: Patch) -> None:
+    patch.setattr(gaps_module, "_NARROW", 2)
+    scale = Fraction(3, 2)
+    bits = ScriptedBits("proposed")
+    tuning = replace(STANDARD, few=0, first_bits_up_to=0, single_visits=0, flipped_up_to=0)
+
+    def draws(values: Any) -> Indices:
+        return np.array(
+            [uniform_head(Gaps(values, scale=scale), bits, tuning=tuning) for _ in range(100)]
+        )
+
+    surplus = excess(draws, reference.permute_and_flip, random_vectors(80, 3), scale=scale)
+    assert surplus < LIMIT
+
+
+def _weights_are_right(_: Patch) -> None:
+    values = np.random.default_rng(1).exponential(4.0, 300)
+    assert_weights(Gaps(values, scale=Fraction(1), block=32), STANDARD)
+
+
+def _law_at_a_given_time(patch: Patch) -> None:
+    assert_law_at_a_given_time(LaplaceNoise(0), patch)
+
+
+def _rates_are_right(_: Patch) -> None:
+    assert_rates(Fraction(1, 3), Fraction(2, 5))
+
+
+def _kept_at_a_random_time(_: Patch) -> None:
+    assert_kept_at_a_random_time()
+
+
 # The defects.
 
 
@@ -131,11 +172,61 @@ def coin_a_thousandth_too_large_in_balls(patch: Patch) -> None:
 
 
 def candidate_visited_twice(patch: Patch) -> None:
-    patch.setattr(permute_and_flip, "_contains", lambda *_: False)
+    patch.setattr(permute_and_flip, "_met", lambda *_: False)
 
 
-def candidate_met_twice_in_single_visits(patch: Patch) -> None:
-    patch.setattr(permute_and_flip, "_unvisited", lambda drawn, _: drawn)
+def visits_forgotten(patch: Patch) -> None:
+    right = permute_and_flip._visit
+    patch.setattr(permute_and_flip, "_visit", lambda *given, **rest: (right(*given, **rest)[0], []))
+
+
+def time_forgotten(patch: Patch) -> None:
+    patch.setattr(proposals.Clock, "keeps", lambda *_: True)
+
+
+def clock_too_slow_in_balls(patch: Patch) -> None:
+    right = proposals.Clock._exact
+    patch.setattr(proposals.Clock, "_exact", lambda self: right(self) / 2)
+
+
+def proposal_not_boosted(patch: Patch) -> None:
+    right = proposals.BoundedBlocks.proposals
+
+    def unboosted(*given: Any) -> tuple[Indices, Indices]:
+        candidates, levels = right(*given)
+        return candidates, np.zeros_like(levels)
+
+    patch.setattr(proposals.BoundedBlocks, "proposals", unboosted)
+
+
+def levels_one_too_high(patch: Patch) -> None:
+    right = thinning.levels_of
+    patch.setattr(proposals, "levels_of", lambda *given: right(*given) + np.uint8(1))
+
+
+def block_proposed_with_its_parts(patch: Patch) -> None:
+    right = Gaps.blocks
+
+    def blocks(self: Gaps) -> tuple[int, Indices, Floats]:
+        width, starts, gammas = right(self)
+        return width, np.append(starts[0], starts), np.append(gammas[0], gammas)
+
+    patch.setattr(Gaps, "blocks", blocks)
+
+
+def rate_counts_what_the_last_block_lacks(patch: Patch) -> None:
+    right = proposals.BoundedBlocks.__init__
+
+    def wrong(self: proposals.BoundedBlocks, gaps: Gaps, tuning: Any, **rest: Any) -> None:
+        right(self, gaps, tuning, **rest)
+        self.rate *= 1 + 1 / gaps.size
+
+    patch.setattr(proposals.BoundedBlocks, "__init__", wrong)
+
+
+def noise_a_hundredth_off(patch: Patch) -> None:
+    right = LaplaceNoise.ball
+    patch.setattr(LaplaceNoise, "ball", lambda *given: right(*given) * 101 / 100)
 
 
 def single_coin_a_thousandth_too_large(patch: Patch) -> None:
@@ -185,11 +276,12 @@ def mark_one_place_late(patch: Patch) -> None:
     patch.setattr(thinning, "marks", late)
 
 
-def marked_coin_not_boosted(patch: Patch) -> None:
-    def unboosted(*arguments: Any, boost: int = 0, **options: Any) -> Indices:
-        return flip(*arguments, **options)
+def _unboosted(*arguments: Any, boost: int = 0, **options: Any) -> Indices:
+    return flip(*arguments, **options)
 
-    patch.setattr(thinning, "flip", unboosted)
+
+def marked_coin_not_boosted(patch: Patch) -> None:
+    patch.setattr(thinning, "flip", _unboosted)
 
 
 def halving_forgotten(patch: Patch) -> None:
@@ -231,10 +323,6 @@ def stretch_wins_too_often(patch: Patch) -> None:
     patch.setattr(steady, "_pick", lambda bits, bound, width: right(bits, max(bound - 1, 0), width))
 
 
-def near_proposal_counted_twice(patch: Patch) -> None:
-    candidate_both_near_and_far(patch)
-
-
 def share_of_nobody_counts_the_far_only(patch: Patch) -> None:
     right = exponential.Shares._settle
 
@@ -250,10 +338,7 @@ def share_of_nobody_counts_the_far_only(patch: Patch) -> None:
 
 
 def proposal_beyond_the_near_not_boosted(patch: Patch) -> None:
-    def unboosted(*arguments: Any, boost: int = 0, **options: Any) -> Indices:
-        return flip(*arguments, **options)
-
-    patch.setattr(exponential, "flip", unboosted)
+    patch.setattr(exponential, "flip", _unboosted)
 
 
 def level_size_off_by_one(patch: Patch) -> None:
@@ -280,10 +365,17 @@ MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
     (at_most_for_below, _coin_is_exact),
     (coin_a_thousandth_too_large_in_floats, _floats_agree),
     (coin_a_thousandth_too_large_in_balls, _coin_is_exact),
-    (candidate_visited_twice, _outcomes("heads: visits")),
-    (candidate_visited_twice, _outcomes("heads: single visits, then thinned")),
-    (candidate_met_twice_in_single_visits, _outcomes("heads: single visits, then thinned")),
-    (candidate_visited_twice, _outcomes("Laplace: single visits, then thinned")),
+    (candidate_visited_twice, _outcomes("heads: visits, then all")),
+    (visits_forgotten, _outcomes("heads: visits, then all")),
+    (visits_forgotten, _outcomes("heads: visits that are given up, then all")),
+    (visits_forgotten, _outcomes("Laplace: visits, then all")),
+    (time_forgotten, _frequencies_of_proposed),
+    (clock_too_slow_in_balls, _kept_at_a_random_time),
+    (proposal_not_boosted, _law_at_a_given_time),
+    (levels_one_too_high, _weights_are_right),
+    (block_proposed_with_its_parts, _weights_are_right),
+    (rate_counts_what_the_last_block_lacks, _weights_are_right),
+    (noise_a_hundredth_off, _rates_are_right),
     (uniform_draw_off_by_one, _tapes("heads: first bits")),
     (first_bits_forgotten, _tapes("heads: first bits")),
     (bounds_of_first_bits_a_thousandth_too_small, _first_bits_agree),
@@ -300,7 +392,6 @@ MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
     (layer_counted_from_one, _outcomes("many Laplace")),
     (depth_upside_down, _depths_are_exact),
     (stretch_wins_too_often, _tapes("steady heads")),
-    (near_proposal_counted_twice, _outcomes("proportional: two groups")),
     (share_of_nobody_counts_the_far_only, _tapes("proportional: inverted, one near")),
     (proposal_beyond_the_near_not_boosted, _tapes("proportional: inverted, one near")),
     (level_size_off_by_one, _outcomes("many proportional")),
@@ -322,7 +413,19 @@ def test_a_planted_defect_is_found(
 
 
 @pytest.mark.parametrize(
-    "check", [_floats_agree, _first_bits_agree, _coin_is_exact, _depths_are_exact, _frequencies]
+    "check",
+    [
+        _floats_agree,
+        _first_bits_agree,
+        _coin_is_exact,
+        _depths_are_exact,
+        _frequencies,
+        _frequencies_of_proposed,
+        _weights_are_right,
+        _law_at_a_given_time,
+        _rates_are_right,
+        _kept_at_a_random_time,
+    ],
 )
 def test_the_checks_pass_without_a_defect(
     check: Callable[[Patch], None], monkeypatch: Patch

@@ -34,22 +34,24 @@ SMALL = Tuning(
     spare=1,
     one_by_one=0,
     first_bits_up_to=0,
-    single_visits=(),
-    visits=(0.0,),
-    proposals=1,
+    single_visits=0,
+    visits=1,
+    flipped_up_to=0,
+    proposals=(1,),
+    cells=1,
     overdraw=1,
-    levels=(1,),
+    level=1,
 )
 """One bit at a time, one candidate at a time."""
 
 PEEKED = replace(SMALL, first_bits_up_to=3, first_bits=1)
 """As SMALL, but the first bits of everybody's coin are looked at."""
 
-NO_LIST = replace(SMALL, few=0)
-"""As SMALL, but near candidates are never listed outright: random visits come first."""
+NO_LIST = replace(SMALL, few=0, flipped_up_to=4)
+"""As SMALL, but near candidates are never listed outright."""
 
-NO_VISITS = replace(NO_LIST, least_mean_coin=2.0)
-"""As NO_LIST, but no visits are made either: far candidates are thinned."""
+PROPOSED = replace(NO_LIST, flipped_up_to=0)
+"""As NO_LIST, but candidates are proposed, in blocks."""
 
 
 def _first(many: Callable[..., Indices]) -> Callable[..., int]:
@@ -74,6 +76,8 @@ class Case:
     expected: Callable[[Sequence[Fraction]], list[Any]]
     tuning: Tuning
     block: int = 4096
+    timed: bool = False
+    """Whether proposals come at random times, which no tree of outcomes has."""
     largest_is_best: bool = True
     within: float = 0.45
     """How much of the tree of tapes may be left unwalked."""
@@ -123,11 +127,20 @@ HEADS = [
         largest_is_best=False,
     ),
     Case(
-        name="heads: visits",
+        name="heads: visits, then all",
         draw=uniform_head,
         scores=[0.0, -0.5, -1.0, -1.0],
         expected=reference.permute_and_flip,
-        tuning=NO_LIST,
+        tuning=replace(NO_LIST, single_visits=1, visits=2),
+        within=0.8,
+    ),
+    Case(
+        name="heads: visits that are given up, then all",
+        draw=uniform_head,
+        scores=[0.0, -0.5, -1.0, -1.0],
+        expected=reference.permute_and_flip,
+        tuning=replace(NO_LIST, single_visits=1, near_enough=0.75, word=2),
+        within=0.8,
     ),
     Case(
         name="heads: one by one",
@@ -159,36 +172,23 @@ HEADS = [
         tuning=replace(PEEKED, tolerance=math.inf),
     ),
     Case(
-        name="heads: single visits, then thinned",
-        draw=uniform_head,
-        scores=[0.0, -0.5],
-        expected=reference.permute_and_flip,
-        tuning=replace(NO_VISITS, single_visits=(1, 1)),
-        within=0.6,
-    ),
-    Case(
-        name="heads: single visits that are given up, then rounds",
-        draw=uniform_head,
-        scores=[0.0, -0.5, -1.0, -1.0],
-        expected=reference.permute_and_flip,
-        tuning=replace(NO_LIST, single_visits=(1, 1), near_enough=0.75, word=2),
-        within=0.8,
-    ),
-    Case(
-        name="heads: thinned twice",
+        name="heads: proposed",
         draw=uniform_head,
         scores=[0.0, -0.5, -1.5],
         expected=reference.permute_and_flip,
-        tuning=replace(NO_VISITS, levels=(2, 1)),
+        tuning=PROPOSED,
+        timed=True,
+        within=0.9,
     ),
     Case(
-        name="heads: thinned in blocks",
+        name="heads: visits, then proposed in blocks",
         draw=uniform_head,
         scores=[-3.0, 0.0, -0.5, -1.5, -8.0, -8.0, -9.0, -9.0],
         expected=reference.permute_and_flip,
-        tuning=replace(NO_VISITS, levels=(3, 1)),
+        tuning=replace(PROPOSED, single_visits=1, visits=1, level=3, cells=4),
         block=1,
-        within=0.75,
+        timed=True,
+        within=0.95,
     ),
     Case(
         name="steady heads",
@@ -202,14 +202,14 @@ HEADS = [
         draw=one_of_uniform_heads,
         scores=[0.0, -0.5, -1.5],
         expected=reference.permute_and_flip,
-        tuning=replace(SMALL, levels=(2,)),
+        tuning=replace(SMALL, level=2),
     ),
     Case(
         name="many heads: several windows",
         draw=one_of_uniform_heads,
         scores=[0, 0, 0, -1],
         expected=reference.permute_and_flip,
-        tuning=replace(SMALL, levels=(2,), key=2),
+        tuning=replace(SMALL, level=2, key=2),
     ),
 ]
 PROPORTIONAL = [
@@ -229,25 +229,27 @@ PROPORTIONAL = [
         within=0.1,
     ),
     Case(
-        name="proportional: visits",
+        name="proportional: visits, then proposed",
         draw=proportional,
         scores=[0.0, -0.5, -1.5, -1.0],
         expected=reference.exponential,
-        tuning=NO_LIST,
+        tuning=replace(PROPOSED, single_visits=1),
     ),
     Case(
-        name="proportional: two groups",
+        name="proportional: proposed in blocks",
         draw=proportional,
-        scores=[0.0, -0.5, -1.5],
+        scores=[-3.0, 0.0, -0.5, -1.5, -2.0, -2.0, -1.0, -1.0],
         expected=reference.exponential,
-        tuning=NO_VISITS,
+        tuning=replace(PROPOSED, level=3, cells=4),
+        block=1,
+        within=0.6,
     ),
     Case(
         name="many proportional",
         draw=one_of_proportionals,
         scores=[0.0, -0.5, -1.5],
         expected=reference.exponential,
-        tuning=replace(SMALL, levels=(2,)),
+        tuning=replace(SMALL, level=2),
     ),
 ]
 LAPLACE = [
@@ -256,45 +258,47 @@ LAPLACE = [
         draw=laplace_max,
         scores=[0.0, -1.5],
         expected=reference.laplace,
-        tuning=replace(SMALL, levels=(2,)),
+        tuning=replace(SMALL, level=2),
     ),
     Case(
         name="Laplace: first bits",
         draw=laplace_max,
         scores=[0.0, -0.5],
         expected=reference.laplace,
-        tuning=replace(PEEKED, levels=(2,)),
+        tuning=replace(PEEKED, level=2),
         within=0.9,
     ),
     Case(
-        name="Laplace: single visits, then thinned",
+        name="Laplace: visits, then all",
         draw=laplace_max,
         scores=[0.0, -0.5],
         expected=reference.laplace,
-        tuning=replace(NO_VISITS, levels=(2,), single_visits=(1, 1)),
+        tuning=replace(NO_LIST, level=2, single_visits=1),
         within=0.9,
         faintest=1e-6,
     ),
     Case(
-        name="Laplace: thinned",
+        name="Laplace: proposed",
         draw=laplace_max,
         scores=[0.0, -2.5],
         expected=reference.laplace,
-        tuning=replace(NO_VISITS, levels=(2,)),
+        tuning=replace(PROPOSED, level=2),
+        timed=True,
+        within=0.95,
     ),
     Case(
         name="many Laplace",
         draw=one_of_laplace_maxes,
         scores=[0.0, -0.5],
         expected=reference.laplace,
-        tuning=replace(SMALL, levels=(2,)),
+        tuning=replace(SMALL, level=2),
     ),
     Case(
         name="many Laplace: three",
         draw=one_of_laplace_maxes,
         scores=[0, 0, -2],
         expected=reference.laplace,
-        tuning=replace(SMALL, levels=(2,)),
+        tuning=replace(SMALL, level=2),
     ),
 ]
 CASES = [*HEADS, *PROPORTIONAL, *LAPLACE]

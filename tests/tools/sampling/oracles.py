@@ -17,7 +17,8 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from discreet.gaps import Flags, Gaps, Indices
-from discreet.sampling import exponential, laplace, permute_and_flip, steady, thinning
+from discreet.numbers.balls import ball_of
+from discreet.sampling import exponential, laplace, permute_and_flip, proposals, steady, thinning
 from discreet.sampling.bits import Bits, TapeBits, Words
 from discreet.sampling.coins import Heads, Tuning
 from tests.tools.sampling import reference
@@ -81,10 +82,14 @@ def distribution(
     monkeypatch: pytest.MonkeyPatch,
     *,
     faintest: float = 1e-9,
+    wait: Fraction | None = None,
 ) -> tuple[list[Any], Any]:
-    """The probability of each outcome, and that of the paths not followed to their end."""
+    """The probability of each outcome, and that of the paths not followed to their end.
+
+    If a ``wait`` is given, proposals come at its multiples over their rate, and not at random times.
+    """
     oracle = Oracle(faintest)
-    _install(oracle, monkeypatch)
+    _install(oracle, monkeypatch, wait)
     with ctx.workprec(PRECISION):
         masses = [arb(0)] * outcomes
         faint = arb(0)
@@ -101,7 +106,25 @@ def distribution(
                 return masses, faint
 
 
-def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+class GivenTimes:
+    """A clock whose proposals come at multiples of a wait, and keep by the oracle."""
+
+    def __init__(self, oracle: Oracle, wait: Fraction, rate: float) -> None:
+        self._oracle = oracle
+        self._wait = wait / Fraction(rate)
+        self._time = Fraction(0)
+
+    def proceed(self, number: int) -> None:
+        self._time = number * self._wait
+
+    def is_over(self) -> bool:
+        return self._time > 1
+
+    def keeps(self, gaps: Gaps, candidate: int, noise: proposals.Noise) -> bool:
+        return self._oracle.heads(1 / noise.ball(gaps.exact(candidate), ball_of(self._time)))
+
+
+def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, wait: Fraction | None) -> None:
     def flip(gaps: Gaps, candidates: Indices, coins: Any, **options: Any) -> Indices:
         boost = options.get("boost", 0)
         powers = np.broadcast_to(boost, len(candidates)).tolist()
@@ -147,6 +170,16 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def few_indices(bits: Bits, bound: int, *, count: int, **_: Any) -> list[int]:
         return [uniform_below(bits, bound) for _ in range(count)]
+
+    def proposed(bits: Bits, bound: int, *, count: int, **_: Any) -> Indices:
+        if wait is not None:
+            return some_indices(bits, bound, count=count)
+        words: Indices = some_words_below(bits, bound, count=count).astype(np.int64)
+        return words
+
+    def clock(rate: float, *_: Any) -> GivenTimes:
+        assert wait is not None
+        return GivenTimes(oracle, wait, rate)
 
     def some_words_below(bits: Bits, bound: int, *, count: int) -> Any:
         # A second round of proposals is the first again: there is nothing to learn from it.
@@ -194,9 +227,15 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
         (thinning, "flip", flip),
         (thinning, "marks", marks),
         (exponential, "flip", flip),
+        (exponential, "few_indices", few_indices),
+        (exponential, "heads_among", heads_among),
         (exponential, "some_indices", some_indices),
         (exponential, "some_words_below", some_words_below),
+        (proposals, "Clock", clock),
+        (proposals, "flip", flip),
+        (proposals, "some_indices", proposed),
         (permute_and_flip, "_one_per_draw", one_per_draw),
+        (laplace, "flip", flip),
         (laplace, "shallowest", shallowest),
         (steady, "_flip_all", flip_all),
         (steady, "_pick", pick),

@@ -7,7 +7,8 @@ without a browser or a network. Charts of scores are **not private**, and say so
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from discreet.analysis.charts.style import (
     NEUTRAL,
     NOT_PRIVATE,
     altair,
+    grouped_bars,
     line_chart,
-    look_scale,
     ranked,
     save_chart,
     styled,
@@ -142,26 +143,15 @@ def worst_case_chart(
     counts = [whole("candidates", n, least=2) for n in (candidates or counts)]
     if not counts:
         raise ParameterError("candidates is empty: give at least one number")
-    records = [
-        {
-            "curve": titled(family_name(family)),
-            "n": n,
-            "error": worst_case_error(member(family, amount), n, sensitivity, monotonic),
-        }
+    curves: dict[str, Callable[..., float]] = {
+        titled(family_name(family)): partial(worst_case_error, member(family, amount))
         for family in family_list(mechanisms)
-        for n in counts
-    ]
-    bounds = {
-        "upper bound (d/ε) ln n": expected_error_bound,
-        "lower bound (d/4ε) ln n": worst_case_lower_bound,
     }
-    records += [
-        {
-            "curve": name,
-            "n": n,
-            "error": bound(amount, n, sensitivity=sensitivity, monotonic=monotonic),
-        }
-        for name, bound in bounds.items()
+    curves["upper bound (d/ε) ln n"] = partial(expected_error_bound, amount)
+    curves["lower bound (d/4ε) ln n"] = partial(worst_case_lower_bound, amount)
+    records = [
+        {"curve": name, "n": n, "error": error(n, sensitivity=sensitivity, monotonic=monotonic)}
+        for name, error in curves.items()
         for n in counts
     ]
     chart = line_chart(
@@ -305,7 +295,6 @@ def probabilities_chart(
         >>> probabilities_chart(scores, epsilon="0.1").to_dict()["title"]["text"]
         'Who is chosen how often? (ε = 0.1, 3 candidates)'
     """
-    alt = altair()
     amount = positive("epsilon", epsilon)
     families = [member(family, amount) for family in family_list(mechanisms)]
     chosen = _largest(scores, most)
@@ -320,18 +309,12 @@ def probabilities_chart(
         for index in chosen
     ]
     names = ranked(str(record["mechanism"]) for record in records)
-    bars = (
-        alt.Chart(alt.Data(values=records))
-        .mark_bar(stroke="#222222", strokeWidth=0.5)
-        .encode(
-            y=alt.Y("candidate:N", sort=[_label(scores, index) for index in chosen], title=None),
-            yOffset=alt.YOffset("mechanism:N", sort=names),
-            x=alt.X(
-                "probability:Q", title="probability of being chosen", axis=alt.Axis(format="~%")
-            ),
-            color=alt.Color("mechanism:N", sort=names, scale=look_scale(alt, names, 0)),
-            tooltip=["candidate:N", "mechanism:N", alt.Tooltip("probability:Q", format=".4g")],
-        )
+    bars = grouped_bars(
+        altair().Data(values=records),
+        candidates=[_label(scores, index) for index in chosen],
+        names=names,
+        stroke="#222222",
+        strokeWidth=0.5,
     )
     return styled(
         bars,

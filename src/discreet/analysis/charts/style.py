@@ -155,6 +155,26 @@ def line_chart(
     return line + marks
 
 
+def grouped_bars(data: Any, *, candidates: Any, names: Sequence[str], **bar: Any) -> Any:
+    """The probability of each candidate by each mechanism, as bars beside each other.
+
+    ``candidates`` is the order in which they are shown.
+    """
+    alt = altair()
+    shares = alt.Axis(format="~%", tickCount=5)
+    return (
+        alt.Chart(data)
+        .mark_bar(**bar)
+        .encode(
+            y=alt.Y("candidate:N", sort=candidates, title=None),
+            yOffset=alt.YOffset("mechanism:N", sort=names),
+            x=alt.X("probability:Q", title="probability of being chosen", axis=shares),
+            color=alt.Color("mechanism:N", sort=names, scale=look_scale(alt, names, 0)),
+            tooltip=["candidate:N", "mechanism:N", alt.Tooltip("probability:Q", format=".4~g")],
+        )
+    )
+
+
 def look_of(mechanism: str) -> Look:
     """The look of a registered mechanism, the same in every chart and figure.
 

@@ -72,10 +72,6 @@ def distribution_noisy_max(problem: Problem) -> list[Number]:
 
     F(y − q*) vanishes below q*; above, x = exp(−(y − q*)ε/(2Δ)) turns each F into 1 − p_t·x and
     f(y − q_r) dy into −p_r dx. What is left is the integral of a polynomial.
-
-    Example:
-        >>> distribution_noisy_max(Problem((1, 0), unit_coin=rational("1/2")))
-        [3/4, 1/4]
     """
     coins = problem.coins()
     return [
@@ -107,12 +103,7 @@ def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Numbe
 
 
 def distribution_uniform_above(problem: Problem) -> list[Number]:
-    """Algorithm 3's law: over every set S that may reach q*, a uniform member.
-
-    Example:
-        >>> distribution_uniform_above(Problem((1, 0), unit_coin=rational("1/2")))
-        [3/4, 1/4]
-    """
+    """Algorithm 3's law: over every set S that may reach q*, a uniform member."""
     return _over_sets(problem, lambda size: Fraction(1, size))
 
 
@@ -137,12 +128,7 @@ def chance_of_largest(count: int) -> Fraction:
 
 
 def distribution_capped(problem: Problem) -> list[Number]:
-    """Algorithm 4's law: over every set S' at the cap, the one with the largest fresh noise.
-
-    Example:
-        >>> distribution_capped(Problem((1, 0), unit_coin=rational("1/2")))
-        [3/4, 1/4]
-    """
+    """Algorithm 4's law: over every set S' at the cap, the one with the largest fresh noise."""
     return _over_sets(problem, chance_of_largest)
 
 

@@ -26,10 +26,10 @@ import numpy.typing as npt
 
 from discreet.analysis import expected_error
 from discreet.guarantees import ZCDP
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.numbers.searches import bisected
 from discreet.papers.catalogue import figure
-from discreet.papers.figure import BOTH, PF_AND_EM, Axis, Drawing, Floats, Line, Lines
+from discreet.papers.figure import PF_AND_EM, Axis, Drawing, Floats, Line, Lines
 from discreet.papers.findings import Scope
 from discreet.papers.histograms import Histogram
 from discreet.sampling import Bits, uniform_indices
@@ -127,7 +127,7 @@ _WORKLOADS = (("MEDCOST", 2000), ("HEPTH", 2000), ("MEDCOST", 30))
 """Data set and number of range queries; few queries leave the selection fewer near-ties."""
 _ROUNDS = 10
 _NORMAL = 1.96
-_STEPS: dict[str, type[Mechanism]] = {name: family for name, (family, _) in BOTH.items()}
+_STEPS: dict[str, type[Mechanism]] = {"PF": PermuteAndFlip, "EM": Exponential}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,11 @@ class _Budget:
     """
 
     symbol: str
+    measure: str
     selection: Callable[[type[Mechanism], float], float]
-    noise: Callable[[float], tuple[str, float]]
+    noise: Callable[[Bits, float], float]
     totals: dict[str, tuple[float, float]]
+    why: str
 
 
 @lru_cache(maxsize=256)
@@ -161,16 +163,23 @@ def epsilon_for_rho(mechanism: type[Mechanism], rho: float) -> float:
 _BUDGETS = {
     "pure": _Budget(
         "ε",
+        "pure",
         lambda _, total: total / (2 * _ROUNDS),
-        lambda total: ("laplace", 2 * _ROUNDS / total),
+        lambda bits, total: laplace(bits, 2 * _ROUNDS / total),
         {"MEDCOST": (0.03, 3.0), "HEPTH": (0.001, 0.1)},
+        "Both run at the same ε, where one selection of permute-and-flip is never worse; but where "
+        "noise matters many queries are nearly as bad as the worst and the two select alike, and "
+        "where they differ either selects well enough.",
     ),
     "zcdp": _Budget(
         "ρ",
+        "zero-concentrated",
         lambda mechanism, total: epsilon_for_rho(mechanism, total / (2 * _ROUNDS)),
         # A Gaussian of variance 1/(2ρ) costs ρ, and each measurement may cost ρ/(2T).
-        lambda total: ("gaussian", math.sqrt(_ROUNDS / total)),
+        lambda bits, total: gaussian(bits, math.sqrt(_ROUNDS / total)),
         {"MEDCOST": (1e-4, 1.0), "HEPTH": (1e-7, 1e-3)},
+        "At the same ρ the exponential mechanism may run at about twice the ε of permute-and-flip, "
+        "which outweighs the factor of at most two between them at equal ε.",
     ),
 }
 
@@ -217,8 +226,6 @@ class _Study:
     def _once(self, step: Mechanism | None, total: float, seed: str, met: list[Scores]) -> float:
         """The mean error over all queries of one run; without a step, the best is selected outright."""
         bits = scripted(f"{self.title} {self.budget.symbol} {seed}")
-        kind, scale = self.budget.noise(total)
-        draw = laplace if kind == "laplace" else gaussian
 
         def select(errors: Floats) -> int:
             if step is None:
@@ -228,7 +235,7 @@ class _Study:
             return int(step.sample(scores, 1, randomness=bits)[0])
 
         def measure(answer: float) -> float:
-            return answer + draw(bits, scale)
+            return answer + self.budget.noise(bits, total)
 
         estimate = mwem(
             self.histogram, self.queries, rounds=_ROUNDS, select=select, measure=measure
@@ -254,7 +261,7 @@ class _Study:
                 mean,
                 mean - _NORMAL * self.spreads[name],
                 mean + _NORMAL * self.spreads[name],
-                look=BOTH[name][1] if name in BOTH else "bound",
+                look="bound" if name == "best" else name.lower(),
             )
             for name, mean in self.means.items()
         ]
@@ -315,7 +322,7 @@ def _draw(drawing: Drawing, kind: str) -> None:
         ours=f"{steps.min():.2f} to {steps.max():.2f}",
         remark="exact, at scores that the algorithm met",
     )
-    drawing.remark(_conclusion(kind, ratio, low, high))
+    drawing.remark(_conclusion(_BUDGETS[kind], ratio, low, high))
     drawing.remark(_SETTING)
 
 
@@ -330,12 +337,7 @@ _SETTING = (
 )
 
 
-def _conclusion(kind: str, ratio: float, low: float, high: float) -> str:
-    where = (
-        "Under pure differential privacy"
-        if kind == "pure"
-        else "Under zero-concentrated differential privacy"
-    )
+def _conclusion(budget: _Budget, ratio: float, low: float, high: float) -> str:
     if low > 1:
         finding = (
             "permute-and-flip is the better selection step: with EM the whole algorithm errs "
@@ -348,16 +350,9 @@ def _conclusion(kind: str, ratio: float, low: float, high: float) -> str:
         )
     else:
         finding = "it makes no difference that shows which of the two selects"
-    why = (
-        "Both run at the same ε, where one selection of permute-and-flip is never worse; but where "
-        "noise matters many queries are nearly as bad as the worst and the two select alike, and "
-        "where they differ either selects well enough."
-        if kind == "pure"
-        else "At the same ρ the exponential mechanism may run at about twice the ε of permute-and-flip, "
-        "which outweighs the factor of at most two between them at equal ε."
-    )
     return (
-        f"Conclusion. {where} {finding} (95% interval of the ratio: {low:.3f} to {high:.3f}). {why}"
+        f"Conclusion. Under {budget.measure} differential privacy {finding} "
+        f"(95% interval of the ratio: {low:.3f} to {high:.3f}). {budget.why}"
     )
 
 

@@ -10,13 +10,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.errors import ParameterError
 from discreet.mechanisms import PermuteAndFlip
+from discreet.mechanisms.facts import Floats
 from discreet.scores import Scores
-
-Floats = npt.NDArray[np.float64]
 
 _FEW = 12
 

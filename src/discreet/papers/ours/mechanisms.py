@@ -11,21 +11,21 @@ from functools import partial
 import numpy as np
 
 from discreet.analysis import epsilon_for, error_distribution, error_quantile, expected_error
-from discreet.analysis.family import Family, member
 from discreet.distribution import permute_and_flip
-from discreet.mechanisms import Exponential, LargeGap, NoisyMax, PermuteAndFlip
+from discreet.mechanisms import Exponential, LargeGap, Mechanism, NoisyMax, PermuteAndFlip
 from discreet.papers.catalogue import figure
 from discreet.papers.figure import (
-    BOTH,
+    EM,
+    PF,
     PF_AND_EM,
     Axis,
+    Contender,
     Drawing,
     Floats,
     Line,
     Lines,
     ScoresOf,
     error_panel,
-    errors,
     listed,
     shown,
     useful_epsilons,
@@ -35,12 +35,13 @@ from discreet.papers.permute_and_flip.supplement import dynamic_program_in_float
 from discreet.scores import Scores
 
 _DELTA = "1e-6"
-CONTENDERS: dict[str, tuple[Family, str]] = {
-    **BOTH,
-    "NM": (NoisyMax(epsilon=1, noise="laplace"), "laplace"),
-    "gap": (LargeGap(epsilon=1, delta=_DELTA), "gap"),
-}
-"""The private mechanisms with distributions of their own, by the name at their curve."""
+CONTENDERS = (
+    PF,
+    EM,
+    Contender("NM", NoisyMax(epsilon=1, noise="laplace"), "laplace"),
+    Contender("gap", LargeGap(epsilon=1, delta=_DELTA), "gap"),
+)
+"""The private mechanisms with distributions of their own."""
 
 _KEY = (
     "PF: permute-and-flip, which is noisy max with exponential noise. EM: exponential mechanism, "
@@ -59,10 +60,7 @@ def _all_mechanisms(drawing: Drawing, scores_of: ScoresOf) -> None:
     for each in drawing.histograms:
         scores = scores_of(each.counts)
         epsilons = useful_epsilons(scores, drawing.scope.size(full=40, quick=10))
-        lines = [
-            Line(name, epsilons, errors(family, scores, epsilons), look, markers=5)
-            for name, (family, look) in CONTENDERS.items()
-        ]
+        lines = [each.error_line(scores, epsilons, markers=5) for each in CONTENDERS]
         domain = 0.5 * float(lines[0].ys.min()), 1.3 * float(lines[1].ys.max())
         panels.append(error_panel(each.title, epsilons, lines, note=each.note, domain=domain))
         _at_ten(drawing, each, scores)
@@ -78,10 +76,7 @@ def _all_mechanisms(drawing: Drawing, scores_of: ScoresOf) -> None:
 
 def _at_ten(drawing: Drawing, each: Histogram, scores: Scores) -> None:
     """The ε that each mechanism needs for an expected error of ten."""
-    needed = {
-        name: epsilon_for(family, scores, expected_error=10)
-        for name, (family, _) in CONTENDERS.items()
-    }
+    needed = {one.label: epsilon_for(one.family, scores, expected_error=10) for one in CONTENDERS}
     drawing.added(
         f"ε for an expected error of 10, {each.title}",
         ours=listed(dict(sorted(needed.items(), key=lambda item: item[1])), ".3g"),
@@ -111,9 +106,9 @@ for _what, _scores_of in (("mode", mode_scores), ("median", median_scores)):
     )(partial(_all_mechanisms, scores_of=_scores_of))
 
 
-def _tail(family: Family, scores: Scores, epsilon: float, ts: Floats) -> Floats:
+def _tail(mechanism: Mechanism, scores: Scores, ts: Floats) -> Floats:
     """Pr[error ≥ t] for each t."""
-    possible, mass = error_distribution(member(family, epsilon), scores)
+    possible, mass = error_distribution(mechanism, scores)
     tails = np.append(np.cumsum(mass[::-1])[::-1], 0.0)
     return tails[np.searchsorted(possible, ts)]
 
@@ -130,22 +125,17 @@ def _tails(drawing: Drawing) -> None:
     panels = []
     for what, scores_of, epsilon in (("mode", mode_scores, 0.04), ("median", median_scores, 0.01)):
         scores = scores_of(found.counts)
-        last = max(
-            error_quantile(family(epsilon=epsilon), scores, 1 - 1e-8)
-            for family in (PermuteAndFlip, Exponential)
-        )
+        last = max(error_quantile(each.at(epsilon), scores, 1 - 1e-8) for each in (PF, EM))
         ts = np.linspace(0, last, drawing.scope.size(full=240, quick=80))
         lines = [
-            Line(name, ts, _tail(family, scores, epsilon, ts), look, markers=5)
-            for name, (family, look) in CONTENDERS.items()
+            each.line(ts, _tail(each.at(epsilon), scores, ts), markers=5) for each in CONTENDERS
         ]
         title = f"{found.title}, {what}, ε = {epsilon}"
         y = Axis("Pr[error ≥ t]", log=True, domain=(1e-9, 1.2))
         panels.append(Lines(title, Axis("t", domain=(0.0, last)), y, lines, note=found.note))
         for level in ("0.95", "0.999"):
             reached = {
-                name: error_quantile(member(family, epsilon), scores, level)
-                for name, (family, _) in CONTENDERS.items()
+                each.label: error_quantile(each.at(epsilon), scores, level) for each in CONTENDERS
             }
             quantity = f"error not exceeded with probability {level}, {what}, ε = {epsilon}"
             drawing.added(quantity, ours=listed(reached, "g"))
@@ -172,25 +162,16 @@ def _finer(drawing: Drawing) -> None:
         for each in drawing.histograms:
             fine, coarse = scores_of(each.fine), scores_of(each.counts)
             epsilons = useful_epsilons(fine, drawing.scope.size(full=40, quick=10))
-            lines = [
-                Line(name, epsilons, errors(family, fine, epsilons), look, markers=4)
-                for name, (family, look) in BOTH.items()
-            ]
-            lines += [
-                Line(
-                    f"{name}, 1024 bins",
-                    epsilons,
-                    errors(family, coarse, epsilons),
-                    f"pale {look}",
-                    quiet=True,
-                )
-                for name, (family, look) in BOTH.items()
-            ]
+            lines = [one.error_line(fine, epsilons, markers=4) for one in (PF, EM)]
+            for one in (PF, EM):
+                pale = Contender(f"{one.label}, 1024 bins", one.family, f"pale {one.look}")
+                lines.append(pale.error_line(coarse, epsilons, quiet=True))
             highest = 1.3 * max(float(line.ys.max()) for line in lines)
             domain = 0.5 * float(lines[0].ys.min()), highest
             title = f"{each.title}, {what}"
             row.append(error_panel(title, epsilons, lines, note=each.note, domain=domain))
-            ratios[each.name] = _ratio_at_fifty(fine)
+            at_fifty = epsilon_for(Exponential, fine, expected_error=50)
+            ratios[each.name] = 50 / expected_error(PF.at(at_fifty), fine)
         drawing.row(*row)
         drawing.added(f"EM/PF at 4096 bins where EM errs by 50, {what}", ours=listed(ratios))
     first = drawing.histograms[0]
@@ -202,11 +183,6 @@ def _finer(drawing: Drawing) -> None:
         ours=f"sum to 1 within {abs(total - 1):.0e}",
         remark=f"in about {max(1, round(took * 1000))} ms",
     )
-
-
-def _ratio_at_fifty(scores: Scores) -> float:
-    epsilon = epsilon_for(Exponential, scores, expected_error=50)
-    return 50 / expected_error(PermuteAndFlip(epsilon=epsilon), scores)
 
 
 @figure(

@@ -73,11 +73,9 @@ def _laplace_dominance(scope: Scope) -> Finding:
         factor = root**2
         for members in product((0, 1), repeat=len(before)):
             events += 1
-            chance = sum(
-                (p for p, inside in zip(before, members, strict=True) if inside), rational(0)
-            )
-            neighbour = sum(
-                (p for p, inside in zip(after, members, strict=True) if inside), rational(0)
+            chance, neighbour = (
+                sum((p * inside for p, inside in zip(law, members, strict=True)), rational(0))
+                for law in (before, after)
             )
             slack = neighbour - _least_by_laplace(chance, factor)
             least = slack if least is None else min(least, slack)

@@ -77,12 +77,7 @@ def distribution_with_replacement(problem: Problem) -> list[Number]:
 
 
 def distribution_without_replacement(problem: Problem) -> list[Number]:
-    """Algorithm 3's law: the chance of every set of candidates that may be left, largest first.
-
-    Example:
-        >>> distribution_without_replacement(Problem((1, 0), unit_coin=rational("1/2")))
-        [3/4, 1/4]
-    """
+    """Algorithm 3's law: the chance of every set of candidates that may be left, largest first."""
     coins = problem.coins()
     result: list[Number] = [rational(0)] * len(coins)
     states: dict[frozenset[int], Number] = {frozenset(range(len(coins))): rational(1)}

@@ -12,16 +12,15 @@ from discreet.analysis import budget_ratio, epsilon_for, expected_error
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.figure import (
-    BOTH,
+    EM,
+    PF,
     PF_AND_EM,
     Axis,
     Bars,
     Drawing,
-    Line,
     Lines,
     ScoresOf,
     error_panel,
-    errors,
     listed,
     shown,
     useful_epsilons,
@@ -46,10 +45,7 @@ _CUT = f"{PF_AND_EM} Cut where the error of EM falls to 1."
 def _panel(found: Histogram, scores: Scores, scope: Scope, *, title: str) -> Lines:
     """Both mechanisms against ε, down to an error of one, as in the paper."""
     epsilons = useful_epsilons(scores, scope.size(full=100, quick=25))
-    lines = [
-        Line(name, epsilons, errors(family, scores, epsilons), look)
-        for name, (family, look) in BOTH.items()
-    ]
+    lines = [each.error_line(scores, epsilons) for each in (PF, EM)]
     return error_panel(title, epsilons, lines, note=found.note)
 
 
@@ -90,7 +86,7 @@ def _from_one_to_two(drawing: Drawing, panel: Lines, scores: Scores, *, say_grow
         holds=0.99 < low < 1.2 and 1.8 < high <= 2 + 1e-9,
     )
     far = float(panel.lines[0].xs[-1]) * np.array([2.0, 2.5, 3.0])
-    flip, plain = (errors(family, scores, far) for family, _ in BOTH.values())
+    flip, plain = (each.errors(scores, far) for each in (PF, EM))
     # A straight line: the logarithm of the error falls by the same amount over equal steps of ε.
     falls = -np.diff(np.log(flip))
     ratio, slope = float(plain[-1] / flip[-1]), float(falls[0] / falls[1])

@@ -40,7 +40,6 @@ from discreet.papers.problems import (
     moved,
     neighbours,
     rational,
-    vertices,
 )
 from discreet.papers.randomized_response.algorithms import chain, lemma_1
 
@@ -234,15 +233,3 @@ def _proposition_3(scope: Scope) -> Finding:
         f"every real score vector and every ε, n ≤ {most}",
         "both cases of the recurrence, as identities of degree one in each coin",
     )
-
-
-def falling_when_others_rise(most: int) -> Witness:
-    """Whether Pr[r] ever grows when another's coin grows, on coins 0 and 1 (degree one: enough)."""
-    for count in range(1, most):
-        for corner in vertices(count - 1):
-            rest = [rational(coin) for coin in corner]
-            if integral_of_products([*rest, rational(1)]) > integral_of_products(
-                [*rest, rational(0)]
-            ):
-                return {"coins": list(corner)}
-    return None

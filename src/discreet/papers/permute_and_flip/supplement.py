@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, combinations
-from typing import Any, TypeAlias
+from itertools import accumulate, combinations, pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from discreet.papers.permute_and_flip.algorithms import (
     distribution_with_replacement,
     distribution_without_replacement,
 )
-from discreet.papers.permute_and_flip.privacy import falling_when_others_rise, not_private
+from discreet.papers.permute_and_flip.privacy import not_private
 from discreet.papers.polynomials import negative_point, polynomial, unknown
 from discreet.papers.problems import (
     Law,
@@ -54,10 +54,6 @@ def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
     """Lemma 1: r's coin is heads, and every coin before it in a uniform permutation is tails.
 
     Exactly the set S comes before r in |S|!·(n − 1 − |S|)! of the n! orders.
-
-    Example:
-        >>> sum_over_permutations([Fraction(1), Fraction(1, 2)])
-        [Fraction(3, 4), Fraction(1, 4)]
     """
     coins = _checked(coins)
     last, every = len(coins) - 1, math.factorial(len(coins))
@@ -66,12 +62,7 @@ def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
 
 
 def sum_over_subsets(coins: Sequence[Number]) -> list[Number]:
-    """Lemma 2: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s, inclusion and exclusion over who may come before r.
-
-    Example:
-        >>> sum_over_subsets([Fraction(1), Fraction(1, 2)])
-        [Fraction(3, 4), Fraction(1, 4)]
-    """
+    """Lemma 2: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s, inclusion and exclusion over who may come before r."""
     coins = _checked(coins)
     return _over_sets(coins, coins, [((-1) ** size, size + 1) for size in range(len(coins))])
 
@@ -95,10 +86,6 @@ def recurrence(coins: Sequence[Number]) -> list[Number]:
 
     A candidate behind the best has p_r times the probability it would have if raised to the best;
     the best share what is left equally.
-
-    Example:
-        >>> recurrence([Fraction(1), Fraction(1, 2)])
-        [Fraction(3, 4), Fraction(1, 4)]
     """
     one = max(_checked(coins))
 
@@ -119,10 +106,6 @@ def dynamic_program(coins: Sequence[Number]) -> list[Number]:
     """Appendix E's dynamic program over subset sizes, in O(n²) operations: exact if the coins are.
 
     S(k) sums the products over all subsets of size k; leaving r out of them gives T(k).
-
-    Example:
-        >>> dynamic_program([Fraction(1), Fraction(1, 2)])
-        [Fraction(3, 4), Fraction(1, 4)]
     """
     one = max(_checked(coins))
     all_subsets = [one]
@@ -189,12 +172,19 @@ def _lemma_3(scope: Scope) -> Finding:
     """Permute-and-flip is regular: symmetric, shift-invariant, and monotonic (raising r or lowering
     another never makes r less likely)."""
     most = scope.size(full=8, quick=6)
-    broken = falling_when_others_rise(most)
+    broken: Witness = None
+    for count in range(most - 1):
+        # Degree one in each coin: whether Pr[r] grows when another's coin does is decided at the corners.
+        for rest in (list(map(rational, corner)) for corner in vertices(count)):
+            if integral_of_products([*rest, rational(1)]) > integral_of_products(
+                [*rest, rational(0)]
+            ):
+                broken = {"coins": list(map(str, rest))}
     x = unknown()
     # Raising a rival to lead by more multiplies every other coin, r's too, by λ < 1. The derivative of
     # λ∫(1 − u)Π(1 − uλp_t)du in λ has degree one in each p_t: corners with j ones decide.
     for ones in range(most - 1):
-        scaled = x * _integral([polynomial(1), *[x] * ones])
+        scaled = x * polynomial(integral_of_products([polynomial(1), *[x] * ones]))
         if negative_point(scaled.derivative()) is not None:
             broken = {"rivals at the best": ones}
     for scores in ((0, -1, -3), (0, -2, -2, -5)):
@@ -209,10 +199,6 @@ def _lemma_3(scope: Scope) -> Finding:
         "all four moves (r rises behind or ahead; a rival falls behind or from the lead) have derivatives "
         "of the right sign at every corner of the cube of coins; the printed proof leaves out the last",
     )
-
-
-def _integral(coins: list[Number]) -> Number:
-    return polynomial(integral_of_products(coins))
 
 
 @claim("Remark 1")
@@ -312,12 +298,10 @@ def _appendix_f(scope: Scope) -> Finding:
     on (c, c, 0) when c is near 0 and loses to it when c is far below; permute-and-flip beats both for
     all c (ε = Δ = 1)."""
     steps = scope.size(full=120, quick=24)
-    turns: list[Fraction] = []
-    broken: dict[str, Any] | None = None
-    before: bool | None = None
+    better: dict[Fraction, bool] = {}
+    broken: Witness = None
     with balls():
-        for step in range(1, steps + 1):
-            behind = Fraction(30 * step, steps)
+        for behind in (Fraction(30 * step, steps) for step in range(1, steps + 1)):
             problem = Problem((0, -behind, -behind), epsilon=Fraction(1))
             gammas = [problem.gap(r) for r in range(3)]
             # All errors are c·(1 − Pr[best]), so the chances of the best compare them.
@@ -326,15 +310,11 @@ def _appendix_f(scope: Scope) -> Finding:
             best = distribution_noisy_max(problem)[0]
             if not (bool(best > laplace) and bool(best > exponential)):
                 broken = {"c": f"-{behind}"}
-            better = bool(laplace > exponential)
-            if not better and not bool(laplace < exponential):
+            better[behind] = bool(laplace > exponential)
+            if not better[behind] and not bool(laplace < exponential):
                 broken = {"undecided at c": f"-{behind}"}
-            if before is not None and better != before:
-                turns.append(behind)
-            before = better
-            if step == 1 and not better:
-                broken = {"c": f"-{behind}"}
-    if len(turns) != 1:
+    turns = [behind for last, behind in pairwise(better) if better[last] != better[behind]]
+    if len(turns) != 1 or not next(iter(better.values())):
         broken = broken or {"crossings": [str(turn) for turn in turns]}
     return unless(
         broken,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import combinations_with_replacement
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,10 @@ from discreet.distribution.closed_form import (
     laplace_missed,
     permute_and_flip_missed,
 )
-from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.numbers.balls import ball_of
 from discreet.numbers.searches import bisected
 from discreet.papers.catalogue import claims_of, figure
-from discreet.papers.figure import BOTH, PF_AND_EM, Axis, Drawing, Floats, Line, Lines, shown
+from discreet.papers.figure import EM, PF, PF_AND_EM, Axis, Drawing, Floats, Line, Lines, shown
 from discreet.papers.findings import Finding, Scope, unless
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max
 from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
@@ -79,22 +79,11 @@ def _above_family(
         largest = max(family, key=float)
         for others in combinations_with_replacement(range(1, parts + 1), count - 1):
             coins = [rational(1), *(rational(Fraction(k, parts)) for k in others)]
-            chances = law(_GivenCoins(coins))  # type: ignore[arg-type]  # a law reads coins() only
+            chances = law(SimpleNamespace(coins=coins.copy))  # type: ignore[arg-type]  # all that a law asks for
             mean = sum(logs[k] * p for k, p in zip(others, chances[1:], strict=True))
             if len(set(others)) > 1 and not bool(mean < largest):
                 return {"coins": [f"{k}/{parts}" for k in others], "n": count}
     return None
-
-
-class _GivenCoins:
-    """The coins themselves, where a law asks a problem for them."""
-
-    def __init__(self, coins: list[Number]) -> None:
-        self._coins = coins
-
-    def coins(self) -> list[Number]:
-        """As given."""
-        return self._coins
 
 
 @claim("Proposition 5")
@@ -142,14 +131,11 @@ def _figure_1a(drawing: Drawing) -> None:
     p = np.linspace(0, 1, drawing.scope.size(full=200, quick=60) + 1)[1:]
     gaps = -_SCALE * np.log(p)
     flip, plain = _error(permute_and_flip_missed, gaps), _error(exponential_missed, gaps)
-    peaks = {
-        n: [worst_case(family(epsilon=1), n) for family, _ in BOTH.values()]
-        for n in (2, 3, 10, 1000)
-    }
+    peaks = {n: [worst_case(each.at(1), n) for each in (PF, EM)] for n in (2, 3, 10, 1000)}
     own, other = peaks[3]
     lines = [
-        Line("PF", p, flip, "pf", at=0.45, shift=(-16.0, 12.0)),
-        Line("EM", p, plain, "em", at=0.5),
+        PF.line(p, flip, at=0.45, shift=(-16.0, 12.0)),
+        EM.line(p, plain, at=0.5),
     ]
     y = Axis("expected error", domain=(0.0, 1.05 * other.error))
     drawing.row(Lines("", Axis("p", domain=(0.0, 1.0)), y, lines))
@@ -266,16 +252,16 @@ def _figure_1c(drawing: Drawing) -> None:
     flip, plain, upper, lower = (
         np.array([error(n) for n in sizes])
         for error in (
-            partial(worst_case_error, PermuteAndFlip(epsilon=1)),
-            partial(worst_case_error, Exponential(epsilon=1)),
+            partial(worst_case_error, PF.at(1)),
+            partial(worst_case_error, EM.at(1)),
             partial(expected_error_bound, 1),
             partial(worst_case_lower_bound, 1),
         )
     )
     n = np.array(sizes, dtype=np.float64)
     lines = [
-        Line("PF", n, flip, "pf"),
-        Line("EM", n, plain, "em"),
+        PF.line(n, flip),
+        EM.line(n, plain),
         Line("upper bound", n, upper, "bound"),
         Line("lower bound", n, lower, "bound"),
     ]
@@ -309,8 +295,8 @@ def _figure_4(drawing: Drawing) -> None:
     )
     crossing = _crossing()
     lines = [
-        Line("PF", -gaps, flip, "pf", at=-5.0, shift=(4.0, 8.0)),
-        Line("EM", -gaps, plain, "em", at=-2.0, shift=(4.0, -6.0)),
+        PF.line(-gaps, flip, at=-5.0, shift=(4.0, 8.0)),
+        EM.line(-gaps, plain, at=-2.0, shift=(4.0, -6.0)),
         Line("NM", -gaps, noisy, "laplace", at=-8.0, shift=(-26.0, -4.0)),
     ]
     y = Axis("expected error", domain=(0.0, 1.05 * float(max(plain.max(), noisy.max()))))

@@ -40,13 +40,9 @@ Reading: TypeAlias = Callable[[Problem], tuple[int, ...]]
 """Which candidates are in T."""
 
 
-def _ranked(problem: Problem) -> list[int]:
-    return sorted(range(len(problem.scores)), key=lambda r: (-problem.scores[r], r))
-
-
 def _walk(problem: Problem, linked: Callable[[Fraction], bool]) -> tuple[int, ...]:
     """From the best down, as long as each step to the next score is linked."""
-    order = _ranked(problem)
+    order = sorted(range(len(problem.scores)), key=lambda r: (-problem.scores[r], r))
     kept = 1
     while kept < len(order) and linked(
         Fraction(problem.scores[order[kept - 1]] - problem.scores[order[kept]])
@@ -67,12 +63,12 @@ def chain(problem: Problem) -> tuple[int, ...]:
         >>> chain(Problem((5, 4, 1), epsilon=Fraction(1)))
         (0, 1)
     """
-    return _walk(problem, lambda step: step <= problem.sensitivity)
+    return _walk(problem, lambda step: step <= 1)
 
 
 def prose(problem: Problem) -> tuple[int, ...]:
     """Section III-B taken at its word: on down while consecutive scores are *at least* Δ apart."""
-    return _walk(problem, lambda step: step >= problem.sensitivity)
+    return _walk(problem, lambda step: step >= 1)
 
 
 def interval(problem: Problem) -> tuple[int, ...]:
@@ -84,7 +80,7 @@ def interval(problem: Problem) -> tuple[int, ...]:
     """
 
     def inside(multiple: int) -> tuple[int, ...]:
-        least = problem.best - multiple * problem.sensitivity
+        least = problem.best - multiple
         return tuple(r for r, score in enumerate(problem.scores) if score >= least)
 
     multiple = 1

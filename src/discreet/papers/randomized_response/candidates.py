@@ -12,21 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.analysis import expected_error
-from discreet.mechanisms import Mechanism, PermuteAndFlip
+from discreet.mechanisms import Mechanism
 from discreet.papers.catalogue import claims_of, figure
-from discreet.papers.figure import (
-    BOTH,
-    KEY,
-    STATED,
-    TRUTHS,
-    Axis,
-    Drawing,
-    Line,
-    Lines,
-    response_lines,
-    responses,
-    shown,
-)
+from discreet.papers.figure import EM, ERR, KEY, PF, STATED, Axis, Drawing, Line, Lines, shown
 from discreet.papers.findings import Scope
 from discreet.papers.randomized_response.privacy import loss_at
 from discreet.sampling import uniform_indices
@@ -49,55 +37,50 @@ class _AlongN:
         steps = np.geomspace(3, 200, scope.size(full=22, quick=8)).round()
         self.sizes = np.unique(steps).astype(int).tolist()
         every = [[Scores(values, sensitivity=1) for values in vectors(n)] for n in self.sizes]
-        mechanisms: dict[str, Mechanism] = {n: m(epsilon=STATED) for n, (m, _) in BOTH.items()}
         self.errors = {
-            name: np.array([_mean_error(mechanism, each) for each in every])
-            for name, mechanism in (mechanisms | responses()).items()
+            one.label: np.array([_mean_error(one.at(STATED), each) for each in every])
+            for one in (EM, PF, *ERR.values())
         }
         self.losses = {
-            truth: np.array([max(loss_at(response, scores) for scores in each) for each in every])
-            for truth, response in responses().items()
+            one.label: np.array(
+                [max(loss_at(one.at(STATED), scores) for scores in each) for each in every]
+            )
+            for one in ERR.values()
         }
-        spent = zip(self.losses["0.75"].tolist(), every, strict=True)
-        self.matched = np.array([_mean_error(PermuteAndFlip(epsilon=e), each) for e, each in spent])
+        spent = zip(self.losses["ERR ¾"].tolist(), every, strict=True)
+        self.matched = np.array([_mean_error(PF.at(e), each) for e, each in spent])
 
     def draw(self, drawing: Drawing) -> None:
         """As printed; and really."""
         n = np.array(self.sizes, dtype=np.float64)
         axis = Axis("number of candidates n", domain=(0.0, float(n[-1])))
-        mixed = {truth: self.errors[truth] for truth in reversed(TRUTHS)}
         lines = [
-            Line("EM", n, self.errors["EM"], "em"),
-            Line("PF", n, self.errors["PF"], "pf"),
-            *response_lines(n, mixed),
+            *(one.line(n, self.errors[one.label]) for one in (EM, PF, *reversed(ERR.values()))),
             Line(
                 "PF at the real ε of ERR ¾", n, self.matched, "pf matched", at=float(n[len(n) // 2])
             ),
         ]
         claimed = Line("claimed: 0.1", n, np.full(len(n), 0.1), "bound")
-        really = [*response_lines(n, self.losses), claimed]
+        really = [*(one.line(n, self.losses[one.label]) for one in ERR.values()), claimed]
         drawing.row(
             Lines("expected error, as printed", axis, Axis("expected error"), lines),
             Lines("ε really spent on these scores", axis, Axis("ε", log=True), really),
         )
 
-    def below(self) -> bool:
-        """Whether ERR is below both others everywhere, for each coin."""
-        best = np.minimum(self.errors["EM"], self.errors["PF"])
-        return all(bool((self.errors[truth] < best).all()) for truth in TRUTHS)
-
     def lower(self, drawing: Drawing, quantity: str, *, paper: str) -> None:
-        """What the paper says of ERR against the others."""
-        ours = "lower at every n" if self.below() else "not lower everywhere"
-        drawing.statement(quantity, paper=paper, ours=ours, holds=self.below())
+        """What the paper says of ERR against the others, and whether it is below both everywhere."""
+        best = np.minimum(self.errors["EM"], self.errors["PF"])
+        holds = all(bool((self.errors[one.label] < best).all()) for one in ERR.values())
+        ours = "lower at every n" if holds else "not lower everywhere"
+        drawing.statement(quantity, paper=paper, ours=ours, holds=holds)
 
     def cost(self, drawing: Drawing) -> None:
         """What is really spent, and what it buys elsewhere."""
         drawing.added(
             f"real ε of ERR ¾ at n = {self.sizes[-1]}",
-            ours=f"at least {self.losses['0.75'][-1]:.3g} instead of 0.1",
+            ours=f"at least {self.losses['ERR ¾'][-1]:.3g} instead of 0.1",
             remark=f"permute-and-flip at that ε errs by {shown(float(self.matched[-1]))}, ERR ¾ by "
-            f"{shown(float(self.errors['0.75'][-1]))}",
+            f"{shown(float(self.errors['ERR ¾'][-1]))}",
         )
         drawing.remark(_NOT_PRIVATE)
 
@@ -164,7 +147,7 @@ def _figure_6b(drawing: Drawing) -> None:
 
     along = _AlongN(drawing.scope, vectors)
     along.draw(drawing)
-    flip, quarter, plain = (along.errors[name].mean() for name in ("PF", "0.25", "EM"))
+    flip, quarter, plain = (along.errors[name].mean() for name in ("PF", "ERR ¼", "EM"))
     along.lower(drawing, "ERR against EM for a coin of ¼ and more", paper="lower everywhere")
     drawing.statement(
         "PF against ERR ¼",
@@ -193,13 +176,13 @@ def _figure_6c(drawing: Drawing) -> None:
     with n, above those of the exponential mechanism and permute-and-flip."""
     along = _AlongN(drawing.scope, lambda n: [list(range(n, 0, -1))])
     along.draw(drawing)
-    above = bool((along.errors["0.25"] > along.errors["EM"]).all())
+    above = bool((along.errors["ERR ¼"] > along.errors["EM"]).all())
     drawing.statement(
         "ERR against both others",
         paper="its error keeps growing, above both",
-        ours=f"{'above' if above else 'not above'} at every n; {along.errors['0.5'][-1]:.1f} "
+        ours=f"{'above' if above else 'not above'} at every n; {along.errors['ERR ½'][-1]:.1f} "
         f"against {along.errors['EM'][-1]:.1f} at n = 200 (coin ½)",
-        holds=above and bool((np.diff(along.errors["0.5"]) > 0).all()),
+        holds=above and bool((np.diff(along.errors["ERR ½"]) > 0).all()),
         remark="it grows like πnΔ/2",
     )
     along.cost(drawing)

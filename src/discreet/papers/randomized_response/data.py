@@ -7,22 +7,19 @@ from functools import partial
 import numpy as np
 
 from discreet.analysis import epsilon_for, expected_error
-from discreet.analysis.family import Family, member
-from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.figure import (
+    EM,
+    ERR,
     KEY,
-    TRUTHS,
+    PF,
     Axis,
     Bars,
+    Contender,
     Drawing,
-    Line,
     Lines,
     ScoresOf,
     error_panel,
-    errors,
-    response,
-    response_lines,
     shown,
     useful_epsilons,
 )
@@ -50,22 +47,21 @@ class _Curves:
     def __init__(self, found: Histogram, scores: Scores, scope: Scope) -> None:
         self.found, self.scores = found, scores
         self.epsilons = useful_epsilons(scores, scope.size(full=100, quick=20))
-        self.plain = errors(Exponential, scores, self.epsilons)
-        self.flip = errors(PermuteAndFlip, scores, self.epsilons)
-        self.mixed = {truth: errors(response(truth), scores, self.epsilons) for truth in TRUTHS}
+        self.plain, self.flip = (each.errors(scores, self.epsilons) for each in (EM, PF))
+        self.mixed = {truth: each.errors(scores, self.epsilons) for truth, each in ERR.items()}
         self.spent = {
-            t: np.array(
-                [real_epsilon(e, truth=float(t), n=len(scores)) for e in self.epsilons.tolist()]
+            truth: np.array(
+                [real_epsilon(e, truth=truth, n=len(scores)) for e in self.epsilons.tolist()]
             )
-            for t in TRUTHS
+            for truth in ERR
         }
 
     def printed(self) -> Lines:
         """Against the claimed ε, as in the paper."""
         lines = [
-            Line("EM", self.epsilons, self.plain, "em", markers=4),
-            Line("PF", self.epsilons, self.flip, "pf", markers=4),
-            *response_lines(self.epsilons, self.mixed, markers=4),
+            EM.line(self.epsilons, self.plain, markers=4),
+            PF.line(self.epsilons, self.flip, markers=4),
+            *(each.line(self.epsilons, self.mixed[t], markers=4) for t, each in ERR.items()),
         ]
         note = self.found.note
         return error_panel(self.found.title, self.epsilons, lines, note=note, x="claimed ε")
@@ -74,11 +70,10 @@ class _Curves:
         """Against the ε that is spent: the private mechanism reaches any error far to the left."""
         furthest = max(float(ys.max()) for ys in self.spent.values())
         epsilons = np.geomspace(float(self.epsilons[0]), furthest, 60)
-        flip = errors(PermuteAndFlip, self.scores, epsilons)
         least = 0.9 * min(float(ys.min()) for ys in self.mixed.values())
         lines = [
-            Line("PF", epsilons, flip, "pf", markers=4),
-            *response_lines(self.spent, self.mixed, markers=4),
+            PF.error_line(self.scores, epsilons, markers=4),
+            *(each.line(self.spent[t], self.mixed[t], markers=4) for t, each in ERR.items()),
         ]
         x = Axis("real ε", log=True, domain=(float(epsilons[0]), furthest * 1.3))
         y = Axis("expected error", log=True, domain=(least, 1.2 * float(self.plain.max())))
@@ -89,24 +84,24 @@ def _five(drawing: Drawing, scores_of: ScoresOf) -> None:
     curves = [_Curves(each, scores_of(each.counts), drawing.scope) for each in drawing.histograms]
     drawing.row(*(curve.printed() for curve in curves))
     drawing.row(*(curve.really() for curve in curves))
-    most = {t: max(float((c.plain / c.mixed[t]).max()) for c in curves) for t in TRUTHS}
-    least = {t: min(float((c.flip / c.mixed[t]).min()) for c in curves) for t in ("0.5", "0.75")}
+    most = {t: max(float((c.plain / c.mixed[t]).max()) for c in curves) for t in ERR}
+    least = {t: min(float((c.flip / c.mixed[t]).min()) for c in curves) for t in (0.5, 0.75)}
     drawing.statement(
         "EM/ERR",
         paper="up to 1/(1 − π): 1.33, 2, 4",
         ours=", ".join(f"{shown(value)} (coin {truth})" for truth, value in most.items()),
-        holds=all(abs(value * (1 - float(truth)) - 1) < 1e-6 for truth, value in most.items()),
+        holds=all(abs(value * (1 - truth) - 1) < 1e-6 for truth, value in most.items()),
         remark="exactly that wherever the top set holds one bin",
     )
     drawing.statement(
         "PF/ERR for a coin of ½ or more",
         paper="at least 1/(2(1 − π)): 1, 2",
         ours=", ".join(f"at least {shown(value)} (coin {truth})" for truth, value in least.items()),
-        holds=all(value * 2 * (1 - float(truth)) > 1 - 1e-9 for truth, value in least.items()),
+        holds=all(value * 2 * (1 - truth) > 1 - 1e-9 for truth, value in least.items()),
         remark="because EM/PF is at most 2",
     )
-    spent = min(float(curve.spent["0.75"].min()) for curve in curves)
-    matched = [expected_error(member(PermuteAndFlip, spent), curve.scores) for curve in curves]
+    spent = min(float(curve.spent[0.75].min()) for curve in curves)
+    matched = [expected_error(PF.at(spent), curve.scores) for curve in curves]
     drawing.added(
         "real ε of ERR ¾ with 1024 bins",
         ours=f"at least {spent:.3g}, whatever the claimed ε",
@@ -128,36 +123,33 @@ def _bars(drawing: Drawing, scores_of: ScoresOf, what: str) -> None:
     """Errors at the ε where EM errs by 100, and what that ε really is for each coin."""
     names = [each.name for each in drawing.histograms]
     every = [scores_of(each.counts) for each in drawing.histograms]
-    claimed = [epsilon_for(Exponential, scores, expected_error=100) for scores in every]
-    spent = {t: [real_epsilon(e, truth=float(t), n=1024) for e in claimed] for t in TRUTHS}
+    claimed = [epsilon_for(EM.family, scores, expected_error=100) for scores in every]
+    spent = {t: [real_epsilon(e, truth=t, n=1024) for e in claimed] for t in ERR}
 
-    def at(family: Family, epsilons: list[float]) -> list[float]:
+    def at(contender: Contender, epsilons: list[float]) -> list[float]:
         pairs = zip(epsilons, every, strict=True)
-        return [expected_error(member(family, e), scores) for e, scores in pairs]
+        return [expected_error(contender.at(e), scores) for e, scores in pairs]
 
-    flip, matched = at(PermuteAndFlip, claimed), at(PermuteAndFlip, spent["0.75"])
-    mixed = {t: at(response(t), claimed) for t in TRUTHS}
-    looks = [look for _, look in TRUTHS.values()]
-
-    def bars(
-        title: str,
-        y: Axis,
-        values: dict[str, list[float]],
-        coins: dict[str, list[float]],
-        height: int,
-    ) -> Bars:
-        series = values | {TRUTHS[truth][0]: row for truth, row in coins.items()}
-        first = ("em", "pf") if len(values) == 2 else ("bound",)
-        shades = (*first, *looks)
-        return Bars(title, y, names, series, shades, note=drawing.note, width=620, height=height)
-
-    others = {"EM": [100.0] * len(names), "PF": flip}
-    y = Axis("expected error")
-    drawing.row(bars(f"{what}: expected error, as printed", y, others, mixed, 220))
-    y = Axis("ε", log=True, domain=(1e-4, 100.0))
-    drawing.row(bars("ε: claimed, and really spent by ERR", y, {"claimed": claimed}, spent, 200))
-    most, least = 100 / min(mixed["0.75"]), 100 / max(mixed["0.75"])
-    worst = min(one / other for one, other in zip(flip, mixed["0.75"], strict=True))
+    flip, matched = at(PF, claimed), at(PF, spent[0.75])
+    mixed = {t: at(each, claimed) for t, each in ERR.items()}
+    errors = {"EM": [100.0] * len(names), "PF": flip} | {ERR[t].label: mixed[t] for t in ERR}
+    costs = {"claimed": claimed} | {ERR[t].label: spent[t] for t in ERR}
+    looks = [each.look for each in ERR.values()]
+    for title, y, series, shades, height in (
+        (f"{what}: expected error, as printed", Axis("expected error"), errors, ("em", "pf"), 220),
+        (
+            "ε: claimed, and really spent by ERR",
+            Axis("ε", log=True, domain=(1e-4, 100.0)),
+            costs,
+            ("bound",),
+            200,
+        ),
+    ):
+        shown_as = (*shades, *looks)
+        size = {"width": 620, "height": height}
+        drawing.row(Bars(title, y, names, series, shown_as, note=drawing.note, **size))
+    most, least = 100 / min(mixed[0.75]), 100 / max(mixed[0.75])
+    worst = min(one / other for one, other in zip(flip, mixed[0.75], strict=True))
     drawing.statement(
         "ERR ¾ against EM, and against PF",
         paper="4 times, and at least 2 times more accurate",
@@ -167,7 +159,7 @@ def _bars(drawing: Drawing, scores_of: ScoresOf, what: str) -> None:
     drawing.added(
         "permute-and-flip at the ε that ERR ¾ really spends",
         ours=f"errs by at most {shown(max(matched))}",
-        remark=f"ERR ¾ errs by 25 and spends at least {min(spent['0.75']):.3g}",
+        remark=f"ERR ¾ errs by 25 and spends at least {min(spent[0.75]):.3g}",
     )
     drawing.remark(_WHOLE_COST)
 

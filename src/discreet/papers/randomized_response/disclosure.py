@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -16,11 +17,20 @@ from discreet.papers.catalogue import claims_of, figure
 from discreet.papers.figure import Axis, Drawing, Floats, Line, Lines, shown
 from discreet.papers.findings import Finding, Scope, consistent, established, refuted, unless
 from discreet.papers.permute_and_flip.algorithms import distribution_with_replacement
-from discreet.papers.problems import Number, Problem, balls, lattice, neighbours
+from discreet.papers.problems import Law, Number, Problem, balls, lattice, neighbours
 from discreet.papers.randomized_response.algorithms import chain, lemma_1
 from discreet.scores import Scores
 
 claim = claims_of("exponential-randomized-response")
+
+
+_RESPONSE: Law = partial(lemma_1, truth=Fraction(3, 4), reading=chain)
+
+
+def _posterior_in(worlds: Sequence[tuple[int, ...]], law: Law, epsilon: Fraction) -> Number:
+    """The largest belief in one of two worlds, held equally possible, that an answer can give."""
+    chances = zip(*(law(Problem(scores, epsilon=epsilon)) for scores in worlds), strict=True)
+    return max((max(pair, key=float) / sum(pair, ball_of(0)) for pair in chances), key=float)
 
 
 def _bound(worlds: int, epsilon: Fraction, *, steps: int = 1) -> Number:
@@ -42,13 +52,7 @@ def _theorem_2(scope: Scope) -> Finding:
         posterior = second / (first + second)
         too_high = bool(posterior > _bound(2, one))
         established(posterior <= _bound(2, one, steps=2), "two steps suffice")
-        response = [
-            lemma_1(Problem(scores, epsilon=Fraction(1, 10)), truth=Fraction(3, 4), reading=chain)[
-                1
-            ]
-            for scores in ((5, 3, 1), (5, 4, 1))
-        ]
-        own = response[1] / (response[0] + response[1])
+        own = _posterior_in(((5, 3, 1), (5, 4, 1)), _RESPONSE, Fraction(1, 10))
         own_too_high = bool(own > _bound(2, Fraction(1, 10)))
         established(_holds_for_neighbouring_worlds(scope), "neighbouring worlds obey it")
     if not too_high or not own_too_high:
@@ -94,17 +98,9 @@ def _lemma_3(_scope: Scope) -> Finding:
     with balls():
         for name, law in (
             ("exponential", distribution_with_replacement),
-            ("randomized response", partial(lemma_1, truth=Fraction(3, 4), reading=chain)),
+            ("randomized response", _RESPONSE),
         ):
-            chances = [law(Problem(scores, epsilon=epsilon)) for scores in worlds]
-            risks[name] = max(
-                (
-                    pair[k] / (pair[0] + pair[1])
-                    for pair in zip(*chances, strict=True)
-                    for k in (0, 1)
-                ),
-                key=float,
-            )
+            risks[name] = _posterior_in(worlds, law, epsilon)
         worse = bool(risks["randomized response"] > risks["exponential"])
         outside = bool(risks["randomized response"] > _bound(2, epsilon))
     if not (worse and outside):

@@ -18,7 +18,7 @@ from discreet.audit import Regular, audit
 from discreet.audit.losses import PureLoss
 from discreet.audit.relations import Relation
 from discreet.guarantees import PureDP
-from discreet.mechanisms import ExponentialRandomizedResponse
+from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
 from discreet.numbers.balls import ball_of
 from discreet.numbers.exact import Exact
 from discreet.papers.catalogue import claims_of
@@ -233,7 +233,7 @@ def _section_3c(_scope: Scope) -> Finding:
 _CLAIM: Exact = math.inf  # only the measurement is used, nothing is compared with it
 
 
-def loss_at(mechanism: ExponentialRandomizedResponse, scores: Scores) -> float:
+def loss_at(mechanism: Mechanism, scores: Scores) -> float:
     """The largest loss found between these scores (Δ = 1) and a neighbour of them. **Not private**.
 
     Neighbours: one person more or less moves scores in one direction, by at most Δ. Tried are those of the
@@ -245,6 +245,7 @@ def loss_at(mechanism: ExponentialRandomizedResponse, scores: Scores) -> float:
         >>> round(loss_at(ExponentialRandomizedResponse(epsilon=1, truth="0.5"), stairs), 2)
         21.75
     """
+    assert isinstance(mechanism, ExponentialRandomizedResponse)
     values = np.asarray(scores.values, dtype=np.float64)
     rows = [Relation(monotonic=True).structured(values, 1.0)]
     ranking = np.argsort(-values, kind="stable")

@@ -14,19 +14,19 @@ from discreet.analysis import (
     worst_case_lower_bound,
 )
 from discreet.analysis.worst_case import missed_chance
-from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
+from discreet.mechanisms import Mechanism
 from discreet.papers.catalogue import claims_of, figure
 from discreet.papers.figure import (
+    EM,
+    ERR,
     KEY,
+    PF,
     STATED,
-    TRUTHS,
     Axis,
     Drawing,
     Floats,
     Line,
     Lines,
-    response_lines,
-    responses,
     shown,
 )
 from discreet.papers.findings import Scope
@@ -64,20 +64,16 @@ def _figure_7(drawing: Drawing) -> None:
     near = np.linspace(0, 4, drawing.scope.size(full=40, quick=16))
     gaps = np.unique(np.concatenate([far, near, [1.0, np.nextafter(1.0, 2.0)]]))
     spent = real_epsilon(0.1, truth=0.75, n=10)
-    flip = _errors(PermuteAndFlip(epsilon=STATED), 10, gaps)
-    plain = _errors(Exponential(epsilon=STATED), 10, gaps)
-    mixed = {truth: _errors(response, 10, gaps) for truth, response in responses().items()}
-    matched = _errors(PermuteAndFlip(epsilon=spent), 10, gaps, scale=2 / spent)
+    flip, plain = (_errors(each.at(STATED), 10, gaps) for each in (PF, EM))
+    mixed = {truth: _errors(each.at(STATED), 10, gaps) for truth, each in ERR.items()}
+    matched = _errors(PF.at(spent), 10, gaps, scale=2 / spent)
     labelled = [
-        line
-        for place, truth in enumerate(TRUTHS)
-        for line in response_lines(
-            -gaps, {truth: mixed[truth]}, at=-80.0 - 10 * place, shift=(-40.0, -6.0)
-        )
+        each.line(-gaps, mixed[truth], at=-80.0 - 10 * place, shift=(-40.0, -6.0))
+        for place, (truth, each) in enumerate(ERR.items())
     ]
     v, error = Axis("v", domain=(-200.0, 0.0)), Axis("expected error")
-    other = Line("EM", -gaps, plain, "em", at=-75.0, shift=(-26.0, -6.0))
-    own = Line("PF", -gaps, flip, "pf", at=-20.0, shift=(6.0, -6.0))
+    other = EM.line(-gaps, plain, at=-75.0, shift=(-26.0, -6.0))
+    own = PF.line(-gaps, flip, at=-20.0, shift=(6.0, -6.0))
     equal = Line(f"PF at ε = {spent:.2f}", -gaps, matched, "pf matched", at=-110.0)
     drawing.row(
         Lines("against EM, n = 10", v, error, [other, *labelled]),
@@ -86,8 +82,8 @@ def _figure_7(drawing: Drawing) -> None:
     top, within = _ratio_panels(drawing, gaps[1:])
     drawing.row(_spent_panel(drawing.scope, spent))
     out = gaps > 1
-    always = all(bool((mixed[truth][out] < plain[out]).all()) for truth in TRUTHS)
-    beats = all(bool((mixed[truth][out] <= flip[out]).all()) for truth in ("0.5", "0.75"))
+    always = all(bool((ys[out] < plain[out]).all()) for ys in mixed.values())
+    beats = all(bool((mixed[truth][out] <= flip[out]).all()) for truth in (0.5, 0.75))
     drawing.statement(
         "ERR against EM (coin ≥ ¼) and PF (coin ≥ ½), v < −Δ",
         paper="always better",
@@ -95,7 +91,7 @@ def _figure_7(drawing: Drawing) -> None:
         holds=always and beats,
     )
     inside = (gaps > 0) & (gaps <= 1)
-    excess, at = max(zip(mixed["0.75"][inside] / plain[inside], gaps[inside], strict=True))
+    excess, at = max(zip(mixed[0.75][inside] / plain[inside], gaps[inside], strict=True))
     drawing.statement(
         "ERR ¾ against EM, −Δ ≤ v < 0",
         paper="always better",
@@ -125,7 +121,7 @@ def _figure_7(drawing: Drawing) -> None:
         "real ε of ERR ¾ with 10 candidates",
         ours=f"at least {spent:.3g} instead of 0.1",
         remark=f"at that ε the largest error of permute-and-flip here is {matched.max():.2f}, "
-        f"that of ERR ¾ {mixed['0.75'].max():.2f}",
+        f"that of ERR ¾ {mixed[0.75].max():.2f}",
     )
     drawing.remark(
         "The paper does not say which curves its two upper panels hold; ours compare with one "
@@ -146,10 +142,11 @@ def _ratio_panels(drawing: Drawing, gaps: Floats) -> tuple[Ratios, Ratios]:
     top: Ratios = {}
     within: Ratios = {}
     panels = []
-    for name, family in (("EM", Exponential), ("PF", PermuteAndFlip)):
+    for each in (EM, PF):
+        name = each.label
         lines: list[Line] = []
         for look, n in zip("123", (3, 10, 100), strict=True):
-            ratio = _errors(family(epsilon=STATED), n, gaps) / _errors(responses()["0.75"], n, gaps)
+            ratio = _errors(each.at(STATED), n, gaps) / _errors(ERR[0.75].at(STATED), n, gaps)
             top[name, n] = float(ratio.max())
             within[name, n] = float(ratio[gaps <= 1].min())
             lines.append(Line(f"n = {n}", -gaps, ratio, look, at=-35.0 - 8 * len(lines)))
@@ -163,13 +160,17 @@ def _spent_panel(scope: Scope, spent: float) -> Lines:
     """The loss at the scores of the figure, along v, below what other scores with 10 candidates lose."""
     gaps = np.linspace(0, 6, scope.size(full=49, quick=17))
     every = [Scores([0.0, *[-gap] * 9], sensitivity=1) for gap in gaps.tolist()]
-    losses = {
-        truth: np.array([loss_at(response, scores) for scores in every])
-        for truth, response in responses().items()
-    }
     flat = np.array([-6.0, 0.0])
     lines = [
-        *response_lines(-gaps, losses, at=-1.9, shift=(-54.0, 0.0)),
+        *(
+            each.line(
+                -gaps,
+                np.array([loss_at(each.at(STATED), scores) for scores in every]),
+                at=-1.9,
+                shift=(-54.0, 0.0),
+            )
+            for each in ERR.values()
+        ),
         Line("claimed: 0.1", flat, np.full(2, 0.1), "bound", at=-6.0),
         Line(
             "ERR ¾ on other scores",
@@ -207,30 +208,30 @@ def _figure_8(drawing: Drawing) -> None:
     plain, flip, upper, lower, stairs, spent = (
         np.array([error(size) for size in sizes])
         for error in (
-            partial(worst_case_error, Exponential(epsilon=STATED)),
-            partial(worst_case_error, PermuteAndFlip(epsilon=STATED)),
+            partial(worst_case_error, EM.at(STATED)),
+            partial(worst_case_error, PF.at(STATED)),
             partial(expected_error_bound, STATED),
             partial(worst_case_lower_bound, STATED),
             _stairs_error,
             lambda size: real_epsilon(0.1, truth=0.75, n=size),
         )
     )
-    family = {
-        truth: np.array([_errors(response, size, gaps).max() for size in sizes])
-        for truth, response in responses().items()
-    }
-    own = family["0.75"]
+    family = [
+        each.line(n, np.array([_errors(each.at(STATED), size, gaps).max() for size in sizes]))
+        for each in ERR.values()
+    ]
+    own = family[-1].ys
     pairs = zip(spent.tolist(), sizes, strict=True)
-    matched = np.array([worst_case_error(PermuteAndFlip(epsilon=e), size) for e, size in pairs])
+    matched = np.array([worst_case_error(PF.at(e), size) for e, size in pairs])
     printed = [
-        Line("EM", n, plain, "em"),
-        Line("PF", n, flip, "pf"),
-        *response_lines(n, family),
+        EM.line(n, plain),
+        PF.line(n, flip),
+        *family,
         Line("upper", n, upper, "bound"),
         Line("lower", n, lower, "bound"),
     ]
     really = [
-        Line("PF", n, flip, "pf", at=3.0),
+        PF.line(n, flip, at=3.0),
         Line("ERR ¾, on (v, …, v, 0)", n, own, "err75", at=150.0, shift=(-30.0, 14.0)),
         Line("ERR ¾, on a staircase", n, stairs, "err elsewhere", at=100.0, shift=(-120.0, -10.0)),
         Line("PF at the real ε of ERR ¾", n, matched, "pf matched", at=12.0, shift=(-20.0, -20.0)),
@@ -269,4 +270,4 @@ def _figure_8(drawing: Drawing) -> None:
 
 
 def _stairs_error(n: int) -> float:
-    return expected_error(responses()["0.75"], Scores(list(range(n, 0, -1)), sensitivity=1))
+    return expected_error(ERR[0.75].at(STATED), Scores(list(range(n, 0, -1)), sensitivity=1))
