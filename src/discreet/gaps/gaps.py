@@ -240,10 +240,13 @@ class Gaps:
         worse = np.less if self._largest_is_best else np.greater
         return worse(self._values[indices], self.threshold(level))
 
-    def blocks(self) -> tuple[int, Indices, Floats]:
-        """How wide a block is, where each starts, and γ of its best; the last may reach beyond the end."""
+    def blocks(self, *, narrow: bool = False) -> tuple[int, Indices, Floats]:
+        """How wide a block is, where each starts, and γ of its best; the last may reach beyond the end.
+
+        Narrow blocks, which few scores have anyway, take another pass.
+        """
         width, bests = self._block_size, self._block_bests
-        if bests is None:
+        if bests is None or narrow:
             width = min(self.size, _NARROW)
             bests = self._bests(width)
         starts = np.arange(0, self.size, width)

@@ -26,7 +26,7 @@ from discreet.numbers.exact import refuse
 Words: TypeAlias = NDArray[np.uint64]
 """Unsigned words; a source may give 8 and 32 bits in a type of just that size."""
 
-KERNEL_BYTES = 3072
+KERNEL_BYTES = 8192
 """What one source takes straight from the kernel before it turns to the cipher."""
 
 _SHORT: dict[int, Any] = {8: np.dtype("u1"), 32: np.dtype("<u4")}

@@ -53,7 +53,8 @@ class Tuning:
         near_enough: they are made if one of the first met a gap of at most this.
         flipped_up_to: of so many candidates all coins are flipped, if visits are in vain.
         proposals: how many proposals are made in each round, and in every one after these.
-        heavy: so many blocks, if there are no more of the best ones, are cut into parts.
+        cut_from: blocks of at least so many candidates may be cut into parts.
+        heavy: they are if the best of a block weighs more than that of all blocks together over this.
         cells: about how many cells of equal chance the blocks may have from which proposals come; at least
             four for each block.
         overdraw: proposals made for each draw still missing, when many are drawn.
@@ -77,6 +78,7 @@ class Tuning:
     near_enough: float = 5.5
     flipped_up_to: int = 1 << 14
     proposals: tuple[int, ...] = (512, 2048)
+    cut_from: int = 1024
     heavy: float = 32.0
     cells: int = 1 << 12
     overdraw: int = 4

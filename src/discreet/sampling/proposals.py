@@ -30,7 +30,9 @@ _MOST_WAITS = 1 << 16
 _LONGEST_WAIT = 16.0
 _LATEST = 32.0
 _SMALLEST = 24
-_HEAVY = 1.0
+# If more blocks than this are heavy, all blocks of up to so many candidates are made narrow instead.
+_FEW_HEAVY = 2
+_NARROW_UP_TO = 1 << 17
 _HALVINGS = 4
 _PARTS = 1 << _HALVINGS
 _HALVES = 0.5 ** np.arange(256)
@@ -77,11 +79,15 @@ class BoundedBlocks:
     def __init__(self, gaps: Gaps, tuning: Tuning, *, lowered: int = 0) -> None:
         self._width, self._starts, gammas = gaps.blocks()
         self._size = gaps.size
-        # A block whose best outweighs that of most others together is cut into parts.
-        weights = np.exp(-gammas)
-        limit = float(np.add.reduce(weights)) / tuning.heavy
-        heavy = (weights[: gaps.size // self._width] > limit).nonzero()[0]
-        parts = len(heavy) * _PARTS if not self._width % _PARTS else 0
+        parts = 0
+        if self._width >= tuning.cut_from and not self._width % _PARTS:
+            weights = np.exp(-gammas)
+            limit = float(np.add.reduce(weights)) / tuning.heavy
+            heavy = (weights[: gaps.size // self._width] > limit).nonzero()[0]
+            if len(heavy) > _FEW_HEAVY and gaps.size <= _NARROW_UP_TO:
+                self._width, self._starts, gammas = gaps.blocks(narrow=True)
+            else:
+                parts = len(heavy) * _PARTS
         if parts:
             starts = self._starts[heavy]
             gammas[heavy] = FARTHEST_GAP
