@@ -45,12 +45,12 @@ def escape(text: str) -> str:
     return html_escape(visible(text))
 
 
-def card(title: str, *parts: str, note: str = "") -> str:
+def card(title: str, *parts: str, note: str = "", colour: str = "#888") -> str:
     """A titled block; ``title`` and ``note`` are text, ``parts`` are HTML."""
     style = "opacity:.75;font-size:90%;margin-top:6px"
     footer = f'<div style="{style}">{escape(note)}</div>' if note else ""
     return (
-        '<div style="border-left:3px solid #888;padding:4px 12px;margin:4px 0">'
+        f'<div style="border-left:3px solid {colour};padding:4px 12px;margin:4px 0">'
         f"<strong>{escape(title)}</strong>{''.join(parts)}{footer}</div>"
     )
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.distribution.coin_flips import unbeaten
 from discreet.errors import ParameterError, ScoresError
 from discreet.guarantees import Guarantee, Proof, PureDP
 from discreet.mechanisms import PermuteAndFlip
@@ -164,22 +164,18 @@ class LazyPermuteAndFlip:
     def expected_evaluations(self, scores: Scores) -> float:
         """The mean number of calls of the score function on these scores. **Not private**.
 
-        Candidate r is evaluated if nobody before it, the stand-in included, was heads:
-        Σ_r ∫₀¹ (1−u) Π_{t≠r} (1 − u·p_t) du.
+        Candidate r is evaluated if nobody before it, the stand-in included, was heads: these chances are
+        those of permute-and-flip over its coin, and here they are added up.
 
         Example:
             >>> lazy = LazyPermuteAndFlip(epsilon=1, bound=0, sensitivity=1, monotonic=True)
             >>> round(lazy.expected_evaluations(Scores([0] * 99, sensitivity=1)), 10)
             0.99
         """
-        gaps = [float(self._gap(Fraction(value)) / self._scale) for value in scores.values.tolist()]
-        coins, counts = np.unique(np.exp(-np.array(gaps)), return_counts=True)
-        total = 0.0
-        for nodes, weights in _panels(float(coins @ counts) + 1):
-            tails = 1 - nodes[:, None] * coins
-            alive = (1 - nodes) * np.exp(np.log(tails) @ counts)
-            total += float(weights @ (alive * ((1 / tails) @ counts)))
-        return total
+        behind = (self._gap(Fraction(value)) / self._scale for value in scores.values.tolist())
+        gaps = np.array([0.0, *map(float, behind)])  # the stand-in first
+        chances = unbeaten(np.exp(-gaps), lambda which: -np.expm1(-gaps[which]))
+        return float(chances[1:].sum())
 
 
 def _exact(value: object) -> Fraction:
@@ -222,15 +218,6 @@ def _random_order(count: int, bits: Bits) -> Iterator[int]:
         chosen = place + uniform_below(bits, count - place)
         yield moved.get(chosen, chosen)
         moved[chosen] = moved.get(place, place)
-
-
-def _panels(rate: float) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
-    """Gauss–Legendre nodes on [0, 1], dense near zero where e^(−rate·u) has its mass."""
-    nodes, weights = np.polynomial.legendre.leggauss(24)
-    inner = (edge for edge in (2.0**power / rate for power in range(-1, 60)) if edge < 1)
-    for left, right in pairwise([0.0, *inner, 1.0]):
-        width = right - left
-        yield left + width * (nodes + 1) / 2, weights * width / 2
 
 
 explain(globals())

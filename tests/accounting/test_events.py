@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
@@ -46,6 +47,7 @@ def test_a_release_is_an_event() -> None:
         {"neighbours": 3},
         {"parameters": {"bits": scripted(1)}},
         {"parameters": [1]},
+        {"parameters": {"": 1}},
     ],
 )
 def test_wrong_fields_are_refused(wrong: dict[str, object]) -> None:
@@ -95,6 +97,12 @@ def test_many_rows_cost_what_a_person_can_touch() -> None:
     for wrong in (0, -1, 1.5, None, "2", True):
         with pytest.raises(ParameterError, match="rows_per_person"):
             Event.of_each(mechanism, sensitivity=1, rows_per_person=wrong)  # type: ignore[arg-type]
+
+
+def test_all_but_the_guarantee_is_named_and_events_with_parameters_are_hashed() -> None:
+    for field in dataclasses.fields(Event)[1:]:
+        assert field.kw_only, field.name
+    assert hash(Event(PureDP(1), parameters={"k": 1})) == hash(Event(PureDP(1)))
 
 
 def test_a_guarantee_is_an_event() -> None:

@@ -236,15 +236,27 @@ def test_reports() -> None:
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
+def test_a_subclass_is_audited_by_its_own_probabilities(name: str) -> None:
+    """It inherits logarithms and balls that are another law's."""
+    honest = mechanism_named(name, epsilon=1)
+
+    class Argmax(type(honest)):  # type: ignore[misc]  # every class of the register
+        def probabilities(self, scores: Scores) -> Any:
+            return np.eye(len(scores))[int(np.argmax(scores.values))]
+
+    assert audit(Argmax(**honest.parameters()), PureDP(1), n=2, starts=0).status == "refuted"
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
 def test_a_subclass_is_not_what_was_proved(name: str) -> None:
     """One that returns the best of seven candidates or more is refuted by nothing tried at n = 2."""
     honest = mechanism_named(name, epsilon=1)
 
     class Argmax(type(honest)):  # type: ignore[misc]  # every class of the register
-        def log_probabilities(self, scores: Scores) -> Any:
+        def probabilities(self, scores: Scores) -> Any:
             if len(scores) < 7:
-                return honest.log_probabilities(scores)
-            return np.log(np.eye(len(scores))[int(np.argmax(scores.values))] + 1e-300)
+                return honest.probabilities(scores)
+            return np.eye(len(scores))[int(np.argmax(scores.values))]
 
     claim = honest.promise_at(Fraction(1))
     if not isinstance(claim, ApproxDP):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.analysis import threshold_errors
+from discreet.analysis import error_bound, threshold_errors
 from discreet.desk.accuracy import accuracy
 from discreet.desk.owner_file import Column, SharedTable
 from discreet.desk.shapes import question_from
@@ -53,6 +54,19 @@ def test_the_first_k_fall_short_by_no_more(k: int) -> None:
         return joint_first(scores.values, k, scale=Fraction(2), bits=bits)
 
     assert sum(max(chosen()) >= k for _ in range(400)) < 60
+
+
+@pytest.mark.parametrize(("k", "ways", "moved"), [(2, 40, 2), (12, math.perm(40, 12), 2)])
+def test_the_sentence_is_of_the_method_that_will_be_used(k: int, ways: int, moved: int) -> None:
+    bound = error_bound(1, ways, with_probability="0.95", sensitivity=moved, monotonic=True)
+    assert _people(_words(_LISTED, kind="top_k", k=k)) == math.ceil(bound)
+
+
+def test_counts_beside_the_answer_leave_less_for_the_choice() -> None:
+    """A quarter of ε is for the count of the winner, a tenth for how many people there are."""
+    alone = _words(_LISTED, kind="mode", epsilon="0.27")
+    beside = _words(_LISTED, kind="mode", epsilon="0.4", with_count=True, with_people=True)
+    assert beside == alone
 
 
 def test_a_first_crossing_is_right_with_such_a_margin() -> None:

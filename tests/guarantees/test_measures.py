@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import math
 import pickle
@@ -198,6 +199,14 @@ def test_figures_in_words_are_never_too_small(epsilon: Fraction) -> None:
     words = PureDP(epsilon).in_words()
     figure = Fraction(words.rpartition("= ")[2].rstrip(").").rstrip())
     assert epsilon <= figure <= epsilon * Fraction(1002, 1000)
+
+
+@pytest.mark.parametrize(
+    "promise", [*(measure(1) for measure in ONE_NUMBER), ApproxDP(1, "0.01")], ids=repr
+)
+def test_the_sentence_is_for_one_person_unless_another_number_is_given(promise: Guarantee) -> None:
+    assert promise.in_words() == promise.in_words(1) != promise.in_words(2)
+    assert inspect.signature(Guarantee.in_words).parameters["people"].default == 1
 
 
 @pytest.mark.parametrize("measure", ONE_NUMBER)

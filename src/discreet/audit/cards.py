@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 
 from discreet.audit.verdicts import Verdict, Witness
+from discreet.displays import card, paragraph, table
 from discreet.numbers.printing import measured
 
 _WIDTH = 16
@@ -90,34 +89,14 @@ def text_card(verdict: Verdict) -> str:
 
 def html_card(verdict: Verdict) -> str:
     """The whole verdict as self-contained HTML."""
-    colour = _COLOURS.get(verdict.status, "#444")
-    parts = [
-        f'<div style="border-left:4px solid {colour};padding:.5em 1em;font-family:sans-serif">',
-        f'<strong style="color:{colour}">{escape(headline(verdict))}</strong>',
-        f"<div>{escape(figures(verdict))}</div>",
-    ]
+    parts = [paragraph(figures(verdict))]
     pair = verdict.worst
     if pair is not None:
-        parts.append(f"<div>{escape(str(pair))}</div><table>")
-        for place, (first, second) in enumerate(
-            zip(pair.probabilities, pair.neighbour_probabilities, strict=True)
-        ):
-            if place < 2 * _MOST_BARS or place == pair.outcome:
-                mark = " ◀" if place == pair.outcome else ""
-                drawn = _html_bars(first, second, colour)
-                answer = escape(pair.answer(place))
-                parts.append(f"<tr><td>answer {answer}{mark}</td><td>{drawn}</td></tr>")
-        parts.append("</table>")
-    parts += [
-        f"<div>{escape(explanation(verdict))}</div>",
-        f"<small>{escape(verdict.coverage)}; {verdict.seconds:.1f} s</small></div>",
-    ]
-    return "".join(parts)
-
-
-def _html_bars(first: float, second: float, colour: str) -> str:
-    return "".join(
-        f'<div style="background:{shade};width:{max(1.0, 200 * value):.0f}px;height:.6em;margin:1px" '
-        f'title="{value:.6g}"></div>'
-        for value, shade in ((first, colour), (second, "#888"))
+        parts += [paragraph(str(pair)), table(("", "scores", "neighbour"), bars(pair))]
+    return card(
+        headline(verdict),
+        *parts,
+        paragraph(explanation(verdict)),
+        note=f"{verdict.coverage}; {verdict.seconds:.1f} s",
+        colour=_COLOURS[verdict.status],
     )

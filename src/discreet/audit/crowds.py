@@ -92,9 +92,6 @@ def _against(
     levels: tuple[tuple[float, int], ...], relation: Relation, delta: float
 ) -> Iterator[Crowd]:
     """A block, one member of it, or the top of the ranking against the rest."""
-    ways = [(delta, 0.0), (0.0, delta)]
-    if not relation.monotonic:
-        ways = [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]
     pieces: list[tuple[float, int]] = []
     places: list[int] = []
     for place, (value, count) in enumerate(levels):
@@ -102,16 +99,12 @@ def _against(
         pieces += split
         places += [place] * len(split)
     moved = [{place} for place in range(len(pieces))]
-    moved += [
-        {piece for piece, place in enumerate(places) if place <= last}
-        for last in range(len(levels))
-    ]
-    moved += [
-        {piece for piece, place in enumerate(places) if place == one} for one in range(len(levels))
-    ]
+    for level in range(len(levels)):
+        moved.append({piece for piece, place in enumerate(places) if place <= level})
+        moved.append({piece for piece, place in enumerate(places) if place == level})
     whole = set(range(len(pieces)))
     for members in {frozenset(part) for part in moved if part != whole}:
-        for inside, outside in ways:
+        for inside, outside in relation.ways(delta):
             yield merged(
                 [
                     (value, value + (inside if piece in members else outside), count)

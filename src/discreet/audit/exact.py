@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.audit.inputs import Found, Inputs, InputSearch
 from discreet.audit.losses import Loss, as_float, exceeds, loss_for
 from discreet.audit.regularity import Regular, audit_regularity
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
 from discreet.audit.search import Pair, Progress, Search, silent
 from discreet.audit.sequences import StreamSubject, audit_stream
 from discreet.audit.subjects import BITS, FLOATS, Subject
+from discreet.audit.tables import Found, Inputs, InputSearch
 from discreet.audit.verdicts import Verdict, Witness, in_blocks, plain
 from discreet.errors import ParameterError
-from discreet.guarantees import ZCDP, ApproxDP, Guarantee, LaplaceDominated
+from discreet.guarantees import ApproxDP, Guarantee, LaplaceDominated
 from discreet.mechanisms.mechanism import facts_of
 from discreet.numbers.balls import precision
 from discreet.numbers.exact import float_up, positive_distance, refuse, whole
@@ -124,7 +124,10 @@ def audit(
         ]
         _run(searches, sizes, 3 * starts if thorough else starts, tell, in_crowds=n is None)
         stages = [stage for search in searches for stage in search.stages]
-        checked = _worst_scores(prepared, loss, searches)
+        by_pair = {pair: search.relation for search in searches for pair in search.found}
+        checked = [
+            certify(prepared, loss, pair, by_pair[pair]) for pair in doubtful(loss, list(by_pair))
+        ]
     else:
         search = InputSearch(prepared, loss, inputs, thorough)
         for number, stage in enumerate(search.run(starts)):
@@ -185,12 +188,8 @@ def relations_for(monotonic: bool | None, neighbours: Neighbours | None) -> list
 
 
 def _epsilon_of(claim: Guarantee | Regular) -> Fraction | None:
-    exact = getattr(claim, "exact", None)
-    if isinstance(claim, ApproxDP):
-        exact = claim.exact[0]
-    if isinstance(claim, ZCDP) or not isinstance(exact, Fraction) or exact == 0:
-        return None
-    return exact
+    epsilon = claim.figures.get("epsilon") if isinstance(claim, Guarantee) else None
+    return epsilon if isinstance(epsilon, Fraction) and epsilon else None
 
 
 def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> float:
@@ -207,11 +206,8 @@ def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> floa
 
 def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
     """About the noise scale that the claim asks for: gaps beyond a few of these are all alike."""
-    cost = (
-        float(claim.exact[0]) if isinstance(claim, ApproxDP) else float(getattr(claim, "exact", 1))
-    )
-    if isinstance(claim, ZCDP):
-        cost = math.sqrt(2 * cost)
+    figures = claim.figures
+    cost = math.sqrt(2 * figures["rho"]) if "rho" in figures else float(figures["epsilon"])
     distance = float(sensitivity) * (1 if relation.monotonic else 2)
     return distance / min(max(cost, 1e-3), 1e3)
 
@@ -235,13 +231,6 @@ def doubtful(loss: Loss, found: list[F]) -> list[F]:
     ranked = sorted(found, key=lambda pair: -pair.value)[:5]
     edge = float(loss.claimed) * (1 - 1e-12)
     return [pair for pair in ranked if pair.value >= edge] or ranked[:1]
-
-
-def _worst_scores(
-    subject: Subject, loss: Loss, searches: list[Search]
-) -> list[tuple[Witness, bool]]:
-    by_pair = {pair: search.relation for search in searches for pair in search.found}
-    return [certify(subject, loss, pair, by_pair[pair]) for pair in doubtful(loss, list(by_pair))]
 
 
 def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tuple[Witness, bool]:

@@ -13,9 +13,8 @@ import numpy as np
 
 from discreet.audit.bounds import AnswerSet, LossBound
 from discreet.audit.crowds import crowds, far_bases, lopsided, offsets
-from discreet.audit.relations import Floats, Relation, ScoreGrid
+from discreet.audit.relations import Floats, Relation, ScoreGrid, shapes
 from discreet.audit.samplers import Counts, OutOfTime, Sampler
-from discreet.audit.shapes import shapes
 from discreet.audit.verdicts import Stage
 
 Proposal = tuple[tuple[float, ...], tuple[float, ...], Relation]

@@ -116,9 +116,4 @@ def _tail(counts: Any, stated: Any, event: tuple[int, ...], size: int) -> float:
     """The smaller tail of the event's count; a stated probability is trusted to a relative 10⁻¹²."""
     seen, chance = int(counts[list(event)].sum()), float(stated[list(event)].sum())
     above = upper_tail(seen, size, min(1.0, chance * (1 + 1e-12)))
-    below = (
-        lower_tail(seen, size, chance * (1 - 1e-12))
-        if chance < 1
-        else lower_tail(seen, size, 1 - 1e-12)
-    )
-    return min(above, below)
+    return min(above, lower_tail(seen, size, min(1.0, chance) * (1 - 1e-12)))

@@ -19,14 +19,7 @@ import numpy as np
 from discreet.audit.relations import Floats
 from discreet.audit.subjects import FLOOR
 from discreet.errors import ParameterError
-from discreet.guarantees import (
-    ZCDP,
-    ApproxDP,
-    BoundedRange,
-    Guarantee,
-    LaplaceDominated,
-    PureDP,
-)
+from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, LaplaceDominated, PureDP
 from discreet.numbers.balls import ball_of
 from discreet.numbers.exact import Exact
 from discreet.numbers.searches import peak

@@ -10,9 +10,8 @@ from itertools import product
 import numpy as np
 
 from discreet.audit.losses import as_float, ball_log_ratio, exceeds
-from discreet.audit.relations import Floats, Relation, ScoreGrid
+from discreet.audit.relations import Floats, Relation, ScoreGrid, scattered, shapes
 from discreet.audit.search import Progress
-from discreet.audit.shapes import scattered, shapes
 from discreet.audit.subjects import BITS, Subject
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
 from discreet.mechanisms.mechanism import facts_of
@@ -85,11 +84,7 @@ def audit_regularity(
             value, change = _largest(subject, relation, changes)
             stages.append(
                 Stage(
-                    name=rule,
-                    relation=relation.name,
-                    size=size,
-                    pairs=len(changes),
-                    largest=value,
+                    name=rule, relation=relation.name, size=size, pairs=len(changes), largest=value
                 )
             )
             worst.append((value, rule, change, relation))

@@ -189,11 +189,8 @@ class _Answering:
         self._failures = 0
         self._answered = False
 
+    @np.errstate(all="ignore")  # what overflows shows in the answers
     def __call__(self, scores: Any, size: int) -> Any:
-        with np.errstate(all="ignore"):  # what overflows shows in the answers
-            return self._answers(scores, size)
-
-    def _answers(self, scores: Any, size: int) -> Any:
         if self._many and size > 1:
             # An error in a batch is that of some draw in it: which, only single draws can tell.
             with suppress(Exception):

@@ -18,8 +18,15 @@ from discreet.audit.crowds import (
     offsets,
 )
 from discreet.audit.losses import Loss, collapsed
-from discreet.audit.relations import Floats, Relation, ScoreGrid
-from discreet.audit.shapes import lattice, lattice_shape, scattered, shapes
+from discreet.audit.relations import (
+    Floats,
+    Relation,
+    ScoreGrid,
+    lattice,
+    lattice_shape,
+    scattered,
+    shapes,
+)
 from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Stage
 

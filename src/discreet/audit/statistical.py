@@ -106,9 +106,7 @@ def statistical_audit(
     sizes = (*SIZES, _CROWD) if n is None else numbers_of_candidates(n)
     relations = relations_for(monotonic, neighbours)
     sampler = Sampler(
-        function,
-        sensitivity=distance,
-        grain=claimed_noise_scale(claim, relations[0], distance) / 2,
+        function, sensitivity=distance, grain=claimed_noise_scale(claim, relations[0], distance) / 2
     )
     search = Exploration(sampler, bound, claimed, explore)
     until = [math.inf if seconds is None else began + share * seconds for share in _UNTIL]
@@ -139,7 +137,10 @@ def statistical_audit(
     for turn, size in enumerate(rounds):
         tell(f"judge with {size:,} draws", 0.5 + turn / len(rounds) / 2)
         try:
-            judged = [(_judge(sampler, bound, one, size, error), one, size) for one in finalists]
+            judged = [
+                (bound.proved(*_tallies(sampler, one, size), one.event, error), one, size)
+                for one in finalists
+            ]
         except OutOfTime:
             break
         best = max([*judged, *([best] if best else [])], key=lambda entry: entry[0], default=None)
@@ -180,10 +181,6 @@ def _rounds(samples: int) -> list[int]:
     while sizes[0] // 4 >= _FIRST_ROUND:
         sizes.insert(0, sizes[0] // 4)
     return sizes
-
-
-def _judge(sampler: Sampler, bound: LossBound, suspect: Suspect, size: int, error: float) -> float:
-    return bound.proved(*_tallies(sampler, suspect, size), suspect.event, error)
 
 
 def _tallies(sampler: Sampler, suspect: Suspect, size: int) -> tuple[Counts, Counts]:

@@ -103,6 +103,8 @@ class Subject:
         self._cache: dict[Hashable, Floats] = {}
         self._answers: dict[int, dict[Hashable, int]] = {}
         facts = facts_of(self.audited)
+        # A subclass of a mechanism inherits its logarithms and its balls, and may have another law.
+        self._ours = facts is not None
         self.canonical = facts is not None and facts.symmetric
         self.largest_is_best = getattr(self.audited, "optimize", "max") != "min"
 
@@ -186,9 +188,8 @@ class Subject:
 
     def _logs(self, given: Any, size: int) -> Floats:
         self.evaluations += 1
-        logarithms = getattr(self.audited, "log_probabilities", None)
-        if callable(logarithms):
-            told = self._told(logarithms, given)
+        if self._ours:
+            told = self._told(self.audited.log_probabilities, given)
             if not isinstance(told, Failure):
                 told = self._well_formed(_checked_logs(told, len(given)))
             if not isinstance(told, Failure):
@@ -249,14 +250,9 @@ class Subject:
         """Balls around the probabilities of all answers, by column, and what makes them certain."""
         from flint import arb
 
-        audited = self.audited
-        own = getattr(audited, "ball_probabilities", None)
-        # A subclass of a mechanism inherits this function, and may have another law.
-        if callable(own) and (self.mechanism is None or facts_of(audited) is not None):
+        own = getattr(self.audited, "ball_probabilities", None)
+        if callable(own) and (self.mechanism is None or self._ours):
             return list(own(given, bits=BITS)), BALLS
-        if callable(getattr(audited, "log_probabilities", None)):
-            row = self._logs(given, size)
-            return [_ball_of_log(float(part)) for part in row], FLOATS
         law = self.law(given, size)
         if isinstance(law, np.ndarray):
             return [_ball(part) for part in law.tolist()], FLOATS
@@ -376,11 +372,3 @@ def _ball(part: Any) -> Any:
         return ball_of(Fraction(part))
     value = float(part)
     return arb(FLOOR / 2, FLOOR / 2) if value <= FLOOR else arb(value, value * TOLERANCE)
-
-
-def _ball_of_log(value: float) -> Any:
-    from flint import arb
-
-    return (
-        arb(0) if value == -math.inf else arb(value, TOLERANCE * max(1.0, abs(value) / 1000)).exp()
-    )

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,6 @@ from discreet.cli.commands import Command, Decorator, argument, command, option,
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
 from discreet.displays import visible
 from discreet.errors import DiscreetError, ParameterError
-
-if TYPE_CHECKING:
-    from click import Context
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 
@@ -156,7 +153,7 @@ HOW = stack(
 class Question(Command):
     """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
 
-    def run(self, ctx: Context) -> Any:
+    def run(self, ctx: click.Context) -> Any:
         """Ask here, or there."""
         if not ctx.params["data"].startswith("desk:"):
             return super().run(ctx)
@@ -290,13 +287,14 @@ def ask_table(
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
     """What names the table; a password among the arguments would stay in the shell's history."""
-    from discreet.tables.databases import with_password, without_password
     from discreet.tables.files import is_address
 
     if not is_address(data):
         if ask_password:
             raise ParameterError("--ask-password goes with the address of a database")
         return data
+    from discreet.tables.databases import with_password, without_password
+
     if is_file:
         raise ParameterError("--delimiter, --encoding and --read-as go with a text file")
     if ":" in data.partition("://")[2].rpartition("@")[0] or "password" in data:

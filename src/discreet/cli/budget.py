@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import Group, argument, command, option, stack
-from discreet.cli.output import in_short, print_table, say, say_either, say_json
+from discreet.cli.output import in_short, say, say_either, say_json, say_table
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ _LEDGER = stack(
 @argument("DATASET", "A name for the data set.")
 @shared.GUARANTEE
 @option(
-    "--accountant NAME",
-    "epsilon, rho, rho-delta or epsilon-delta; by default it follows the cap.",
+    "--accountant NAME", "epsilon, rho, rho-delta or epsilon-delta; by default it follows the cap."
 )
 @option(
     "--period NAME",
@@ -107,11 +106,9 @@ def history(dataset: str, *, ledger: str | None, json: bool) -> None:
     """
     with _opened(ledger) as opened:
         entries = opened.history(dataset)
-    if json:
-        say_json([entry.as_data() for entry in entries])
-        return
     columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
-    print_table(columns, [_entry_row(entry) for entry in entries])
+    data = [entry.as_data() for entry in entries]
+    say_table(columns, [_entry_row(entry) for entry in entries], data, json=json)
 
 
 @command("answers")
@@ -276,11 +273,9 @@ for _each in (create, show, history, answers, plan, allot, revoke, verify, head,
 
 def print_budgets(budgets: Sequence[Budget], json: bool) -> None:
     """Budgets, as a table or as JSON."""
-    if json:
-        say_json([found.as_data() for found in budgets])
-        return
     columns = ["budget", "spent", "left", "cap", "lasts", "neighbours", "entries"]
-    print_table(columns, [_budget_row(found) for found in budgets])
+    data = [found.as_data() for found in budgets]
+    say_table(columns, [_budget_row(found) for found in budgets], data, json=json)
 
 
 def _budget_row(found: Budget) -> list[str]:

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import argument, command, option, stack
-from discreet.cli.output import in_short, print_table, say, say_either, say_json, wrapped
-from discreet.cli.quantiles import plan_quantiles
-from discreet.cli.thresholds import plan_threshold, recommend_threshold
+from discreet.cli.output import (
+    check_chart,
+    draw,
+    in_short,
+    print_table,
+    say,
+    say_either,
+    say_json,
+    say_table,
+    wrapped,
+)
+from discreet.cli.special_plans import plan_quantiles, plan_threshold, recommend_threshold
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -76,21 +85,6 @@ def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) ->
 
     chosen = mechanism or [contender.name for contender in CONTENDERS]
     return [mechanism_named(name, epsilon=1, optimize=optimize) for name in chosen]
-
-
-def draw(chart: Any, path: str) -> None:
-    """Write a chart and say where, on stderr."""
-    from discreet.analysis.charts import save_chart
-
-    say(f"chart written to {save_chart(chart, path)}", err=True)
-
-
-def check_chart(path: str | None) -> None:
-    """Refuse a chart's path before any work is done."""
-    if path is not None:
-        from discreet.analysis.charts.style import checked_path
-
-        checked_path(path)
 
 
 @command("compare")
@@ -189,7 +183,7 @@ def plan(
     if at is not None:
         if expected_error is not None or error_at_most is None or given.get("n") is None:
             raise ParameterError("--at goes with --n, --error-at-most and --with-probability")
-        plan_quantiles(at, given["n"], error_at_most, with_probability or "0.95", as_data=json)
+        plan_quantiles(at, given["n"], error_at_most, with_probability or "0.95", json=json)
         return
     if margin is not None:
         if expected_error is not None or error_at_most is not None:
@@ -221,9 +215,6 @@ def plan(
         }
         for family, epsilon in zip(families, needed, strict=True)
     ]
-    if json:
-        say_json(found)
-        return
     rows = [
         [
             f"{row['mechanism']}{'' if row['private'] else ' (not private)'}",
@@ -232,7 +223,7 @@ def plan(
         ]
         for row, epsilon in zip(found, needed, strict=True)
     ]
-    print_table(["mechanism", "ε needed", "× least"], rows)
+    say_table(["mechanism", "ε needed", "× least"], rows, found, json=json)
 
 
 @command("recommend")
@@ -288,34 +279,33 @@ def recommend(
         from discreet.analysis.charts import crossover_chart
 
         draw(crossover_chart(budget, **{k: v for k, v in where.items() if k != "gap"}), chart)
-    if json:
-        say_json(
-            {
-                "mechanism": advice.mechanism.name,
-                "epsilon": advice.options[0].epsilon,
-                "releases": advice.releases,
-                "budget": repr(advice.budget),
-                "crossover": advice.crossover,
-                "basis": advice.basis,
-                "options": advice.records(),
-                "reasons": list(advice.reasons),
-            }
-        )
-        return
-    say(f"{advice.advice}\n")
-    print_table(
-        ["mechanism", "ε each", "expected error", "cost of all"],
+    data = {
+        "mechanism": advice.mechanism.name,
+        "epsilon": advice.options[0].epsilon,
+        "releases": advice.releases,
+        "budget": repr(advice.budget),
+        "crossover": advice.crossover,
+        "basis": advice.basis,
+        "options": advice.records(),
+        "reasons": list(advice.reasons),
+    }
+    rows = [
         [
-            [
-                o.mechanism,
-                in_short(f"{o.epsilon:.6g}", up=False),
-                o.error,
-                in_short(o.composed, up=True),
-            ]
-            for o in advice.options
-        ],
+            o.mechanism,
+            in_short(f"{o.epsilon:.6g}", up=False),
+            o.error,
+            in_short(o.composed, up=True),
+        ]
+        for o in advice.options
+    ]
+    say_table(
+        ["mechanism", "ε each", "expected error", "cost of all"],
+        rows,
+        data,
+        json=json,
+        before=f"{advice.advice}\n",
+        after="\n" + "\n".join(map(wrapped, advice.reasons)),
     )
-    say("\n" + "\n".join(map(wrapped, advice.reasons)))
 
 
 @command("risk")
@@ -392,8 +382,5 @@ def optimality(
         from discreet.analysis.charts import optimality_chart
 
         draw(optimality_chart(families, epsilons=epsilon, **lattice), chart)
-    if json:
-        say_json(rows)
-        return
     shown = [[row["mechanism"], row["epsilon"], f"{row['ratio']:.6f}"] for row in rows]
-    print_table(["mechanism", "ε", "error ÷ least possible"], shown)
+    say_table(["mechanism", "ε", "error ÷ least possible"], shown, rows, json=json)

@@ -15,6 +15,7 @@ from discreet.cli.output import (
     say,
     say_either,
     say_json,
+    say_table,
 )
 from discreet.errors import ParameterError, missing_extra
 
@@ -54,12 +55,14 @@ def check(file: str, *, json: bool) -> None:
         for table in analyst.tables
     ]
     columns = ("analyst", "table", "ε", "a question", "columns")
-    if json:
-        rights = [dict(zip(columns, row, strict=True)) for row in rows]
-        say_json({"may_ask": rights, "problems": found})
-    else:
-        print_table(columns, rows)
-        say("\n".join(f"problem: {each}" for each in found) or "Nothing stands in the way.")
+    rights = [dict(zip(columns, row, strict=True)) for row in rows]
+    say_table(
+        columns,
+        rows,
+        {"may_ask": rights, "problems": found},
+        json=json,
+        after="\n".join(f"problem: {each}" for each in found) or "Nothing stands in the way.",
+    )
     if found:
         raise SystemExit(2)
 
@@ -138,13 +141,9 @@ def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
         }
         for each in reversed(asked)
     ]
-    if json:
-        say_json(rows)
-    else:
-        names = ("time", "analyst", "question", "table", "column", "epsilon", "entry", "state")
-        print_table(
-            names, [["" if row[name] is None else row[name] for name in names] for row in rows]
-        )
+    names = ("time", "analyst", "question", "table", "column", "epsilon", "entry", "state")
+    shown = [["" if row[name] is None else row[name] for name in names] for row in rows]
+    say_table(names, shown, rows, json=json)
 
 
 @command("status")

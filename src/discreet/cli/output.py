@@ -81,6 +81,41 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     console.print(table)
 
 
+def say_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    data: Any,
+    *,
+    json: bool,
+    before: str = "",
+    after: str = "",
+) -> None:
+    """A table for people, with words before and after it, or data as JSON for programs."""
+    if json:
+        say_json(data)
+        return
+    if before:
+        say(before)
+    print_table(columns, rows)
+    if after:
+        say(after)
+
+
+def check_chart(path: str | None) -> None:
+    """Refuse a chart's path before any work is done."""
+    if path is not None:
+        from discreet.analysis.charts.style import checked_path
+
+        checked_path(path)
+
+
+def draw(chart: Any, path: str) -> None:
+    """Write a chart and say where, on stderr."""
+    from discreet.analysis.charts import save_chart
+
+    say(f"chart written to {save_chart(chart, path)}", err=True)
+
+
 def wrapped(words: str) -> str:
     """Words broken between words where the screen ends; as they are when not on a screen."""
     if not sys.stdout.isatty():

@@ -89,12 +89,7 @@ def claims(
 
 
 @command("reproduce")
-@option(
-    "--out FOLDER",
-    "The folder for the report; made if need be.",
-    type=_PATH,
-    default="report",
-)
+@option("--out FOLDER", "The folder for the report; made if need be.", type=_PATH, default="report")
 @option(
     "--data FOLDER",
     "A folder with the DPBench histograms (NAME.n4096.npy); without it, look-alikes, marked synthetic.",

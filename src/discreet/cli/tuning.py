@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import command, option
-from discreet.cli.output import print_table, say, say_json
+from discreet.cli.output import check_chart, draw, say_table
 from discreet.numbers.printing import percent
 
 
@@ -47,8 +47,10 @@ def tuning(
     Example: discreet tuning --epsilon-per-run 1 --runs-mean 40 --distribution negative-binomial:0.5
     """
     from discreet.numbers.exact import positive
-    from discreet.tuning.table import OTHERS, advice, cost_stated, tuning_table
+    from discreet.numbers.printing import figure
+    from discreet.tuning.table import OTHERS, advice, cost_stated, tuning_chart, tuning_table
 
+    check_chart(chart)
     stated = {
         name: None if given is None else positive(name, given)
         for name, given in (("epsilon_per_run", epsilon_per_run), ("rho_per_run", rho_per_run))
@@ -58,43 +60,20 @@ def tuning(
     shown = asked if target else (*asked, *(name for name in OTHERS if name not in asked))
     offers = tuning_table(cost, mean=mean, distributions=shown, delta=delta, target=target)
     if chart is not None:
-        _draw(cost, chart, shown, delta)
+        draw(tuning_chart(cost, distributions=shown, delta=delta), chart)
     verdict = None if claim is None else _audited(claim, cost, offers[0].runs, target=target)
-    if json:
-        say_json(
-            [_record(offer, verdict if place == 0 else None) for place, offer in enumerate(offers)]
-        )
-    else:
-        _print(offers, advice(offers))
-        if verdict is not None:
-            _say_verdict(verdict, offers[0].runs.words)
+    say_table(
+        ["runs", "ε in all", "published", "best 10%", "best 1%", "no run"],
+        [
+            [offer.runs.words, figure(offer.epsilon), offer.published, *_chances(offer)]
+            for offer in offers
+        ],
+        [_record(offer, verdict if place == 0 else None) for place, offer in enumerate(offers)],
+        json=json,
+        after="\n".join([*advice(offers), *_verdict_in_words(verdict, offers[0].runs.words)]),
+    )
     if verdict is not None and not verdict.holds:
         sys.exit(1)
-
-
-def _print(offers: list[Any], sentences: list[str]) -> None:
-    from discreet.numbers.printing import figure
-
-    rows = [
-        [
-            offer.runs.words,
-            figure(offer.epsilon),
-            offer.published,
-            *_chances(offer),
-        ]
-        for offer in offers
-    ]
-    columns = [
-        "runs",
-        "ε in all",
-        "published",
-        "best 10%",
-        "best 1%",
-        "no run",
-    ]
-    print_table(columns, rows)
-    for sentence in sentences:
-        say(sentence)
 
 
 def _chances(offer: Any) -> list[str]:
@@ -111,31 +90,17 @@ def _record(offer: Any, verdict: Any) -> dict[str, Any]:
         "epsilon": offer.epsilon,
         "guarantee": repr(offer.guarantee),
         "proof": str(offer.guarantee.proof),
-        "published": offer.published,
-        "top_tenth": offer.top_tenth,
-        "top_hundredth": offer.top_hundredth,
-        "none": offer.none,
     }
+    for name in ("published", "top_tenth", "top_hundredth", "none"):
+        record[name] = getattr(offer, name)
     if verdict is not None:
-        record["audit"] = {
-            "claimed": verdict.claimed,
-            "holds": verdict.holds,
-            "found": verdict.found,
+        record["audit"] = {name: getattr(verdict, name) for name in ("claimed", "holds", "found")}
+        record["audit"] |= {
             "run": [str(mass) for mass in verdict.run],
             "neighbour": [str(mass) for mass in verdict.neighbour],
             "outcome": verdict.outcome,
         }
     return record
-
-
-def _draw(cost: Any, path: str, names: tuple[str, ...], delta: str | None) -> None:
-    from discreet.analysis.charts import save_chart
-    from discreet.analysis.charts.style import checked_path
-    from discreet.tuning.table import tuning_chart
-
-    checked_path(path)
-    save_chart(tuning_chart(cost, distributions=names, delta=delta), path)
-    say(f"The chart is in {path}.", err=True)
 
 
 def _audited(claim: str, cost: Any, runs: Any, *, target: bool) -> Any:
@@ -151,15 +116,18 @@ def _audited(claim: str, cost: Any, runs: Any, *, target: bool) -> Any:
     )
 
 
-def _say_verdict(verdict: Any, words: str) -> None:
-    masses = ", ".join(f"{float(mass):.4g}" for mass in verdict.run)
-    others = ", ".join(f"{float(mass):.4g}" for mass in verdict.neighbour)
+def _verdict_in_words(verdict: Any, words: str) -> list[str]:
+    if verdict is None:
+        return []
     if verdict.holds:
-        say(
+        return [
             f"Not refuted: the largest loss found is {verdict.found:.4f}, the claim {verdict.claimed:.4f}."
-        )
-        return
-    say(
+        ]
+    masses, others = (
+        ", ".join(f"{float(mass):.4g}" for mass in part)
+        for part in (verdict.run, verdict.neighbour)
+    )
+    return [
         f"Refuted: a {words}, of a run whose outcomes have the probabilities ({masses}) and for a neighbour "
         f"({others}), from the worst up, loses {verdict.found:.4f}; the claim was {verdict.claimed:.4f}."
-    )
+    ]

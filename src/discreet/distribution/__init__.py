@@ -19,8 +19,4 @@ from discreet.distribution.closed_form import exponential
 from discreet.distribution.coin_flips import permute_and_flip
 from discreet.distribution.laplace import noisy_max_laplace
 
-__all__ = [
-    "exponential",
-    "noisy_max_laplace",
-    "permute_and_flip",
-]
+__all__ = ["exponential", "noisy_max_laplace", "permute_and_flip"]

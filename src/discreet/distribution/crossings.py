@@ -154,12 +154,7 @@ class Panels:
     """
 
     def __init__(
-        self,
-        scales: NoiseScales,
-        offsets: Iterable[float],
-        *,
-        longest: int = 1,
-        steepest: int = 1,
+        self, scales: NoiseScales, offsets: Iterable[float], *, longest: int = 1, steepest: int = 1
     ) -> None:
         self._first, self._second = float(scales.threshold), float(scales.query)
         self._two_sided = scales.two_sided

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import total_ordering
 from typing import ClassVar, Self, TypeVar, cast
@@ -47,6 +48,14 @@ class Guarantee(ABC):
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
+
+    @property
+    @abstractmethod
+    def figures(self) -> Mapping[str, Exact]:
+        """Its numbers, exactly, by name: ``epsilon`` or ``rho``, and ``delta`` where it has one."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(shown, self.figures.values()))})"
 
     @property
     def proof(self) -> Proof | None:
@@ -138,6 +147,11 @@ class _OneNumber(Guarantee):
         """The cost as an exact rational, or infinity."""
         return self._exact
 
+    @property
+    def figures(self) -> Mapping[str, Exact]:
+        """Its number by name."""
+        return {self._parameter: self._exact}
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
@@ -150,9 +164,6 @@ class _OneNumber(Guarantee):
 
     def __hash__(self) -> int:
         return hash((type(self), self._exact))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({shown(self._exact)})"
 
 
 class Epsilon(_OneNumber):
@@ -328,6 +339,11 @@ class ApproxDP(Guarantee):
         """(ε, δ) as exact rationals (ε may be infinite)."""
         return self._epsilon, self._delta
 
+    @property
+    def figures(self) -> Mapping[str, Exact]:
+        """Its numbers by name."""
+        return {"epsilon": self._epsilon, "delta": self._delta}
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ApproxDP) and self.exact == other.exact
 
@@ -339,9 +355,6 @@ class ApproxDP(Guarantee):
 
     def __hash__(self) -> int:
         return hash((ApproxDP, self.exact))
-
-    def __repr__(self) -> str:
-        return f"ApproxDP({shown(self._epsilon)}, {shown(self._delta)})"
 
     def _to(self, measure: type[G], delta: object) -> G:
         # A larger δ buys a smaller ε; any measure follows when δ is zero; infinite otherwise.

@@ -168,7 +168,7 @@ class Accountant:
             raise ParameterError("⟨delta_for_releases⟩ goes with the accountant 'rho-delta' only")
         if self.name == "rho-delta":
             return _concentrated(cap, delta_for_releases)
-        return limit(*cap.exact) if isinstance(cap, ApproxDP) else limit(cap.exact)  # type: ignore[attr-defined]  # PureDP or ZCDP
+        return limit(*cap.figures.values())
 
     def amount(self, event: Event) -> Amount:
         """What an event costs, rounded up to the grid, each release for itself."""
@@ -220,13 +220,8 @@ def accountant_for(cap: object, name: str | None = None) -> Accountant:
 
 def cap_in_words(cap: Guarantee) -> dict[str, str]:
     """A guarantee as plain data, figures rounded up to the shortest decimal."""
-    if isinstance(cap, ApproxDP):
-        epsilon, delta = cap.exact
-        return {"measure": "ApproxDP", "epsilon": shown(epsilon), "delta": shown(delta)}
-    number: Exact = cap.exact  # type: ignore[attr-defined]  # every other guarantee has one number
-    return {
-        "measure": type(cap).__name__,
-        "rho" if isinstance(cap, ZCDP) else "epsilon": shown(number),
+    return {"measure": type(cap).__name__} | {
+        name: shown(number) for name, number in cap.figures.items()
     }
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.displays import counted, visible
 from discreet.neighbours import Neighbours
-from discreet.numbers.exact import refuse
+from discreet.numbers.exact import float_up, refuse
 from discreet.numbers.printing import figure
 from discreet.release import Release
 from discreet.tables import Rows, Table
@@ -166,9 +166,8 @@ class TableRelease(Release):
             "neighbours": self.neighbours,
             "entry": None if self.entry is None else str(self.entry),
         }
-        for name in ("epsilon", "rho", "delta"):
-            if hasattr(self.guarantee, name):
-                data["guarantee"][name] = getattr(self.guarantee, name)
+        for name, number in self.guarantee.figures.items():
+            data["guarantee"][name] = float_up(number)
         for name in TableRelease.__annotations__:
             if getattr(self, name) is not None:
                 data[name] = _plain(getattr(self, name))
@@ -203,10 +202,7 @@ PER_PERSON = {
 }
 """Which of a person's values counts, by the name of the rule."""
 
-OUTSIDE = {
-    "clamp": "count as the nearer bound",
-    "drop": "are left out",
-}
+OUTSIDE = {"clamp": "count as the nearer bound", "drop": "are left out"}
 """What becomes of values outside the bounds, by the name of the rule."""
 
 
@@ -355,18 +351,12 @@ def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sente
     )
 
 
-def about_method(method: str) -> Sentences:
+def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
     """How several were chosen, where nobody said."""
-    return (
-        f"The method ({method}) follows from k, the relation and what the budget adds up, not from the data.",
-    )
-
-
-def about_cluster_method(method: str) -> Sentences:
-    """How several were chosen, where the candidates are a table in a cluster."""
-    return (
-        f"The method ({method}) is the one that runs in the cluster, where the candidates are.",
-    )
+    why = "follows from k, the relation and what the budget adds up, not from the data"
+    if in_cluster:
+        why = "is the one that runs in the cluster, where the candidates are"
+    return (f"The method ({method}) {why}.",)
 
 
 def about_threshold(rule: CrossingRule, groups: int) -> Sentences:

@@ -352,11 +352,7 @@ class Asking:
         if self.epsilon_people:
             terms["people_within"] = within(self.epsilon_people)
         return TableRelease(
-            **terms,
-            **fields,
-            rules=self.rules + rules,
-            by=self.rows.by,
-            engine=self.table.engine,
+            **terms, **fields, rules=self.rules + rules, by=self.rows.by, engine=self.table.engine
         )
 
     def _purpose(self, what: str) -> str:

@@ -17,7 +17,6 @@ from discreet.questions.quantiles import median, quantile, quantiles
 from discreet.questions.select_by import select_by
 from discreet.questions.spending import AnyLedger
 from discreet.questions.top_k import top_k
-from discreet.tables.databases import without_password
 from discreet.tables.files import is_address
 
 
@@ -79,6 +78,8 @@ class PrivateTable(Context):
 
     def _source(self) -> str:
         if isinstance(self.data, str) and is_address(self.data):
+            from discreet.tables.databases import without_password
+
             return visible(f"{self.table} at {without_password(self.data)}")
         if isinstance(self.data, str | Path):
             return visible(self.data)

@@ -8,6 +8,7 @@ can refute; it cannot prove.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -170,10 +171,7 @@ def _persons(rows: Sequence[Row], most: int) -> list[Person]:
 
 
 def _require_few(persons: int, people: int) -> None:
-    count, total = 1, 1
-    for size in range(1, people + 1):
-        count = count * (persons + size - 1) // size
-        total += count
+    total = math.comb(persons + people, people)
     if total > MOST_DATA_SETS:
         raise ParameterError(
             f"the check would try {total:,} data sets, more than {MOST_DATA_SETS:,}: give fewer example "

@@ -87,7 +87,7 @@ class Asker:
 
             with Ledger.open(self.ledger, create=False) as opened:
                 return replace(self, ledger=opened).spending(event, purpose, work)
-        terms = {
+        terms: dict[str, Any] = {
             "guarantee": guarantee_of(event),
             "mechanism": event.mechanism,
             "neighbours": event.neighbours,
@@ -118,12 +118,11 @@ class Asker:
         failure.__cause__ = failure.__context__ = None
         raise failure.with_traceback(None)
 
-    def _spent(self, guarantee: Any, entry: Any) -> str:
+    def _spent(self, guarantee: Guarantee, entry: Any) -> str:
         """What a release that failed has cost, and where that is to be seen."""
+        symbols = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
         figures = ", ".join(
-            f"{symbol} = {figure(getattr(guarantee, name))}"
-            for name, symbol in (("epsilon", "ε"), ("rho", "ρ"), ("delta", "δ"))
-            if hasattr(guarantee, name)
+            f"{symbols[name]} = {figure(number)}" for name, number in guarantee.figures.items()
         )
         if entry is None:
             return f"count {figures} as spent (no ledger does)"

@@ -17,12 +17,7 @@ from discreet.guarantees.conversions import Proof
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import probability, refuse, whole
-from discreet.questions.answer import (
-    TableRelease,
-    about_cluster_method,
-    about_kept,
-    about_method,
-)
+from discreet.questions.answer import TableRelease, about_kept, about_method
 from discreet.questions.candidates import contest_of, in_the_cluster
 from discreet.questions.cluster import released_in_cluster
 from discreet.questions.context import Asking, Context, Terms
@@ -145,7 +140,7 @@ def top_k(
             mechanism=name,
             answer=lambda chosen: {"answer": tuple(chosen if ordered else sorted(chosen))},
             besides=with_count or bounds is not None or other is not None,
-            rules=about_cluster_method(ONE_SHOT),
+            rules=about_method(ONE_SHOT, in_cluster=True),
             ordered=ordered,
         )
     contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta, other=other)
@@ -180,9 +175,7 @@ def top_k(
             return zip(people, peel_each(people, chooser, number, moved), strict=True)
         return ((row, choose(count_scores(row, neighbours=asking.inner))) for row in people)
 
-    def chosen(
-        drawn: tuple[Counts, list[int]],
-    ) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
+    def chosen(drawn: tuple[Counts, list[int]]) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
         people, indices = drawn
         return contest.named(indices if ordered else sorted(indices), people), {}
 

@@ -7,7 +7,7 @@ of such runs that is ε-private by construction is a witness: whoever claims les
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
@@ -100,27 +100,27 @@ def audit_tuning(
     ratio = positive("epsilon", epsilon)
     if whole("outcomes", outcomes, least=2) > 3:
         raise refuse("outcomes", outcomes, "2 or 3")
-    step = target and 1
-    best = _Found(-math.inf, (), (), 0)
-    starts = [masses for masses in product(_MASSES, repeat=outcomes - 1) if sum(masses) < 1]
-    for masses in starts:
-        best = max(best, _largest(runs, masses, ratio, step), key=lambda each: each.loss)
+
+    def best_of(laws: Iterable[Masses]) -> _Found:
+        found = [
+            _largest(runs, masses, ratio, 1 if target else None)
+            for masses in laws
+            if sum(masses) < 1
+        ]
+        return max(found, key=lambda each: each.loss)
+
+    best = best_of(product(_MASSES, repeat=outcomes - 1))
     for _ in range(_ROUNDS):
-        near = [
+        better = best_of(
             tuple(mass * stretch for mass, stretch in zip(best.second[:-1], stretched, strict=True))
             for stretched in product(_STRETCHES, repeat=outcomes - 1)
-        ]
-        allowed = [masses for masses in near if sum(masses) < 1]
-        found = [_largest(runs, masses, ratio, step) for masses in allowed]
-        better = max(found, key=lambda each: each.loss)
+        )
         if better.loss <= best.loss * (1 + _GAIN):
             break
         best = better
-    loss = float_down(Fraction(best.loss))
-    claimed = claim.exact
     return TuningVerdict(
-        holds=best.loss <= claimed,
-        found=loss,
+        holds=best.loss <= claim.exact,
+        found=float_down(Fraction(best.loss)),
         claimed=claim.epsilon,
         run=best.first,
         neighbour=best.second,
@@ -136,15 +136,14 @@ class _Found:
     outcome: int
 
 
-def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | bool) -> _Found:
+def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | None) -> _Found:
     """The largest loss, from below, over the extreme ε-neighbours of a law, in both orders."""
     second: Masses = (*masses, 1 - sum(masses, Fraction(0)))
-    place = target if isinstance(target, int) and target is not False else None
     best = _Found(-math.inf, (), second, 0)
     with precision(_BITS):
-        law = law_of_best(runs, [ball_of(mass) for mass in second], target=place)
+        law = law_of_best(runs, [ball_of(mass) for mass in second], target=target)
         for first in _neighbours(second, epsilon):
-            other = law_of_best(runs, [ball_of(mass) for mass in first], target=place)
+            other = law_of_best(runs, [ball_of(mass) for mass in first], target=target)
             for outcome, (one, two) in enumerate(zip(other, law, strict=True)):
                 for upper, lower in ((one, two), (two, one)):
                     if not (bool(upper > 0) and bool(lower > 0)):
@@ -163,17 +162,9 @@ def _neighbours(second: Masses, epsilon: Fraction) -> Iterator[Masses]:
     factor = -Fraction(upper_end(-ball_of(epsilon).exp()))
     rounded = Fraction(float_down(factor))
     for free in range(len(second)):
-        fixed = [place for place in range(len(second)) if place != free]
+        fixed = second[:free] + second[free + 1 :]
         for ends in product((rounded, 1 / rounded), repeat=len(fixed)):
-            masses = dict(
-                zip(
-                    fixed,
-                    (second[p] * end for p, end in zip(fixed, ends, strict=True)),
-                    strict=True,
-                )
-            )
-            left = 1 - sum(masses.values(), Fraction(0))
+            masses = [mass * end for mass, end in zip(fixed, ends, strict=True)]
+            left = 1 - sum(masses, Fraction(0))
             if second[free] / rounded <= left <= second[free] * rounded:
-                yield tuple(
-                    left if place == free else masses[place] for place in range(len(second))
-                )
+                yield (*masses[:free], left, *masses[free:])

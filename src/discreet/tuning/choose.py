@@ -167,11 +167,7 @@ class _Best:
 
 
 def _search(
-    run: Run,
-    draw: Callable[[Bits], Any],
-    runs: RunCount,
-    target: Any,
-    bits: Bits,
+    run: Run, draw: Callable[[Bits], Any], runs: RunCount, target: Any, bits: Bits
 ) -> _Best:
     """All runs, one after the other; the best so far, or the first that reaches the target."""
     best, equals = _Best(), 0

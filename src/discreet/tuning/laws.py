@@ -34,6 +34,9 @@ class RunCount(ABC):
 
     __slots__ = ()
 
+    published = "-"
+    """The bound that the literature gives for pure runs, as a formula; here that there is none."""
+
     @property
     @abstractmethod
     def words(self) -> str:
@@ -95,11 +98,6 @@ class RandomRunCount(RunCount):
     def pure(self, epsilon: Fraction) -> Exact:
         """What the best of K runs costs at most, if one costs ε: exact, rounded up (theorem 1)."""
 
-    @property
-    @abstractmethod
-    def published(self) -> str:
-        """The bound that the literature gives for pure runs, as a formula."""
-
 
 class NegativeBinomial(RandomRunCount):
     """Truncated negative binomial: Pr[K = k] in proportion to (1 − γ)^k Π_{l<k} (l + η)/(l + 1), k ≥ 1.
@@ -157,7 +155,7 @@ class NegativeBinomial(RandomRunCount):
         )
 
     @property
-    def published(self) -> str:
+    def published(self) -> str:  # type: ignore[override]  # it depends on the shape
         """(2 + η)ε, Papernot and Steinke 2022."""
         return f"{_plain(2 + self.shape)}ε"
 
@@ -237,11 +235,6 @@ class Poisson(RandomRunCount):
     def words(self) -> str:
         """The law in words."""
         return f"Poisson number of runs, mean {shown(self.rate)}"
-
-    @property
-    def published(self) -> str:
-        """No finite multiple of ε for all means; for this one, ours."""
-        return "-"
 
     @property
     def mean_above(self) -> Fraction:

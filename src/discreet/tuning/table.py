@@ -14,14 +14,7 @@ from discreet.numbers.balls import ball_of
 from discreet.numbers.exact import above, float_up, refuse
 from discreet.numbers.printing import figure
 from discreet.tuning.cost import cost_of_tuning
-from discreet.tuning.laws import (
-    Fixed,
-    Geometric,
-    NegativeBinomial,
-    Poisson,
-    RandomRunCount,
-    RunCount,
-)
+from discreet.tuning.laws import Fixed, Geometric, NegativeBinomial, Poisson, RunCount
 
 NAMES = ("geometric", "logarithmic", "negative-binomial:SHAPE", "poisson", "fixed")
 OTHERS = ("logarithmic", "geometric", "poisson", "fixed")
@@ -45,15 +38,14 @@ class TuningOffer:
     runs: RunCount
     guarantee: Guarantee
     published: str
-    top_tenth: float | None
-    top_hundredth: float | None
-    none: float | None
+    top_tenth: float | None = None
+    top_hundredth: float | None = None
+    none: float | None = None
 
     @property
     def epsilon(self) -> float:
         """ε of the whole, rounded up."""
-        exact = self.guarantee.exact  # type: ignore[attr-defined]
-        return float_up(exact[0] if isinstance(self.guarantee, ApproxDP) else exact)
+        return float_up(self.guarantee.figures["epsilon"])
 
 
 def law_named(name: str, mean: object) -> RunCount:
@@ -102,27 +94,15 @@ def tuning_table(
 def _offer(cost: object, runs: RunCount, delta: object, *, target: bool = False) -> TuningOffer:
     guarantee = cost_of_tuning(cost, runs=runs, delta=delta, target=target)
     if target:
-        return TuningOffer(
-            runs=runs,
-            guarantee=guarantee,
-            published="2ε",
-            top_tenth=None,
-            top_hundredth=None,
-            none=None,
-        )
+        return TuningOffer(runs=runs, guarantee=guarantee, published="2ε")
     return TuningOffer(
         runs=runs,
         guarantee=guarantee,
-        published=_published(guarantee, runs),
+        published=runs.published if isinstance(guarantee, PureDP) else "-",
         top_tenth=runs.chance_of_top(Fraction(1, 10)),
         top_hundredth=runs.chance_of_top(Fraction(1, 100)),
         none=runs.share(lambda: runs.generating(ball_of(0))),
     )
-
-
-def _published(guarantee: Guarantee, runs: RunCount) -> str:
-    pure = isinstance(guarantee, PureDP)
-    return runs.published if pure and isinstance(runs, RandomRunCount) else "-"
 
 
 def advice(offers: Sequence[TuningOffer]) -> list[str]:

@@ -88,7 +88,6 @@ def _by_orders(orders: dict[Fraction, Fraction]) -> Callable[[Fraction], Fractio
 def _by_losses(delta_at: Any) -> Callable[[Fraction], Fraction]:
     steps = [_LARGEST * 2.0 ** (-place / 4) for place in range(40)]
     reach = next(
-        (larger for larger, smaller in pairwise(steps) if delta_at(smaller) > _TAIL),
-        steps[-1],
+        (larger for larger, smaller in pairwise(steps) if delta_at(smaller) > _TAIL), steps[-1]
     )
     return chords(sampled(delta_at, reach))

@@ -8,11 +8,11 @@ replaced by a polygon above it, and g by a polygon above that: its corners, and 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.numbers.balls import ball_of, precision, upper_end
 from discreet.numbers.exact import float_down, float_up
@@ -25,6 +25,7 @@ _STEP = 0.08
 _NEGLIGIBLE = Fraction(1, 10**4)
 _FIXED_POINT = 240
 
+Number = TypeVar("Number", int, Fraction)
 Line = tuple[Fraction, Fraction]
 Point = tuple[Fraction, Fraction]
 
@@ -77,30 +78,26 @@ def _tangents(profile: Profile) -> list[Line]:
 
 def _polygon(lines: Sequence[Line]) -> list[Point]:
     """The corners (u, r) of the lower envelope over [0, 1], from u = 0 to u = 1."""
-    ordered = sorted(lines, key=lambda line: (-line[0], line[1]))
-    kept: list[tuple[Line, Fraction]] = []
-    for slope, height in ordered:
-        start = Fraction(0)
-        while kept:
-            (steeper, below), since = kept[-1]
-            if steeper == slope:
-                start = Fraction(2)
-                break
-            start = (height - below) / (steeper - slope)
-            if start > since:
+    kept = _envelope((-slope, height) for slope, height in lines)
+    crossings = ((d - c) / (b - a) for (a, c), (b, d) in pairwise(kept))
+    places = [Fraction(0), *(place for place in crossings if 0 < place < 1), Fraction(1)]
+    return [(u, min(Fraction(1), *(c - a * u for a, c in kept))) for u in places]
+
+
+def _envelope(lines: Iterable[tuple[Number, Number]]) -> list[tuple[Number, Number]]:
+    """Of lines a·x − c those that are somewhere above all others, by their slopes."""
+    kept: list[tuple[Number, Number]] = []
+    for slope, cut in sorted(lines):
+        if kept and slope == kept[-1][0]:
+            continue  # the first of equal slopes is the highest
+        while len(kept) > 1:
+            (a, c), (b, d) = kept[-2:]
+            # The middle line is nowhere on top if the new one meets the first before the middle one does.
+            if (cut - c) * (b - a) > (d - c) * (slope - a):
                 break
             kept.pop()
-            start = Fraction(0)
-        if start < 1:
-            kept.append(((slope, height), start))
-    places = [max(Fraction(0), start) for _, start in kept]
-    corners = [
-        (place, min(Fraction(1), slope * place + height))
-        for ((slope, height), _), place in zip(kept, places, strict=True)
-    ]
-    (slope, height), _ = kept[-1]
-    corners.append((Fraction(1), min(Fraction(1), slope + height)))
-    return corners
+        kept.append((slope, cut))
+    return kept
 
 
 def _lines(vertices: Sequence[Point], runs: RandomRunCount, negligible: Fraction) -> Iterator[Line]:
@@ -143,10 +140,7 @@ def _cuts(
     runs: RandomRunCount, start: Fraction, end: Fraction, low: Fraction, high: Fraction
 ) -> list[Fraction]:
     """Places between two corners, halved until neither f′(u) nor f′(r(u)) changes much."""
-    far = max(
-        _log_change(runs, start, end),
-        _log_change(runs, low, high),
-    )
+    far = max(_log_change(runs, start, end), _log_change(runs, low, high))
     if far <= _STEP:
         return []
     middle = Fraction(float_up((start + end) / 2))
@@ -173,20 +167,8 @@ def _corners(lines: Sequence[Line]) -> Weights:
     In fixed point, slopes rounded up and c down.
     """
     unit = 1 << _FIXED_POINT
-    scaled = sorted({(-(-slope * unit // 1), cut * unit // 1) for slope, cut in lines})
-    kept: list[tuple[int, int]] = [(0, 0)]
-    for slope, cut in scaled:
-        if slope == kept[-1][0]:
-            if cut >= kept[-1][1]:
-                continue
-            kept.pop()
-        while len(kept) > 1:
-            (a, c), (b, d) = kept[-2:]
-            # The middle line is nowhere on top if the new one meets the first before the middle one does.
-            if (cut - c) * (b - a) > (d - c) * (slope - a):
-                break
-            kept.pop()
-        kept.append((slope, cut))
+    scaled = {(-(-slope * unit // 1), cut * unit // 1) for slope, cut in lines}
+    kept = _envelope(scaled | {(0, 0)})
     corners, rises = [], []
     with precision(_BITS):
         for (a, c), (b, d) in pairwise(kept):
