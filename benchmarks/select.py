@@ -78,9 +78,9 @@ def _competitors(values: Values, rng: np.random.Generator) -> dict[str, Callable
 def _passes(values: Values) -> Callable[[], object]:
     """What a plan that lists the near candidates cannot do without: a maximum, a comparison, a list.
 
-    Near is whoever is less than ln n scales behind: all others weigh less than the best one, together.
+    Near is whoever has a coin of at least one in a thousand; thinning would have to find the others.
     """
-    reach = values.dtype.type(math.log(len(values)) * SCALE)
+    reach = values.dtype.type(math.log(1000) * SCALE)
     return lambda: np.flatnonzero(values >= values.max() - reach)
 
 
@@ -118,9 +118,9 @@ def _one_release(sizes: Sequence[int], rng: np.random.Generator, seconds: float)
         "One release at ε = 1, in microseconds, and as a multiple of others on the same scores in the same "
         "run. *One-liner*: `argmax(q + noise)` with NumPy's noise, which is neither exact nor secure. "
         "Shapes in italics are the harder ones. *Max, compare, list*: `np.flatnonzero(q >= q.max() - reach)` "
-        "with a reach of ln n scales, beyond which all together weigh less than the best: what it costs to "
-        "list whoever may matter. Our plans do without: they meet a good candidate at random, or see by the "
-        "best of each block where one can be.",
+        "with a reach beyond which a coin is less than one in a thousand: what the passes over the scores "
+        "cost by themselves, if a plan lists the near candidates. Ours do without: they meet a good one at "
+        "random, or see by the best of each block where it can be.",
     ]
     for size in sizes:
         rows: dict[str, dict[str, str | None]] = {}
