@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
 
 from discreet.cli import app
+from discreet.cli.tuning import _chances
 from discreet.errors import ParameterError
+
+
+class Offer(NamedTuple):
+    top_tenth: float
+    top_hundredth: float
+    none: float
 
 
 def run(*words: str) -> Result:
@@ -27,6 +35,11 @@ def test_the_table_for_the_law_asked_and_the_usual_ones() -> None:
     assert "2.452" in lines[1]
     assert "fixed number of 40 runs" in done.output
     assert "tell nobody how many" in done.output
+
+
+def test_no_chance_is_shown_better_than_it_is() -> None:
+    assert _chances(Offer(0.98765, 0.12349, 0.01231)) == ["98.7%", "12.3%", "1.24%"]
+    assert _chances(Offer(0.9, 0.1, 0.0))[2] == "never"
 
 
 def test_json_and_chart(tmp_path: Path) -> None:

@@ -132,7 +132,10 @@ def test_a_whole_chain_rewritten_is_seen_only_with_a_head(ledger: Ledger) -> Non
     kept = ledger.head("visits")
     early = ledger.history("visits")[1].head
     ledger.spend("visits", PureDP(1))
-    assert ledger.verify("visits", head=kept).holds
+    compared = ledger.verify("visits", head=kept)
+    assert compared.holds
+    assert "the head kept elsewhere agree" in str(compared)
+    assert "kept elsewhere" not in str(ledger.verify("visits"))
     _rewrite_from(ledger, 4)
     assert ledger.verify("visits").holds, (
         "without a head this cannot be seen, and the documentation says so"

@@ -73,6 +73,7 @@ def test_the_finest_grids_allowed() -> None:
         ((None, 3), 1, "finite"),
         ("0:1", 0, "above 0"),
         ("0:1e17", "1e12", "float64"),
+        (Grid.between("0:10", step=2), 5, "left out with a grid"),
     ],
 )
 def test_refusals(bounds: object, step: object, words: str) -> None:
