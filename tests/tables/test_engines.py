@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -25,6 +26,7 @@ from discreet.tables import (
     people_per_grid_point,
 )
 from discreet.tables.counts import commonest_values
+from discreet.tables.engines import fitting
 from discreet.tables.where import parse
 from tests.tools.engines import Columns, TableMaker
 
@@ -228,3 +230,20 @@ def test_a_useless_hash_favours_the_first_and_keeps_the_cap(
 def test_a_new_key_for_each_release() -> None:
     assert Rows().key != Rows().key
     assert "key" not in repr(Rows())
+
+
+@pytest.mark.parametrize(
+    ("kind", "held", "beyond"),
+    [
+        (nw.Int8(), [-128, 127], [-129, 128, 255]),
+        (nw.UInt8(), [0, 255], [-1, 256, 511]),
+        (nw.UInt64(), [2**64 - 1], [-1, 2**64]),
+        (nw.Int128(), [-(2**127), 2**127 - 1], [2**127]),
+        (nw.Decimal(4, 2), [Decimal("99.99"), Decimal("-0.01"), 7], [Decimal("0.005"), 100]),
+        (nw.Float32(), [0.5, 2.0**100], [0.1]),
+    ],
+    ids=str,
+)
+def test_what_a_type_can_hold(kind: Any, held: list[Any], beyond: list[Any]) -> None:
+    fits = fitting(kind)
+    assert [fits(key) for key in (*held, *beyond)] == [True] * len(held) + [False] * len(beyond)
