@@ -65,7 +65,7 @@ def test_json() -> None:
             "--claim",
             "zcdp:0.125",
             "-n",
-            "2",
+            "3",
             "--json",
         ],
     )
@@ -73,6 +73,7 @@ def test_json() -> None:
     told = json.loads(result.stdout)
     assert told["status"] == "refuted"
     assert told["witness"]["scores"] != told["witness"]["neighbour"]
+    assert len(told["witness"]["scores"]) == 3
 
 
 def test_a_proved_claim_exits_with_zero() -> None:

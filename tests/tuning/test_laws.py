@@ -11,6 +11,7 @@ from discreet.errors import ParameterError
 from discreet.testing import scripted
 from discreet.tuning import Fixed, Geometric, NegativeBinomial, Poisson
 from discreet.tuning.laws import RandomRunCount
+from tests.tools.rounding import assert_rounded_up, ball_of
 
 _LAWS = [
     Geometric(mean=4),
@@ -89,3 +90,19 @@ def test_costs_rise_with_the_mean_and_stay_below_the_published_bound() -> None:
 def test_impossible_laws_are_refused(make: object, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "20"])
+def test_what_pure_runs_cost_is_rounded_up(epsilon: str) -> None:
+    cost = Fraction(epsilon)
+    with ctx.workprec(200):
+        e = ball_of(cost)
+        for runs in _LAWS:
+            if isinstance(runs, Poisson):
+                exact = e + ball_of(runs.rate) * (e / 2).tanh()
+            else:
+                assert isinstance(runs, NegativeBinomial)
+                gamma = ball_of(runs.halting)
+                ratio = (e.exp() + gamma) / (1 + gamma * e.exp())
+                exact = e + ball_of(1 + runs.shape) * ratio.log()
+            assert_rounded_up(runs.pure(cost), exact)

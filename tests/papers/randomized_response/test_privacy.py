@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 
 from discreet import ExponentialRandomizedResponse, PureDP, Scores
 from discreet.audit import audit
-from discreet.papers.randomized_response.privacy import loss_at, real_epsilon, top_set_is_safe
+from discreet.papers.problems import Problem
+from discreet.papers.randomized_response.privacy import (
+    loss_at,
+    real_epsilon,
+    top_set_is_safe,
+    witness_of,
+)
 
 
 def _pair_loss(first: list[int], second: list[int], epsilon: str, truth: str) -> float:
@@ -58,3 +66,12 @@ def test_the_audit_agrees_that_it_is_refuted() -> None:
     verdict = audit(response, PureDP("0.1"), n=3, monotonic=True, starts=0)
     assert verdict.status == "refuted"
     assert verdict.measured >= real_epsilon(0.1, truth=0.75, n=3) - 1e-9
+
+
+def test_a_pair_is_a_witness_only_if_its_loss_is_certainly_above() -> None:
+    def law(problem: Problem) -> list[arb]:
+        return [arb(2), arb(1)] if problem.scores == (1, 0) else [arb(1), arb(1)]
+
+    asked = law, (1, 0), (0, 0), 0  # the loss is ln 2
+    assert witness_of(*asked, Fraction(6931, 10000)) is not None
+    assert witness_of(*asked, Fraction(6932, 10000)) is None
