@@ -241,6 +241,8 @@ def test_scores_are_frozen_silent_and_survive_a_pickle() -> None:
     for name in (*Scores.__slots__, "anything"):
         with pytest.raises(AttributeError, match="frozen"):
             setattr(scores, name, None)
+        with pytest.raises(AttributeError, match="frozen"):
+            delattr(scores, name)
     for again in (pickle.loads(pickle.dumps(scores)), copy.copy(scores), copy.deepcopy(scores)):  # noqa: S301
         assert again.values.tolist() == scores.values.tolist()
         assert again.candidates == scores.candidates

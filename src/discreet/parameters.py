@@ -335,4 +335,7 @@ def _line(name: str, kind: str | None, words: str) -> str:
     if len(head) + len(words) < 100:
         return f"{head} {words}"
     further = " " * 8
-    return f"{head}\n{fill(words, 100, initial_indent=further, subsequent_indent=further)}"
+    told = fill(
+        words, 100, initial_indent=further, subsequent_indent=further, break_on_hyphens=False
+    )
+    return f"{head}\n{told}"

@@ -74,6 +74,9 @@ class ScoreRows:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("ScoreRows are frozen")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("ScoreRows are frozen")
+
     @property
     def range_distance(self) -> Fraction:
         """d: the most by which two scores of a row can move apart between neighbours."""

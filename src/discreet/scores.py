@@ -91,6 +91,9 @@ class Scores:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("Scores are frozen")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("Scores are frozen")
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in Scores.__slots__}
 

@@ -288,3 +288,19 @@ def test_what_was_measured_above_the_claim_is_never_called_proved(
     verdict = audit(PermuteAndFlip(epsilon=1), PureDP("0.5"), n=2, starts=0)
     assert verdict.measured > verdict.claimed
     assert verdict.status == "not refuted"
+
+
+class _DoublesFarOut:
+    """The exponential mechanism, but for logarithms below −800, which no float of a probability shows."""
+
+    def log_probabilities(self, scores: Scores) -> Any:
+        gaps = 0.5 * (scores.values - scores.values.max())
+        logs = gaps - np.log(np.exp(gaps).sum())
+        return np.where(logs < -800, 2 * logs, logs)
+
+    def probabilities(self, scores: Scores) -> Any:
+        return np.exp(self.log_probabilities(scores))
+
+
+def test_a_strangers_logarithms_are_looked_at() -> None:
+    assert audit(_DoublesFarOut(), PureDP(1), n=2, starts=1, monotonic=False).status == "refuted"

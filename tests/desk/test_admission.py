@@ -326,3 +326,16 @@ def _ask_until_gone(
             time.sleep(0.05)
         finally:
             line.close()
+
+
+def test_nobody_else_can_hold_the_lock_and_no_wait_is_endless(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    till = str(tmp_path / "till")
+    monkeypatch.setattr(workers, "_PATIENCE", 0.1)
+    with workers.locked(till, shared=True), workers.locked(till, shared=True):
+        assert Path(till).stat().st_mode & 0o077 == 0
+        with pytest.raises(DiscreetError, match="held the lock"), workers.locked(till):
+            pass
+    with workers.locked(till):
+        pass

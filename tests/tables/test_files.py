@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from discreet.tables import (
     Grid,
     Rows,
     TextFile,
+    files,
     open_table,
     people_per_candidate,
     people_per_grid_point,
@@ -333,3 +335,8 @@ def test_only_for_text(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n")
     with pytest.raises(ParameterError, match="goes with duckdb"):
         open_table(TextFile(tmp_path / "a.csv", encoding="cp1252"), needed=["a"], engine="spark")
+
+
+def test_after_an_end_of_its_own_duckdb_is_started_again() -> None:
+    files._database(os.getpid()).close()
+    assert files.connected().sql("SELECT 1").fetchall() == [(1,)]

@@ -141,3 +141,14 @@ def test_the_oldest_are_forgotten_in_time(tmp_path: Path, monkeypatch: pytest.Mo
     for key in range(7):
         people_per_candidate(table, Rows(), column="code", keys=[key])
         assert 1 <= len(statements._kept) <= 3
+
+
+def test_a_statement_that_names_a_view_of_another_is_not_kept() -> None:
+    """DuckDB before 2.0 wrote so: the view of that name may be another file's by then."""
+    own = (
+        "WITH discreet_rows_value AS NOT MATERIALIZED (SELECT 1) SELECT * FROM discreet_rows_value"
+    )
+    assert statements._defines_its_views(own)
+    assert statements._defines_its_views("SELECT 1")
+    assert not statements._defines_its_views("SELECT * FROM discreet_rows_value")
+    assert not statements._defines_its_views(f"{own} JOIN discreet_rows_group USING (value)")

@@ -79,7 +79,12 @@ class StreamSubject(Protocol):
 class StreamWitness(Witness):
     """Two neighbouring streams and the answers whose probabilities show the loss.
 
-    ``scores`` and ``neighbour`` are the values, ``answers`` what was said, ``times`` how often in a row.
+    Attributes:
+        scores: the values of one stream.
+        neighbour: the values of the other.
+        answers: what was said, in order.
+        times: how often in a row each value was asked.
+        outcome: zero, since these answers are the one outcome that is looked at.
 
     Example:
         >>> from discreet.audit import audit

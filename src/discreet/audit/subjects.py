@@ -188,7 +188,7 @@ class Subject:
 
     def _logs(self, given: Any, size: int) -> Floats:
         self.evaluations += 1
-        if self._ours:
+        if self._tells_logs:
             told = self._told(self.audited.log_probabilities, given)
             if not isinstance(told, Failure):
                 told = self._well_formed(_checked_logs(told, len(given)))
@@ -201,6 +201,12 @@ class Subject:
             # look like a loss.
             return np.log(np.maximum(law, FLOOR))
         return self._placed({answer: _log(part) for answer, part in law.items()}, size)
+
+    @property
+    def _tells_logs(self) -> bool:
+        # A subclass of a mechanism inherits this function, and may have another law.
+        told = callable(getattr(self.audited, "log_probabilities", None))
+        return told and (self.mechanism is None or self._ours)
 
     def _placed(self, logs: Mapping[Hashable, float], size: int) -> Floats:
         columns = self._columns(size)
@@ -253,6 +259,8 @@ class Subject:
         own = getattr(self.audited, "ball_probabilities", None)
         if callable(own) and (self.mechanism is None or self._ours):
             return list(own(given, bits=BITS)), BALLS
+        if self._tells_logs:
+            return [_ball_of_log(float(part)) for part in self._logs(given, size)], FLOATS
         law = self.law(given, size)
         if isinstance(law, np.ndarray):
             return [_ball(part) for part in law.tolist()], FLOATS
@@ -372,3 +380,11 @@ def _ball(part: Any) -> Any:
         return ball_of(Fraction(part))
     value = float(part)
     return arb(FLOOR / 2, FLOOR / 2) if value <= FLOOR else arb(value, value * TOLERANCE)
+
+
+def _ball_of_log(value: float) -> Any:
+    from flint import arb
+
+    return (
+        arb(0) if value == -math.inf else arb(value, TOLERANCE * max(1.0, abs(value) / 1000)).exp()
+    )

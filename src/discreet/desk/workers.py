@@ -11,7 +11,9 @@ import asyncio
 import fcntl
 import importlib.util
 import multiprocessing
+import os
 import signal
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +26,8 @@ from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
     from discreet.ledger import Ledger
+
+_PATIENCE = 60
 
 # A clean process imports what questions need, once, and every worker is a copy of it.
 _CONTEXT = multiprocessing.get_context("forkserver")
@@ -87,9 +91,23 @@ class _Counting:
 @contextmanager
 def locked(file: str, *, shared: bool = False) -> Iterator[None]:
     """Hold the lock of a file, alone or with others; it ends with the process, however that ends."""
-    with open(file, "a", encoding="utf-8") as held:
-        fcntl.flock(held, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+    held = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)  # whoever may read it may hold its lock
+    try:
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                fcntl.flock(held, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise DiscreetError(
+                        f"somebody has held the lock of {file!r} for {_PATIENCE} seconds, perhaps a worker "
+                        "of an earlier desk that hangs: end it, and try again"
+                    ) from None
+                time.sleep(0.01)
         yield
+    finally:
+        os.close(held)
 
 
 @cache

@@ -9,7 +9,7 @@ import base64
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +36,11 @@ tr:has(strong) td { background: #b3261e18; } li { overflow-wrap: anywhere; }
 .consistent-with-a-search, .not-checkable { color: var(--other); }
 @media print { h3 { break-after: avoid; } img, tr { break-inside: avoid; } }
 """
+
+
+def _plain(text: str) -> str:
+    """A text in which nothing is read as Markdown."""
+    return re.sub(r"([\\`*_\[\]!<>])", r"\\\1", text)
 
 
 def _page(markdown: str) -> str:
@@ -126,7 +131,8 @@ def on_one_line(value: Any) -> str:
 def _details(result: CheckedClaim) -> list[tuple[str, str]]:
     finding = result.finding
     rows = [("checked on", finding.covered)] if finding.covered else []
-    rows.append(("evidence", finding.evidence))
+    failed = finding.verdict == FAILED  # the words of an exception are not ours
+    rows.append(("evidence", _plain(finding.evidence) if failed else finding.evidence))
     rows += [(name, on_one_line(value)) for name, value in finding.numbers.items()]
     if finding.witness is not None:
         rows.append(("witness", on_one_line(finding.witness)))
@@ -264,11 +270,11 @@ def figures_markdown(results: Sequence[DrawnFigure], scope: Scope) -> str:
         for figure, result in own:
             lines += [f"### {figure.heading}", ""]
             if result.error is not None:
-                lines += [f"**Not drawn**: {result.error}", ""]
+                lines += [f"**Not drawn**: {_plain(result.error)}", ""]
                 continue
             seen = f"{figure.heading}. {' '.join(figure.subtitle)}"
             lines += [f"![{seen}](figures/{figure.id}.png)", ""]
-            lines += [f"**Trouble**: {trouble}\n" for trouble in result.troubles]
+            lines += [f"**Trouble**: {_plain(trouble)}\n" for trouble in result.troubles]
             if result.comparisons:
                 lines += [_table_row(_HEADINGS), "|" + "---|" * len(_HEADINGS)]
                 lines += [_table_row(_cells(row)) for row in result.comparisons]
@@ -294,6 +300,7 @@ def _with_images(page: str, out: Path) -> str:
 
 def numbers(results: Sequence[DrawnFigure]) -> str:
     """All comparisons as CSV."""
-    return as_csv(
-        [{"figure": result.id, **asdict(row)} for result in results for row in result.comparisons]
-    )
+    rows = [
+        {"figure": result.id, **asdict(row)} for result in results for row in result.comparisons
+    ]
+    return as_csv(rows, ("figure", *(field.name for field in fields(PaperValue))))

@@ -267,10 +267,10 @@ def table(drawing: Drawing) -> str:
     return as_csv([point for row in drawing.rows for panel in row for point in panel.table()])
 
 
-def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows as CSV; a row may lack what others have."""
+def as_csv(rows: Sequence[dict[str, Any]], columns: Sequence[str] = ()) -> str:
+    """Rows as CSV, with these columns first; a row may lack what others have."""
     buffer = io.StringIO()
-    names = dict.fromkeys(name for row in rows for name in row)
+    names = dict.fromkeys([*columns, *(name for row in rows for name in row)])
     writer = csv.DictWriter(buffer, list(names), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)

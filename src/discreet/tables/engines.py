@@ -74,6 +74,8 @@ _LARGEST = float(np.finfo(np.float64).max)
 _BITS = {f"{sign}Int{size}": size for sign in ("", "U") for size in (8, 16, 32, 64, 128)}
 _INDEX = "discreet_index"
 _FEW = 64
+VIEWS = "discreet_rows_"
+"""How the names of views begin that stand inside a query."""
 
 
 def as_text(text: str, *, engine: str) -> str | bytes:
@@ -186,7 +188,7 @@ def _joined_in_duckdb(
         return found.filter(f"{quoted(name)} IS NOT NULL")
     # A relation's connection is its own: the list travels inside a query on that very relation.
     # A name for each step: two views of one name, one made of the other, are a circle to DuckDB 1.5.
-    rows = f"discreet_rows_{name}"
+    rows = f"{VIEWS}{name}"
     join, index = ("JOIN", _INDEX) if rest is None else ("LEFT JOIN", f"coalesce({_INDEX}, {rest})")
     return relation.query(
         rows,

@@ -229,18 +229,16 @@ def _no_pattern(path: str) -> str:
 
 def connected() -> Any:
     """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
-    connection = _database(os.getpid()).cursor()
+    database = _database(os.getpid())
     try:
-        connection.execute(_NO_BAR)
-    except Exception:
-        # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
-        with contextlib.suppress(Exception):
-            connection.execute("SELECT 1")
-            return connection
-        _database.cache_clear()  # after an error of its own DuckDB answers nothing any more
+        connection = database.cursor()
+        connection.execute("SELECT 1")
+    except Exception:  # after an error of its own DuckDB answers nothing any more: begin anew
+        _database.cache_clear()
         connection = _database(os.getpid()).cursor()
-        with contextlib.suppress(Exception):
-            connection.execute(_NO_BAR)
+    # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
+    with contextlib.suppress(Exception):
+        connection.execute(_NO_BAR)
     return connection
 
 
