@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import uvicorn
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import DiscreetError
 
@@ -37,6 +37,15 @@ SAFE_HEADERS = {
     "x-frame-options": "DENY",
     "cache-control": "no-store",
 }
+
+
+async def is_request(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> bool:
+    """Whether this is a request. Starting and ending are passed on to the application, sockets closed."""
+    if scope["type"] == "lifespan":
+        await app(scope, receive, send)
+    elif scope["type"] != "http":
+        await send({"type": "websocket.close", "code": 1008})
+    return bool(scope["type"] == "http")
 
 
 def with_headers(send: Send, headers: dict[str, str]) -> Send:

@@ -228,17 +228,20 @@ def test_a_file_must_be_declared(server: PageServer) -> None:
     assert "inline" not in described
 
 
+_AUDIT = {
+    "mechanism": "permute-and-flip",
+    "claim": "pure",
+    "amount": "1",
+    "epsilon": "1",
+    "delta": "",
+    "sensitivity": "1",
+    "n": 2,
+    "monotonic": None,
+}
+
+
 def test_an_audit_runs_and_can_be_cancelled(server: PageServer) -> None:
-    wanted = {
-        "mechanism": "permute-and-flip",
-        "claim": "bounded-range",
-        "amount": "1",
-        "epsilon": "1",
-        "delta": "",
-        "sensitivity": "1",
-        "n": 2,
-        "monotonic": None,
-    }
+    wanted = {**_AUDIT, "claim": "bounded-range"}
     where = _path(server, "api/audit")
     status, content, _ = _ask(server, where, method="POST", body=json.dumps(wanted))
     assert status == 200
@@ -276,20 +279,8 @@ def test_an_audit_runs_and_can_be_cancelled(server: PageServer) -> None:
 def test_a_wrong_audit_is_refused_at_once(
     server: PageServer, part: dict[str, Any], words: str
 ) -> None:
-    wanted = {
-        "mechanism": "permute-and-flip",
-        "claim": "pure",
-        "amount": "1",
-        "epsilon": "1",
-        "delta": "",
-        "sensitivity": "1",
-        "n": 2,
-        "monotonic": None,
-        **part,
-    }
-    status, content, _ = _ask(
-        server, _path(server, "api/audit"), method="POST", body=json.dumps(wanted)
-    )
+    body = json.dumps({**_AUDIT, **part})
+    status, content, _ = _ask(server, _path(server, "api/audit"), method="POST", body=body)
     assert status == 400
     assert words in json.loads(content)["error"]
 

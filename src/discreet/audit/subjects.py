@@ -204,7 +204,6 @@ class Subject:
 
     @property
     def _tells_logs(self) -> bool:
-        # A subclass of a mechanism inherits this function, and may have another law.
         told = callable(getattr(self.audited, "log_probabilities", None))
         return told and (self.mechanism is None or self._ours)
 

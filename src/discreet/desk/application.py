@@ -29,7 +29,7 @@ from discreet.desk.description import described, openapi, planned
 from discreet.desk.shapes import question_from
 from discreet.desk.store import AskedQuestion
 from discreet.errors import DiscreetError, ParameterError
-from discreet.web import SAFE_HEADERS, limited, with_headers
+from discreet.web import SAFE_HEADERS, is_request, limited, with_headers
 
 MOST_BYTES = 64 * 1024
 COOKIE = "discreet_desk"
@@ -55,13 +55,8 @@ class DoorKeeper:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+        if not await is_request(self._app, scope, receive, send):
             return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
-            return
-
         refusal = self._refusal(Headers(scope=scope))
         await (refusal or self._app)(
             scope, limited(receive, MOST_BYTES), with_headers(send, self._headers)

@@ -101,8 +101,9 @@ def locked(file: str, *, shared: bool = False) -> Iterator[None]:
             except BlockingIOError:
                 if time.monotonic() > until:
                     raise DiscreetError(
-                        f"somebody has held the lock of {file!r} for {_PATIENCE} seconds, perhaps a worker "
-                        "of an earlier desk that hangs: end it, and try again"
+                        # No path: a worker's words are passed on to the analyst.
+                        f"the lock beside the desk's store (-paying) was held for {_PATIENCE} seconds, "
+                        "perhaps by a worker of an earlier desk that hangs: its owner must end it"
                     ) from None
                 time.sleep(0.01)
         yield

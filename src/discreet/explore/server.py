@@ -19,7 +19,7 @@ from discreet.explore.app import Explorer, Opened
 from discreet.explore.bundle import Bundle
 from discreet.explore.uploads import MOST_BYTES
 from discreet.sampling import SecureBits
-from discreet.web import SAFE_HEADERS, LocalServer, limited, with_headers
+from discreet.web import SAFE_HEADERS, LocalServer, is_request, limited, with_headers
 
 ADDRESS = "127.0.0.1"
 
@@ -35,13 +35,8 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on with the token taken off the path."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+        if not await is_request(self._app, scope, receive, send):
             return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
-            return
-
         send_guarded = with_headers(send, SAFE_HEADERS)
         refusal = self._refusal(scope)
         if refusal is not None:
