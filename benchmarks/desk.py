@@ -31,6 +31,7 @@ from discreet.desk.owner_file import OwnerFile, read_owner_file
 from discreet.desk.serving import DeskServer
 from discreet.desk.workers import Job, Worker
 from discreet.ledger import Ledger
+from discreet.questions import Mode
 
 ANALYSTS = 200
 QUESTION = {"kind": "mode", "table": "visits", "column": "code", "epsilon": "0.01"}
@@ -77,15 +78,9 @@ def overhead(rows: int, turns: int) -> str:
             ledger=owner.ledger.place,
             till=str(folder / "till"),
             source=path,
-            question="mode",
-            terms={
-                "user": "person",
-                "dataset": "d",
-                "column": "code",
-                "epsilon": "0.01",
-                "candidates": list(range(50)),
-                "purpose": "benchmark",
-            },
+            dataset="d",
+            question=Mode("code", epsilon="0.01", candidates=list(range(50)), purpose="benchmark"),
+            terms={"user": "person"},
         )
 
         async def take_turns() -> list[list[float]]:

@@ -39,7 +39,8 @@ COLUMNS = {
 
 
 def by_choice(people: Any, level: Fraction, epsilon: Fraction) -> int:
-    return recursive(people, [level], PermuteAndFlip(epsilon=epsilon), neighbours="add-remove")[0]
+    chooser, bits = PermuteAndFlip(epsilon=epsilon), SecureBits()
+    return recursive(people, [level], chooser, neighbours="add-remove", bits=bits)[0]
 
 
 def crossing(values: Any, level: Fraction, epsilon: Fraction) -> int:

@@ -63,7 +63,7 @@ def largest_error(people: Any, places: Sequence[int], levels: Sequence[Fraction]
 def by_recursion(people: Any, levels: Sequence[Fraction], epsilon: float) -> list[int]:
     depths = len(levels).bit_length()
     chooser = PermuteAndFlip(epsilon=Fraction(epsilon).limit_denominator(1000) / depths)
-    return recursive(people, levels, chooser, neighbours="add-remove")
+    return recursive(people, levels, chooser, neighbours="add-remove", bits=SecureBits())
 
 
 def jointly(people: Any, levels: Sequence[Fraction], epsilon: float) -> list[int]:

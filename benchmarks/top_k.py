@@ -20,7 +20,7 @@ from benchmarks.timing import RESULTS, medians, record
 from discreet import PermuteAndFlip, Scores
 from discreet.analysis.charts.style import line_chart, styled
 from discreet.gaps import Gaps
-from discreet.questions.top_k import joint_distance, peel
+from discreet.questions.top_k import joint_distance, peeled
 from discreet.sampling import SecureBits
 from discreet.sampling.joint_top_k import joint_first
 from discreet.sampling.noisy_order import noisy_first
@@ -56,11 +56,13 @@ def shortfall(counts: Any, chosen: Sequence[int]) -> int:
 
 
 def methods(counts: Any, k: int, epsilon: Fraction) -> dict[str, Callable[[], list[int]]]:
-    distance, _ = joint_distance(k, "add-remove", one_value=False)
+    distance = joint_distance(k, "add-remove", one_value=False)
     scores = Scores(counts, sensitivity=1, monotonic=True)
     flips = PermuteAndFlip(epsilon=epsilon / k)
     return {
-        "peeling": lambda: peel(scores, flips, k),
+        "peeling": lambda: peeled(
+            scores.values[None, :], flips, k, scores.range_distance, SecureBits()
+        )[0],
         "one-shot": lambda: noisy_first(Gaps(counts, scale=k / epsilon), k, SecureBits()),
         "joint": lambda: joint_first(counts, k, scale=distance / epsilon, bits=SecureBits()),
     }

@@ -127,14 +127,25 @@ Proof.
     apply Rmult_le_compat; auto.
 Qed.
 
-Hypothesis law_total : forall h, sum (candidates (n h)) (law h) = 1.
+Lemma path_total : (forall h, sum (candidates (n h)) (law h) = 1) ->
+  forall k h, sum (transcripts n k h) (path law h) = 1.
+Proof.
+  intros T. induction k as [|k IH]; intros h.
+  - cbn [transcripts]. now rewrite sum_one.
+  - rewrite sum_transcripts. rewrite <- (T h). apply sum_ext; intros r _.
+    cbn [path]. rewrite sum_scal, IH. ring.
+Qed.
 
-Lemma path_total k h : sum (transcripts n k h) (path law h) = 1.
+(** The answers 0, ..., n h - 1 need not be all that there are. *)
+Hypothesis law_part : forall h, sum (candidates (n h)) (law h) <= 1.
+
+Lemma path_part k h : sum (transcripts n k h) (path law h) <= 1.
 Proof.
   revert h. induction k as [|k IH]; intros h.
-  - cbn [transcripts]. now rewrite sum_one.
-  - rewrite sum_transcripts. rewrite <- (law_total h). apply sum_ext; intros r _.
-    cbn [path]. rewrite sum_scal, IH. ring.
+  - cbn [transcripts]. rewrite sum_one. cbn [path]. lra.
+  - rewrite sum_transcripts. eapply Rle_trans; [|apply (law_part h)]. apply sum_le; intros r Hr.
+    apply in_candidates in Hr. cbn [path]. rewrite sum_scal. specialize (IH (h ++ [r])).
+    specialize (law_nonneg h r Hr). nra.
 Qed.
 
 (** Theorem 1 (c), without the decomposition that the page uses: what follows an answer
@@ -155,7 +166,7 @@ Proof.
     set (X' := fun r => sum (transcripts n k (h ++ [r])) (fun t => phi (r :: t) * path law' (h ++ [r]) t)).
     set (psi := fun r => Rmin 1 (exp (cap - eps h) * X' r)).
     assert (X1 : forall r, X r <= 1).
-    { intros r. rewrite <- (path_total k (h ++ [r])). apply sum_le. intros t Ht.
+    { intros r. eapply Rle_trans; [|apply (path_part k (h ++ [r]))]. apply sum_le. intros t Ht.
       destruct (path_nonneg k (h ++ [r]) t Ht).
       specialize (F (r :: t)). nra. }
     assert (X'0 : forall r, 0 <= X' r).
@@ -167,8 +178,9 @@ Proof.
     pose proof (approx_dp_test _ _ _ _ _ psi (P h) T) as A. unfold average in A.
     assert (B : sum (candidates (n h)) (fun r => law h r * X r)
                 <= sum (candidates (n h)) (fun r => psi r * law h r) + (cap' - delta h)).
-    { replace (cap' - delta h) with ((cap' - delta h) * sum (candidates (n h)) (law h))
-        by (rewrite law_total; ring).
+    { apply Rle_trans with (sum (candidates (n h)) (fun r => psi r * law h r)
+                            + (cap' - delta h) * sum (candidates (n h)) (law h));
+        [|specialize (law_part h); nra].
       rewrite <- sum_scal, <- sum_plus. apply sum_le; intros r Hr. apply in_candidates in Hr.
       specialize (IH (h ++ [r]) (cap - eps h) (cap' - delta h) (W r Hr) (W' r Hr)
                     (fun t => phi (r :: t)) (fun t => F (r :: t))).

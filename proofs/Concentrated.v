@@ -10,6 +10,10 @@ From Discreet Require Import Common Constants Mechanism Privacy PureDP Dominance
 Import ListNotations.
 Open Scope R_scope.
 
+(** A law on 0, ..., n-1 of which nothing is impossible. *)
+Definition positive_law (n : nat) (p : nat -> R) : Prop :=
+  (forall r, (r < n)%nat -> 0 < p r) /\ sum (candidates n) p = 1.
+
 (** [moment] is the sum of P^a Q^(1 - a), and D_a = ln moment / (a - 1). *)
 Definition moment {A} (l : list A) (p p' : A -> R) (a : R) : R :=
   sum l (fun r => Rpower (p r) a * Rpower (p' r) (1 - a)).
@@ -149,7 +153,7 @@ Proof.
 Qed.
 End Hoeffding.
 
-Lemma moment_weighted n p p' a : is_law n p -> is_law n p' ->
+Lemma moment_weighted n p p' a : positive_law n p -> positive_law n p' ->
   moment (candidates n) p p' a = weighted (candidates n) (loss p p') p' a.
 Proof.
   intros [P _] [P' _]. apply sum_ext; intros r Hr. apply in_candidates in Hr.
@@ -158,10 +162,10 @@ Proof.
   rewrite <- exp_plus. f_equal. ring.
 Qed.
 
-Lemma candidates_some n p : is_law n p -> candidates n <> [].
+Lemma candidates_some n p : positive_law n p -> candidates n <> [].
 Proof. intros [_ M] E. rewrite E in M. simpl in M. lra. Qed.
 
-Theorem range_to_zcdp n p p' eps : is_law n p -> is_law n p' -> bounded_range n p p' eps ->
+Theorem range_to_zcdp n p p' eps : positive_law n p -> positive_law n p' -> bounded_range n p p' eps ->
   zcdp (candidates n) p p' (concentrated_of_range_at_most eps).
 Proof.
   intros Lp Lp' B. pose proof (candidates_some n p Lp) as Some.
@@ -171,7 +175,7 @@ Proof.
   apply (hoeffding (candidates n) (loss p p') p' (loss p p' i - eps) eps); auto.
   - intros r Hr. apply Lp'. now apply in_candidates.
   - intros r Hr. apply in_candidates in Hr. pose proof (best_ge n (loss p p') r Hr).
-    specialize (B i r Hi Hr). lra.
+    pose proof (proj1 (bounded_range_loss n p p' eps (proj1 Lp) (proj1 Lp')) B i r Hi Hr). lra.
   - unfold weighted. rewrite (sum_ext _ _ p') by (intros; rewrite Rmult_0_l, exp_0; ring).
     apply Lp'.
   - unfold weighted. rewrite (sum_ext _ _ p); [apply Lp|]. intros r Hr.
@@ -180,14 +184,14 @@ Proof.
     unfold loss. rewrite Rmult_1_l, exp_ln by now apply Rdiv_lt_0_compat. field. lra.
 Qed.
 
-Theorem pure_to_zcdp n p p' eps : is_law n p -> is_law n p' ->
+Theorem pure_to_zcdp n p p' eps : positive_law n p -> positive_law n p' ->
   pure_dp n p p' eps -> pure_dp n p' p eps ->
   zcdp (candidates n) p p' (concentrated_of_pure_at_most eps).
 Proof.
   intros L L' A B.
   replace (concentrated_of_pure_at_most eps)
     with (concentrated_of_range_at_most (range_of_pure eps)).
-  - apply range_to_zcdp; auto. now apply pure_to_range.
+  - apply range_to_zcdp; auto. apply pure_to_range; try assumption; intros; apply Rlt_le; (now apply L) || (now apply L').
   - unfold concentrated_of_pure_at_most, concentrated_of_range_at_most, range_of_pure. field.
 Qed.
 
@@ -218,7 +222,7 @@ Proof.
   lra.
 Qed.
 
-Theorem zcdp_to_approx n p p' rho delta a : is_law n p -> is_law n p' ->
+Theorem zcdp_to_approx n p p' rho delta a : positive_law n p -> positive_law n p' ->
   zcdp (candidates n) p p' rho -> 0 < delta -> 1 < a ->
   approx_dp n p p' (Rmax 0 (epsilon_of_concentrated rho delta a)) delta.
 Proof.
@@ -268,10 +272,10 @@ Qed.
 Section Interaction.
 Variables (n : list nat -> nat) (law law' : list nat -> nat -> R) (rho : list nat -> R).
 Hypotheses
-  (law_is : forall h, is_law (n h) (law h)) (law'_is : forall h, is_law (n h) (law' h))
+  (law_is : forall h, positive_law (n h) (law h)) (law'_is : forall h, positive_law (n h) (law' h))
   (round_zcdp : forall h, zcdp (candidates (n h)) (law h) (law' h) (rho h)).
 
-Lemma path_pos (l : list nat -> nat -> R) k h t : (forall h, is_law (n h) (l h)) ->
+Lemma path_pos (l : list nat -> nat -> R) k h t : (forall h, positive_law (n h) (l h)) ->
   In t (transcripts n k h) -> 0 < path l h t.
 Proof.
   intros Hl. revert h t. induction k as [|k IH]; intros h t Ht.
@@ -395,7 +399,7 @@ Proof.
   right. unfold s, beta. rewrite D. field. split; lra.
 Qed.
 
-Theorem zcdp_people n (P : nat -> nat -> R) rho k : (0 < k)%nat -> is_law n (P 0%nat) ->
+Theorem zcdp_people n (P : nat -> nat -> R) rho k : (0 < k)%nat -> positive_law n (P 0%nat) ->
   (forall i, (i < k)%nat -> zcdp (candidates n) (P i) (P (S i)) rho) ->
   zcdp (candidates n) (P 0%nat) (P k) (concentrated_of_people rho (INR k)).
 Proof.

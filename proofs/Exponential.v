@@ -43,7 +43,8 @@ Theorem em_bounded_range q q' d :
   range_distance n q q' d ->
   bounded_range n (em s n q) (em s n q') (d / s).
 Proof.
-  intros H i j Hi Hj. destruct (em_loss q q') as (c & L). rewrite !L.
+  intros H. apply bounded_range_loss; try (intros; apply em_pos). intros i j Hi Hj.
+  destruct (em_loss q q') as (c & L). rewrite !L.
   replace (c - (q' i - q i) / s - (c - (q' j - q j) / s))
     with (((q' j - q j) - (q' i - q i)) / s) by (field; lra).
   apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat, s_pos|].
@@ -53,11 +54,7 @@ Qed.
 Theorem em_pure_dp q q' d :
   range_distance n q q' d -> pure_dp n (em s n q) (em s n q') (d / s).
 Proof.
-  intros H. apply bounded_range_pure.
-  - intros; apply em_pos.
-  - intros; apply em_pos.
-  - now rewrite !em_total.
-  - now apply em_bounded_range.
+  intros H. apply bounded_range_pure; try apply em_total. now apply em_bounded_range.
 Qed.
 End Exponential.
 

@@ -29,32 +29,29 @@ Proof.
   assert (F : 1 <= exp (d / s)).
   { rewrite <- exp_0. apply exp_le. apply Rmult_le_pos; [lra|].
     apply Rlt_le, Rinv_0_lt_compat, Hs. }
-  apply bounded_range_odds.
-  - intros; now apply pf_pos.
-  - intros; now apply pf_pos.
-  - intros i j Hi Hj. unfold eta_grid. rewrite exp_ln by lra.
-    destruct (Nat.eq_dec i j) as [<-|N].
-    { pose proof (pf_pos s n q i Hs Hi). pose proof (pf_pos s n q' i Hs Hi).
-      assert (0 < pf s n q i * pf s n q' i) by (apply Rmult_lt_0_compat; auto).
-      nra. }
-    assert (S : range_distance n q' q d) by now apply range_distance_sym.
-    (* case 3, or case 3 with the roles exchanged, or neither *)
-    destruct (Rle_dec (q j) (q i)) as [L|L], (Rle_dec (q' j) (q' i)) as [L'|L'].
-    + exact (bound_case_3 s n Hs q q' d i j Hi Hj N H L L').
-    + destruct (Rle_dec (q i) (q j)) as [M|M].
-      * assert (L'' : q' i <= q' j) by lra.
-        pose proof (bound_case_3 s n Hs q' q d j i Hj Hi (not_eq_sym N) S L'' M). lra.
-      * exfalso.
-        pose proof (grid_step n q d i j Hd G Hi Hj ltac:(lra)).
-        pose proof (grid_step n q' d j i Hd G' Hj Hi ltac:(lra)).
-        specialize (H j i Hj Hi). lra.
-    + (* both factors at most one *)
-      pose proof (pf_odds_small s n Hs q q' i j Hi Hj N ltac:(lra) ltac:(lra)) as B.
-      pose proof (pf_pos s n q j Hs Hj). pose proof (pf_pos s n q' i Hs Hi).
-      assert (0 < pf s n q j * pf s n q' i) by (apply Rmult_lt_0_compat; auto).
-      nra.
-    + assert (L'' : q' i <= q' j) by lra. assert (M : q i <= q j) by lra.
+  intros i j Hi Hj. unfold eta_grid. rewrite exp_ln by lra.
+  destruct (Nat.eq_dec i j) as [<-|N].
+  { pose proof (pf_pos s n q i Hs Hi). pose proof (pf_pos s n q' i Hs Hi).
+    assert (0 < pf s n q i * pf s n q' i) by (apply Rmult_lt_0_compat; auto).
+    nra. }
+  assert (S : range_distance n q' q d) by now apply range_distance_sym.
+  (* case 3, or case 3 with the roles exchanged, or neither *)
+  destruct (Rle_dec (q j) (q i)) as [L|L], (Rle_dec (q' j) (q' i)) as [L'|L'].
+  + exact (bound_case_3 s n Hs q q' d i j Hi Hj N H L L').
+  + destruct (Rle_dec (q i) (q j)) as [M|M].
+    * assert (L'' : q' i <= q' j) by lra.
       pose proof (bound_case_3 s n Hs q' q d j i Hj Hi (not_eq_sym N) S L'' M). lra.
+    * exfalso.
+      pose proof (grid_step n q d i j Hd G Hi Hj ltac:(lra)).
+      pose proof (grid_step n q' d j i Hd G' Hj Hi ltac:(lra)).
+      specialize (H j i Hj Hi). lra.
+  + (* both factors at most one *)
+    pose proof (pf_odds_small s n Hs q q' i j Hi Hj N ltac:(lra) ltac:(lra)) as B.
+    pose proof (pf_pos s n q j Hs Hj). pose proof (pf_pos s n q' i Hs Hi).
+    assert (0 < pf s n q j * pf s n q' i) by (apply Rmult_lt_0_compat; auto).
+    nra.
+  + assert (L'' : q' i <= q' j) by lra. assert (M : q i <= q j) by lra.
+    pose proof (bound_case_3 s n Hs q' q d j i Hj Hi (not_eq_sym N) S L'' M). lra.
 Qed.
 
 (** The witness: counts (0, 0) and (0, 1). *)
@@ -74,11 +71,7 @@ Proof.
   assert (D : range_distance 2 level ahead_1 1).
   { intros [|[|i]] [|[|j]] Hi Hj; try lia; unfold level; simpl; lra. }
   specialize (H 2%nat level ahead_1 G G' D).
-  assert (E : 0 < 1 / eps) by (apply Rdiv_lt_0_compat; lra).
-  assert (O := proj1 (bounded_range_odds 2 _ _ x
-            (fun r Hr => pf_pos (1 / eps) 2 level r E Hr)
-            (fun r Hr => pf_pos (1 / eps) 2 ahead_1 r E Hr)) H 0%nat 1%nat
-            ltac:(lia) ltac:(lia)).
+  assert (O := H 0%nat 1%nat ltac:(lia) ltac:(lia)).
   rewrite !pf_two_0, !pf_two_1 in O.
   assert (B : best 2 level = 0)
     by (apply (best_unique 2 _ 0 0); [lia|reflexivity|intros; unfold level; lra]).

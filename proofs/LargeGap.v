@@ -4,7 +4,8 @@
     fixed candidate, passes 1: two uses of the intermediate value theorem. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
-From Discreet Require Import Common Constants Mechanism Privacy PureDP Walk Dominance.
+From Discreet Require Import Common Constants Mechanism Privacy PureDP Walk Dominance ApproxDP
+  Composition Measures.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -472,17 +473,50 @@ Proof.
 Qed.
 End Law.
 
-Theorem large_gap_approx_dp n eps delta d q q' S : (1 < n)%nat -> 0 < eps -> 0 <= delta -> 0 < d ->
+(** With one candidate there is nothing to hide. *)
+Lemma large_gap_alone s a q : large_gap s 1 a q 0 = 1.
+Proof.
+  pose proof (pf_total s 1 q Nat.lt_0_1) as T. simpl in T. rewrite Rplus_0_r in T.
+  assert (L : leader 1 q = 0%nat) by (unfold leader; simpl; destruct Rle_dec; reflexivity).
+  unfold large_gap. rewrite L, T. simpl. ring.
+Qed.
+
+Theorem large_gap_is_law s n a q : 0 < s -> (0 < n)%nat -> 0 <= a -> is_law n (large_gap s n a q).
+Proof.
+  intros Hs Hn Ha. destruct (Nat.eq_dec n 1) as [->|N1].
+  { split; [|simpl; rewrite large_gap_alone; ring].
+    intros r Hr. replace r with 0%nat by lia. rewrite large_gap_alone. lra. }
+  set (b := leader n q). set (c := moved a (rivals_of s n q b)).
+  assert (Hb : (b < n)%nat) by (apply leader_ok; lia).
+  pose proof (pf_total s n q Hn) as T. rewrite (sum_others n _ b Hb) in T.
+  assert (O : forall r, (r < n)%nat -> 0 <= pf s n q r) by (intros; now apply Rlt_le, pf_pos).
+  assert (Z : 0 <= sum (others n b) (pf s n q)).
+  { apply sum_nonneg. intros r Hr. apply in_others in Hr as [Hr _]. now apply O. }
+  assert (C : 0 <= c <= 1) by (apply moved_range; [exact Ha | apply rivals_positive; [lia | exact Hb]]).
+  split.
+  - intros r Hr. unfold large_gap. fold b c. specialize (O r Hr).
+    destruct (Nat.eqb_spec r b) as [->|]; nra.
+  - rewrite (sum_others n _ b Hb). unfold large_gap at 1. fold b c. rewrite Nat.eqb_refl.
+    rewrite (sum_ext _ _ (fun r => (1 - c) * pf s n q r)).
+    + rewrite sum_scal. replace (sum (others n b) (pf s n q)) with (1 - pf s n q b) by lra. ring.
+    + intros r Hr. apply in_others in Hr as [_ N]. unfold large_gap. fold b c.
+      now rewrite (proj2 (Nat.eqb_neq r b) N).
+Qed.
+
+Theorem large_gap_approx_dp n eps delta d q q' : (0 < n)%nat -> 0 < eps -> 0 <= delta -> 0 < d ->
   range_distance n q q' d ->
   let law := large_gap (scale_of eps d) n (share_of_large_gap eps delta) in
-  event n S (law q) <= exp eps * event n S (law q') + delta.
+  approx_dp n (law q) (law q') eps delta.
 Proof.
-  intros Hn He Hd D H law.
+  intros Hn He Hd D H law S.
   assert (E : 1 < exp eps) by (rewrite <- exp_0; now apply exp_increasing).
   assert (A : 0 <= share_of_large_gap eps delta)
     by (apply Rmult_le_pos; [lra | apply Rlt_le, Rinv_0_lt_compat; lra]).
   assert (Sp : 0 < scale_of eps d) by (apply Rdiv_lt_0_compat; lra).
-  pose proof (large_gap_step (scale_of eps d) n (share_of_large_gap eps delta) Sp Hn A
+  destruct (Nat.eq_dec n 1) as [->|N].
+  { unfold event, candidates; simpl. destruct (S 0%nat); simpl; [|lra].
+    unfold law. rewrite !large_gap_alone. lra. }
+  pose proof (large_gap_step (scale_of eps d) n (share_of_large_gap eps delta) Sp ltac:(lia) A
                 q q' eps S (Rlt_le _ _ He)) as T.
   replace (eps * scale_of eps d) with d in T by (unfold scale_of; field; lra).
   specialize (T H). fold law in T.

@@ -2,69 +2,119 @@
     docs/proofs/neighbours.md. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
-From Discreet Require Import Common Constants Mechanism Privacy PureDP Dominance ApproxDP
-  Composition.
+From Discreet Require Import Common Constants Mechanism Privacy PureDP Walk Exponential Dominance
+  ApproxDP Laplace Composition Selections.
 Import ListNotations.
 Open Scope R_scope.
 
+(** A law on the answers 0, ..., n-1, of which some may be impossible; and one on all numbers, for
+    countably many answers. *)
 Definition is_law (n : nat) (p : nat -> R) : Prop :=
-  (forall r, (r < n)%nat -> 0 < p r) /\ sum (candidates n) p = 1.
+  (forall r, (r < n)%nat -> 0 <= p r) /\ sum (candidates n) p = 1.
+Definition is_law_on_all (p : nat -> R) : Prop :=
+  (forall r, 0 <= p r) /\ is_lim_seq (fun n => sum (candidates n) p) 1.
 
-Lemma same_mass n p p' : is_law n p -> is_law n p' ->
-  sum (candidates n) p = sum (candidates n) p'.
-Proof. intros [_ ->] [_ ->]. reflexivity. Qed.
+(** The answers 0, ..., n-1 of a law of either kind. *)
+Definition is_part (n : nat) (p : nat -> R) : Prop :=
+  (forall r, (r < n)%nat -> 0 <= p r) /\ sum (candidates n) p <= 1.
+
+(** Either of the two: [Some n] stands for n answers, [None] for countably many. What is said of
+    countably many is said of every finite set of them, and a set is the union of its finite parts. *)
+Definition is_law_over (N : option nat) (p : nat -> R) : Prop :=
+  match N with Some n => is_law n p | None => is_law_on_all p end.
+Definition over (N : option nat) (says : nat -> Prop) : Prop :=
+  match N with Some n => says n | None => forall n, says n end.
 
 Lemma law_nonneg n p : is_law n p -> forall r, (r < n)%nat -> 0 <= p r.
-Proof. intros [P _] r Hr. now apply Rlt_le, P. Qed.
+Proof. now intros [P _]. Qed.
 
-Lemma law_some n p : is_law n p -> (0 < n)%nat.
-Proof. intros [_ M]. destruct n; [simpl in M; lra | lia]. Qed.
+Lemma event_nonneg n S p : (forall r, (r < n)%nat -> 0 <= p r) -> 0 <= event n S p.
+Proof.
+  intros P. apply sum_nonneg. intros r Hr. apply filter_In in Hr as [Hr _].
+  apply in_candidates in Hr. now apply P.
+Qed.
 
 Lemma event_of_complement n S p : sum (candidates n) p = 1 ->
   event n (fun t => negb (S t)) p = 1 - event n S p.
 Proof. intros M. pose proof (event_complement n S p). lra. Qed.
 
-Lemma pure_dp_loss n p p' eps r : is_law n p -> is_law n p' -> (r < n)%nat ->
-  pure_dp n p p' eps -> loss p p' r <= eps.
+(** What holds for every set holds for the rest of every set, of which countably many answers may
+    be in the rest. *)
+Lemma event_inside n k S p :
+  event (k + n) (fun t => S t && (t <? n)%nat) p = event n S p.
 Proof.
-  intros [P _] [P' _] Hr H. pose proof (pure_dp_outcome n p p' eps r H Hr) as O.
-  specialize (P r Hr). specialize (P' r Hr). unfold loss.
-  rewrite <- (ln_exp eps). apply ln_le_inv'; [now apply Rdiv_lt_0_compat|].
-  apply (Rmult_le_reg_r (p' r)); [auto|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra.
+  unfold event, candidates. rewrite Nat.add_comm, seq_app, filter_app, sum_app.
+  rewrite (filter_ext_in _ S (seq 0 n)).
+  - rewrite (filter_ext_in _ (fun _ => false) (seq (0 + n) k)).
+    + replace (filter (fun _ => false) (seq (0 + n) k)) with (@nil nat) by now induction (seq (0 + n) k).
+      simpl. ring.
+    + intros t H. apply in_seq in H. rewrite (proj2 (Nat.ltb_ge t n)) by lia. apply andb_false_r.
+  - intros t H. apply in_seq in H. rewrite (proj2 (Nat.ltb_lt t n)) by lia. apply andb_true_r.
 Qed.
 
-Lemma loss_opposite n p p' r : is_law n p -> is_law n p' -> (r < n)%nat ->
-  loss p' p r = - loss p p' r.
+Lemma rest N p p' a b delta : is_law_over N p -> is_law_over N p' ->
+  over N (fun n => forall S, a * event n S p' <= b * event n S p + delta) ->
+  over N (fun n => forall S, a * (1 - event n S p') <= b * (1 - event n S p) + delta).
 Proof.
-  intros [P _] [P' _] Hr. specialize (P r Hr). specialize (P' r Hr).
-  unfold loss. rewrite !ln_div by auto. ring.
+  destruct N as [n|]; simpl; intros L L' H.
+  - intros S. rewrite <- !event_of_complement by (apply L || apply L'). apply H.
+  - intros n S.
+    assert (A : forall f l, is_lim_seq (fun m => sum (candidates m) f) 1 ->
+      is_lim_seq (fun m => l * (sum (candidates (m + n)) f - event n S f)) (l * (1 - event n S f))).
+    { intros f l F. apply (is_lim_seq_scal_l _ l (1 - event n S f)).
+      apply is_lim_seq_minus'; [now apply (is_lim_seq_incr_n (fun m => sum (candidates m) f)) | apply is_lim_seq_const]. }
+    assert (B : is_lim_seq (fun m => b * (sum (candidates (m + n)) p - event n S p) + delta)
+                  (b * (1 - event n S p) + delta)).
+    { apply is_lim_seq_plus'; [now apply A, L | apply is_lim_seq_const]. }
+    refine (is_lim_seq_le _ _ (Finite _) (Finite _) _ (A p' a (proj2 L')) B). intros m.
+    specialize (H (m + n)%nat (fun t => negb (S t && (t <? n)%nat))).
+    pose proof (event_complement (m + n) (fun t => S t && (t <? n)%nat) p) as E.
+    pose proof (event_complement (m + n) (fun t => S t && (t <? n)%nat) p') as E'.
+    rewrite event_inside in E, E'.
+    replace (sum (candidates (m + n)) p' - event n S p')
+      with (event (m + n) (fun t => negb (S t && (t <? n)%nat)) p') by lra.
+    replace (sum (candidates (m + n)) p - event n S p)
+      with (event (m + n) (fun t => negb (S t && (t <? n)%nat)) p) by lra.
+    exact H.
 Qed.
 
-Theorem pure_to_range n p p' eps : is_law n p -> is_law n p' ->
+Lemma law_events N p : is_law_over N p -> over N (fun n => forall S, 0 <= event n S p <= 1).
+Proof.
+  intros L.
+  assert (A : over N (fun n => forall S, 0 <= event n S p)).
+  { destruct N; simpl in *; intros; apply event_nonneg; intros; now apply L. }
+  assert (B : over N (fun n => forall S, 0 * event n S p <= 1 * event n S p + 0)).
+  { destruct N as [n|]; simpl in *; [|intros n]; intros S;
+      [specialize (A S) | specialize (A n S)]; lra. }
+  pose proof (rest N p p 0 1 0 L L B) as C.
+  destruct N as [n|]; simpl in *; [|intros n]; intros S;
+    [specialize (A S); specialize (C S) | specialize (A n S); specialize (C n S)]; lra.
+Qed.
+
+Theorem pure_to_range n p p' eps :
+  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
   pure_dp n p p' eps -> pure_dp n p' p eps -> bounded_range n p p' (range_of_pure eps).
 Proof.
-  intros L L' A B i j Hi Hj. unfold range_of_pure.
-  pose proof (pure_dp_loss n p p' eps i L L' Hi A).
-  pose proof (pure_dp_loss n p' p eps j L' L Hj B) as C.
-  rewrite (loss_opposite n) in C by auto. lra.
+  intros P P' A B i j Hi Hj. unfold range_of_pure.
+  pose proof (pure_dp_outcome n p p' eps i A Hi). pose proof (pure_dp_outcome n p' p eps j B Hj).
+  replace (exp (2 * eps) * (p j * p' i)) with ((exp eps * p' i) * (exp eps * p j))
+    by (replace (2 * eps) with (eps + eps) by ring; rewrite exp_plus; ring).
+  apply Rmult_le_compat; auto.
 Qed.
 
 (** What a larger delta buys: a convex function lies below its chord. *)
-Theorem approx_chord n p p' eps delta e :
-  sum (candidates n) p = 1 -> sum (candidates n) p' = 1 ->
-  approx_dp n p p' eps delta -> approx_dp n p' p eps delta -> delta <= 1 ->
-  - eps <= e <= eps -> approx_dp n p p' e (delta_of_approx eps delta e).
+Lemma chord x y eps delta e : delta <= 1 -> - eps <= e <= eps ->
+  x <= exp eps * y + delta -> 1 - y <= exp eps * (1 - x) + delta ->
+  x <= exp e * y + delta_of_approx eps delta e.
 Proof.
-  intros M M' A B D He S. specialize (A S). specialize (B (fun t => negb (S t))).
-  rewrite !event_of_complement in B by auto.
-  set (x := event n S p) in *. set (y := event n S p') in *.
+  intros D He A B.
   assert (E : exp e <= exp eps) by (apply exp_le; lra).
   assert (I : 1 <= exp e * exp eps)
     by (rewrite <- exp_plus, <- exp_0; apply exp_le; lra).
   assert (G : 1 <= exp eps) by (rewrite <- exp_0; apply exp_le; lra).
   pose proof (exp_pos e) as P.
   unfold delta_of_approx, delta_of_pure.
-  set (F := exp eps) in *. set (t := exp e) in *. clearbody F t x y. clear S.
+  set (F := exp eps) in *. set (t := exp e) in *. clearbody F t.
   apply (Rmult_le_reg_r (1 + F)); [lra|].
   replace ((t * y + (delta + (1 - delta) * ((F - t) / (1 + F)))) * (1 + F))
     with (t * y * (1 + F) + delta * (1 + F) + (1 - delta) * (F - t)) by (field; lra).
@@ -81,27 +131,29 @@ Proof.
   lra.
 Qed.
 
-(** The same solved for the epsilon: what the code computes. *)
-Theorem approx_to_approx n p p' eps lost delta :
-  sum (candidates n) p = 1 -> sum (candidates n) p' = 1 ->
-  approx_dp n p p' eps lost -> approx_dp n p' p eps lost ->
-  (forall r, (r < n)%nat -> 0 <= p' r) ->
-  0 <= eps -> lost <= delta -> lost < 1 ->
-  0 < exp eps - (delta - lost) / (1 - lost) * (1 + exp eps) ->
-  approx_dp n p p' (Rmax 0 (epsilon_of_approx eps lost delta)) delta.
+(** The same solved for the epsilon: what the code computes. Where nothing is left inside the
+    logarithm, the epsilon is zero (Coq's ln is zero there). *)
+Lemma chord_solved x y eps lost delta : 0 <= eps -> lost <= delta -> lost < 1 -> 0 <= y ->
+  x <= exp eps * y + lost -> 1 - y <= exp eps * (1 - x) + lost ->
+  x <= exp (Rmax 0 (epsilon_of_approx eps lost delta)) * y + delta.
 Proof.
-  intros M M' A B N He Hd Hl Hi S. set (e := Rmax 0 (epsilon_of_approx eps lost delta)).
-  set (inside := exp eps - (delta - lost) / (1 - lost) * (1 + exp eps)) in *.
+  intros He Hd Hl Y A B. set (e := Rmax 0 (epsilon_of_approx eps lost delta)).
+  set (inside := exp eps - (delta - lost) / (1 - lost) * (1 + exp eps)).
   pose proof (exp_pos eps) as P.
   assert (K : 0 <= (delta - lost) / (1 - lost)).
   { apply Rmult_le_pos; [lra | apply Rlt_le, Rinv_0_lt_compat; lra]. }
   assert (I1 : inside <= exp eps) by (unfold inside; nra).
-  assert (E : 0 <= e <= eps).
-  { unfold e. split; [apply Rmax_l|]. apply Rmax_lub; [exact He|].
-    unfold epsilon_of_approx. fold inside. rewrite <- (ln_exp eps). now apply ln_le_inv'. }
+  assert (E0 : 0 <= e) by apply Rmax_l.
+  assert (E1 : e <= eps).
+  { apply Rmax_lub; [exact He|]. unfold epsilon_of_approx. fold inside.
+    destruct (Rlt_dec 0 inside) as [I|I].
+    - rewrite <- (ln_exp eps). now apply ln_le_inv'.
+    - unfold ln. destruct (Rlt_dec 0 inside); [contradiction | exact He]. }
   assert (I2 : inside <= exp e).
-  { rewrite <- (exp_ln inside) by exact Hi. apply exp_le. apply Rmax_r. }
-  pose proof (approx_chord n p p' eps lost e M M' A B ltac:(lra) ltac:(lra) S) as C.
+  { destruct (Rlt_dec 0 inside) as [I|I].
+    - rewrite <- (exp_ln inside) by exact I. apply exp_le. apply Rmax_r.
+    - pose proof (exp_pos e). lra. }
+  pose proof (chord x y eps lost e ltac:(lra) ltac:(lra) A B) as C.
   cut (delta_of_approx eps lost e <= delta); [lra|].
   unfold delta_of_approx, delta_of_pure.
   apply (Rmult_le_reg_r (1 + exp eps)); [lra|].
@@ -114,134 +166,179 @@ Proof.
   lra.
 Qed.
 
-Theorem pure_to_approx n p p' eps delta :
-  sum (candidates n) p = 1 -> sum (candidates n) p' = 1 ->
-  pure_dp n p p' eps -> pure_dp n p' p eps ->
-  (forall r, (r < n)%nat -> 0 <= p' r) -> 0 <= eps -> 0 <= delta ->
-  0 < exp eps - delta * (1 + exp eps) ->
-  approx_dp n p p' (Rmax 0 (epsilon_of_pure eps delta)) delta.
+(** Bounded range: the odds of a set change by no more than those of two answers. *)
+Lemma range_arithmetic x y eps e : 0 < eps -> 0 <= x <= 1 -> 0 <= y <= 1 ->
+  x * (1 - y) <= exp eps * ((1 - x) * y) -> x <= exp e * y + delta_of_range eps e.
 Proof.
-  intros M M' A B N He Hd Hi.
-  assert (E : epsilon_of_pure eps delta = epsilon_of_approx eps 0 delta)
-    by (unfold epsilon_of_approx, epsilon_of_pure; do 2 f_equal; field).
-  rewrite E. apply approx_to_approx; auto; try lra.
-  - intros S. specialize (A S). lra.
-  - intros S. specialize (B S). lra.
-Qed.
-
-(** Bounded range: the largest and the least ratio bound a set and its complement. *)
-Theorem range_to_approx n p p' eps e : (0 < n)%nat -> is_law n p -> is_law n p' ->
-  bounded_range n p p' eps -> 0 < eps -> 0 <= e <= eps ->
-  approx_dp n p p' e (delta_of_range eps e).
-Proof.
-  intros Hn L L' B eps_pos He S.
-  destruct (best_reached n (loss p p') Hn) as (i & Hi & Ei).
-  set (t := loss p p' i).
-  assert (R : forall r, (r < n)%nat -> p' r * exp (t - eps) <= p r <= p' r * exp t).
-  { intros r Hr. destruct L as [L _], L' as [L' _]. specialize (L r Hr). specialize (L' r Hr).
-    assert (X : p r = p' r * exp (loss p p' r)).
-    { unfold loss. rewrite exp_ln by now apply Rdiv_lt_0_compat. field. lra. }
-    rewrite X. split; apply Rmult_le_compat_l; try lra; apply exp_le.
-    - specialize (B i r Hi Hr). fold t in B. lra.
-    - pose proof (best_ge n (loss p p') r Hr). unfold t. lra. }
-  assert (A : event n S p <= exp t * event n S p').
-  { unfold event. rewrite <- sum_scal. apply sum_le; intros r Hr.
-    apply filter_In in Hr as [Hr _]. apply in_candidates in Hr.
-    destruct (R r Hr). lra. }
-  assert (C : exp (t - eps) * (1 - event n S p') <= 1 - event n S p).
-  { rewrite <- !event_of_complement by (apply L || apply L').
-    unfold event. rewrite <- sum_scal. apply sum_le; intros r Hr.
-    apply filter_In in Hr as [Hr _]. apply in_candidates in Hr. destruct (R r Hr). lra. }
-  assert (Y : 0 <= event n S p').
-  { apply sum_nonneg. intros r Hr. apply filter_In in Hr as [Hr _]. apply in_candidates in Hr.
-    now apply Rlt_le, L'. }
-  assert (Y1 : event n S p' <= 1).
-  { pose proof (event_complement n S p') as Q. rewrite (proj2 L') in Q.
-    assert (0 <= event n (fun t => negb (S t)) p'); [|lra].
-    apply sum_nonneg. intros r Hr. apply filter_In in Hr as [Hr _]. apply in_candidates in Hr.
-    now apply Rlt_le, L'. }
-  set (x := event n S p) in *. set (y := event n S p') in *.
-  unfold delta_of_range.
-  (* with v = exp (eps / 2), w = exp (e / 2), b = exp t *)
-  set (v := exp (eps / 2)). set (w := exp (e / 2)). set (b := exp t) in *.
+  intros He X Y B. unfold delta_of_range.
+  set (v := exp (eps / 2)). set (w := exp (e / 2)).
   assert (V : 1 < v) by (unfold v; rewrite <- exp_0; apply exp_increasing; lra).
-  assert (W : 1 <= w <= v).
-  { unfold w, v. split; [rewrite <- exp_0|]; apply exp_le; lra. }
-  assert (Pb : 0 < b) by apply exp_pos.
-  assert (Ee : exp e = w * w) by (unfold w; rewrite <- exp_plus; f_equal; lra).
-  assert (Ed : exp (- eps) = / (v * v)).
-  { unfold v. rewrite <- exp_plus, <- exp_Ropp. f_equal. lra. }
+  assert (W : 0 < w) by apply exp_pos.
+  assert (Ev : exp eps = v * v) by (unfold v; rewrite <- exp_plus; f_equal; lra).
+  assert (Ew : exp e = w * w) by (unfold w; rewrite <- exp_plus; f_equal; lra).
+  assert (Ed : exp (- eps) = / (v * v)) by (rewrite <- Ev; apply exp_Ropp).
   assert (Eh : exp ((e - eps) / 2) = w * / v).
   { unfold v, w. rewrite <- exp_Ropp, <- exp_plus. f_equal. lra. }
-  assert (Et : exp (t - eps) = b * / (v * v)).
-  { rewrite <- Ed. unfold b, Rminus. now rewrite exp_plus. }
-  rewrite Ee, Ed, Eh. rewrite Et in C.
+  rewrite Ew, Ed, Eh. rewrite Ev in B. clearbody v w.
+  assert (D : 0 < v * v - 1) by nra.
   replace ((1 - w * / v) ^ 2 / (1 - / (v * v))) with ((v - w) ^ 2 / (v * v - 1))
     by (field; nra).
-  assert (Q : 0 < v * v - 1) by nra.
-  assert (C' : b * (1 - y) <= (1 - x) * (v * v)).
-  { apply (Rmult_le_reg_r (/ (v * v))); [apply Rinv_0_lt_compat; nra|].
-    rewrite Rmult_assoc, Rinv_r_simpl_l by nra. lra. }
-  assert (Z : b <= v * v).
-  { assert (Z : exp (t - eps) <= 1).
-    { rewrite <- (proj2 L), <- (Rmult_1_r (exp _)), <- (proj2 L') at 1. rewrite <- sum_scal.
-      apply sum_le; intros r Hr. apply in_candidates in Hr. destruct (R r Hr). lra. }
-    rewrite Et in Z. apply (Rmult_le_compat_r (v * v)) in Z; [|nra].
-    rewrite Rmult_assoc, Rinv_l in Z by nra. lra. }
-  clearbody v w b x y. clear - V W Pb Q A C' Y Y1 Z.
-  apply (Rmult_le_reg_r (v * v - 1)); [exact Q|].
+  apply (Rmult_le_reg_r (v * v - 1)); [exact D|].
   replace ((w * w * y + (v - w) ^ 2 / (v * v - 1)) * (v * v - 1))
     with (w * w * y * (v * v - 1) + (v - w) ^ 2) by (field; lra).
-  destruct (Rle_dec b (w * w)) as [G|G].
-  - (* the largest ratio is below exp e already *)
-    assert (x <= w * w * y) by nra. pose proof (pow2_ge_0 (v - w)). nra.
-  - assert (G' : w * w < b) by lra. clear G.
-    apply (Rmult_le_reg_l b); [exact Pb|].
-    assert (w1 : 1 * (v * v) <= w * w * (v * v)) by (apply Rmult_le_compat_r; nra).
-    assert (T1 : 0 <= (w * w * (v * v) - b) * (b * y - x)) by (apply Rmult_le_pos; lra).
-    assert (T2 : 0 <= (b - w * w) * ((1 - x) * (v * v) - b * (1 - y)))
-      by (apply Rmult_le_pos; lra).
-    pose proof (pow2_ge_0 (b - v * w)) as T3.
-    replace (b * (w * w * y * (v * v - 1) + (v - w) ^ 2))
-      with (b * (x * (v * v - 1)) + (w * w * (v * v) - b) * (b * y - x)
-            + (b - w * w) * ((1 - x) * (v * v) - b * (1 - y)) + (b - v * w) ^ 2) by ring.
-    lra.
+  set (z := 1 + (v * v - 1) * y). assert (Z : 1 <= z) by (unfold z; nra).
+  apply (Rmult_le_reg_r z); [lra|].
+  assert (C : x * z <= v * v * y) by (unfold z; nra).
+  apply (Rmult_le_compat_l (v * v - 1)) in C; [|lra].
+  pose proof (pow2_ge_0 (w * z - v)) as Q.
+  replace ((w * w * y * (v * v - 1) + (v - w) ^ 2) * z)
+    with ((v * v - 1) * (v * v * y) + (w * z - v) ^ 2) by (unfold z; ring).
+  lra.
 Qed.
 
-(** The same solved for the epsilon: what the code computes. *)
-Theorem range_to_approx_solved n p p' eps delta : (0 < n)%nat -> is_law n p -> is_law n p' ->
-  bounded_range n p p' eps -> 0 < eps -> 0 <= delta < 1 ->
-  approx_dp n p p' (Rmax 0 (epsilon_of_range eps delta)) delta.
+(** Solved for the epsilon; at eps = 0 the two laws are equal. *)
+Lemma range_solved x y eps delta : 0 <= eps -> 0 <= delta -> 0 <= x <= 1 -> 0 <= y <= 1 ->
+  x * (1 - y) <= exp eps * ((1 - x) * y) ->
+  x <= exp (Rmax 0 (epsilon_of_range eps delta)) * y + delta.
 Proof.
-  intros Hn L L' B eps_pos Hd S. set (e := Rmax 0 (epsilon_of_range eps delta)).
+  intros He Hd X Y B. set (e := Rmax 0 (epsilon_of_range eps delta)).
+  assert (E0 : 1 <= exp e) by (rewrite <- exp_0; apply exp_le, Rmax_l).
+  destruct (Rle_dec 1 delta) as [H|H]; [nra|]. assert (H' : delta < 1) by lra. clear H.
+  destruct (Req_dec eps 0) as [Z|N].
+  { rewrite Z, exp_0 in B. nra. }
+  assert (eps_pos : 0 < eps) by lra.
   assert (Q : 0 < 1 - exp (- eps) < 1).
   { pose proof (exp_pos (- eps)). assert (exp (- eps) < 1); [|lra].
     rewrite <- exp_0. apply exp_increasing. lra. }
-  set (k := 1 - exp (- eps)) in *. set (x := sqrt (delta * k)).
-  assert (X : x * x = delta * k) by (apply sqrt_sqrt; nra).
-  assert (X0 : 0 <= x) by apply sqrt_pos.
-  assert (X1 : x < 1).
-  { apply Rnot_le_lt. intros H. assert (1 <= x * x) by nra. assert (delta * k < 1) by nra. lra. }
-  assert (Ln : ln (1 - x) <= 0) by (rewrite <- ln_1; apply ln_le_inv'; lra).
-  assert (E : 0 <= e <= eps).
-  { unfold e. split; [apply Rmax_l|]. apply Rmax_lub; [lra|].
-    unfold epsilon_of_range. fold k x. lra. }
-  assert (F : 1 - x <= exp ((e - eps) / 2)).
-  { rewrite <- (exp_ln (1 - x)) by lra. apply exp_le.
+  set (k := 1 - exp (- eps)) in *. set (u := sqrt (delta * k)).
+  assert (U : u * u = delta * k) by (apply sqrt_sqrt; nra).
+  assert (U0 : 0 <= u) by apply sqrt_pos.
+  assert (U1 : u < 1).
+  { apply Rnot_le_lt. intros I. assert (1 <= u * u) by nra. assert (delta * k < 1) by nra. lra. }
+  assert (Ln : ln (1 - u) <= 0) by (rewrite <- ln_1; apply ln_le_inv'; lra).
+  assert (E : e <= eps).
+  { apply Rmax_lub; [lra|]. unfold epsilon_of_range. fold k u. lra. }
+  assert (F : 1 - u <= exp ((e - eps) / 2)).
+  { rewrite <- (exp_ln (1 - u)) by lra. apply exp_le.
     pose proof (Rmax_r 0 (epsilon_of_range eps delta)) as R. fold e in R.
-    unfold epsilon_of_range in R. fold k x in R. lra. }
+    unfold epsilon_of_range in R. fold k u in R. lra. }
   assert (G : exp ((e - eps) / 2) <= 1) by (rewrite <- exp_0; apply exp_le; lra).
-  pose proof (range_to_approx n p p' eps e Hn L L' B eps_pos E S) as A.
+  pose proof (range_arithmetic x y eps e eps_pos X Y B) as A.
   cut (delta_of_range eps e <= delta); [lra|]. unfold delta_of_range. fold k.
   apply (Rmult_le_reg_r k); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. nra.
 Qed.
 
-Theorem dominated_to_approx n p p' eps delta : 0 <= eps -> is_law n p -> 0 <= delta < 1 ->
-  laplace_dominated n p p' eps ->
-  (forall S, 0 <= event n S p') ->
+Section Conversions.
+Variables (N : option nat) (p p' : nat -> R).
+Hypotheses (L : is_law_over N p) (L' : is_law_over N p').
+
+Theorem approx_chord eps delta e :
+  over N (fun n => approx_dp n p p' eps delta) -> over N (fun n => approx_dp n p' p eps delta) ->
+  delta <= 1 -> - eps <= e <= eps ->
+  over N (fun n => approx_dp n p p' e (delta_of_approx eps delta e)).
+Proof.
+  intros A B D He.
+  assert (B' : over N (fun n => forall S, 1 * event n S p' <= exp eps * event n S p + delta)).
+  { destruct N; simpl in *; intros; rewrite Rmult_1_l; apply B. }
+  pose proof (rest N p p' _ _ _ L L' B') as C.
+  destruct N as [n|]; simpl in *; [|intros n]; intros S; apply chord; auto; try apply A;
+    [specialize (C S) | specialize (C n S)]; lra.
+Qed.
+
+Theorem approx_to_approx eps lost delta :
+  over N (fun n => approx_dp n p p' eps lost) -> over N (fun n => approx_dp n p' p eps lost) ->
+  0 <= eps -> lost <= delta -> lost < 1 ->
+  over N (fun n => approx_dp n p p' (Rmax 0 (epsilon_of_approx eps lost delta)) delta).
+Proof.
+  intros A B He Hd Hl.
+  assert (B' : over N (fun n => forall S, 1 * event n S p' <= exp eps * event n S p + lost)).
+  { destruct N; simpl in *; intros; rewrite Rmult_1_l; apply B. }
+  pose proof (rest N p p' _ _ _ L L' B') as C. pose proof (law_events N p' L') as Y.
+  destruct N as [n|]; simpl in *; [|intros n]; intros S;
+    apply (chord_solved _ _ eps lost delta); auto; try apply A; try apply Y;
+    [specialize (C S) | specialize (C n S)]; lra.
+Qed.
+
+Theorem pure_to_approx eps delta :
+  over N (fun n => pure_dp n p p' eps) -> over N (fun n => pure_dp n p' p eps) ->
+  0 <= eps -> 0 <= delta ->
+  over N (fun n => approx_dp n p p' (Rmax 0 (epsilon_of_pure eps delta)) delta).
+Proof.
+  intros A B He Hd.
+  assert (E : epsilon_of_pure eps delta = epsilon_of_approx eps 0 delta)
+    by (unfold epsilon_of_approx, epsilon_of_pure; do 2 f_equal; field).
+  rewrite E. apply approx_to_approx; auto; try lra.
+  - destruct N as [n|]; simpl in *; [|intros n]; intros S; rewrite Rplus_0_r; apply A.
+  - destruct N as [n|]; simpl in *; [|intros n]; intros S; rewrite Rplus_0_r; apply B.
+Qed.
+
+Lemma odds_of_rest i eps : (match N with Some n => (i < n)%nat | None => True end) ->
+  over N (fun n => bounded_range n p p' eps) ->
+  over N (fun n => forall S,
+    p i * (1 - event n S p') <= exp eps * p' i * (1 - event n S p)).
+Proof.
+  intros Hi B.
+  assert (C : over N (fun n => forall S, p i * event n S p' <= exp eps * p' i * event n S p + 0)).
+  { destruct N as [n|]; simpl in *; [|intros n]; intros S; rewrite Rplus_0_r; unfold event;
+      rewrite <- !sum_scal; apply sum_le; intros j Hj; apply filter_In in Hj as [Hj _];
+      apply in_candidates in Hj.
+    - specialize (B i j Hi Hj). lra.
+    - specialize (B (Nat.max i j + 1)%nat i j ltac:(lia) ltac:(lia)). lra. }
+  pose proof (rest N p p' _ _ _ L L' C) as D.
+  destruct N as [n|]; simpl in *; [|intros n]; intros S; [specialize (D S) | specialize (D n S)]; lra.
+Qed.
+
+Theorem range_to_pure eps : over N (fun n => bounded_range n p p' eps) ->
+  over N (fun n => pure_dp n p p' eps).
+Proof.
+  intros B.
+  assert (Z : forall n f, event n (fun _ => false) f = 0)
+    by (intros n f; unfold event; replace (filter (fun _ => false) (candidates n)) with (@nil nat)
+          by (now induction (candidates n)); reflexivity).
+  pose proof (fun i Hi => odds_of_rest i eps Hi B) as O.
+  destruct N as [n|]; simpl in *; [|intros n]; apply pure_dp_pointwise; intros i Hi;
+    [specialize (O i Hi (fun _ => false)) | specialize (O i I n (fun _ => false))];
+    rewrite !Z in O; lra.
+Qed.
+
+Lemma range_odds eps : over N (fun n => bounded_range n p p' eps) ->
+  over N (fun n => forall S,
+    event n S p * (1 - event n S p') <= exp eps * ((1 - event n S p) * event n S p')).
+Proof.
+  intros B. pose proof (fun i Hi => odds_of_rest i eps Hi B) as O.
+  destruct N as [n|]; simpl in *; [|intros n]; intros S;
+    rewrite Rmult_comm; replace (exp eps * ((1 - event n S p) * event n S p'))
+      with (exp eps * (1 - event n S p) * event n S p') by ring;
+    unfold event at 2 4; rewrite <- !sum_scal; apply sum_le; intros i Hi;
+    apply filter_In in Hi as [Hi _]; apply in_candidates in Hi;
+    [specialize (O i Hi S) | specialize (O i I n S)]; lra.
+Qed.
+
+Theorem range_to_approx eps e : over N (fun n => bounded_range n p p' eps) -> 0 < eps ->
+  over N (fun n => approx_dp n p p' e (delta_of_range eps e)).
+Proof.
+  intros B He. pose proof (range_odds eps B) as O.
+  pose proof (law_events N p L) as X. pose proof (law_events N p' L') as Y.
+  destruct N as [n|]; simpl in *; [|intros n]; intros S; apply range_arithmetic; auto.
+Qed.
+
+Theorem range_to_approx_solved eps delta : over N (fun n => bounded_range n p p' eps) ->
+  0 <= eps -> 0 <= delta ->
+  over N (fun n => approx_dp n p p' (Rmax 0 (epsilon_of_range eps delta)) delta).
+Proof.
+  intros B He Hd. pose proof (range_odds eps B) as O.
+  pose proof (law_events N p L) as X. pose proof (law_events N p' L') as Y.
+  destruct N as [n|]; simpl in *; [|intros n]; intros S; apply range_solved; auto.
+Qed.
+End Conversions.
+
+Theorem dominated_to_approx n p p' eps delta : is_law n p -> is_law n p' ->
+  laplace_dominated n p p' eps -> 0 <= eps -> 0 <= delta ->
   approx_dp n p p' (Rmax 0 (epsilon_laplace eps delta)) delta.
 Proof.
-  intros He L Hd D N S. set (e := Rmax 0 (epsilon_laplace eps delta)).
+  intros L L' D He Hd S. set (e := Rmax 0 (epsilon_laplace eps delta)).
+  destruct (law_events (Some n) p L S) as [_ X]. destruct (law_events (Some n) p' L' S) as [Y _].
+  destruct (Rle_dec 1 delta) as [H|H]; [pose proof (exp_pos e); nra|].
   assert (Ln : ln (1 - delta) <= 0) by (rewrite <- ln_1; apply ln_le_inv'; lra).
   assert (E : 0 <= e <= eps).
   { unfold e. split; [apply Rmax_l|]. apply Rmax_lub; [lra|]. unfold epsilon_laplace. lra. }
@@ -253,6 +350,67 @@ Proof.
   pose proof (dominated_approx_dp n p p' eps e _ ltac:(lra) (indicator_test n S)
                 (law_nonneg n p L) (proj2 L) D) as A.
   unfold delta_laplace in A. lra.
+Qed.
+
+Theorem dominated_to_range n p p' eps : is_law n p -> is_law n p' ->
+  laplace_dominated n p p' eps -> laplace_dominated n p' p eps -> 0 <= eps ->
+  bounded_range n p p' (range_of_pure eps).
+Proof.
+  intros [P M] [P' M'] D D' H. apply pure_to_range; auto; now apply dominated_pure_dp.
+Qed.
+
+(** ** The selections are laws, and what they give at every delta *)
+
+Section Selections.
+Variables (s : R) (n : nat).
+Hypotheses (s_pos : 0 < s) (n_pos : (0 < n)%nat).
+
+Theorem pf_is_law q : is_law n (pf s n q) /\ forall r, (r < n)%nat -> 0 < pf s n q r.
+Proof.
+  split; [split|]; intros; try (now apply pf_total); try apply Rlt_le; now apply pf_pos.
+Qed.
+
+Theorem em_is_law q : is_law n (em s n q) /\ forall r, (r < n)%nat -> 0 < em s n q r.
+Proof.
+  split; [split|]; intros; try (now apply em_total); try apply Rlt_le; now apply em_pos.
+Qed.
+
+Theorem laplace_is_law q : is_law n (laplace_max s n q).
+Proof. split; intros; [now apply laplace_max_nonneg | now apply laplace_max_total]. Qed.
+
+Variables (q q' : nat -> R) (d delta : R).
+Hypotheses (d_pos : 0 <= d) (delta_pos : 0 <= delta) (near : range_distance n q q' d).
+
+Lemma cost_nonneg : 0 <= d / s.
+Proof. apply Rmult_le_pos; [exact d_pos | now apply Rlt_le, Rinv_0_lt_compat]. Qed.
+
+Theorem pf_at_delta :
+  approx_dp n (pf s n q) (pf s n q') (Rmax 0 (epsilon_laplace (d / s) delta)) delta.
+Proof.
+  apply dominated_to_approx; try apply pf_is_law; auto using cost_nonneg. now apply pf_dominated.
+Qed.
+
+Theorem laplace_at_delta : approx_dp n (laplace_max s n q) (laplace_max s n q')
+  (Rmax 0 (epsilon_laplace (d / s) delta)) delta.
+Proof.
+  apply dominated_to_approx; try apply laplace_is_law; auto using cost_nonneg.
+  now apply laplace_max_dominated.
+Qed.
+
+Theorem em_at_delta :
+  approx_dp n (em s n q) (em s n q') (Rmax 0 (epsilon_of_range (d / s) delta)) delta.
+Proof.
+  apply (range_to_approx_solved (Some n)); try apply em_is_law; auto using cost_nonneg.
+  now apply em_bounded_range.
+Qed.
+End Selections.
+
+Theorem laplace_range s n q q' d : 0 < s -> (0 < n)%nat -> range_distance n q q' d ->
+  bounded_range n (laplace_max s n q) (laplace_max s n q') (range_of_pure (d / s)).
+Proof.
+  intros S N H. apply pure_to_range; try (now apply laplace_is_law).
+  - now apply laplace_max_pure_dp.
+  - now apply laplace_max_pure_dp, range_distance_sym.
 Qed.
 
 (** ** A household of k people: a chain of neighbours P 0, ..., P k. *)
@@ -268,38 +426,75 @@ Proof.
     pose proof (exp_pos (INR k * eps)). nra.
 Qed.
 
+(** Bounded range leaves the same answers possible. *)
+Lemma range_support n p p' eps j : is_law n p -> is_law n p' -> bounded_range n p p' eps ->
+  (j < n)%nat -> (p j = 0 <-> p' j = 0).
+Proof.
+  intros [P M] [P' M'] B Hj. split; intros Z; apply Rle_antisym; auto.
+  - rewrite <- (Rmult_1_r (p' j)), <- M, <- sum_scal.
+    apply Rle_trans with (sum (candidates n) (fun _ => 0)); [|rewrite sum_const; lra].
+    apply sum_le. intros i Hi. apply in_candidates in Hi. specialize (B i j Hi Hj).
+    rewrite Z in B. lra.
+  - rewrite <- (Rmult_1_r (p j)), <- M', <- sum_scal.
+    apply Rle_trans with (sum (candidates n) (fun _ => 0)); [|rewrite sum_const; lra].
+    apply sum_le. intros i Hi. apply in_candidates in Hi. specialize (B j i Hj Hi).
+    rewrite Z in B. lra.
+Qed.
+
 Theorem range_people n (P : nat -> nat -> R) eps k :
   (forall i, (i <= k)%nat -> is_law n (P i)) ->
   (forall i, (i < k)%nat -> bounded_range n (P i) (P (S i)) eps) ->
   bounded_range n (P 0%nat) (P k) (INR k * eps).
 Proof.
   induction k as [|k IH]; intros L H i j Hi Hj.
-  - destruct (L 0%nat ltac:(lia)) as [Q _]. unfold loss, Rdiv.
-    rewrite (Rinv_r (P 0%nat i)), (Rinv_r (P 0%nat j)) by now apply Rgt_not_eq, Q.
-    simpl. lra.
-  - specialize (IH (fun i Hi => L i ltac:(lia)) (fun i Hi => H i ltac:(lia)) i j Hi Hj).
-    specialize (H k ltac:(lia) i j Hi Hj). rewrite S_INR.
-    destruct (L 0%nat ltac:(lia)) as [A _]. destruct (L k ltac:(lia)) as [B _].
-    destruct (L (S k) ltac:(lia)) as [C _].
-    unfold loss in *. rewrite !ln_div in * by auto. lra.
+  - simpl INR. rewrite Rmult_0_l, exp_0. lra.
+  - specialize (IH (fun i Hi => L i ltac:(lia)) (fun i Hi => H i ltac:(lia))).
+    specialize (H k ltac:(lia)).
+    pose proof (L 0%nat ltac:(lia)) as L0. pose proof (L k ltac:(lia)) as Lk.
+    pose proof (L (S k) ltac:(lia)) as L1.
+    pose proof (range_support n _ _ _ i L0 Lk IH Hi) as Zi.
+    pose proof (range_support n _ _ _ j Lk L1 H Hj) as Zj.
+    pose proof (proj1 L0 i Hi). pose proof (proj1 L0 j Hj).
+    pose proof (proj1 Lk i Hi). pose proof (proj1 Lk j Hj).
+    pose proof (proj1 L1 i Hi). pose proof (proj1 L1 j Hj).
+    specialize (IH i j Hi Hj). specialize (H i j Hi Hj).
+    pose proof (exp_pos (INR (S k) * eps)) as E.
+    assert (G : 0 <= exp (INR (S k) * eps) * (P 0%nat j * P (S k) i))
+      by (apply Rmult_le_pos; [lra | now apply Rmult_le_pos]).
+    destruct (Req_dec (P k i) 0) as [Z|Ni]; [apply Zi in Z; rewrite Z; lra|].
+    destruct (Req_dec (P k j) 0) as [Z|Nj]; [apply Zj in Z; rewrite Z; lra|].
+    clear E G. rewrite S_INR, Rmult_plus_distr_r, Rmult_1_l, exp_plus.
+    apply (Rmult_le_reg_r (P k j * P k i)); [apply Rmult_lt_0_compat; lra|].
+    replace (P 0%nat i * P (S k) j * (P k j * P k i))
+      with ((P 0%nat i * P k j) * (P k i * P (S k) j)) by ring.
+    replace (exp (INR k * eps) * exp eps * (P 0%nat j * P (S k) i) * (P k j * P k i))
+      with ((exp (INR k * eps) * (P 0%nat j * P k i)) * (exp eps * (P k j * P (S k) i))) by ring.
+    apply Rmult_le_compat; auto; apply Rmult_le_pos; lra.
 Qed.
 
-Theorem approx_people n (P : nat -> nat -> R) eps delta k : 0 < eps -> 0 <= delta ->
-  (forall i, (i < k)%nat -> approx_dp n (P i) (P (S i)) eps delta) ->
-  approx_dp n (P 0%nat) (P k) (INR k * eps) (delta_of_people eps delta (INR k)).
+(** At eps = 0 the sum is k. *)
+Lemma people_sum eps delta k : 0 < eps ->
+  delta * sum (candidates k) (fun i => exp (INR i * eps)) = delta_of_people eps delta (INR k).
 Proof.
-  intros He Hd. unfold delta_of_people.
+  intros He. unfold delta_of_people.
   assert (E : 1 < exp eps) by (rewrite <- exp_0; now apply exp_increasing).
+  induction k as [|k IH].
+  - simpl. rewrite Rmult_0_l, exp_0. field. lra.
+  - unfold candidates in *. rewrite seq_S, sum_app, Rmult_plus_distr_l, IH. simpl sum.
+    rewrite S_INR, Rmult_plus_distr_r, Rmult_1_l, exp_plus. field. lra.
+Qed.
+
+Theorem approx_people n (P : nat -> nat -> R) eps delta k :
+  (forall i, (i < k)%nat -> approx_dp n (P i) (P (S i)) eps delta) ->
+  approx_dp n (P 0%nat) (P k) (INR k * eps) (delta * sum (candidates k) (fun i => exp (INR i * eps))).
+Proof.
   induction k as [|k IH]; intros H S.
-  - simpl INR. rewrite Rmult_0_l, exp_0. replace (delta * (1 - 1) / (exp eps - 1)) with 0
-      by (field; lra). lra.
+  - simpl. rewrite Rmult_0_l, exp_0. lra.
   - specialize (IH (fun i Hi => H i ltac:(lia)) S). specialize (H k ltac:(lia) S).
+    unfold candidates in *. rewrite seq_S, sum_app. simpl sum.
     rewrite S_INR, Rmult_plus_distr_r, Rmult_1_l, exp_plus.
     set (x := exp (INR k * eps)) in *. assert (X : 0 < x) by apply exp_pos.
-    apply (Rmult_le_compat_l x) in H; [|lra].
-    replace (delta * (x * exp eps - 1) / (exp eps - 1))
-      with (x * delta + delta * (x - 1) / (exp eps - 1)) by (field; lra).
-    lra.
+    apply (Rmult_le_compat_l x) in H; lra.
 Qed.
 
 (** ** Parallel composition: each person is in one part of the data, the j-th round's. *)
@@ -357,19 +552,20 @@ Proof.
   intros x Hx. apply in_without in Hx as [Hx _]. now apply K.
 Qed.
 
-Theorem peeling_pure_dp s n q q' d k : 0 < s -> 0 <= d -> range_distance n q q' d ->
+Theorem peeling_pure_dp choose s n q q' d k : In choose selections -> 0 < s -> 0 <= d ->
+  range_distance n q q' d ->
   let size h := length (left_after (candidates n) h) in
-  let law q h := pf s (size h) (left_scores n q h) in
+  let law q h := choose s (size h) (left_scores n q h) in
   forall phi, (forall t, 0 <= phi t) ->
   sum (transcripts size k []) (fun t => phi t * path (law q) [] t)
   <= exp (INR k * (d / s)) * sum (transcripts size k []) (fun t => phi t * path (law q') [] t).
 Proof.
-  intros Hs Hd H size law phi F.
+  intros C Hs Hd H size law phi F.
   apply (pure_composition size (law q) (law q')
-           (fun h r Hr => Rlt_le _ _ (pf_pos s (size h) (left_scores n q h) r Hs Hr))
-           (fun h r Hr => Rlt_le _ _ (pf_pos s (size h) (left_scores n q' h) r Hs Hr))
+           (fun h r Hr => selection_nonneg choose s (size h) (left_scores n q h) r C Hs Hr)
+           (fun h r Hr => selection_nonneg choose s (size h) (left_scores n q' h) r C Hs Hr)
            (fun _ => d / s)); auto.
-  - intros h. apply pf_pure_dp; [exact Hs|]. intros i j Hi Hj. unfold left_scores.
+  - intros h. apply selection_pure_dp; [exact C | exact Hs |]. intros i j Hi Hj. unfold left_scores.
     assert (K : forall i, (i < size h)%nat -> (nth i (left_after (candidates n) h) 0 < n)%nat).
     { intros x Hx. apply (left_after_known n (candidates n) h).
       - intros t; apply in_candidates.

@@ -1,8 +1,9 @@
 (** docs/proofs/question-sensitivities.md, put together: from a table, through any per-person
     rule and any groups, to the privacy of the answers. *)
-From Coq Require Import Reals Lra Lia List Arith.
+From Coq Require Import Reals Lra Lia List Arith FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Discreet Require Import Common Mechanism Privacy PureDP People Sensitivities Groups.
+From Discreet Require Import Common Constants Mechanism Privacy PureDP People Sensitivities Groups
+  Composition Selections JointTopK.
 Open Scope R_scope.
 
 Section Questions.
@@ -16,15 +17,15 @@ Definition selects (eps d : R) (law : (nat -> R) -> nat -> R) : Prop :=
   (forall q q' r, (forall i, q i = q' i) -> law q r = law q' r) /\
   forall q q' r, (r < n)%nat -> range_distance n q q' d -> law q r <= exp eps * law q' r.
 
-(** Permute-and-flip is one. *)
-Theorem pf_selects s d : 0 < s -> selects (d / s) d (fun q r => if (r <? n)%nat then pf s n q r else 0).
+(** Each of our selections is one. *)
+Theorem selection_selects choose s d : In choose selections -> 0 < s ->
+  selects (d / s) d (fun q r => if (r <? n)%nat then choose s n q r else 0).
 Proof.
-  intros S. split; [|split].
-  - intros q r. destruct (Nat.ltb_spec r n); [now apply Rlt_le, pf_pos | lra].
-  - intros q q' r E. destruct (Nat.ltb_spec r n); [|reflexivity].
-    apply pf_ext; auto.
+  intros C S. split; [|split].
+  - intros q r. destruct (Nat.ltb_spec r n); [now apply selection_nonneg | lra].
+  - intros q q' r E. now replace q with q' by (apply functional_extensionality; auto).
   - intros q q' r R H. rewrite (proj2 (Nat.ltb_lt r n) R).
-    now apply pf_outcome.
+    apply (pure_dp_outcome n); [now apply selection_pure_dp | exact R].
 Qed.
 
 (** Scores of a table that look at people's rows only, with their range distance. *)
@@ -102,23 +103,64 @@ Proof.
 Qed.
 End Questions.
 
-Theorem grouped_pf (Row : Type) n s d (q : table Row -> nat -> R)
+Theorem grouped_selections (Row : Type) choose n s d (q : table Row -> nat -> R)
     (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) count m t t' o :
-  0 < s -> 0 <= d -> distance add_remove q d ->
+  In choose selections -> 0 < s -> 0 <= d -> distance add_remove q d ->
   (forall t t' i, same t t' -> q t i = q t' i) ->
   (forall g, personal (fun p l => kept p l g)) ->
   (forall p l, (length (filter (is_in inside kept p l) (candidates count)) <= m)%nat) ->
   (forall g, (o g < n)%nat) ->
-  let joint t := prod (candidates count) (fun g => pf s n (q (part inside kept g t)) (o g)) in
+  let joint t := prod (candidates count) (fun g => choose s n (q (part inside kept g t)) (o g)) in
   (add_remove t t' -> joint t <= exp (INR m * (d / s)) * joint t') /\
   (replace t t' -> joint t <= exp (2 * (INR m * (d / s))) * joint t').
 Proof.
-  intros S D Q Sm K F O joint.
+  intros C S D Q Sm K F O joint.
   assert (E : 0 <= d / s) by (apply Rmult_le_pos; [exact D | now apply Rlt_le, Rinv_0_lt_compat]).
-  pose proof (grouped_private n (d / s) d _ q (pf_selects n s d S) Q Sm inside kept count m K F E
-                t t' o) as G.
-  assert (J : forall u, grouped n (fun q r => if (r <? n)%nat then pf s n q r else 0) q
+  pose proof (grouped_private n (d / s) d _ q (selection_selects n choose s d C S) Q Sm
+                inside kept count m K F E t t' o) as G.
+  assert (J : forall u, grouped n (fun q r => if (r <? n)%nat then choose s n q r else 0) q
                           inside kept count u o = joint u).
   { intros u. apply prod_ext. intros g _. now rewrite (proj2 (Nat.ltb_lt (o g) n) (O g)). }
   rewrite !J in G. exact G.
 Qed.
+
+(** The joint choice of the k most common values, from a table. *)
+Section Joint.
+Context {Row : Type}.
+Variables (N k : nat) (has : nat -> list Row -> nat -> bool) (counts : table Row -> nat -> nat).
+Hypotheses (k_pos : (1 <= k)%nat) (has_personal : forall r, personal (fun p l => has p l r))
+  (counts_are : forall t r, INR (counts t r) = people_with has t r).
+
+Lemma counts_added t t' p v : added t t' p -> (counts t v <= counts t' v <= counts t v + 1)%nat.
+Proof.
+  intros H. pose proof (people_with_added has has_personal t t' p v H) as B.
+  rewrite <- !counts_are in B. split; apply INR_le; rewrite ?plus_INR; simpl; lra.
+Qed.
+
+Theorem joint_pure_dp tuples s tuple t t' : 0 < s -> (forall i j, (tuple i j < N)%nat) ->
+  let law t := em s tuples (fun i => joint_score N k (counts t) (tuple i)) in
+  let d := if (k =? 1)%nat then 1 else 2 in
+  (add_remove t t' -> pure_dp tuples (law t) (law t') (d / s)) /\
+  (replace t t' -> pure_dp tuples (law t) (law t') (2 * d / s)).
+Proof.
+  intros S T law d.
+  assert (Use : forall u u' x, joint_distance N k (counts u) (counts u') x ->
+                pure_dp tuples (law u) (law u') (x / s)).
+  { intros u u' x J. apply (selection_pure_dp em); [right; now left | exact S |].
+    intros i j _ _. apply J; intros; apply T. }
+  split.
+  - intros (p & H). apply Use. unfold d. destruct (Nat.eqb_spec k 1) as [->|_]; destruct H as [H|H].
+    + exact (proj1 (joint_added_one N _ _ (fun v _ => counts_added t t' p v H))).
+    + exact (proj2 (joint_added_one N _ _ (fun v _ => counts_added t' t p v H))).
+    + exact (proj1 (joint_added N _ _ (fun v _ => counts_added t t' p v H) k k_pos)).
+    + exact (proj2 (joint_added N _ _ (fun v _ => counts_added t' t p v H) k k_pos)).
+  - intros (m & p & p' & H & H'). apply Use. unfold d. destruct (Nat.eqb_spec k 1) as [->|_].
+    + replace (2 * 1) with 2 by ring. apply (joint_replaced_one N (counts m)).
+      * intros v _. now apply (counts_added m t p).
+      * intros v _. now apply (counts_added m t' p').
+    + replace (2 * 2) with 4 by ring. apply (joint_replaced N (counts m)).
+      * intros v _. now apply (counts_added m t p).
+      * intros v _. now apply (counts_added m t' p').
+      * exact k_pos.
+Qed.
+End Joint.

@@ -503,21 +503,18 @@ Qed.
 Theorem pf_bounded_range q q' d : range_distance n q q' d ->
   bounded_range n (pf s n q) (pf s n q') (eta (d / s)).
 Proof.
-  intros H. apply bounded_range_odds.
-  - intros; now apply pf_pos.
-  - intros; now apply pf_pos.
-  - intros i j Hi Hj.
-    pose proof (pf_odds_bound q q' d i j Hi Hj H) as B. cbv zeta in B.
-    unfold odds_bound in B.
-    assert (Hd : 0 <= d) by (specialize (H i i Hi Hi); lra).
-    assert (W : 1 <= exp (d / s / 2)).
-    { rewrite <- exp_0. apply exp_le.
-      apply Rmult_le_pos; [|lra]. apply Rmult_le_pos; [auto|].
-      apply Rlt_le, Rinv_0_lt_compat, s_pos. }
-    unfold eta.
-    replace (2 * ln (2 * exp (d / s / 2) - 1))
-      with (ln (2 * exp (d / s / 2) - 1) + ln (2 * exp (d / s / 2) - 1)) by ring.
-    rewrite exp_plus, exp_ln by lra. exact B.
+  intros H i j Hi Hj.
+  pose proof (pf_odds_bound q q' d i j Hi Hj H) as B. cbv zeta in B.
+  unfold odds_bound in B.
+  assert (Hd : 0 <= d) by (specialize (H i i Hi Hi); lra).
+  assert (W : 1 <= exp (d / s / 2)).
+  { rewrite <- exp_0. apply exp_le.
+    apply Rmult_le_pos; [|lra]. apply Rmult_le_pos; [auto|].
+    apply Rlt_le, Rinv_0_lt_compat, s_pos. }
+  unfold eta.
+  replace (2 * ln (2 * exp (d / s / 2) - 1))
+    with (ln (2 * exp (d / s / 2) - 1) + ln (2 * exp (d / s / 2) - 1)) by ring.
+  rewrite exp_plus, exp_ln by lra. exact B.
 Qed.
 End Means.
 

@@ -132,7 +132,8 @@ Qed.
 Theorem no_smaller_range x :
   bounded_range 2 (pf s 2 ahead) (pf s 2 behind) x -> eta <= x.
 Proof.
-  intros B. rewrite <- witness_loss. apply B; lia.
+  intros B. rewrite <- witness_loss. assert (S : 0 < s) by (apply Rdiv_lt_0_compat; lra).
+  now apply (bounded_range_loss 2); [intros; now apply pf_pos | intros; now apply pf_pos | | lia | lia].
 Qed.
 
 Theorem published_range_refuted :

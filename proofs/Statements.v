@@ -3,7 +3,7 @@
 
     checked.txt is what Coq prints for this file: every statement, and every definition of
     ours that it rests on. Whoever does not want to believe us reads that one file. *)
-From Coq Require Import Reals List ZArith.
+From Coq Require Import Reals Lra List ZArith.
 From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
@@ -12,7 +12,7 @@ From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold AboveThresholdLaplace JointTopK Lazy Questions Tuning.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
-  ErrorRatio Laplace Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
+  ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -35,8 +35,9 @@ Theorem permute_and_flip_noisy_max q r b : (r < n)%nat -> best n q <= b ->
   <= int (NoisyMax.density s n q r) (best n q) b <= pf s n q r.
 Proof. intros; now apply NoisyMax.noisy_max_law. Qed.
 
-Theorem permute_and_flip_total q : sum (candidates n) (pf s n q) = 1.
-Proof. now apply Walk.pf_total. Qed.
+Theorem permute_and_flip_is_law q :
+  Measures.is_law n (pf s n q) /\ forall r, (r < n)%nat -> 0 < pf s n q r.
+Proof. now apply Measures.pf_is_law. Qed.
 
 Theorem permute_and_flip_pure_dp q q' d :
   range_distance n q q' d -> pure_dp n (pf s n q) (pf s n q') (d / s).
@@ -79,32 +80,51 @@ Proof. now apply Grid.pf_bounded_range_grid. Qed.
 
 (** docs/proofs/laplace-dominance.md *)
 Theorem permute_and_flip_dominated q q' d : 0 <= d -> range_distance n q q' d ->
-  forall phi, Dominance.test n phi ->
-  Dominance.tradeoff_laplace (d / s) (Dominance.average n phi (pf s n q))
-  <= Dominance.average n phi (pf s n q').
+  Dominance.laplace_dominated n (pf s n q) (pf s n q') (d / s).
 Proof. now apply ApproxDP.pf_dominated. Qed.
 
+(** What the code calls [FlippedCoins]: both at once. *)
+Theorem permute_and_flip_flipped_coins q q' d : 0 <= d -> range_distance n q q' d ->
+  Dominance.laplace_dominated n (pf s n q) (pf s n q') (d / s) /\
+  bounded_range n (pf s n q) (pf s n q') (range_permute_and_flip (d / s)).
+Proof. split; [now apply ApproxDP.pf_dominated | now apply Range.pf_bounded_range]. Qed.
+
 Theorem laplace_noisy_max_dominated q q' d : 0 <= d -> range_distance n q q' d ->
-  forall phi, Dominance.test n phi ->
-  Dominance.tradeoff_laplace (d / s) (Dominance.average n phi (Laplace.laplace_max s n q))
-  <= Dominance.average n phi (Laplace.laplace_max s n q').
+  Dominance.laplace_dominated n (Laplace.laplace_max s n q) (Laplace.laplace_max s n q') (d / s).
 Proof. now apply Laplace.laplace_max_dominated. Qed.
 
-Theorem permute_and_flip_approx_dp q q' d e :
+(** At every delta. *)
+Theorem permute_and_flip_approx_dp q q' d delta : 0 <= d -> 0 <= delta -> range_distance n q q' d ->
+  ApproxDP.approx_dp n (pf s n q) (pf s n q') (Rmax 0 (epsilon_laplace (d / s) delta)) delta.
+Proof. now apply Measures.pf_at_delta. Qed.
+
+Theorem permute_and_flip_curve q q' d e :
   range_distance n q q' d -> 0 <= e <= d / s ->
-  forall S, event n S (pf s n q)
-            <= exp e * event n S (pf s n q') + delta_laplace (d / s) e.
+  ApproxDP.approx_dp n (pf s n q) (pf s n q') e (delta_laplace (d / s) e).
 Proof. now apply ApproxDP.pf_approx_dp. Qed.
 
 (** docs/proofs/noisy-max-laplace.md *)
-Theorem laplace_noisy_max_total q : sum (candidates n) (Laplace.laplace_max s n q) = 1.
-Proof. now apply Laplace.laplace_max_total. Qed.
+Theorem laplace_noisy_max_is_law q : Measures.is_law n (Laplace.laplace_max s n q).
+Proof. now apply Measures.laplace_is_law. Qed.
 
 Theorem laplace_noisy_max_pure_dp q q' d : range_distance n q q' d ->
   pure_dp n (Laplace.laplace_max s n q) (Laplace.laplace_max s n q') (d / s).
 Proof. now apply Laplace.laplace_max_pure_dp. Qed.
 
+Theorem laplace_noisy_max_bounded_range q q' d : range_distance n q q' d ->
+  bounded_range n (Laplace.laplace_max s n q) (Laplace.laplace_max s n q') (range_of_pure (d / s)).
+Proof. now apply Measures.laplace_range. Qed.
+
+Theorem laplace_noisy_max_approx_dp q q' d delta : 0 <= d -> 0 <= delta -> range_distance n q q' d ->
+  ApproxDP.approx_dp n (Laplace.laplace_max s n q) (Laplace.laplace_max s n q')
+    (Rmax 0 (epsilon_laplace (d / s) delta)) delta.
+Proof. now apply Measures.laplace_at_delta. Qed.
+
 (** docs/proofs/exponential.md *)
+Theorem exponential_is_law q :
+  Measures.is_law n (em s n q) /\ forall r, (r < n)%nat -> 0 < em s n q r.
+Proof. now apply Measures.em_is_law. Qed.
+
 Theorem exponential_bounded_range q q' d : range_distance n q q' d ->
   bounded_range n (em s n q) (em s n q') (d / s).
 Proof. now apply Exponential.em_bounded_range. Qed.
@@ -119,10 +139,15 @@ Theorem exponential_pure_dp q q' d : range_distance n q q' d ->
   pure_dp n (em s n q) (em s n q') (d / s).
 Proof. now apply Exponential.em_pure_dp. Qed.
 
-(** docs/proofs/top-k.md: one answer after another, each by permute-and-flip among those left. *)
-Theorem peeling_pure_dp q q' d k : 0 <= d -> range_distance n q q' d ->
+Theorem exponential_approx_dp q q' d delta : 0 <= d -> 0 <= delta -> range_distance n q q' d ->
+  ApproxDP.approx_dp n (em s n q) (em s n q') (Rmax 0 (epsilon_of_range (d / s) delta)) delta.
+Proof. now apply Measures.em_at_delta. Qed.
+
+(** docs/proofs/top-k.md: one answer after another, each by one of the selections among those left. *)
+Theorem peeling_pure_dp choose q q' d k : In choose Selections.selections -> 0 <= d ->
+  range_distance n q q' d ->
   let size h := length (Measures.left_after (candidates n) h) in
-  let law q h := pf s (size h) (Measures.left_scores n q h) in
+  let law q h := choose s (size h) (Measures.left_scores n q h) in
   forall phi, (forall t, 0 <= phi t) ->
   let mean q := sum (Composition.transcripts size k [])
                     (fun t => phi t * Composition.path (law q) [] t) in
@@ -305,28 +330,29 @@ Proof.
   - apply Groups.in_least_few.
 Qed.
 
-(** From a table to an answer by permute-and-flip, for any per-person rule. *)
-Theorem mode_pure_dp (Row : Type) n s (has : nat -> list Row -> nat -> bool)
-    (t t' : People.table Row) : 0 < s ->
+(** From a table to an answer, by each of the selections and for any per-person rule. *)
+Theorem mode_pure_dp (Row : Type) choose n s (has : nat -> list Row -> nat -> bool)
+    (t t' : People.table Row) : In choose Selections.selections -> 0 < s ->
   (forall r, People.personal (fun p l => has p l r)) ->
-  let law t := pf s n (Sensitivities.people_with has t) in
+  let law t := choose s n (Sensitivities.people_with has t) in
   (People.add_remove t t' -> pure_dp n (law t) (law t') (1 / s)) /\
   (People.replace t t' -> pure_dp n (law t) (law t') (2 / s)).
 Proof.
-  intros S P law. split; intros H; apply PureDP.pf_pure_dp; try exact S.
+  intros C S P law. split; intros H; apply Selections.selection_pure_dp; try assumption.
   - now apply Sensitivities.count_distance.
   - now apply Sensitivities.count_distance_replace.
 Qed.
 
-Theorem quantile_pure_dp (Row : Type) n s (value : nat -> list Row -> option nat) a b
-    (t t' : People.table Row) : 0 < s -> People.personal value -> 0 <= a <= b ->
-  let law t := pf s n (Sensitivities.quantile_score value a b t) in
+Theorem quantile_pure_dp (Row : Type) choose n s (value : nat -> list Row -> option nat) a b
+    (t t' : People.table Row) : In choose Selections.selections -> 0 < s ->
+  People.personal value -> 0 <= a <= b ->
+  let law t := choose s n (Sensitivities.quantile_score value a b t) in
   (People.add_remove t t' ->
      pure_dp n (law t) (law t') (distance_general (sensitivity_quantile a b) / s)) /\
   (People.replace t t' ->
      pure_dp n (law t) (law t') (distance_general (sensitivity_quantile_replace a b) / s)).
 Proof.
-  intros S P L law. split; intros H; apply PureDP.pf_pure_dp; try exact S.
+  intros C S P L law. split; intros H; apply Selections.selection_pure_dp; try assumption.
   - now apply Sensitivities.quantile_distance.
   - now apply Sensitivities.quantile_distance_replace.
 Qed.
@@ -334,17 +360,54 @@ Qed.
 (** One answer for each group: the scores q of the group's part of the table have range distance
     d for adding or removing a person, and look at people's rows only (as counts and quantiles do,
     by [grouped_scores]). *)
-Theorem grouped_pure_dp (Row : Type) n s d (q : People.table Row -> nat -> R)
+Theorem grouped_pure_dp (Row : Type) choose n s d (q : People.table Row -> nat -> R)
     (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) count m t t' o :
-  0 < s -> 0 <= d -> People.distance People.add_remove q d ->
+  In choose Selections.selections -> 0 < s -> 0 <= d -> People.distance People.add_remove q d ->
   (forall t t' i, Groups.same t t' -> q t i = q t' i) ->
   (forall g, People.personal (fun p l => kept p l g)) ->
   (forall p l, (length (filter (Groups.is_in inside kept p l) (candidates count)) <= m)%nat) ->
   (forall g, (o g < n)%nat) ->
-  let joint t := prod (candidates count) (fun g => pf s n (q (Groups.part inside kept g t)) (o g)) in
+  let joint t :=
+    prod (candidates count) (fun g => choose s n (q (Groups.part inside kept g t)) (o g)) in
   (People.add_remove t t' -> joint t <= exp (INR m * (d / s)) * joint t') /\
   (People.replace t t' -> joint t <= exp (2 * (INR m * (d / s))) * joint t').
-Proof. apply Questions.grouped_pf. Qed.
+Proof. apply Questions.grouped_selections. Qed.
+
+(** From a table to the modes, and to a quantile, of all groups. *)
+Theorem grouped_mode_pure_dp (Row : Type) choose n s (has : nat -> list Row -> nat -> bool)
+    (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) count m t t' o :
+  In choose Selections.selections -> 0 < s ->
+  (forall r, People.personal (fun p l => has p l r)) ->
+  (forall g, People.personal (fun p l => kept p l g)) ->
+  (forall p l, (length (filter (Groups.is_in inside kept p l) (candidates count)) <= m)%nat) ->
+  (forall g, (o g < n)%nat) ->
+  let joint t := prod (candidates count) (fun g =>
+    choose s n (Sensitivities.people_with has (Groups.part inside kept g t)) (o g)) in
+  (People.add_remove t t' -> joint t <= exp (INR m * (1 / s)) * joint t') /\
+  (People.replace t t' -> joint t <= exp (2 * (INR m * (1 / s))) * joint t').
+Proof.
+  intros C S P K F O. apply Questions.grouped_selections; auto; [lra | |].
+  - now apply Sensitivities.count_distance.
+  - intros. now apply Questions.counts_same.
+Qed.
+
+Theorem grouped_quantile_pure_dp (Row : Type) choose n s (value : nat -> list Row -> option nat) a b
+    (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) count m t t' o :
+  In choose Selections.selections -> 0 < s -> People.personal value -> 0 <= a <= b ->
+  (forall g, People.personal (fun p l => kept p l g)) ->
+  (forall p l, (length (filter (Groups.is_in inside kept p l) (candidates count)) <= m)%nat) ->
+  (forall g, (o g < n)%nat) ->
+  let d := distance_general (sensitivity_quantile a b) in
+  let joint t := prod (candidates count) (fun g =>
+    choose s n (Sensitivities.quantile_score value a b (Groups.part inside kept g t)) (o g)) in
+  (People.add_remove t t' -> joint t <= exp (INR m * (d / s)) * joint t') /\
+  (People.replace t t' -> joint t <= exp (2 * (INR m * (d / s))) * joint t').
+Proof.
+  intros C S P L K F O d. apply Questions.grouped_selections; auto.
+  - unfold d, distance_general, sensitivity_quantile. pose proof (Rmax_l a (b - a)). lra.
+  - now apply Sensitivities.quantile_distance.
+  - intros. now apply Questions.quantiles_same.
+Qed.
 
 Theorem grouped_scores (Row : Type) (has : nat -> list Row -> nat -> bool)
     (value : nat -> list Row -> option nat) a b (t t' : People.table Row) i :
@@ -511,6 +574,31 @@ Theorem joint_top_k_replace_one_value N k a b (c c' : nat -> nat) : (1 <= k)%nat
   JointTopK.joint_distance N k c c' 3.
 Proof. intros K M. now apply (JointTopK.joint_moved N k a b). Qed.
 
+(** docs/proofs/top-k.md: from a table to the k most common values. One-shot: [o] is the answer.
+    Jointly: the exponential mechanism over tuples, the numbers of people being [counts]. *)
+Theorem top_k_one_shot_pure_dp (Row : Type) n s (has : nat -> list Row -> nat -> bool)
+    (t t' : People.table Row) o : 0 < s -> (forall r, People.personal (fun p l => has p l r)) ->
+  (forall r, In r o -> (r < n)%nat) ->
+  let law t := TopK.one_shot s n (Sensitivities.people_with has t) o in
+  (People.add_remove t t' -> law t <= exp (INR (length o) * (1 / s)) * law t') /\
+  (People.replace t t' -> law t <= exp (INR (length o) * (2 / s)) * law t').
+Proof.
+  intros S P O law. split; intros H; apply TopK.one_shot_pure_dp; try assumption.
+  - now apply Sensitivities.count_distance.
+  - now apply Sensitivities.count_distance_replace.
+Qed.
+
+Theorem top_k_joint_pure_dp (Row : Type) N k tuples s (has : nat -> list Row -> nat -> bool)
+    (tuple : nat -> nat -> nat) (counts : People.table Row -> nat -> nat) t t' :
+  0 < s -> (1 <= k)%nat -> (forall r, People.personal (fun p l => has p l r)) ->
+  (forall i j, (tuple i j < N)%nat) ->
+  (forall t r, INR (counts t r) = Sensitivities.people_with has t r) ->
+  let law t := em s tuples (fun i => JointTopK.joint_score N k (counts t) (tuple i)) in
+  let d := if (k =? 1)%nat then 1 else 2 in
+  (People.add_remove t t' -> pure_dp tuples (law t) (law t') (d / s)) /\
+  (People.replace t t' -> pure_dp tuples (law t) (law t') (2 * d / s)).
+Proof. intros S K P T C. now apply (Questions.joint_pure_dp N k has counts). Qed.
+
 (** docs/proofs/exponential-randomized-response.md: whatever the scale s, the coin pi and B,
     one person who counts for one candidate refutes B-privacy. *)
 Theorem randomized_response_chain_refuted s pi B : 0 < s -> 0 < pi <= 1 ->
@@ -607,66 +695,78 @@ Theorem dominated_hockey_stick n p p' eps tau : 0 <= eps -> 0 <= tau ->
 Proof. apply Composition.dominated_hockey_stick. Qed.
 
 (** docs/proofs/large-gap.md: a draw of permute-and-flip that is not best becomes the best with
-    the chance [moved]; for two candidates or more (with one there is nothing to hide). *)
-Theorem large_gap_approx_dp n eps delta d q q' : (1 < n)%nat -> 0 < eps -> 0 <= delta -> 0 < d ->
+    the chance [moved], if there is another candidate. *)
+Theorem large_gap_is_law s n a q : 0 < s -> (0 < n)%nat -> 0 <= a ->
+  Measures.is_law n (LargeGap.large_gap s n a q).
+Proof. apply LargeGap.large_gap_is_law. Qed.
+
+Theorem large_gap_approx_dp n eps delta d q q' : (0 < n)%nat -> 0 < eps -> 0 <= delta -> 0 < d ->
   range_distance n q q' d ->
   let law := LargeGap.large_gap (scale_of eps d) n (share_of_large_gap eps delta) in
-  forall S, event n S (law q) <= exp eps * event n S (law q') + delta.
-Proof. intros. now apply LargeGap.large_gap_approx_dp. Qed.
+  ApproxDP.approx_dp n (law q) (law q') eps delta.
+Proof. apply LargeGap.large_gap_approx_dp. Qed.
 
-(** docs/proofs/conversions.md *)
+(** docs/proofs/conversions.md: for finitely many answers, N = Some n, and for countably many,
+    N = None; some may be impossible. *)
 Section Conversions.
-Variables (n : nat) (p p' : nat -> R).
-Hypotheses (p_law : Measures.is_law n p) (p'_law : Measures.is_law n p').
+Variables (N : option nat) (p p' : nat -> R).
+Hypotheses (p_law : Measures.is_law_over N p) (p'_law : Measures.is_law_over N p').
 
-Theorem pure_to_bounded_range eps : pure_dp n p p' eps -> pure_dp n p' p eps ->
-  bounded_range n p p' (range_of_pure eps).
-Proof. now apply Measures.pure_to_range. Qed.
-
-Theorem bounded_range_to_pure eps : bounded_range n p p' eps -> pure_dp n p p' eps.
-Proof. apply bounded_range_pure; try apply p_law; try apply p'_law. apply Measures.same_mass; assumption. Qed.
-
-Theorem pure_to_approx eps delta : pure_dp n p p' eps -> pure_dp n p' p eps ->
-  0 <= eps -> 0 <= delta -> 0 < exp eps - delta * (1 + exp eps) ->
-  ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_pure eps delta)) delta.
+Theorem pure_to_bounded_range eps :
+  Measures.over N (fun n => pure_dp n p p' eps) -> Measures.over N (fun n => pure_dp n p' p eps) ->
+  Measures.over N (fun n => bounded_range n p p' (range_of_pure eps)).
 Proof.
-  intros. apply Measures.pure_to_approx; try assumption; try apply p_law; try apply p'_law.
-  now apply Measures.law_nonneg.
+  destruct N as [n|]; simpl in *; [|intros A B n]; intros;
+    apply Measures.pure_to_range; auto; intros; now apply p_law || now apply p'_law.
 Qed.
+
+Theorem bounded_range_to_pure eps : Measures.over N (fun n => bounded_range n p p' eps) ->
+  Measures.over N (fun n => pure_dp n p p' eps).
+Proof. now apply Measures.range_to_pure. Qed.
+
+Theorem pure_to_approx eps delta :
+  Measures.over N (fun n => pure_dp n p p' eps) -> Measures.over N (fun n => pure_dp n p' p eps) ->
+  0 <= eps -> 0 <= delta ->
+  Measures.over N (fun n => ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_pure eps delta)) delta).
+Proof. now apply Measures.pure_to_approx. Qed.
 
 Theorem approx_to_approx eps lost delta :
-  ApproxDP.approx_dp n p p' eps lost -> ApproxDP.approx_dp n p' p eps lost ->
+  Measures.over N (fun n => ApproxDP.approx_dp n p p' eps lost) ->
+  Measures.over N (fun n => ApproxDP.approx_dp n p' p eps lost) ->
   0 <= eps -> lost <= delta -> lost < 1 ->
-  0 < exp eps - (delta - lost) / (1 - lost) * (1 + exp eps) ->
-  ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_approx eps lost delta)) delta.
-Proof.
-  intros. apply Measures.approx_to_approx; try assumption; try apply p_law; try apply p'_law.
-  now apply Measures.law_nonneg.
-Qed.
+  Measures.over N (fun n => ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_approx eps lost delta)) delta).
+Proof. now apply Measures.approx_to_approx. Qed.
 
-Theorem bounded_range_to_approx eps delta : bounded_range n p p' eps -> 0 < eps ->
-  0 <= delta < 1 -> ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_range eps delta)) delta.
-Proof.
-  intros. apply Measures.range_to_approx_solved; auto. now apply (Measures.law_some n p).
-Qed.
+Theorem bounded_range_to_approx eps delta : Measures.over N (fun n => bounded_range n p p' eps) ->
+  0 <= eps -> 0 <= delta ->
+  Measures.over N (fun n => ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_range eps delta)) delta).
+Proof. now apply Measures.range_to_approx_solved. Qed.
 
-Theorem approx_curve eps delta e : ApproxDP.approx_dp n p p' eps delta ->
-  ApproxDP.approx_dp n p' p eps delta -> delta <= 1 -> - eps <= e <= eps ->
-  ApproxDP.approx_dp n p p' e (delta_of_approx eps delta e).
-Proof. intros. apply Measures.approx_chord; auto; [apply p_law | apply p'_law]. Qed.
+Theorem approx_curve eps delta e : Measures.over N (fun n => ApproxDP.approx_dp n p p' eps delta) ->
+  Measures.over N (fun n => ApproxDP.approx_dp n p' p eps delta) -> delta <= 1 -> - eps <= e <= eps ->
+  Measures.over N (fun n => ApproxDP.approx_dp n p p' e (delta_of_approx eps delta e)).
+Proof. now apply Measures.approx_chord. Qed.
 
-Theorem bounded_range_curve eps e : bounded_range n p p' eps -> 0 < eps -> 0 <= e <= eps ->
-  ApproxDP.approx_dp n p p' e (delta_of_range eps e).
-Proof. intros. apply Measures.range_to_approx; auto. now apply (Measures.law_some n p). Qed.
+Theorem bounded_range_curve eps e : Measures.over N (fun n => bounded_range n p p' eps) -> 0 < eps ->
+  Measures.over N (fun n => ApproxDP.approx_dp n p p' e (delta_of_range eps e)).
+Proof. now apply Measures.range_to_approx. Qed.
+End Conversions.
 
 (** docs/proofs/laplace-dominance.md *)
-Theorem dominated_to_approx eps delta : Dominance.laplace_dominated n p p' eps -> 0 <= eps ->
-  0 <= delta < 1 -> ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_laplace eps delta)) delta.
-Proof.
-  intros D He Hd. apply Measures.dominated_to_approx; auto. intros S.
-  apply sum_nonneg. intros r Hr. apply filter_In in Hr as [Hr _]. apply in_candidates in Hr.
-  now apply (Measures.law_nonneg n p').
-Qed.
+Theorem dominated_to_approx n p p' eps delta : Measures.is_law n p -> Measures.is_law n p' ->
+  Dominance.laplace_dominated n p p' eps -> 0 <= eps -> 0 <= delta ->
+  ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_laplace eps delta)) delta.
+Proof. apply Measures.dominated_to_approx. Qed.
+
+Theorem dominated_to_bounded_range n p p' eps : Measures.is_law n p -> Measures.is_law n p' ->
+  Dominance.laplace_dominated n p p' eps -> Dominance.laplace_dominated n p' p eps -> 0 <= eps ->
+  bounded_range n p p' (range_of_pure eps).
+Proof. apply Measures.dominated_to_range. Qed.
+
+(** docs/proofs/conversions.md and docs/proofs/concentrated.md: where no answer is impossible. *)
+Section Concentrated.
+Variables (n : nat) (p p' : nat -> R).
+Hypotheses (p_law : Concentrated.positive_law n p) (p'_law : Concentrated.positive_law n p').
 
 (** docs/proofs/conversions.md *)
 Theorem zcdp_to_approx rho delta order : Concentrated.zcdp (candidates n) p p' rho ->
@@ -682,7 +782,7 @@ Proof. now apply Concentrated.range_to_zcdp. Qed.
 Theorem pure_to_zcdp eps : pure_dp n p p' eps -> pure_dp n p' p eps ->
   Concentrated.zcdp (candidates n) p p' (concentrated_of_pure_at_most eps).
 Proof. now apply Concentrated.pure_to_zcdp. Qed.
-End Conversions.
+End Concentrated.
 
 (** docs/proofs/neighbours.md: a chain of k neighbours. *)
 Theorem pure_for_people n (P : nat -> nat -> R) eps k :
@@ -696,13 +796,25 @@ Theorem bounded_range_for_people n (P : nat -> nat -> R) eps k :
   bounded_range n (P 0%nat) (P k) (INR k * eps).
 Proof. apply Measures.range_people. Qed.
 
-Theorem approx_for_people n (P : nat -> nat -> R) eps delta k : 0 < eps -> 0 <= delta ->
+Theorem approx_for_people n (P : nat -> nat -> R) eps delta k :
   (forall i, (i < k)%nat -> ApproxDP.approx_dp n (P i) (P (S i)) eps delta) ->
-  ApproxDP.approx_dp n (P 0%nat) (P k) (INR k * eps) (delta_of_people eps delta (INR k)).
+  ApproxDP.approx_dp n (P 0%nat) (P k) (INR k * eps)
+    (delta * sum (candidates k) (fun i => exp (INR i * eps))).
 Proof. apply Measures.approx_people. Qed.
 
+(** In closed form; at eps = 0 the sum is k. *)
+Theorem approx_for_people_sum eps delta k :
+  (0 < eps -> delta * sum (candidates k) (fun i => exp (INR i * eps))
+              = delta_of_people eps delta (INR k)) /\
+  (eps = 0 -> delta * sum (candidates k) (fun i => exp (INR i * eps)) = delta * INR k).
+Proof.
+  split; [apply Measures.people_sum|]. intros ->. f_equal.
+  rewrite (sum_ext _ _ (fun _ => 1)) by (intros; now rewrite Rmult_0_r, exp_0).
+  rewrite sum_const. unfold candidates. rewrite seq_length. ring.
+Qed.
+
 Theorem zcdp_for_people n (P : nat -> nat -> R) rho k : (0 < k)%nat ->
-  (forall i, (i <= k)%nat -> Measures.is_law n (P i)) ->
+  (forall i, (i <= k)%nat -> Concentrated.positive_law n (P i)) ->
   (forall i, (i < k)%nat -> Concentrated.zcdp (candidates n) (P i) (P (S i)) rho) ->
   Concentrated.zcdp (candidates n) (P 0%nat) (P k) (concentrated_of_people rho (INR k)).
 Proof. intros K L. apply Concentrated.zcdp_people; [exact K|]. apply L, Nat.le_0_l. Qed.
@@ -715,11 +827,12 @@ Theorem dominated_for_people n (P : nat -> nat -> R) eps k : 0 <= eps ->
 Proof. apply Chains.dominated_people. Qed.
 
 (** docs/proofs/composition.md. In each round the number of answers [n h], the laws and the cost
-    may depend on the answers so far, [h]. *)
+    may depend on the answers so far, [h]; there may be further answers, so that countably many are
+    covered: what is said of every finite part of them is said of all. *)
 Section Compositions.
 Variables (n : list nat -> nat) (law law' : list nat -> nat -> R).
-Hypotheses (law_is : forall h, Measures.is_law (n h) (law h))
-           (law'_is : forall h, Measures.is_law (n h) (law' h)).
+Hypotheses (law_is : forall h, Measures.is_part (n h) (law h))
+           (law'_is : forall h, Measures.is_part (n h) (law' h)).
 Let mean k phi l := sum (Composition.transcripts n k []) (fun t => phi t * Composition.path l [] t).
 
 Theorem adaptive_pure_composition eps k cap :
@@ -727,15 +840,8 @@ Theorem adaptive_pure_composition eps k cap :
   forall phi, (forall t, 0 <= phi t) -> mean k phi law <= exp cap * mean k phi law'.
 Proof.
   intros P W. apply (Composition.pure_composition n law law') with (eps := eps); auto;
-    intros h; now apply Measures.law_nonneg.
+    intros h; apply law_is || apply law'_is.
 Qed.
-
-Theorem adaptive_zcdp_composition rho k cap :
-  (forall h, Concentrated.zcdp (candidates (n h)) (law h) (law' h) (rho h)) ->
-  Composition.within n rho k [] cap ->
-  Concentrated.zcdp (Composition.transcripts n k []) (Composition.path law [])
-    (Composition.path law' []) cap.
-Proof. intros R. now apply Concentrated.zcdp_composition. Qed.
 
 Theorem adaptive_approx_composition eps delta k cap cap' :
   (forall h, ApproxDP.approx_dp (n h) (law h) (law' h) (eps h) (delta h)) ->
@@ -743,7 +849,7 @@ Theorem adaptive_approx_composition eps delta k cap cap' :
   forall phi, (forall t, 0 <= phi t <= 1) -> mean k phi law <= exp cap * mean k phi law' + cap'.
 Proof.
   intros P W W'. apply (Composition.approx_composition n law law') with (eps := eps) (delta := delta);
-    auto; intros h; try apply law_is; now apply Measures.law_nonneg.
+    auto; intros h; apply law_is || apply law'_is.
 Qed.
 
 (** A person whose data is in one round's part only: the costs do not add. *)
@@ -753,13 +859,13 @@ Theorem parallel_composition eps j k : 0 <= eps ->
   forall phi, (forall t, 0 <= phi t) -> mean k phi law <= exp eps * mean k phi law'.
 Proof.
   intros He P E. apply Measures.parallel_composition with (j := j); auto;
-    intros h; now apply Measures.law_nonneg.
+    intros h; apply law_is || apply law'_is.
 Qed.
 
 (** Lists of releases fixed in advance, each dominated by the Laplace pair at [eps i], with any
     finite pairs (a i, b i) above its curve, such as those of a grid; the questions may adapt. *)
 Theorem laplace_list_composition eps m a b :
-  (forall i, 0 <= eps i) ->
+  (forall h, Measures.is_law (n h) (law h)) -> (forall i, 0 <= eps i) ->
   (forall h, Dominance.laplace_dominated (n h) (law h) (law' h) (eps (length h))) ->
   (forall i r, (r < m i)%nat -> 0 <= a i r /\ 0 <= b i r) ->
   (forall i tau, 0 <= tau -> Composition.laplace_curve (eps i) tau
@@ -770,11 +876,21 @@ Theorem laplace_list_composition eps m a b :
   <= Composition.hockey_stick (Composition.transcripts (fun h => m (length h)) k [])
        (Composition.path (fun h => a (length h)) []) (Composition.path (fun h => b (length h)) []) 1 tau.
 Proof.
-  intros He D B C. apply Composition.laplace_list_composition with (eps := eps); auto.
-  - intros h r Hr. split; now apply (Measures.law_nonneg (n h)).
-  - intros h. apply law_is.
+  intros L He D B C. apply Composition.laplace_list_composition with (eps := eps); auto.
+  - intros h r Hr. split; [now apply law_is | now apply law'_is].
+  - intros h. apply L.
 Qed.
 End Compositions.
+
+(** Where no answer is impossible. *)
+Theorem adaptive_zcdp_composition (n : list nat -> nat) law law' rho k cap :
+  (forall h, Concentrated.positive_law (n h) (law h)) ->
+  (forall h, Concentrated.positive_law (n h) (law' h)) ->
+  (forall h, Concentrated.zcdp (candidates (n h)) (law h) (law' h) (rho h)) ->
+  Composition.within n rho k [] cap ->
+  Concentrated.zcdp (Composition.transcripts n k []) (Composition.path law [])
+    (Composition.path law' []) cap.
+Proof. intros L L' R. now apply Concentrated.zcdp_composition. Qed.
 
 (** docs/proofs/sampling.md *)
 (** A program draws bits; [has_law p f x] says that the expectation of f over what p returns

@@ -8,7 +8,6 @@ pytest_plugins = [
     "tests.tools.engines",
     "tests.tools.histograms",
     "tests.tools.postgresql",
-    "tests.tools.desks",
 ]
 
 settings.register_profile(

@@ -118,7 +118,9 @@ def test_starting_over_is_not_private(epsilon: float, monotonic: bool) -> None:
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_the_auditor_finds_that_starting_over_is_not_private(monotonic: bool) -> None:
     """It must look below the public bound, from where a neighbour reaches it."""
-    found = audit(StartOver(epsilon=1, bound=0), PureDP(1), monotonic=monotonic, n=2, starts=2)
+    found = audit(
+        StartOver(epsilon=1, bound=0), PureDP(1), monotonic=monotonic, n=2, effort="quick"
+    )
     assert found.status == "refuted"
     assert found.measured > 1.3
 

@@ -31,10 +31,16 @@ def test_a_release_says_what_it_must_and_no_more() -> None:
     assert b"918273645" not in pickle.dumps(release)
 
 
+def test_a_release_in_a_notebook_shows_what_it_rests_on() -> None:
+    assert str(_release().guarantee.proof) in _release()._repr_html_()
+    claimed = dataclasses.replace(_release(), guarantee=PureDP(1))
+    assert "none that discreet knows" in claimed._repr_html_()
+
+
 def test_a_release_in_words() -> None:
     assert str(_release()) == (
         "flu\nOne person's data changes the probability of any answer by a factor of at most 2.719 "
-        "(ε = 1).\nChosen by permute-and-flip. Neighbours: one person more or less. No ledger counts "
+        "(ε = 1).\nChosen by permute-and-flip. Neighbours: one person more or less. No ledger counted "
         "this release."
     )
     counted = dataclasses.replace(_release(), entry="entry 7 of visits")

@@ -1,4 +1,4 @@
-"""Draw which theorem of ``proofs/`` rests on which, from the sources: part of ``make pages``.
+"""Draw which theorem of ``proofs/`` rests on which, and list what names which: part of ``make pages``.
 
 Names are resolved as Coq resolves them (own file, imported files, or ``File.name``), so Coq is
 not needed; the result is that of the ``.glob`` files which ``coqc`` writes.
@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PROOFS = ROOT / "proofs"
+PAGE = ROOT / "docs" / "proofs" / "checked-by-coq.md"
 PICTURE = ROOT / "docs" / "_static" / "figures" / "proofs.svg"
 WIDE, HIGH, ACROSS, DOWN = 258, 32, 318, 40
 CHECK = runpy.run_path(str(PROOFS / "check.py"))
@@ -32,6 +33,19 @@ def statements() -> dict[str, str]:
     return found
 
 
+def _without_comments(text: str) -> str:
+    """The text with every comment, nested ones too, taken out."""
+    kept, depth = [], 0
+    for part in re.split(r"(\(\*|\*\))", text):
+        if part == "(*":
+            depth += 1
+        elif part == "*)":
+            depth -= 1
+        elif depth == 0:
+            kept.append(part)
+    return "".join(kept)
+
+
 def uses() -> tuple[dict[Name, set[Name]], set[Name]]:
     """What each proof mentions of ours, as (file, name); and which of them are mere lemmas."""
     proofs: dict[str, dict[str, str]] = {}
@@ -39,7 +53,7 @@ def uses() -> tuple[dict[Name, set[Name]], set[Name]]:
     lemmas: set[Name] = set()
     for source in CHECK["sources"]():
         file = source.removesuffix(".v")
-        text = CHECK["without_comments"]((PROOFS / source).read_text(encoding="utf-8"))
+        text = _without_comments((PROOFS / source).read_text(encoding="utf-8"))
         lines = re.findall(r"From Discreet Require (?:Import|Export) ([\w\s]+)\.", text)
         imported = {word for line in lines for word in line.split()}
         # In the order of _CoqProject, which is that of the imports: a later name hides an earlier.
@@ -193,5 +207,21 @@ def picture() -> str:
     )
 
 
+def page() -> str:
+    """The page about Coq, with the table of ``discreet.guarantees.claims`` as it is."""
+    from discreet.guarantees.claims import CLAIMS
+
+    rows = ["| of what | what | page | theorem |", "|---|---|---|---|"]
+    for (subject, claim), proof in CLAIMS.items():
+        pages = ", ".join(f"[{Path(name).stem}]({Path(name).name})" for name in proof.pages)
+        theorems = ", ".join(f"`{name}`" for name in proof.theorems) or "on paper"
+        rows.append(f"| {subject} | {claim} | {pages} | {theorems} |")
+    text = PAGE.read_text(encoding="utf-8")
+    before, start, rest = text.partition("<!-- claims -->\n")
+    _, end, after = rest.partition("<!-- end of claims -->")
+    return before + start + "\n" + "\n".join(rows) + "\n\n" + end + after
+
+
 if __name__ == "__main__":
     PICTURE.write_text(picture(), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")

@@ -8,12 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import parameters
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-
-from discreet import parameters
 
 MODULES = (
     "discreet",
@@ -46,6 +45,8 @@ def public_names() -> dict[str, list[str]]:
     seen: set[int] = set()
     for module in MODULES:
         home = importlib.import_module(module)
+        if hasattr(home, "__all__"):
+            parameters.explain(vars(home))
         names = getattr(home, "__all__", None) or _errors(home)
         listed[module] = []
         for name in names:

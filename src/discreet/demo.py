@@ -41,7 +41,7 @@ def show(epsilon: object) -> None:
     for line in (
         release.guarantee.in_words(),
         f"A household: {release.guarantee.in_words(people=4)}",
-        f"Neighbours: {release.neighbours}. No ledger counts this release.",
+        f"Neighbours: {release.neighbours}. No ledger counted this release.",
     ):
         console.print(Padding(line, (0, 0, 0, 2)))
     console.print(

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError, missing_extra
 from discreet.numbers.exact import refuse, whole
-from discreet.parameters import explain
 from discreet.sampling import ScriptedBits
 
 __all__ = ["clinic", "write_clinic"]
@@ -269,6 +268,3 @@ def _parquet_column(name: str) -> str:
     if name == "age":
         return f"TRY_CAST({name} AS INTEGER) AS {name}"
     return f"CAST({name} AS DATE) AS {name}" if name == "date" else name
-
-
-explain(globals())

@@ -4,6 +4,7 @@
 PermuteAndFlip``; the keyword arguments, ``randomise()`` and the attributes stay. What changes: the draw is
 exact and never crashes on large utilities; a seed is refused, because a release whose randomness is known is
 not private; attributes are fixed, and ``repr`` does not show the utilities. diffprivlib is not needed.
+``docs/tutorials/moving-over.md`` lists what its own tests notice.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import Any, NoReturn
 from discreet import mechanisms
 from discreet.errors import DiscreetError, ParameterError, ScoresError
 from discreet.guarantees import PureDP
-from discreet.parameters import explain
+from discreet.numbers.exact import positive
 from discreet.sampling import SecureBits, in_proportion_to
-from discreet.sampling.bits import is_system_generator
+from discreet.sampling.bits import is_generator
 from discreet.scores import Scores
 
 __all__ = ["Exponential", "PermuteAndFlip"]
@@ -38,7 +39,8 @@ class _Selection:
         utility: private, so no ``repr`` shows it.
         monotonic: whether one person moves all utilities the same way.
         candidates: the candidates, or None for 0, 1, ….
-        random_state: None, or the generator that stands for the operating system's.
+        random_state: None, or a generator object, such as diffprivlib's models hand over: nothing is drawn
+            from it, because the operating system's generator decides.
     """
 
     epsilon: float
@@ -56,12 +58,13 @@ class _Selection:
         candidates: Sequence[Any] | None = None,
         random_state: object = None,
     ) -> None:
-        if random_state is not None and not is_system_generator(random_state):
+        if random_state is not None and not is_generator(random_state):
             raise ParameterError(
-                "random_state: a release whose randomness is known is not private; write random_state=None, "
-                "leave it out, or give secrets.SystemRandom(). For a reproducible study use discreet's "
+                "random_state: a seed is not allowed, because a release whose randomness is known is not "
+                "private; write random_state=None, or leave it out. For a reproducible study use discreet's "
                 "sample(..., randomness=discreet.testing.scripted(seed))"
             )
+        positive("epsilon", epsilon)
         scores = Scores(
             utility, candidates=candidates, sensitivity=sensitivity, monotonic=monotonic
         )
@@ -174,6 +177,3 @@ def _weights(measure: Any, count: int) -> list[Fraction]:
     if min(weights) < 0 or max(weights) == 0:
         raise ParameterError("measure must have no negative weight and at least one above 0")
     return weights
-
-
-explain(globals())

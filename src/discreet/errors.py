@@ -48,6 +48,14 @@ class ParameterError(DiscreetError, ValueError):
         return _PARAMETER.sub(called, super().__str__())
 
 
+class UnknownParameterError(ParameterError, TypeError):
+    """There is no parameter of this name; the message names the nearest one that there is."""
+
+
+class UnknownColumnError(ParameterError):
+    """A table has no column of that name; the message lists those that it has."""
+
+
 class ScoresError(DiscreetError, ValueError):
     """Scores break a rule; the message names the rule and never a score."""
 

@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from discreet.distribution.coin_flips import unbeaten
 from discreet.errors import ParameterError, ScoresError
-from discreet.guarantees import Guarantee, Proof, PureDP
+from discreet.guarantees import Guarantee, PureDP
+from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
 from discreet.numbers.exact import positive, positive_distance, refuse
-from discreet.parameters import explain
 from discreet.release import Release
 from discreet.sampling import Bits, SecureBits, uniform_below
 from discreet.sampling.coins import Heads, Uniform, falls_heads
@@ -134,9 +134,7 @@ class LazyPermuteAndFlip:
         any_scores = Scores([0, 0], range_distance=1)
         whole = PermuteAndFlip(epsilon=self._epsilon).guarantee(any_scores, measure, delta)
         assert whole.proof is not None
-        return whole.resting_on(
-            whole.proof.then(Proof(self.proof, "lazy_coins", "lazy_range_distance"))
-        )
+        return whole.resting_on(whole.proof.then(CLAIMS["lazy", "stand-in"]))
 
     def _choose(self, candidates: Sequence[Any], score: Callable[[Any], Any], bits: Bits) -> Any:
         for place in _random_order(len(candidates) + 1, bits):
@@ -218,6 +216,3 @@ def _random_order(count: int, bits: Bits) -> Iterator[int]:
         chosen = place + uniform_below(bits, count - place)
         yield moved.get(chosen, chosen)
         moved[chosen] = moved.get(place, place)
-
-
-explain(globals())

@@ -6,42 +6,83 @@ Numbers are taken as OpenDP takes them: a float scale, distance or score is its 
 
 A domain may be infinite in float atoms; a score that is not finite is refused when the measurement is
 invoked, as OpenDP's own selection refuses NaN.
+
+After ``dp.register(make_permute_and_flip)`` OpenDP's context has ``query.permute_and_flip()``, and finds the
+least scale that its privacy loss allows where none is given.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from discreet.errors import DiscreetError, ParameterError, missing_extra
+from discreet.accounting import Event, compose
+from discreet.errors import DiscreetError, ParameterError, ScoresError, missing_extra
 from discreet.guarantees import ZCDP, PureDP
 from discreet.mechanisms import Exponential, Mechanism, NoisyMax, PermuteAndFlip
-from discreet.numbers.exact import non_negative, refuse
-from discreet.parameters import explain
+from discreet.numbers.exact import non_negative, refuse, whole
+from discreet.sampling import SecureBits
+from discreet.sampling.noisy_order import noisy_first
 from discreet.scores import Scores
 
 _FEATURES = ("contrib", "honest-but-curious")
 _NUMBERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "f32", "f64")
+_TO_BE_FOUND: Any = inspect.Parameter.empty
+"""No scale: to whoever reads the signature the parameter has no default."""
 
 __all__ = [
     "make_exponential",
     "make_noisy_max_laplace",
     "make_permute_and_flip",
+    "make_top_k",
     "then_exponential",
     "then_noisy_max_laplace",
     "then_permute_and_flip",
+    "then_top_k",
 ]
 
+_Make = TypeVar("_Make", bound=Callable[..., Any])
+_Made: TypeAlias = tuple[Callable[[Scores], Any], Callable[[Fraction], Any]]
+"""What chooses from scores, and what it promises at a distance."""
 
+
+def _with_scale_first(make: _Make) -> _Make:
+    """State the scale before the measure: OpenDP's context searches for a parameter without a default.
+
+    It passes what it finds in the first place. So the two may come in either order: a scale is no measure.
+    """
+
+    @functools.wraps(make)
+    def told_apart(input_domain: Any, input_metric: Any, *given: Any, **options: Any) -> Any:
+        _prelude()
+        from opendp.mod import Measure
+
+        for value in given:
+            is_scale = not (value is None or isinstance(value, Measure) or "scale" in options)
+            name = "scale" if is_scale else "output_measure"
+            if name in options:
+                raise ParameterError(f"⟨{name}⟩ is given twice")
+            options[name] = value
+        return make(input_domain, input_metric, **options)
+
+    stated = inspect.signature(make)
+    domain, metric, measure, scale, *others = stated.parameters.values()
+    order = [domain, metric, scale, measure, *others]
+    told_apart.__signature__ = stated.replace(parameters=order)  # type: ignore[attr-defined]  # as Python allows
+    return told_apart  # type: ignore[return-value]  # it takes what ``make`` takes
+
+
+@_with_scale_first
 def make_permute_and_flip(
     input_domain: Any,
     input_metric: Any,
     output_measure: Any = None,
-    *,
-    scale: object,
+    scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
     """Permute-and-flip as an OpenDP measurement that returns the index of the chosen score.
@@ -50,7 +91,7 @@ def make_permute_and_flip(
         input_domain: a vector domain of numbers, none of them nullable.
         input_metric: the L∞ distance, monotonic or not.
         output_measure: max divergence (the default) or zero-concentrated divergence.
-        scale: the noise scale, zero or above; zero promises nothing.
+        scale: the noise scale, zero or above; zero promises nothing. Without one OpenDP's context finds it.
         optimize: ``"max"`` or ``"min"``.
 
     The privacy map is that of ``docs/proofs/permute-and-flip.md``: for max divergence 2·d_in/scale
@@ -64,16 +105,16 @@ def make_permute_and_flip(
         >>> measurement([3, 1000, 5]), measurement.map(1)
         (1, 1.0)
     """
-    mechanism = PermuteAndFlip(scale=_binary(scale), optimize=optimize)
-    return _measurement(mechanism, input_domain, input_metric, output_measure)
+    space = input_domain, input_metric, output_measure
+    return _selection(lambda exact: PermuteAndFlip(scale=exact, optimize=optimize), *space, scale)
 
 
+@_with_scale_first
 def make_exponential(
     input_domain: Any,
     input_metric: Any,
     output_measure: Any = None,
-    *,
-    scale: object,
+    scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
     """The exponential mechanism as an OpenDP measurement; arguments as ``make_permute_and_flip``.
@@ -88,16 +129,16 @@ def make_exponential(
         >>> make_exponential(*space, dp.zero_concentrated_divergence(), scale=2.0).map(1) < 0.125
         True
     """
-    mechanism = Exponential(scale=_binary(scale), optimize=optimize)
-    return _measurement(mechanism, input_domain, input_metric, output_measure)
+    space = input_domain, input_metric, output_measure
+    return _selection(lambda exact: Exponential(scale=exact, optimize=optimize), *space, scale)
 
 
+@_with_scale_first
 def make_noisy_max_laplace(
     input_domain: Any,
     input_metric: Any,
     output_measure: Any = None,
-    *,
-    scale: object,
+    scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
     """Noisy max with Laplace noise as an OpenDP measurement; arguments as ``make_permute_and_flip``.
@@ -109,12 +150,65 @@ def make_noisy_max_laplace(
         >>> make_noisy_max_laplace(*space, scale=2.0)([3, 1000, 5])
         1
     """
-    mechanism = NoisyMax(scale=_binary(scale), optimize=optimize, noise="laplace")
-    return _measurement(mechanism, input_domain, input_metric, output_measure)
+
+    def at(exact: Fraction) -> Mechanism:
+        return NoisyMax(scale=exact, optimize=optimize, noise="laplace")
+
+    return _selection(at, input_domain, input_metric, output_measure, scale)
+
+
+@_with_scale_first
+def make_top_k(
+    input_domain: Any,
+    input_metric: Any,
+    output_measure: Any = None,
+    scale: object = _TO_BE_FOUND,
+    *,
+    k: int,
+    optimize: str = "max",
+) -> Any:
+    """The ``k`` best scores as an OpenDP measurement that returns their indices, the best first.
+
+    What OpenDP's ``make_noisy_top_k`` does, drawn exactly (``docs/proofs/top-k.md``). For max divergence each
+    score gets exponential noise once, which costs k·2·d_in/scale, half of it when monotonic. For
+    zero-concentrated divergence the exponential mechanism chooses k times among those that are left. The
+    other arguments are those of ``make_permute_and_flip``.
+
+    Args:
+        k: how many are chosen, at most as many as there are scores.
+
+    Example:
+        >>> import opendp.prelude as dp
+        >>> dp.enable_features("contrib", "honest-but-curious")
+        >>> space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+        >>> measurement = make_top_k(*space, k=2, scale=2.0)
+        >>> measurement([3, 1000, 500]), measurement.map(1)
+        ([1, 2], 2.0)
+    """
+    number = whole("k", k)
+
+    def made(exact: Fraction, pure: bool) -> _Made:
+        mechanism = (PermuteAndFlip if pure else Exponential)(scale=exact, optimize=optimize)
+
+        def choose(scores: Scores) -> list[int]:
+            if len(scores) < number:
+                raise ScoresError(f"there are fewer scores than the {number} to be chosen")
+            if pure and exact > 0:
+                return noisy_first(mechanism.gaps(scores), number, SecureBits())
+            return _peeled(scores, mechanism, number)
+
+        def promised(distance: Fraction) -> Any:
+            if pure:
+                return mechanism.promise_at(number * distance)
+            return compose([Event(mechanism.promise_at(distance), count=number)]).zcdp
+
+        return choose, promised
+
+    return _measurement(made, input_domain, input_metric, output_measure, scale, to="Vec<usize>")
 
 
 def then_permute_and_flip(
-    output_measure: Any = None, *, scale: object, optimize: str = "max"
+    output_measure: Any = None, scale: object = _TO_BE_FOUND, optimize: str = "max"
 ) -> Any:
     """``make_permute_and_flip`` for the end of a chain, which says the domain and the metric.
 
@@ -128,7 +222,9 @@ def then_permute_and_flip(
     return _partial(make_permute_and_flip, output_measure, scale=scale, optimize=optimize)
 
 
-def then_exponential(output_measure: Any = None, *, scale: object, optimize: str = "max") -> Any:
+def then_exponential(
+    output_measure: Any = None, scale: object = _TO_BE_FOUND, optimize: str = "max"
+) -> Any:
     """``make_exponential`` for the end of a chain; as ``then_permute_and_flip``.
 
     Example:
@@ -142,7 +238,7 @@ def then_exponential(output_measure: Any = None, *, scale: object, optimize: str
 
 
 def then_noisy_max_laplace(
-    output_measure: Any = None, *, scale: object, optimize: str = "max"
+    output_measure: Any = None, scale: object = _TO_BE_FOUND, optimize: str = "max"
 ) -> Any:
     """``make_noisy_max_laplace`` for the end of a chain; as ``then_permute_and_flip``.
 
@@ -156,15 +252,42 @@ def then_noisy_max_laplace(
     return _partial(make_noisy_max_laplace, output_measure, scale=scale, optimize=optimize)
 
 
+def then_top_k(
+    output_measure: Any = None, scale: object = _TO_BE_FOUND, *, k: int, optimize: str = "max"
+) -> Any:
+    """``make_top_k`` for the end of a chain; as ``then_permute_and_flip``.
+
+    Example:
+        >>> import opendp.prelude as dp
+        >>> dp.enable_features("contrib", "honest-but-curious")
+        >>> space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+        >>> (space >> then_top_k(k=2, scale=2.0))([3, 1000, 500])
+        [1, 2]
+    """
+    return _partial(make_top_k, output_measure, scale=scale, k=k, optimize=optimize)
+
+
 def _partial(make: Callable[..., Any], output_measure: Any, **options: object) -> Any:
     """What OpenDP's ``>>`` completes with the domain and the metric on its left."""
     _prelude()
     from opendp.mod import _PartialConstructor
 
+    told = {name: value for name, value in options.items() if value is not _TO_BE_FOUND}
+
     def complete(input_domain: Any, input_metric: Any) -> Any:
-        return make(input_domain, input_metric, output_measure, **options)
+        return make(input_domain, input_metric, output_measure, **told)
 
     return _PartialConstructor(complete)  # type: ignore[no-untyped-call]  # OpenDP's is untyped
+
+
+def _peeled(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:
+    """``k`` choices without replacement, each by ``mechanism`` among those left."""
+    left, chosen = np.arange(len(scores)), list[int]()
+    for _ in range(k):
+        place = mechanism.select_index(Scores(scores.values[left], range_distance=1))
+        chosen.append(int(left[place]))
+        left = np.delete(left, place)
+    return chosen
 
 
 def _binary(scale: object) -> Fraction:
@@ -188,9 +311,26 @@ def _prelude() -> Any:
     return dp
 
 
+def _selection(at: Callable[[Fraction], Mechanism], *given: Any) -> Any:
+    """The measurement of one choice, by the mechanism ``at`` a scale."""
+
+    def made(exact: Fraction, _pure: bool) -> _Made:
+        mechanism = at(exact)
+        return mechanism.select_index, mechanism.promise_at
+
+    return _measurement(made, *given, to="usize")
+
+
 def _measurement(
-    mechanism: Mechanism, input_domain: Any, input_metric: Any, output_measure: Any
+    made: Callable[[Fraction, bool], _Made],
+    input_domain: Any,
+    input_metric: Any,
+    output_measure: Any,
+    scale: Any,
+    *,
+    to: str,
 ) -> Any:
+    """The measurement of what ``made`` gives at a scale, or OpenDP's with a missing parameter."""
     dp = _prelude()
     _require_numbers(input_domain)
     widening = _widening(input_metric)
@@ -205,20 +345,24 @@ def _measurement(
         raise refuse(
             "output_measure", str(measure), "max_divergence() or zero_concentrated_divergence()"
         )
-    pure = measure == dp.max_divergence()
+    space = input_domain, input_metric, measure
+    if scale is _TO_BE_FOUND:
+        from opendp.context import PartialChain
 
-    def choose(values: Any) -> int:
-        return mechanism.select_index(Scores(values, range_distance=1))
+        at = functools.partial(_measurement, made, *space, to=to)
+        return PartialChain(at)  # type: ignore[no-untyped-call]  # as above
+    pure = measure == dp.max_divergence()
+    choose, promised = made(_binary(scale), pure)
 
     def privacy_map(distance: Any) -> float:
         moved = Fraction(distance)
         if moved < 0:
             raise ParameterError(f"⟨d_in⟩{distance!r} is not allowed: it must be 0 or above")
-        promise = mechanism.promise_at(widening * moved)
-        return promise.to(PureDP).epsilon if pure else promise.to(ZCDP).rho
+        promise = promised(widening * moved)
+        return float(promise.to(PureDP).epsilon if pure else promise.to(ZCDP).rho)
 
     return dp.m.make_user_measurement(
-        input_domain, input_metric, measure, choose, privacy_map, TO="usize"
+        *space, lambda values: choose(Scores(values, range_distance=1)), privacy_map, TO=to
     )
 
 
@@ -250,6 +394,3 @@ def _require_numbers(domain: Any) -> None:
             str(domain),
             "not nullable: make the atoms with atom_domain(..., nan=False)",
         )
-
-
-explain(globals())

@@ -20,7 +20,7 @@ class Release:
         guarantee: what the release cost, for the neighbour relation named.
         mechanism: the mechanism that chose, in words.
         neighbours: what two neighbouring data sets are, in words.
-        entry: the ledger's entry, or None when nobody counts.
+        entry: the ledger's entry; None if no ledger counted this release.
 
     Example:
         >>> from discreet import PureDP
@@ -29,7 +29,7 @@ class Release:
         >>> print(release)
         flu
         One person's data changes the probability of any answer by a factor of at most 2.719 (ε = 1).
-        Chosen by permute-and-flip. Neighbours: one person more or less. No ledger counts this release.
+        Chosen by permute-and-flip. Neighbours: one person more or less. No ledger counted this release.
     """
 
     answer: Any
@@ -39,12 +39,13 @@ class Release:
     entry: Any = None
 
     def _repr_html_(self) -> str:
-        counted = "nobody (no ledger)" if self.entry is None else str(self.entry)
+        counted = "no ledger" if self.entry is None else str(self.entry)
         rows = (
             ("guarantee", repr(self.guarantee)),
             ("mechanism", self.mechanism),
             ("neighbours", self.neighbours),
             ("counted by", counted),
+            ("proof", str(self.guarantee.proof or "none that discreet knows")),
         )
         words = paragraph(self.guarantee.in_words())
         further = map(paragraph, self._further())
@@ -55,7 +56,9 @@ class Release:
         return ()
 
     def __str__(self) -> str:
-        counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"
+        counted = (
+            "No ledger counted this release" if self.entry is None else f"Ledger: {self.entry}"
+        )
         return f"{visible(self.answer)}\n{self.guarantee.in_words()}\n" + visible(
             f"Chosen by {self.mechanism}. Neighbours: {self.neighbours}. {counted}."
         )

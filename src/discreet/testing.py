@@ -6,7 +6,6 @@ ones.
 
 from __future__ import annotations
 
-from discreet.parameters import explain
 from discreet.sampling.bits import ScriptedBits
 
 __all__ = ["scripted"]
@@ -24,6 +23,3 @@ def scripted(seed: int | str) -> ScriptedBits:
         True
     """
     return ScriptedBits(seed)
-
-
-explain(globals())

@@ -59,14 +59,17 @@ def with_headers(send: Send, headers: dict[str, str]) -> Send:
     return sending
 
 
-def limited(receive: Receive, most: int) -> Receive:
-    """A body without a declared length is cut off when it grows too large."""
-    seen = 0
+def limited(receive: Receive, most: int, *, seconds: float | None = None) -> Receive:
+    """A body that is cut off when it grows too large; a ``TimeoutError`` if it has not arrived by then."""
+    seen, arrived = 0, False
+    until = None if seconds is None else asyncio.get_running_loop().time() + seconds
 
     async def receiving() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, arrived
+        async with asyncio.timeout_at(None if arrived else until):
+            message = await receive()
         seen += len(message.get("body", b""))
+        arrived = not message.get("more_body", False)
         return {"type": "http.disconnect"} if seen > most else message
 
     return receiving
@@ -104,6 +107,7 @@ class LocalServer:
                 access_log=False,
                 server_header=False,
                 lifespan="on",
+                ws="none",
                 timeout_graceful_shutdown=2,
                 **settings,
             )

@@ -16,8 +16,8 @@ from discreet.analysis import (
     worst_case_error,
     worst_case_tail,
 )
-from discreet.analysis.family import Family, member
 from discreet.errors import DiscreetError, ParameterError, ScoresError
+from discreet.mechanisms.registry import Family, member
 
 LAPLACE = NoisyMax(epsilon=1, noise="laplace")
 FAMILIES = [PermuteAndFlip, Exponential, LAPLACE, "noisy-max-gumbel"]

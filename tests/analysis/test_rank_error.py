@@ -13,6 +13,7 @@ from discreet.analysis import epsilon_for_rank_error, rank_error
 from discreet.analysis.rank_error import PLACES_PER_POINT
 from discreet.errors import ParameterError
 from discreet.questions.quantiles import FINEST, recursive
+from discreet.testing import scripted
 
 
 def test_the_places_of_a_point_are_those_of_the_question() -> None:
@@ -37,9 +38,9 @@ def test_errors_stay_within_the_promise(at: list[str], relation: str) -> None:
         sharing=10,
     )
     up_to, total = np.cumsum(people), int(people.sum())
-    worst = 0.0
+    worst, bits = 0.0, scripted("rank errors")
     for _ in range(30):
-        places = recursive(people, levels, chooser, neighbours=inner)
+        places = recursive(people, levels, chooser, neighbours=inner, bits=bits)
         for place, level in zip(places, levels, strict=True):
             short = max(
                 level * total - up_to[place], up_to[place] - people[place] - level * total, 0

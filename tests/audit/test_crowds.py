@@ -48,8 +48,8 @@ def raises_when_weights_vanish(scores: Any) -> Any:
 
 
 def test_a_little_argmax_is_refuted_in_a_crowd_and_only_there() -> None:
-    assert audit(with_a_little_argmax, PureDP(4), n=(2, 3), starts=0).status == "not refuted"
-    verdict = audit(with_a_little_argmax, PureDP(4), monotonic=False, starts=0)
+    assert audit(with_a_little_argmax, PureDP(4), n=(2, 3), effort="quick").status == "not refuted"
+    verdict = audit(with_a_little_argmax, PureDP(4), monotonic=False, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.measured > 4.62
     witness = verdict.witness
@@ -81,7 +81,7 @@ def test_seven_candidates_are_enough() -> None:
     ],
 )
 def test_what_breaks_far_out_is_refuted(subject: Any, outcome: str | None) -> None:
-    verdict = audit(subject, PureDP(1), n=2, starts=0)
+    verdict = audit(subject, PureDP(1), n=2, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.witness is not None
     assert "1.7e+308" in verdict.coverage
@@ -93,20 +93,22 @@ def test_what_breaks_far_out_is_refuted(subject: Any, outcome: str | None) -> No
 
 
 def test_the_same_code_with_care_is_not_refuted_far_out() -> None:
-    assert audit(softmax, PureDP(1), n=2, starts=0).status == "not refuted"
+    assert audit(softmax, PureDP(1), n=2, effort="quick").status == "not refuted"
 
 
 @pytest.mark.parametrize(
     "mechanism", [PermuteAndFlip(epsilon=4), NoisyMax(epsilon=1, noise="laplace")]
 )
 def test_our_own_hold_in_crowds(mechanism: Any) -> None:
-    verdict = audit(mechanism, PureDP(mechanism.epsilon), monotonic=True, starts=0)
+    verdict = audit(mechanism, PureDP(mechanism.epsilon), monotonic=True, effort="quick")
     assert verdict.status == "proved"
     assert max(stage.size for stage in verdict.stages) == 10_000
 
 
 def test_a_lie_about_our_own_is_refuted_in_balls_at_ten_thousand() -> None:
-    verdict = audit(Exponential(epsilon=1), PureDP("0.99"), n=10_000, starts=0, monotonic=True)
+    verdict = audit(
+        Exponential(epsilon=1), PureDP("0.99"), n=10_000, effort="quick", monotonic=True
+    )
     assert verdict.status == "refuted"
     assert verdict.witness is not None
     assert verdict.witness.certainty == "ball arithmetic"

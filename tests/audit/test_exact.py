@@ -53,7 +53,7 @@ def test_permute_and_flip_is_not_bounded_range() -> None:
 
 def test_permute_and_flip_has_the_range_that_is_proved() -> None:
     own = PermuteAndFlip(epsilon=1).guarantee(Scores([0, 0], sensitivity=1), BoundedRange)
-    assert audit(PermuteAndFlip(epsilon=1), own, n=(2, 3), starts=2).status == "proved"
+    assert audit(PermuteAndFlip(epsilon=1), own, n=(2, 3), effort="quick").status == "proved"
 
 
 def test_permute_and_flip_is_not_the_zcdp_that_bounded_range_would_give() -> None:
@@ -96,7 +96,7 @@ def test_scale_suffices_for_monotonic_neighbours_only() -> None:
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
 def test_exponential_randomized_response_is_refuted(variant: str, epsilon: str) -> None:
     mechanism = ExponentialRandomizedResponse(epsilon=epsilon, truth="0.75", variant=variant)
-    verdict = audit(mechanism, PureDP(epsilon), n=3, starts=1)
+    verdict = audit(mechanism, PureDP(epsilon), n=3, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.measured > 1.68
 
@@ -104,17 +104,15 @@ def test_exponential_randomized_response_is_refuted(variant: str, epsilon: str) 
 def test_the_loss_of_the_chain_grows_with_the_number_of_candidates() -> None:
     mechanism = ExponentialRandomizedResponse(epsilon=1, truth="0.5")
     losses = [
-        audit(mechanism, PureDP(1), n=n, starts=1, monotonic=False).measured
+        audit(mechanism, PureDP(1), n=n, effort="quick", monotonic=False).measured
         for n in (5, 10, 20, 50)
     ]
     assert losses == sorted(losses)
     assert losses[-1] > 21.6
 
 
-def test_the_same_seed_gives_the_same_verdict() -> None:
-    first, second = (
-        audit(PermuteAndFlip(epsilon=1), ZCDP("0.3"), n=(2, 3), seed=7) for _ in range(2)
-    )
+def test_the_same_audit_gives_the_same_verdict() -> None:
+    first, second = (audit(PermuteAndFlip(epsilon=1), ZCDP("0.3"), n=(2, 3)) for _ in range(2))
     assert first.witness == second.witness
     assert first.stages == second.stages
     assert first.evaluations == second.evaluations
@@ -132,7 +130,7 @@ def test_an_underflow_is_not_a_loss() -> None:
 
 def test_a_class_is_built_with_the_claimed_epsilon() -> None:
     assert audit(Exponential, PureDP("0.5"), n=2).status == "proved"
-    assert audit(OneOverN, PureDP(1), n=3, starts=0).measured == 0
+    assert audit(OneOverN, PureDP(1), n=3, effort="quick").measured == 0
 
 
 def test_fractions_are_taken_as_exact() -> None:
@@ -142,12 +140,12 @@ def test_fractions_are_taken_as_exact() -> None:
             Fraction(2 if place == best else 1, len(scores) + 1) for place in range(len(scores))
         ]
 
-    verdict = audit(flipped, PureDP("0.6931"), n=3, starts=0)
+    verdict = audit(flipped, PureDP("0.6931"), n=3, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.witness is not None
     assert "exact" in verdict.witness.certainty
     assert verdict.measured == pytest.approx(math.log(2), abs=1e-15)
-    assert audit(flipped, PureDP("0.6932"), n=3, starts=0).status == "not refuted"
+    assert audit(flipped, PureDP("0.6932"), n=3, effort="quick").status == "not refuted"
 
 
 def test_neighbours_of_ones_own() -> None:
@@ -185,8 +183,8 @@ def test_sensitivities_that_are_not_powers_of_two(sensitivity: Any) -> None:
         {"n": ()},
         {"monotonic": 2},
         {"sensitivity": 0},
-        {"starts": -1},
-        {"seed": "x"},
+        {"effort": "some"},
+        {"effort": None},
         {"neighbours": 3},
     ],
 )
@@ -231,7 +229,7 @@ def test_reports() -> None:
     assert "is not BoundedRange(1): refuted" in str(verdict)
     assert "█" in str(verdict)
     assert verdict._repr_html_().startswith("<div")
-    infinite = audit(PermuteAndFlip(scale=0), PureDP(1), n=2, starts=0)
+    infinite = audit(PermuteAndFlip(scale=0), PureDP(1), n=2, effort="quick")
     assert json.loads(infinite.to_json())["measured"] == "inf"
 
 
@@ -244,7 +242,7 @@ def test_a_subclass_is_audited_by_its_own_probabilities(name: str) -> None:
         def probabilities(self, scores: Scores) -> Any:
             return np.eye(len(scores))[int(np.argmax(scores.values))]
 
-    assert audit(Argmax(**honest.parameters()), PureDP(1), n=2, starts=0).status == "refuted"
+    assert audit(Argmax(**honest.parameters()), PureDP(1), n=2, effort="quick").status == "refuted"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -261,7 +259,7 @@ def test_a_subclass_is_not_what_was_proved(name: str) -> None:
     claim = honest.promise_at(Fraction(1))
     if not isinstance(claim, ApproxDP):
         claim = PureDP(1)
-    verdict = audit(Argmax(**honest.parameters()), claim, n=2, starts=0)
+    verdict = audit(Argmax(**honest.parameters()), claim, n=2, effort="quick")
     assert verdict.status != "proved"
     assert verdict.proof is None
 
@@ -277,7 +275,7 @@ def test_a_subclass_is_not_what_was_proved(name: str) -> None:
     ],
 )
 def test_proved_is_this_very_claim(mechanism: Any, claim: Any, proved: bool) -> None:
-    assert (audit(mechanism, claim, n=2, starts=0).status == "proved") == proved
+    assert (audit(mechanism, claim, n=2, effort="quick").status == "proved") == proved
 
 
 def test_what_was_measured_above_the_claim_is_never_called_proved(
@@ -285,7 +283,7 @@ def test_what_was_measured_above_the_claim_is_never_called_proved(
 ) -> None:
     monkeypatch.setattr("discreet.audit.exact.exceeds", lambda _value, _claimed: False)
     monkeypatch.setattr("discreet.audit.exact._proof", lambda *_: "a page")
-    verdict = audit(PermuteAndFlip(epsilon=1), PureDP("0.5"), n=2, starts=0)
+    verdict = audit(PermuteAndFlip(epsilon=1), PureDP("0.5"), n=2, effort="quick")
     assert verdict.measured > verdict.claimed
     assert verdict.status == "not refuted"
 
@@ -303,4 +301,6 @@ class _DoublesFarOut:
 
 
 def test_a_strangers_logarithms_are_looked_at() -> None:
-    assert audit(_DoublesFarOut(), PureDP(1), n=2, starts=1, monotonic=False).status == "refuted"
+    assert (
+        audit(_DoublesFarOut(), PureDP(1), n=2, effort="quick", monotonic=False).status == "refuted"
+    )

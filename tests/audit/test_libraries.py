@@ -42,7 +42,7 @@ def test_peeling_under_replacement_costs_twice(installed: Any) -> None:
         return np.array([np.argmax(counts + noise)])
 
     installed("dp_topk.baseline_mechanisms", pnf_peeling_mechanism=peeling)
-    verdict = ADAPTERS["dp_topk:pnf_peeling_mechanism"].audit("1", n=2, starts=0)
+    verdict = ADAPTERS["dp_topk:pnf_peeling_mechanism"].audit("1", n=2, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.measured == pytest.approx(2)
 
@@ -59,7 +59,7 @@ def test_weights_that_vanish_are_refuted(installed: Any) -> None:
             return weights / weights.sum()
 
     installed("pipeline_dp.dp_computations", ExponentialMechanism=Careless)
-    verdict = ADAPTERS["pipeline-dp:ExponentialMechanism"].audit("1", n=2, starts=0)
+    verdict = ADAPTERS["pipeline-dp:ExponentialMechanism"].audit("1", n=2, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.witness is not None
     assert "not a number" in map(repr, verdict.witness.answers)
@@ -75,7 +75,7 @@ def test_a_generator_is_asked_for_its_probabilities(installed: Any) -> None:
             return self._prng.choice(len(scores), p=weights / weights.sum())
 
     installed("mechanism", Mechanism=Mechanism)
-    assert ADAPTERS["mbi:exponential_mechanism"].audit("1", n=2, starts=0).holds
+    assert ADAPTERS["mbi:exponential_mechanism"].audit("1", n=2, effort="quick").holds
 
 
 def test_a_library_that_is_absent_is_named() -> None:

@@ -39,7 +39,7 @@ def test_a_question_is_audited_from_rows_to_answer() -> None:
     assert verdict.status == "not refuted"
     assert verdict.measured == pytest.approx(1, abs=1e-12)
     assert "rows" in verdict.coverage
-    lie = audit(question, PureDP("0.999"), inputs=tables, starts=0)
+    lie = audit(question, PureDP("0.999"), inputs=tables, effort="quick")
     assert lie.status == "refuted"
     assert lie.witness is not None
     assert lie.witness.certainty == "exact probabilities from the subject"
@@ -49,8 +49,8 @@ def test_a_question_is_audited_from_rows_to_answer() -> None:
 
 def test_replacing_a_person_costs_what_two_steps_cost() -> None:
     tables = Tables("abc", rows=3, neighbours="replace")
-    assert audit(unrolled(commonest), PureDP(2), inputs=tables, starts=0).holds
-    verdict = audit(unrolled(commonest), PureDP("1.5"), inputs=tables, starts=0)
+    assert audit(unrolled(commonest), PureDP(2), inputs=tables, effort="quick").holds
+    verdict = audit(unrolled(commonest), PureDP("1.5"), inputs=tables, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.witness is not None
     assert len(verdict.witness.scores) == len(verdict.witness.neighbour)
@@ -59,8 +59,10 @@ def test_replacing_a_person_costs_what_two_steps_cost() -> None:
 def test_a_winner_with_a_count() -> None:
     cost = 1 + math.log(2)
     tables = Tables("abc", rows=2)
-    assert audit(unrolled(winner_and_count), PureDP(cost * 1.001), inputs=tables, starts=0).holds
-    verdict = audit(unrolled(winner_and_count), PureDP(cost * 0.95), inputs=tables, starts=0)
+    assert audit(
+        unrolled(winner_and_count), PureDP(cost * 1.001), inputs=tables, effort="quick"
+    ).holds
+    verdict = audit(unrolled(winner_and_count), PureDP(cost * 0.95), inputs=tables, effort="quick")
     assert verdict.status == "refuted"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 
 from discreet import PureDP
 from discreet.cli import app
+from discreet.cli.ask import listed
 from discreet.demo_data import clinic, write_clinic
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
@@ -43,9 +45,11 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
         "mode", folder / "visits.parquet", *counted, "--column", "diagnosis", "--user", "patient_id",
         "--candidates", folder / "icd10.txt", "--epsilon", 1,
     )  # fmt: skip
-    assert mode.output.split("\n")[0] in ("J00", "I10", "E11", "M54", "J11", "J20")
-    assert "Ledger: clinic #2" in mode.output
-    assert "factor of at most" in mode.output
+    # In a pipe stdout has the bare answer and nothing else.
+    assert mode.stdout.rstrip("\n") in ("J00", "I10", "E11", "M54", "J11", "J20")
+    assert mode.stderr.startswith("most common diagnosis · ε 1 spent, 99 of 100 left\n")
+    assert "factor of at most" in mode.stderr
+    assert "clinic #2" not in mode.stderr
     median = _run(
         "median", folder / "people.csv", *counted, "--column", "age", "--user", "person_id",
         "--bounds", "0:120", "--epsilon", 0.5,
@@ -84,13 +88,15 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
     labelled = _run(
         "quantiles", folder / "people.csv", *counted, "--column", "age", "--user", "person_id",
         "--at", "0.1,0.9", "--bounds", "0:120", "--epsilon", 0.5, "--per-person", "mean", "--outside", "drop",
-        "--with-people",
+        "--with-people", "--explain",
     )  # fmt: skip
-    lines = labelled.output.split("\n")
-    assert [line.split(": ")[0] for line in lines[:2]] == ["0.1", "0.9"]
-    assert "people counted, give or take" in lines[2]
-    assert "- Of several, the mean of a person's values counts" in labelled.output
-    assert "- Values outside 0:120 are left out" in labelled.output
+    lines = labelled.stdout.splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["0.1", "0.9"]
+    assert all(2000 < int(line.split("\t")[2]) < 4000 for line in lines)  # 3000, ε = 0.05
+    explained = labelled.stderr
+    assert "- A person with several values counts with their mean, rounded to the grid" in explained
+    assert "- Values outside 0:120 are left out" in explained
+    assert re.search(r"ledger: clinic #\d", explained)
 
 
 def test_the_first_week_above_a_threshold(folder: Path) -> None:
@@ -100,10 +106,10 @@ def test_the_first_week_above_a_threshold(folder: Path) -> None:
         "first", folder / "visits.parquet", *counted, "--column", "week", "--user", "patient_id",
         "--groups", "2024-W01:2024-W52", "--epsilon", 2,
     )  # fmt: skip
-    found = _run(*asked, "--above", 15)
-    assert found.output.split("\n")[0] == "2024-W01"
-    assert "the first is named" in found.output
-    assert _run(*asked, "--above", 100_000).output.startswith("none of them\n")
+    found = _run(*asked, "--above", 15, "--explain")
+    assert found.stdout == "2024-W01\n"
+    assert "the first is named" in found.stderr
+    assert _run(*asked, "--above", 100_000).stdout == "none of them\n"
     several = _run(*asked, "--above", 15, "--crossings", 3, "--with-gap", "--json")
     data = json.loads(several.output)
     assert len(data["answer"]) == len(data["gap"]) == 3
@@ -111,6 +117,31 @@ def test_the_first_week_above_a_threshold(folder: Path) -> None:
         _run(*asked, "--above", "many")
     told = _run("budget", "history", "clinic", *counted[2:], "--json").output
     assert "first above 15 of week" in told
+
+
+def test_a_range_of_groups_is_a_range_in_every_command(folder: Path) -> None:
+    """``median --by year --groups 1980:1987`` asked one group of that name."""
+    years = pl.DataFrame({"year": [1980 + row % 4 for row in range(400)], "age": [40] * 400})
+    years.write_csv(folder / "years.csv")
+    told = ("--no-ledger", "--one-row-per-user", "--epsilon", 9, "--json")
+    for asked in (
+        ("median", "--column", "age", "--bounds", "0:100"),
+        ("quantiles", "--column", "age", "--bounds", "0:100", "--at", "0.2,0.8"),
+        ("mode", "--column", "age", "--candidates", "30,40"),
+        ("top", "--column", "age", "--candidates", "30:45", "-k", 1),
+        ("bound", "--column", "age"),
+    ):
+        command = (asked[0], folder / "years.csv", *asked[1:], *told, "--by", "year", "--groups")
+        found = json.loads(_run(*command, "1980:1983").output)["answer"]
+        assert list(found) == ["1980", "1981", "1982", "1983"]
+        for wrong in ("1980:1981,1983", "1980:1981,1982:1983", "1983:1980", "1980:1980-12", "a:b"):
+            with pytest.raises(ParameterError, match=r"1980:|1983:|a:b"):
+                _run(*command, wrong)
+    first = ("first", folder / "years.csv", "--column", "year", "--above", 50, *told, "--groups")
+    assert json.loads(_run(*first, "1980:1983").output)["answer"] == "1980"
+    with pytest.raises(ParameterError, match="'1980:1981' is a range: give it alone"):
+        _run(*first, "1980:1981,1983")
+    assert listed("08:30,10:15") == ["08:30", "10:15"]
 
 
 def test_a_candidate_that_cannot_match_is_a_warning_on_stderr(folder: Path) -> None:
@@ -172,7 +203,7 @@ def test_errors_are_one_line(folder: Path, options: list[str], status: int, word
 
 
 def test_somebody_must_count(folder: Path) -> None:
-    with pytest.raises(Exception, match="say who counts"):
+    with pytest.raises(Exception, match="give --dataset NAME"):
         _run(
             "mode",
             folder / "visits.csv",
@@ -279,10 +310,10 @@ def test_without_bounds_lists_or_people(folder: Path, tmp_path: Path) -> None:
     pay = (folder / "pay.parquet", *alone, "--column", "salary")
     middle = int(_run("median", *pay, "--epsilon", 4).output.split("\n")[0])
     assert 25_000 < middle < 90_000
-    covered = _run("bound", *pay, "--covers", 0.99, "--epsilon", 2)
-    assert middle < int(covered.output.split("\n")[0]) < 500_000
-    assert "magnitude" in covered.output
-    assert "With bounds" not in covered.output
+    covered = _run("bound", *pay, "--covers", 0.99, "--epsilon", 2, "--explain")
+    assert middle < int(covered.stdout) < 500_000
+    assert "magnitude" in covered.stderr
+    assert "With bounds" not in covered.stderr
     visits = (folder / "visits.parquet", "--no-ledger", "--user", "patient_id")
     found = _run(
         "mode", *visits, "--column", "diagnosis", "--candidates", "J00,I10", "--other", "another",
@@ -291,9 +322,10 @@ def test_without_bounds_lists_or_people(folder: Path, tmp_path: Path) -> None:
     assert set(json.loads(found.output)["answer"].values()) == {"another"}
     listed = ("--by", "clinic", "--groups", folder / "clinics.txt", "--groups-per-person", "choose")
     chosen = _run(
-        "mode", *visits, "--column", "diagnosis", "--candidates", "J00,I10", *listed, "--epsilon", 8
-    )
-    assert "chosen privately" in chosen.output
+        "mode", *visits, "--column", "diagnosis", "--candidates", "J00,I10", *listed, "--epsilon", 8,
+        "--explain",
+    )  # fmt: skip
+    assert "chosen privately" in chosen.stderr
     pl.DataFrame(
         {
             "began": pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 1, 31), eager=True),
@@ -331,3 +363,59 @@ def test_dates_and_times_of_a_text_file(tmp_path: Path) -> None:
         assert "texts that spell none are left out" in result.output
     with pytest.raises(ParameterError, match="go with a text file"):
         _run("median", "postgresql://db/x", *asked[1:], "--table", "x", *read)
+
+
+def test_a_plan_is_shown_and_nothing_is_paid_or_read(folder: Path) -> None:
+    counted = ("--dataset", "clinic", "--ledger", folder / "budget.db")
+    asked = ("--column", "diagnosis", "--user", "patient_id", "--candidates", folder / "icd10.txt")
+    with Ledger.open(folder / "budget.db") as ledger:
+        before = ledger.show("clinic")
+    shown = _run("mode", folder / "visits.parquet", *counted, *asked, "--epsilon", 1, "--plan")
+    assert shown.stdout.startswith("most common diagnosis · ε 1 to pay, ")
+    assert "accuracy: " in shown.stdout
+    assert "proof: docs/proofs/" in shown.stdout
+    least = ("--error-at-most", 20, "--with-probability", 0.9, "--people", 5000, "--plan", "--json")
+    data = json.loads(_run("mode", folder / "visits.parquet", *counted, *asked, *least).stdout)
+    assert data["accuracy"]["worst"] <= 20
+    assert data["accuracy"]["assumed"].startswith("5,000 people")
+    assert data["question"]["kind"] == "mode"
+    assert data["fits"] is True
+    with Ledger.open(folder / "budget.db") as ledger:
+        assert ledger.show("clinic") == before
+        assert (
+            ledger.history("clinic")[-1].sequence == before.entries
+            if hasattr(before, "entries")
+            else True
+        )
+
+
+def test_on_a_terminal_there_is_a_card(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer first, the question in words, what is left; lines as wide as the screen."""
+    monkeypatch.setattr("discreet.cli.ask._on_screen", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = _run(
+        "mode", folder / "visits.parquet", "--dataset", "clinic", "--ledger", folder / "budget.db",
+        "--column", "diagnosis", "--user", "patient_id", "--candidates", "J00,I10", "--epsilon", 1,
+    )  # fmt: skip
+    first = " ".join(shown.stdout.split())
+    assert re.match(r"▶ (J00|I10) most common diagnosis · ε 1 spent, [\d.]+ of 100 left", first)
+    assert all(len(line) <= 60 for line in shown.stdout.splitlines())
+    assert "Rows" not in shown.stdout
+    assert not shown.stderr
+
+
+@pytest.mark.parametrize("command", ["mode", "median", "quantiles", "top", "first", "bound"])
+def test_the_usual_help_is_short_and_the_rest_is_a_step_away(command: str) -> None:
+    def options(*arguments: str) -> set[str]:
+        shown = CliRunner().invoke(app, [command, *arguments], env={"COLUMNS": "80"}).output
+        assert all(len(line) <= 80 for line in shown.splitlines())
+        sections = re.findall(r"^(\w+):$", shown, re.MULTILINE)
+        assert sections[0] == "Arguments"
+        assert set(sections[1:]) <= {"Data", "Question", "Groups", "Budget", "Output", "Options"}
+        return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", shown, re.MULTILINE))
+
+    usual, every = options("--help"), options("--help-all")
+    assert len(usual) <= 24
+    assert usual < every
+    shares = {"--people-share", "--count-share", "--groups-share", "--considered", "--largest"}
+    assert not shares & every

@@ -87,7 +87,7 @@ def test_a_mechanism_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "own_mechanism.py"
     path.write_text(OWN)
     good = RUNNER.invoke(
-        app, ["audit", f"{path}:Mine", "--epsilon", "1", "-n", "3", "--starts", "0"]
+        app, ["audit", f"{path}:Mine", "--epsilon", "1", "-n", "3", "--effort", "quick"]
     )
     assert good.exit_code == 0, good.output
     bad = RUNNER.invoke(app, ["audit", f"{path}:probabilities", "--claim", "pure:1", "-n", "3"])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from discreet.analysis import disclosure_bound, epsilon_for_risk
 from discreet.cli import main
 
 
@@ -173,9 +176,21 @@ def test_optimality(run: Any) -> None:
 
 def test_risk(run: Any) -> None:
     assert "ε = 1.956" in run("risk", "--worlds", "201", "--tolerated", "0.2")[1]
-    assert "0.03563" in run("risk", "--worlds", "201", "--epsilon", "1")[1]
+    assert "3.57% sure which of the 201" in run("risk", "--worlds", "201", "--epsilon", "1")[1]
     data = json.loads(run("risk", "--worlds", "201", "--epsilon", "1", "--steps", "1", "--json")[1])
     assert data["risk"] == pytest.approx(0.0134, abs=1e-4)
+
+
+def test_the_command_and_the_page_about_epsilon_answer_alike(run: Any) -> None:
+    """The same attacker by default: two data sets, one person apart, equally likely."""
+    page = (Path(__file__).parents[2] / "docs" / "epsilon.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([0-9.]+) \| [0-9.]+ \| ([0-9.]+)", page, re.MULTILINE)
+    assert len(rows) == 6
+    for epsilon, sure in rows:
+        said = run("risk", "--epsilon", epsilon)[1]
+        assert f"more than {sure}% sure which of the two" in said, "rounded up, as on the page"
+        assert disclosure_bound(epsilon) <= float(sure) / 100
+        assert epsilon_for_risk(Fraction(sure) / 100) >= float(epsilon)
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,14 @@ def test_errors_are_one_line_and_a_status(
     assert "412" not in shown
 
 
+def _has_default(part: Any) -> bool:
+    """Whether the usual help tells a default: a value, or words for what a field's default is."""
+    if getattr(part, "advanced", False) or part.name == "help":
+        return False
+    told = isinstance(getattr(part, "show_default", None), str)
+    return told or part.to_info_dict()["default"] not in (None, False, "", ())
+
+
 @pytest.mark.parametrize("path", [()] + [path for path, _ in LEAVES] + [("budget",)], ids=" ".join)
 def test_help_fits_a_narrow_screen_and_is_whole(path: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "80"}).output
@@ -88,7 +96,7 @@ def test_help_fits_a_narrow_screen_and_is_whole(path: tuple[str, ...]) -> None:
     # No type of Python's, no brace, no summary that was cut short.
     assert not re.search(r"<\w+|list\[|\{|\w\.\.\.$", shown, re.MULTILINE)
     assert ("[default:" in shown) == any(
-        part.to_info_dict()["default"] not in (None, False, "", ()) and part.name != "help"
+        _has_default(part)
         for command in [command for leaf, command in LEAVES if leaf == path]
         for part in command.params
     )

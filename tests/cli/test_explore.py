@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from discreet.cli import app
+from tests.tools.waiting import PATIENCE
 
 SOURCES = Path(__file__).parents[2] / "src"
 START = f"import sys; sys.path.insert(0, {str(SOURCES)!r}); from discreet.cli import main; main()"
@@ -21,7 +22,7 @@ def _refused(*arguments: str) -> str:
         [sys.executable, "-c", START, "explore", "--no-browser", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 2
@@ -68,12 +69,12 @@ def test_it_serves_the_file_and_stops_when_told(tmp_path: Path, stop: signal.Sig
         lines = [process.stdout.readline() for _ in range(3)]
         url = json.loads("".join(lines))["url"]
         assert url.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(f"{url}api/start", timeout=30) as answer:  # noqa: S310 - our own
+        with urllib.request.urlopen(f"{url}api/start", timeout=PATIENCE) as answer:  # noqa: S310 - our own
             opened = json.load(answer)["opened"]
         assert (opened["name"], opened["count"], opened["key"]) == ("scores.csv", 2, "opened")
         assert (opened["sensitivity"], opened["monotonic"]) == ("2", True)
         process.send_signal(stop)
-        _, complaints = process.communicate(timeout=20)
+        _, complaints = process.communicate(timeout=PATIENCE)
         assert "Traceback" not in complaints
         assert process.returncode in (0, -stop, 128 + stop)
     finally:

@@ -60,11 +60,13 @@ def test_a_label_cannot_fake_a_guarantee(
 ) -> None:
     common = ("select", "nasty.csv", "--sensitivity", "1", "--epsilon", "9", "--dataset", "clinic")
     _run(monkeypatch, *common)
-    printed = capsys.readouterr().out
-    assert not UNSEEN.search(printed)
-    assert printed.splitlines()[0].startswith(r"flu\nOne person's data changes nothing")
-    assert printed.splitlines()[1].startswith("One person's data changes")
-    assert "0.01" not in printed.splitlines()[1]
+    printed = capsys.readouterr()
+    assert not UNSEEN.search(printed.out + printed.err)
+    (answer,) = printed.out.splitlines()
+    assert answer.startswith(r"flu\nOne person's data changes nothing")
+    (promise,) = (line for line in printed.err.splitlines() if "data changes" in line)
+    assert promise.startswith("  One person's data changes")
+    assert "0.01" not in promise
     _run(monkeypatch, *common, "--json")
     told = capsys.readouterr().out
     assert told.isascii()
@@ -139,6 +141,24 @@ def test_an_answer_that_cannot_be_printed_is_kept(tmp_path: Path, where: str) ->
     assert stat.S_IMODE(found.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize(
+    "command", ["claims --list", "claims --list --json", "--help", "compare -h"]
+)
+@pytest.mark.parametrize("both", [False, True], ids=["stdout", "stderr too"])
+def test_a_reader_who_has_enough_changes_no_exit_status(command: str, both: bool) -> None:
+    """As in ``discreet claims | head``: 1 would say that something is refuted."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*COMMAND[:3], *command.split()],
+        check=False,
+        stdout=writing,
+        stderr=writing if both else subprocess.PIPE,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr or b"") == (0, b"")
+
+
 @pytest.mark.usefixtures("folder")
 def test_an_answer_is_written_to_a_file_first() -> None:
     with open("/dev/full", "wb") as full:
@@ -175,8 +195,7 @@ def test_an_interrupted_question_says_what_stays_spent(
     def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    for name in ("select", "sample", "release"):
-        monkeypatch.setattr(PermuteAndFlip, name, stop)
+    monkeypatch.setattr(PermuteAndFlip, "_draw", stop)
     assert _run(monkeypatch, *COMMAND[3:]) == 130
     assert capsys.readouterr().err == "interrupted: ε = 1 stays spent: clinic, entry 2\n"
     with Ledger.open() as ledger:

@@ -15,6 +15,7 @@ from discreet.cli import app
 from discreet.errors import DiscreetError, ParameterError
 from discreet.papers import VERDICTS, Claim, Finding, Scope, all_claims, catalogue
 from discreet.papers.histograms import path_of
+from tests.tools.waiting import PATIENCE
 
 runner = CliRunner()
 FIELDS = {
@@ -112,7 +113,7 @@ def _discreet(*arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-c", "from discreet.cli import main; main()", "reproduce", *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 

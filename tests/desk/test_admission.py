@@ -9,41 +9,38 @@ import multiprocessing
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
-import sqlalchemy
+from sqlalchemy import create_engine, make_url, text
 
 from discreet import PureDP
 from discreet.desk import workers
-from discreet.desk.admission import NOT_DONE, Desk, DeskError
+from discreet.desk.admission import NOT_DONE, UNABLE, Desk, DeskError
 from discreet.desk.owner_file import read_owner_file
 from discreet.desk.serving import DeskServer, allot_parts
 from discreet.desk.store import ANSWERED, LOST, REFUSED, DeskStore
 from discreet.desk.workers import Job
 from discreet.errors import DiscreetError
 from discreet.ledger import Ledger
-from tests.tools.desks import MODE, Caller, clinic_at
+from discreet.questions import Mode
+from tests.tools.desks import MODE, Caller, Slots, clinic_at, desk_process
+from tests.tools.waiting import PATIENCE, until
 
 KILLS = int(os.environ.get("DISCREET_KILLS", "20"))
 """How often the desk is killed while a question is under way; 200 times in ``make bench-large``."""
-
-
-def _caller(server: DeskServer, analyst: str = "epidemiology") -> Caller:
-    return Caller(server, server.desk.store.new_token(analyst, days=1))
 
 
 def test_what_is_not_done_in_its_slot_stays_paid_and_stops_the_analyst(
     desk_in: Callable[..., DeskServer],
 ) -> None:
     with desk_in(slot=0.5, desk="failures_allowed = 2").in_background() as server:
-        call = _caller(server)
+        call = Caller.of(server, "epidemiology")
         # A worker that never gets to its table: the slot is what ends it.
         for worker in server.desk._workers:
             os.kill(worker._process.pid or 0, signal.SIGSTOP)
@@ -54,10 +51,10 @@ def test_what_is_not_done_in_its_slot_stays_paid_and_stops_the_analyst(
 
 
 def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
-    desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
+    desk_in: Callable[..., DeskServer], slots: Slots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with desk_in(slot=4, desk="failures_allowed = 2").in_background() as server:
-        call = _caller(server)
+    with desk_in(desk="failures_allowed = 2").in_background() as server:
+        call = Caller.of(server, "epidemiology")
         record = server.desk.store.record
 
         def kill_when_paid(name: str, state: str, **what: object) -> None:
@@ -67,15 +64,14 @@ def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
                     os.kill(worker._process.pid or 0, signal.SIGKILL)
 
         monkeypatch.setattr(server.desk.store, "record", kill_when_paid)
-        for key in ("a", "b"):
-            began = time.monotonic()
+        for count, key in enumerate(("a", "b"), 1):
             reply = call("/api/ask", MODE, idempotency_key=key)
             assert reply.status == 410
             assert reply.content["error"].startswith(NOT_DONE)
-            assert time.monotonic() - began >= 4
+            assert len(slots.left) == count  # it left at the end of its slot
             again = call("/api/ask", MODE, idempotency_key=key)
             assert (again.status, again.content) == (410, reply.content)
-        monkeypatch.undo()
+        monkeypatch.setattr(server.desk.store, "record", record)
         kinds = [entry.kind for entry in server.desk.ledger.history("clinic/epidemiology")]
         assert kinds == ["allot", "spend", "failed", "spend", "failed"]
         stopped = call("/api/ask", MODE)
@@ -85,12 +81,152 @@ def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
         assert call("/api/ask", MODE).status == 200
 
 
+SCORE = {"kind": "score", "table": "visits", "score": "round_ages", "epsilon": 1}
+MEDIAN = {"kind": "median", "table": "visits", "column": "age", "epsilon": 1}
+MEDIAN["where"] = "clinic = 'north'"
+
+
+def test_another_analyst_sees_no_failure_and_nothing_early(
+    tmp_path: Path, desk_in: Callable[..., DeskServer], slots: Slots
+) -> None:
+    server = desk_in()
+    (tmp_path / "scores.py").write_text("def round_ages(source, age): raise ValueError('secret')")
+    with server.in_background():
+        failing, other = (Caller.of(server, name) for name in ("epidemiology", "planning"))
+        ledger = server.desk.ledger
+
+        def seen() -> list[object]:
+            return [other(path).content for path in ("/api/desk", "/api/answers")]
+
+        before, replies = seen(), []
+        asking = threading.Thread(target=lambda: replies.append(failing("/api/ask", SCORE)))
+        with slots.held():
+            asking.start()
+            until(lambda: slots.left, "the failure")
+            assert [entry.kind for entry in ledger.history("clinic")][-1] == "spend"
+            assert seen() == before
+        asking.join()
+        assert replies[0].status == 410
+        assert replies[0].content["error"] == f"{NOT_DONE}: your question 1"
+        kinds = [entry.kind for entry in ledger.history("clinic/epidemiology")]
+        assert kinds == ["allot", "spend", "failed"]
+        assert seen() == before
+        # Nor do the numbers of one's own questions count what others asked.
+        reply = other("/api/ask", {**MODE, "epsilon": 1}).content
+        assert reply["entry"] == 1
+        assert reply["release"]["entry"] == "clinic/planning, question 1"
+        assert failing("/api/ask", MODE).content["entry"] == 2
+        (log,) = server.desk.store.asked("planning")
+        assert log.entry == ledger.history("clinic/planning")[-1].sequence
+        (*_, failed) = server.desk.store.asked("epidemiology")
+        assert (failed.reason or "").startswith("TableError: ")
+        assert "secret" not in (failed.reason or "")
+
+
+def _gone(file: Path) -> None:
+    file.rename(file.with_name("gone"))
+
+
+def _column_lost(file: Path) -> None:
+    pl.read_parquet(file).drop("clinic", "diagnosis").write_parquet(file)
+
+
+def _score_broken(file: Path) -> None:
+    file.write_text("raise RuntimeError('/srv/private')")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("visits.parquet", _gone, MODE, "visits.parquet"),
+        ("visits.parquet", _column_lost, MODE, "secret"),
+        ("visits.parquet", _column_lost, MEDIAN, "secret"),
+        ("scores.py", _score_broken, SCORE, "RuntimeError"),
+        ("scores.py", _gone, SCORE, "FileNotFoundError"),
+        ("budget.db", _gone, MODE, "budget.db"),
+    ],
+)
+def test_what_the_owner_must_repair_is_one_sentence_to_analysts(
+    tmp_path: Path,
+    desk_in: Callable[..., DeskServer],
+    caplog: pytest.LogCaptureFixture,
+    case: tuple[str, Callable[[Path], None], dict[str, object], str],
+) -> None:
+    """No path, address or column of the owner's; all of it is in the owner's log."""
+    file, done, question, reason = case
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        done(tmp_path / file)
+        reply = call("/api/ask", question)
+        assert (reply.status, reply.content) == (503, {"error": UNABLE})
+        (asked,) = server.desk.store.asked("epidemiology")
+        assert (asked.state, asked.number) == (REFUSED, None)
+        assert reason in (asked.reason or "")
+        assert reason in caplog.text
+        told = json.dumps([call(path).content for path in ("/api/desk", "/api/answers")])
+        assert str(tmp_path) not in told
+        assert reason not in told
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_database_that_fails_is_one_sentence_to_analysts(
+    tmp_path: Path, postgres: str, caplog: pytest.LogCaptureFixture, closed: bool
+) -> None:
+    address = make_url(postgres).set(drivername="postgresql+psycopg")
+    with _desk_of_database(tmp_path, postgres).in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        assert call("/api/ask", MODE).status == 200
+        owner = create_engine(address.set(database="postgres"), isolation_level="AUTOCOMMIT")
+        inside = create_engine(address, isolation_level="AUTOCOMMIT")
+        with inside.connect() as connection:
+            connection.execute(text("DROP TABLE clinic_visits"))
+        inside.dispose()
+        if closed:
+            with owner.connect() as connection:
+                connection.execute(
+                    text(f"ALTER DATABASE {address.database} ALLOW_CONNECTIONS false")
+                )
+                connection.execute(
+                    text(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"
+                    ),
+                    {"name": address.database},
+                )
+        owner.dispose()
+        reply = call("/api/ask", MODE)
+        assert (reply.status, reply.content) == (503, {"error": UNABLE})
+        assert str(server.desk.store.asked("epidemiology")[0].reason) in caplog.text
+
+
+def _desk_of_database(folder: Path, address: str) -> DeskServer:
+    """A desk whose table is in a database."""
+    clinic_at(folder)
+    engine = create_engine(address.replace("postgresql:", "postgresql+psycopg:"))
+    pl.read_parquet(folder / "visits.parquet").write_database("clinic_visits", engine)
+    engine.dispose()
+    file = folder / "clinic.toml"
+    source = f'source = "{address}"\ntable = "clinic_visits"'
+    file.write_text(file.read_text().replace('source = "visits.parquet"', source))
+    return DeskServer(read_owner_file(file))
+
+
+def test_what_is_wrong_with_the_question_is_told(desk_in: Callable[..., DeskServer]) -> None:
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "planning")
+        wrong = call("/api/ask", {**MODE, "epsilon": 1, "where": "clinic > 3"})
+        assert wrong.status == 400
+        assert "where" in wrong.content["error"]
+        assert call("/api/ask", {**MODE, "epsilon": 2}).status == 200
+        spent = call("/api/ask", {**MODE, "epsilon": 1})
+        assert spent.status == 400
+        assert "does not fit" in spent.content["error"]
+
+
 def test_a_full_desk_refuses_unpaid(desk_in: Callable[..., DeskServer]) -> None:
-    settings = "queue = 0"
-    with desk_in(slot=5, desk=settings).in_background() as server:
+    with desk_in(desk="queue = 0").in_background() as server:
         for _ in range(2):  # both workers are taken
             server.desk._idle.get_nowait()
-        reply = _caller(server)("/api/ask", MODE)
+        reply = Caller.of(server, "epidemiology")("/api/ask", MODE)
         assert reply.status == 503
         assert reply.content["error"] == "the desk is full; nothing was spent"
         assert int(reply.headers["retry-after"]) >= 1
@@ -98,18 +234,19 @@ def test_a_full_desk_refuses_unpaid(desk_in: Callable[..., DeskServer]) -> None:
         assert [entry.kind for entry in history] == ["allot"]
 
 
-def test_who_hangs_up_finds_the_answer_later(desk_in: Callable[..., DeskServer]) -> None:
-    with desk_in(slot=3).in_background() as server:
-        call = _caller(server)
+def test_who_hangs_up_finds_the_answer_later(
+    desk_in: Callable[..., DeskServer], slots: Slots
+) -> None:
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "epidemiology")
         host, port = server.owner.desk.address
-        line = http.client.HTTPConnection(host, port, timeout=30)
+        line = http.client.HTTPConnection(host, port, timeout=PATIENCE)
         headers = {"authorization": f"Bearer {call.token}", "idempotency-key": "gone"}
-        line.request("POST", "/api/ask", json.dumps(MODE), headers)
-        while not server.desk.store.asked("epidemiology"):
-            time.sleep(0.01)
-        line.close()
-        while call("/api/answers").content[0]["state"] in ("admitted", "paid"):
-            time.sleep(0.05)
+        with slots.held():
+            line.request("POST", "/api/ask", json.dumps(MODE), headers)
+            until(lambda: slots.left, "the worker's answer")
+            line.close()
+        until(lambda: not server.desk.store.unfinished(), "the end of the question")
         found = call("/api/ask", MODE, idempotency_key="gone")
         assert found.status == 200
         assert found.content["release"]["answer"] == "flu"
@@ -117,7 +254,7 @@ def test_who_hangs_up_finds_the_answer_later(desk_in: Callable[..., DeskServer])
 
 def test_a_real_postgresql_counts_for_the_desk(tmp_path: Path, postgres: str) -> None:
     with DeskServer(clinic_at(tmp_path, ledger=postgres)).in_background() as server:
-        analysts = [_caller(server, name) for name in ("epidemiology", "planning")]
+        analysts = [Caller.of(server, name) for name in ("epidemiology", "planning")]
         replies: list[int] = []
 
         def ask(call: Caller) -> None:
@@ -133,16 +270,8 @@ def test_a_real_postgresql_counts_for_the_desk(tmp_path: Path, postgres: str) ->
 
 
 def test_a_table_in_a_database_is_counted_there(tmp_path: Path, postgres_database: str) -> None:
-    clinic_at(tmp_path)
-    address = postgres_database.replace("postgresql:", "postgresql+psycopg:")
-    engine = sqlalchemy.create_engine(address)
-    pl.read_parquet(tmp_path / "visits.parquet").write_database("clinic_visits", engine)
-    engine.dispose()
-    file = tmp_path / "clinic.toml"
-    source = f'source = "{postgres_database}"\ntable = "clinic_visits"'
-    file.write_text(file.read_text().replace('source = "visits.parquet"', source))
-    with DeskServer(read_owner_file(file)).in_background() as server:
-        reply = _caller(server)("/api/ask", MODE)
+    with _desk_of_database(tmp_path, postgres_database).in_background() as server:
+        reply = Caller.of(server, "epidemiology")("/api/ask", MODE)
         assert reply.status == 200
         assert reply.content["release"]["answer"] == "flu"
 
@@ -193,22 +322,11 @@ def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_p
     file = tmp_path / "clinic.toml"
     told: dict[str, dict[str, object]] = {}
     for kill in range(KILLS):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "discreet", "desk", "serve", str(file), "--json"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        assert process.stdout is not None
-        url = json.loads(b"".join(iter(process.stdout.readline, b"}\n")) + b"}")["url"]
-        with DeskStore(str(owner.desk.store)) as store:
-            token = store.new_token("epidemiology", days=1)
-        killer = threading.Timer(0.05 + 0.04 * (kill % 20), process.kill)
-        asked = threading.Thread(target=_ask_until_gone, args=(url, token, kill, told, killer))
-        asked.start()
-        asked.join()
-        process.kill()
-        process.wait()
-        process.stdout.close()
+        with desk_process(file) as (process, url):
+            with DeskStore(str(owner.desk.store)) as store:
+                token = store.new_token("epidemiology", days=1)
+            killer = threading.Timer(0.05 + 0.04 * (kill % 20), process.kill)
+            _ask_until_gone(url, token, kill, told, killer)
     with DeskServer(read_owner_file(file)).in_background() as server:
         asked_questions = server.desk.store.asked("epidemiology")
         spends = [
@@ -228,31 +346,33 @@ def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_p
         assert ledger.verify("clinic").holds
 
 
-def test_a_worker_that_pays_while_its_desk_is_killed_is_waited_for(tmp_path: Path) -> None:
+def test_a_worker_that_pays_while_its_desk_is_killed_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else the next desk would say that nothing was spent, and the worker would spend it then."""
     owner = clinic_at(tmp_path, workers=1)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "discreet", "desk", "serve", f"{tmp_path}/clinic.toml", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    assert process.stdout is not None
-    url = json.loads(b"".join(iter(process.stdout.readline, b"}\n")) + b"}")["url"]
-    with DeskStore(str(owner.desk.store)) as store:
-        token, till = store.new_token("epidemiology", days=1), store.till
-    ledger = sqlite3.connect(owner.ledger.place, isolation_level=None)
-    ledger.execute("BEGIN IMMEDIATE")  # paying takes as long as this
-    line = http.client.HTTPConnection(url.removeprefix("http://"), timeout=30)
-    line.request("POST", "/api/ask", json.dumps(MODE), {"authorization": f"Bearer {token}"})
-    _wait_until_held(till)
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    line.close()
+    with desk_process(tmp_path / "clinic.toml") as (process, url):
+        with DeskStore(str(owner.desk.store)) as store:
+            token, till = store.new_token("epidemiology", days=1), store.till
+        ledger = sqlite3.connect(owner.ledger.place, isolation_level=None)
+        ledger.execute("BEGIN IMMEDIATE")  # paying takes as long as this
+        line = http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE)
+        line.request("POST", "/api/ask", json.dumps(MODE), {"authorization": f"Bearer {token}"})
+        until(lambda: _is_held(till), "a worker that pays")
+        process.kill()
+        line.close()
     desk = Desk(owner)
+    met = threading.Event()  # the lock that the worker holds
+
+    def wait(seconds: float) -> None:
+        met.set()
+        time.sleep(seconds)
+
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=wait)
+    monkeypatch.setattr(workers, "time", clock)
     settling = threading.Thread(target=desk._settle)
     settling.start()
-    settling.join(0.5)
+    assert met.wait(PATIENCE)
     assert settling.is_alive()
     ledger.execute("ROLLBACK")
     ledger.close()
@@ -264,16 +384,13 @@ def test_a_worker_that_pays_while_its_desk_is_killed_is_waited_for(tmp_path: Pat
     desk.store.close()
 
 
-def _wait_until_held(till: str) -> None:
+def _is_held(till: str) -> bool:
     with open(till, "a") as file:
-        for _ in range(3000):
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
-            fcntl.flock(file, fcntl.LOCK_UN)
-            time.sleep(0.01)
-    pytest.fail("no worker pays")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def test_a_worker_whose_desk_has_ended_does_not_pay(tmp_path: Path) -> None:
@@ -284,14 +401,9 @@ def test_a_worker_whose_desk_has_ended_does_not_pay(tmp_path: Path) -> None:
         ledger=owner.ledger.place,
         till=str(tmp_path / "till"),
         source=owner.table["visits"].source,
-        question="mode",
-        terms={
-            "user": "patient_id",
-            "dataset": "clinic/epidemiology",
-            "column": "diagnosis",
-            "candidates": ["flu", "cold"],
-            "epsilon": 1,
-        },
+        dataset="clinic/epidemiology",
+        question=Mode("diagnosis", candidates=["flu", "cold"], epsilon=1),
+        terms={"user": "patient_id"},
     )
     ours.close()
     with pytest.raises(OSError, match="Broken pipe"):
@@ -309,7 +421,7 @@ def _ask_until_gone(
     started = False
     for number in range(100):
         key = f"{kill}-{number}"
-        line = http.client.HTTPConnection(host, timeout=30)
+        line = http.client.HTTPConnection(host, timeout=PATIENCE)
         headers = {"authorization": f"Bearer {token}", "idempotency-key": key}
         try:
             line.request("POST", "/api/ask", json.dumps({**MODE, "epsilon": "0.01"}), headers)
@@ -337,6 +449,6 @@ def test_nobody_else_can_hold_the_lock_and_no_wait_is_endless(
         assert Path(till).stat().st_mode & 0o077 == 0
         with pytest.raises(DiscreetError, match="lock") as late, workers.locked(till):
             pass
-        assert str(tmp_path) not in str(late.value)
+        assert till in str(late.value)  # for the owner, and never for an analyst
     with workers.locked(till):
         pass

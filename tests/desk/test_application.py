@@ -6,6 +6,7 @@ import http.client
 import json
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from discreet import PureDP
 from discreet.desk.admission import Desk
 from discreet.desk.application import DeskApplication, DoorKeeper
 from discreet.desk.description import openapi
-from discreet.desk.store import ANSWERED, REFUSED
-from tests.tools.desks import MODE, SLOT, Caller, clinic_at
+from discreet.desk.serving import DeskServer
+from discreet.desk.store import ANSWERED, PAID, REFUSED
+from tests.tools.desks import MODE, Caller, Reply, Slots, clinic_at
+from tests.tools.waiting import PATIENCE, until
 
 
 def _spent(call: Caller) -> str:
@@ -26,22 +30,43 @@ def _spent(call: Caller) -> str:
 
 
 def test_a_question_is_paid_answered_at_the_end_of_its_slot_and_free_when_read_again(
-    call: Caller,
+    desk_in: Callable[..., DeskServer], slots: Slots
 ) -> None:
-    began = time.monotonic()
-    reply = call("/api/ask", MODE, idempotency_key="first")
-    taken = time.monotonic() - began
-    assert reply.status == 200
-    assert taken >= SLOT
-    assert reply.content["state"] == ANSWERED
-    assert reply.content["release"]["answer"] == "flu"
-    assert reply.content["release"]["rules"]
-    before = _spent(call)
-    assert call("/api/ask", MODE, idempotency_key="first").content == reply.content
-    assert reply.content in call("/api/answers").content
-    other = call("/api/ask", {**MODE, "epsilon": 4}, idempotency_key="first")
-    assert other.status == 409
-    assert _spent(call) == before
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        replies: list[Reply] = []
+        asking = threading.Thread(
+            target=lambda: replies.append(call("/api/ask", MODE, idempotency_key="first"))
+        )
+        with slots.held():
+            asking.start()
+            until(lambda: slots.left, "the worker's answer")
+            assert call("/api/answers").content[0]["state"] == PAID
+            assert replies == []
+        asking.join()
+        (reply,) = replies
+        assert reply.status == 200
+        assert reply.content["state"] == ANSWERED
+        assert reply.content["release"]["answer"] == "flu"
+        assert reply.content["release"]["rules"]
+        before = _spent(call)
+        assert call("/api/ask", MODE, idempotency_key="first").content == reply.content
+        assert reply.content in call("/api/answers").content
+        other = call("/api/ask", {**MODE, "epsilon": 4}, idempotency_key="first")
+        assert other.status == 409
+        assert _spent(call) == before
+
+
+def test_no_reply_to_a_paid_question_leaves_before_its_slot_is_over_by_the_clock(
+    desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine may not have the answer by then, and says so, then."""
+    monkeypatch.undo()  # the slots of this test pass
+    with desk_in(slot=1).in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        began = time.monotonic()
+        assert call("/api/ask", MODE).status in (200, 410, 503)
+        assert time.monotonic() - began >= 1
 
 
 @pytest.mark.parametrize(
@@ -82,8 +107,6 @@ def test_what_does_not_fit_the_analysts_part_is_refused_unpaid(call: Caller) -> 
     planning = Caller(call.server, token)
     assert planning("/api/plan", {**MODE, "epsilon": 2}).content["fits"]
     part = call.server.desk.ledger.show("clinic/planning")
-    from discreet import PureDP
-
     call.server.desk.ledger.spend("clinic/planning", PureDP("1.5"), purpose="elsewhere")
     plan = planning("/api/plan", {**MODE, "epsilon": 1}).content
     assert not plan["fits"]
@@ -92,6 +115,20 @@ def test_what_does_not_fit_the_analysts_part_is_refused_unpaid(call: Caller) -> 
     assert "does not fit" in reply.content["error"]
     assert planning("/api/answers").content[0]["state"] == REFUSED
     assert call.server.desk.ledger.show("clinic/planning").total != part.total
+
+
+def test_what_is_planned_as_fitting_is_answered(desk_in: Any) -> None:
+    """Five quantiles are three choices at a third of ε each: with exactly ε left they fit."""
+    quantiles = {"kind": "quantiles", "table": "visits", "column": "age", "epsilon": 1}
+    quantiles["at"] = [0.1, 0.25, 0.5, 0.75, 0.9]
+    with desk_in().in_background() as server:
+        planning = Caller(server, server.desk.store.new_token("planning", days=1))
+        server.desk.ledger.spend("clinic/planning", PureDP(1), purpose="elsewhere")
+        assert planning("/api/plan", quantiles).content["fits"]
+        reply = planning("/api/ask", quantiles)
+        assert reply.status == 200, reply.content
+        assert len(reply.content["release"]["answer"]) == 5
+        assert server.desk.ledger.show("clinic/planning").left == "ε = 0"
 
 
 def test_tokens_open_only_while_they_are_valid(call: Caller) -> None:
@@ -173,7 +210,7 @@ def test_bodies_are_small_and_must_be_json(call: Caller) -> None:
         assert reply.status == 400
         assert "Traceback" not in reply.content["error"]
     host, port = call.server.owner.desk.address
-    line = http.client.HTTPConnection(host, port, timeout=60)
+    line = http.client.HTTPConnection(host, port, timeout=PATIENCE)
     line.putrequest("POST", "/api/plan")
     line.putheader("Authorization", f"Bearer {call.token}")
     line.putheader("Transfer-Encoding", "chunked")
@@ -190,15 +227,15 @@ def test_keys_are_printable(call: Caller) -> None:
     assert call("/api/ask", MODE, idempotency_key="x" * 201).status == 400
 
 
-def test_one_question_of_an_analyst_at_a_time(call: Caller) -> None:
+def test_one_question_of_an_analyst_at_a_time(call: Caller, slots: Slots) -> None:
     replies: list[int] = []
     first = threading.Thread(
         target=lambda: replies.append(call("/api/ask", {**MODE, "epsilon": 1}).status)
     )
-    first.start()
-    while "epidemiology" not in call.server.desk._asking and first.is_alive():
-        time.sleep(0.01)
-    second = call("/api/ask", {**MODE, "epsilon": 1})
+    with slots.held():
+        first.start()
+        until(lambda: "epidemiology" in call.server.desk._asking, "the first question")
+        second = call("/api/ask", {**MODE, "epsilon": 1})
     assert second.status == 429
     assert "one question at a time" in second.content["error"]
     first.join()
@@ -212,7 +249,28 @@ def test_the_description_is_of_the_shapes_that_are_checked(call: Caller) -> None
     checker = jsonschema.Draft202012Validator(shape)
     assert checker.is_valid(MODE)
     assert not checker.is_valid({**MODE, "candidates": []})
+    for epsilon, valid in ((0.1, True), ("0.1", True), (0, False), (-1, False), (0.0, False)):
+        assert checker.is_valid({**MODE, "epsilon": epsilon}) == valid
+        assert valid or call("/api/plan", {**MODE, "epsilon": epsilon}).status == 400
     assert not checker.is_valid({**MODE, "kind": "select_by"})
+
+
+@pytest.mark.parametrize("method", ["TRACE", "PUT", "PATCH", "OPTIONS", "DELETE"])
+def test_a_method_that_a_path_does_not_have_is_told(call: Caller, method: str) -> None:
+    for path, allowed in (
+        ("/", "GET, HEAD"),
+        ("/api/desk", "GET, HEAD"),
+        ("/api/ask", "POST"),
+        ("/api/session", "DELETE, POST"),
+    ):
+        if method in allowed:
+            continue
+        reply = call(path, method=method)
+        assert (reply.status, reply.headers["allow"]) == (405, allowed)
+        assert (
+            reply.content["error"] == f"{method} is not allowed here: it must be one of {allowed}"
+        )
+    assert call("/api/nowhere", method=method).status == 404
 
 
 def test_no_reply_holds_anything_that_only_the_data_has(call: Caller) -> None:

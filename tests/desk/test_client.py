@@ -12,7 +12,7 @@ from discreet.cli import app
 from discreet.desk import connect
 from discreet.desk.client import DeskQuestionError, DeskRefusalError, DeskUnreachableError
 from discreet.errors import ParameterError
-from discreet.questions.answer import TableRelease
+from discreet.questions import Median, TableRelease
 from discreet.questions.read_back import release_from
 from tests.tools.desks import Caller
 
@@ -30,23 +30,25 @@ def test_a_table_of_a_desk_is_asked_like_one_in_hand(
     assert set(visits.columns) == {"diagnosis", "clinic", "age"}
     assert "Table of a desk: visits" in repr(visits)
     assert "patient_id" in visits._repr_html_()
-    plan = visits.plan("median", "age", epsilon="0.5", where="clinic = 'north'")
+    plan = visits.plan(Median("age", epsilon="0.5", where="clinic = 'north'"))
     assert plan["fits"]
-    assert "19 times out of 20" in plan["accuracy"]
+    assert "19 times out of 20" in plan["accuracy"]["words"]
+    with pytest.raises(ParameterError, match="bounds= is decided by the owner"):
+        visits.plan(Median("age", epsilon="0.5", bounds="0:1"))
     release = visits.median("age", epsilon=5)
     assert isinstance(release, TableRelease)
     assert 33 <= release.answer <= 47
     assert release.guarantee == PureDP(5)
     assert release.guarantee.proof is not None
-    assert release.entry.startswith("clinic/epidemiology #")
+    assert release.entry.startswith("clinic/epidemiology, question ")
     newest = desk.answers()[0]
     assert release_from(newest["release"]) == release
     assert token_of(repr(desk)) is None
-    best = visits.score("round_ages", epsilon=5)
+    best = visits.select_by(score="round_ages", epsilon=5)
     assert best.answer in (30, 40)
     assert best.guarantee == PureDP(5)
     with pytest.raises(DeskQuestionError, match="one of the scores registered here: round_ages"):
-        visits.score("another", epsilon=1)
+        visits.select_by(score="another", epsilon=1)
     with pytest.raises(DeskQuestionError, match=r"from 0\.01 to 20"):
         visits.mode("diagnosis", epsilon=21)
     with pytest.raises(ParameterError, match="one of visits"):

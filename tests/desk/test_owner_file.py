@@ -8,10 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from discreet.desk.accuracy import accuracy
 
 from discreet import PureDP
-from discreet.desk.accuracy import accuracy
 from discreet.desk.description import _column
 from discreet.desk.owner_file import Column, SharedTable, read_owner_file
 from discreet.desk.serving import allot_parts, problems
@@ -39,8 +40,8 @@ def test_paths_start_at_the_file_and_numbers_are_as_written(tmp_path: Path) -> N
         ('user = "patient_id"', 'user = "p"\none_row_per_user = true', "either user names"),
         ("bounds = [0, 120]", "bounds = [0]", "bounds"),
         ("bounds = [0, 120]", "", "it must have candidates or bounds"),
-        ('mode = "6.0s"', 'mode = "6 hours"', 'a duration such as "2s"'),
-        ('mode = "6.0s"', 'mood = "6s"', "mood"),
+        ('mode = "600.0s"', 'mode = "6 hours"', 'a duration such as "2s"'),
+        ('mode = "600.0s"', 'mood = "6s"', "mood"),
         ("epsilon = 2", "epsilon = nan", "analyst.planning.epsilon = Decimal('NaN')"),
         ("epsilon = 2", "epsilon = -2", "a finite number above 0"),
         ("epsilon = 2", 'epsilon = "much"', "a finite number above 0"),
@@ -64,6 +65,14 @@ def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, said: str) -
     with pytest.raises(ParameterError) as refused:
         read_owner_file(file)
     assert said in str(refused.value)
+
+
+def test_candidates_may_be_a_range(tmp_path: Path) -> None:
+    clinic_at(tmp_path)
+    file = tmp_path / "clinic.toml"
+    file.write_text(file.read_text().replace('"clinics.txt"', '"2024-W01:2024-W03"'))
+    columns = read_owner_file(file).table["visits"].column
+    assert ["2024-W01", "2024-W02", "2024-W03"] in [column.listed() for column in columns.values()]
 
 
 def test_other_addresses_need_tls_or_a_proxy_and_their_names(tmp_path: Path) -> None:
@@ -147,3 +156,39 @@ def test_what_a_grid_of_dates_offers() -> None:
     asked = question_from({"kind": "median", "table": "x", "column": "day", "epsilon": 1})
     assert "19 times out of 20" in accuracy(table, Column(bounds=ends, step="1d"), asked)
     assert "depends on the data" in accuracy(table, Column(bounds=ends), asked)
+
+
+def test_a_table_of_which_a_policy_shows_no_row_is_found(tmp_path: Path, postgres: str) -> None:
+    """PostgreSQL answers from no rows then, and says nothing of it: every answer would be noise."""
+    clinic_at(tmp_path)
+    file = tmp_path / "clinic.toml"
+    role = f"reader_{postgres.partition('?')[0].rpartition('/')[2]}"  # roles are the whole server's
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+        connection.execute(
+            "CREATE TABLE visits (patient_id bigint, diagnosis text, clinic text, age integer)"
+        )
+        connection.execute(f"GRANT SELECT ON visits TO {role}")
+        as_reader = postgres.replace("discreet@", f"{role}@")
+        file.write_text(
+            file.read_text("utf-8").replace(
+                'source = "visits.parquet"', f'source = "{as_reader}"\ntable = "visits"'
+            )
+        )
+
+        def found() -> list[str]:
+            return problems(read_owner_file(file))
+
+        try:
+            assert found() == []
+            connection.execute("ALTER TABLE visits ENABLE ROW LEVEL SECURITY")
+            (problem,) = found()
+            assert "row-level security is on and no policy" in problem
+            connection.execute("CREATE POLICY writing ON visits FOR INSERT WITH CHECK (true)")
+            connection.execute("CREATE POLICY others ON visits FOR SELECT TO discreet USING (true)")
+            assert len(found()) == 1
+            connection.execute("CREATE POLICY all_of_it ON visits FOR SELECT USING (true)")
+            assert found() == []
+        finally:
+            connection.execute(f"DROP OWNED BY {role}")
+            connection.execute(f"DROP ROLE {role}")

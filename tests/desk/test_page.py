@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
+from tests.tools.browser import patient_page
 from tests.tools.desks import Caller
 
 
@@ -13,11 +14,7 @@ from tests.tools.desks import Caller
 def test_an_analyst_comes_in_plans_asks_and_reads(
     call: Caller, browser: Browser, width: int, scheme: str
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme="light" if scheme == "light" else "dark",
-    )
-    page = context.new_page()
+    page = patient_page(browser, width=width, height=900, scheme=scheme)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(call.url)
@@ -50,4 +47,4 @@ def test_an_analyst_comes_in_plans_asks_and_reads(
     page.locator("#leave").click()
     expect(page.locator("#door")).to_be_visible()
     assert complaints == []
-    context.close()
+    page.context.close()

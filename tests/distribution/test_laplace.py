@@ -84,9 +84,9 @@ def test_a_hundred_thousand_take_less_than_two_seconds() -> None:
     """Measured: a few milliseconds; the limit is the promise."""
     for spread in (1.0, 100.0, 1e5):
         gaps = spread * ((np.arange(10**5) * 0.6180339887498949) % 1.0)
-        start = time.perf_counter()
+        start = time.process_time()
         noisy_max_laplace(gaps)
-        assert time.perf_counter() - start < 2
+        assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("gaps", [[], [1.0], [0.0, -1.0], [0.0, math.nan], [[0.0]]])

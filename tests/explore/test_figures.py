@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import Scores
+from discreet import PureDP, Scores
 from discreet.accounting import Event, compose
 from discreet.analysis import epsilon_for, error_quantile, error_tail, expected_error
 from discreet.analysis.charts.style import TITLES
@@ -67,6 +67,10 @@ def test_the_figures_at_the_chosen_epsilon(state: dict[str, Any], key: str) -> N
         mechanism = mechanism_named(row["mechanism"], epsilon=choices.epsilon, **extra)
         assert row["expected_error"] == pytest.approx(expected_error(mechanism, scores), rel=1e-9)
         assert row["error_quantile"] == error_quantile(mechanism, scores, choices.level)
+        assert (row["proof"] is None) == (not row["private"])
+        if row["private"]:
+            own = mechanism.promise_at(scores.range_distance)
+            assert row["proof"] == str(own.to(PureDP).proof or own.proof)
         above = float(choices.tolerance) + 1e-9
         assert row["beyond"] == pytest.approx(
             error_tail(mechanism, scores, above), rel=1e-9, abs=1e-15

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,24 +11,28 @@ from discreet.errors import ParameterError
 from discreet.explore import jobs as module
 from discreet.explore.jobs import MOST_RUNNING, Jobs
 from tests.tools import job_work
+from tests.tools.waiting import PATIENCE, until
 
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module of work; its folder is on the path of the processes that are started, too."""
+    # A test may be slower than a page to ask again.
+    monkeypatch.setattr(module, "FORGOTTEN_AFTER", PATIENCE)
     monkeypatch.syspath_prepend(Path(job_work.__file__).parent)
     return import_module("job_work")
 
 
-def _wait(jobs: Jobs, name: str, *, until: int | None = None) -> list[Any]:
+def _wait(jobs: Jobs, name: str, *, first: int | None = None) -> list[Any]:
     said: list[Any] = []
-    for _ in range(600):
+
+    def enough() -> bool:
         news, ended = jobs.messages(name, len(said))
-        said += news
-        if ended or (until is not None and len(said) >= until):
-            return said
-        time.sleep(0.05)
-    raise AssertionError("the job does not end")
+        said.extend(news)
+        return ended or (first is not None and len(said) >= first)
+
+    until(enough, "what the job says")
+    return said
 
 
 def _alive(process: int) -> bool:
@@ -52,7 +55,7 @@ def test_progress_then_the_result_from_another_process(work: Any) -> None:
 def test_cancelling_ends_the_process(work: Any) -> None:
     jobs = Jobs()
     name = jobs.start(work.sleep, 600)
-    process = _wait(jobs, name, until=1)[0][1]
+    process = _wait(jobs, name, first=1)[0][1]
     assert _alive(process)
     jobs.cancel(name)
     assert not _alive(process)
@@ -73,7 +76,7 @@ def test_not_too_many_at_once_and_all_end_with_the_server(work: Any) -> None:
     names = [jobs.start(work.sleep, 600) for _ in range(MOST_RUNNING)]
     with pytest.raises(ParameterError, match="running already"):
         jobs.start(work.sleep, 600)
-    processes = [_wait(jobs, name, until=1)[0][1] for name in names]
+    processes = [_wait(jobs, name, first=1)[0][1] for name in names]
     jobs.close()
     assert not any(map(_alive, processes))
 
@@ -81,7 +84,7 @@ def test_not_too_many_at_once_and_all_end_with_the_server(work: Any) -> None:
 def test_a_job_that_nobody_asks_about_is_ended(work: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = Jobs()
     name = jobs.start(work.sleep, 600)
-    process = _wait(jobs, name, until=1)[0][1]
+    process = _wait(jobs, name, first=1)[0][1]
     monkeypatch.setattr(module, "FORGOTTEN_AFTER", -1.0)
     jobs.sweep()
     assert not _alive(process)

@@ -280,8 +280,10 @@ def test_a_link_contains_scores_only_when_asked_to(visit: Go) -> None:
     other.page.goto(link)
     other.settled()
     expect(other.page.locator("#editor .name").nth(1)).to_have_text('c"d, e')
-    other.page.wait_for_timeout(300)
     assert "98765" not in other.page.url  # taken out of the address at once
+    other.page.locator("#epsilon").fill("0.375")
+    expect(other.page).to_have_url(re.compile("0.375"))
+    assert "98765" not in other.page.url  # and not written into it again
     expect(other.page.locator("#ask")).to_be_hidden()
 
 

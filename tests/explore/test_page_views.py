@@ -190,7 +190,9 @@ def test_accessible_and_fitting_in_both_themes_and_sizes(
 
     def look(name: str, *parts: str) -> None:
         """A picture, and axe on the whole page or on the parts that changed."""
-        page.wait_for_timeout(150)
+        page.evaluate(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
         page.screenshot(path=pictures / f"{name}-{scheme}-{width}.png", full_page=True)
         found = Axe().run(page, context={"include": [[part] for part in parts or ("html",)]})
         assert found.violations_count == 0, found.generate_report()

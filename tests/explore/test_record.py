@@ -55,6 +55,12 @@ def test_a_record_survives_json_and_agrees_with_itself(
     listed = dict(entries(record))
     assert listed["Hash of the record"] == digest(record)
     assert ("Budget" in listed) == record["guarantee"]["private"]
+    # What is promised says what it rests on; a record of an older version says nothing of that.
+    rests = {term: text for term, text in listed.items() if term.startswith("What ")}
+    assert bool(rests) == record["guarantee"]["private"]
+    assert all(text.startswith("docs/proofs/") for text in rests.values())
+    older = {name: part for name, part in record.items() if name != "proof"}
+    assert not rests.keys() & dict(entries(older)).keys()
     assert sum(term.startswith("Rejected") for term in listed) >= 2
 
 

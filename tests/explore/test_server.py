@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from discreet.errors import DiscreetError
 from discreet.explore.server import PageServer
 from discreet.explore.uploads import MOST_BYTES
 from discreet.web import SAFE_HEADERS
+from tests.tools.waiting import PATIENCE, until
 
 POLICY = SAFE_HEADERS["content-security-policy"]
 
@@ -27,7 +28,7 @@ POLICY = SAFE_HEADERS["content-security-policy"]
 def _ask(
     server: PageServer, path: str, *, method: str = "GET", body: Any = None, **headers: str
 ) -> tuple[int, bytes, dict[str, str]]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body=body, headers=named)
     answer = connection.getresponse()
@@ -92,7 +93,7 @@ def test_other_hosts_are_refused(server: PageServer, host: str) -> None:
 
 def test_two_hosts_are_refused(server: PageServer) -> None:
     request = f"GET {_path(server)} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nHost: evil.example\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as raw:
         raw.sendall(request.encode())
         assert raw.recv(20).split()[1] in (b"400", b"421")
 
@@ -131,7 +132,7 @@ def test_a_large_body_is_refused_before_it_is_read(server: PageServer) -> None:
         f"POST {_path(server, 'api/file')} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
         f"Content-Length: {MOST_BYTES + 1}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as raw:
         raw.sendall(head.encode())  # and not one byte of the body
         assert raw.recv(20).split()[1] == b"413"
 
@@ -142,7 +143,7 @@ def test_a_large_body_of_unknown_length_is_cut_off(server: PageServer) -> None:
         "Transfer-Encoding: chunked\r\nX-Not-Private: yes\r\nX-File-Name: a.csv\r\n\r\n"
     )
     chunk = b"100000\r\n" + b"1" * 0x100000 + b"\r\n"
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as raw:
         raw.sendall(head.encode())
         try:
             for _ in range(MOST_BYTES // 0x100000 + 2):
@@ -247,13 +248,14 @@ def test_an_audit_runs_and_can_be_cancelled(server: PageServer) -> None:
     assert status == 200
     job = json.loads(content)["job"]
     messages: list[Any] = []
-    for _ in range(300):
+
+    def ended() -> bool:
         _, content, _ = _ask(server, _path(server, f"api/job/{job}?seen={len(messages)}"))
         news = json.loads(content)
-        messages += news["messages"]
-        if news["ended"]:
-            break
-        time.sleep(0.1)
+        messages.extend(news["messages"])
+        return bool(news["ended"])
+
+    until(ended, "the audit's verdict")
     assert messages[-1][0] == "done"
     assert messages[-1][1]["status"] == "refuted"
     assert {message[0] for message in messages[:-1]} == {"progress"}
@@ -300,11 +302,12 @@ def test_ending_while_something_is_computed_is_quiet(tmp_path: Path) -> None:
         assert process.stdout is not None
         said = "".join(process.stdout.readline() for _ in range(3))
         address = urlsplit(json.loads(said)["url"])
-        waiting = http.client.HTTPConnection("127.0.0.1", address.port or 0, timeout=60)
+        waiting = http.client.HTTPConnection("127.0.0.1", address.port or 0, timeout=PATIENCE)
         waiting.request("GET", f"{address.path}vega.js")
-        time.sleep(0.3)
+        # Requests are read in turn: when a second one is answered, the first one is being worked on.
+        urllib.request.urlopen(f"{address.geturl()}api/start", timeout=PATIENCE).close()  # noqa: S310
         process.send_signal(signal.SIGINT)
-        _, complaints = process.communicate(timeout=60)
+        _, complaints = process.communicate(timeout=PATIENCE)
         waiting.close()
     assert process.returncode == 130
     assert complaints == "The page is for this machine only. Stop it with Ctrl-C.\n"

@@ -23,11 +23,9 @@ from discreet.guarantees import (
     PureDP,
 )
 from discreet.guarantees.conversions import (
-    STEPS,
     Proof,
     epsilon_of_zcdp,
     shortened,
-    step_from,
     zcdp_of_bounded_range,
     zcdp_of_laplace,
     zcdp_of_pure,
@@ -291,6 +289,15 @@ def test_formulas_at_their_ends() -> None:
         assert formula(Fraction(0)) == 0
         assert formula(math.inf) == math.inf
     assert shortened(Fraction(1), Fraction(1, 2), lambda _e, d: 1 - 2 * d) == 0
-    assert STEPS["PureDP", "ZCDP"] == step_from(Proof(()), "PureDP", "ZCDP")
-    assert step_from(Proof("page"), "PureDP", "nowhere") is None
-    assert step_from(None, "PureDP", "ZCDP") is None
+
+
+def test_what_is_assumed_goes_along_and_is_said_once() -> None:
+    first = Proof("a", "one", assumes=("x", "y"))
+    both = first.then(Proof("b", "two", assumes=("y", "z")))
+    assert both.assumes == ("x", "y", "z")
+    how = "one and two, each checked by Coq, put together on paper"
+    assert str(both) == f"a, b: {how}; assumes that x, and that y, and that z"
+    assert both.assuming().assumes == ()
+    assert str(Proof("a", "one", "two", "three").then(Proof("a", "one"))) == (
+        "a: one, two and three, each checked by Coq, put together on paper"
+    )

@@ -1,6 +1,7 @@
 """The spend is committed before the first row is read, in every engine: shown, not read off the code.
 
-The rows are unreadable, or others, until the ledger commits; it is the commit that puts them right.
+The rows are unreadable, or others, until the ledger commits; it is the commit that puts them right. And what
+an engine cannot do is found before that: nothing is spent on a statement that does not run.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, TableError
 from discreet.questions import first_above, median, mode, quantiles, top_k
+from discreet.tables import Table
+from tests.tools.engines import DATABASES, TableMaker, made
 
 ROWS = 60
 OPTIONS: dict[str, Any] = {"column": "c", "candidates": ["a", "b"], "epsilon": 50, "user": "u"}
@@ -159,3 +162,65 @@ def test_a_spark_frame(spark: Any, tmp_path: Path) -> None:
     assert mode(frame, ledger=ledger, dataset="d", **OPTIONS).answer == "b"
     assert read_before == [False]
     assert marker.exists()
+
+
+# ---- what an engine cannot do costs nothing --------------------------------------------------------------
+
+COLUMNS: dict[str, list[Any]] = {
+    "c": ["b"] * ROWS,
+    "u": list(range(ROWS)),
+    "n": [7] * ROWS,
+    "g": ["x", "y"] * (ROWS // 2),
+}
+IN_GROUPS: dict[str, dict[str, Any]] = {
+    "listed": {"by": "g", "groups": ["x", "y"]},
+    "chosen": {"by": "g", "groups": ["x", "y"], "groups_per_person": "choose"},
+    "found": {"by": "g", "delta": "1e-6"},
+}
+
+
+def _nothing_is_spent(ask: Callable[..., Any], table: Any, words: str, **options: Any) -> None:
+    ledger = Committing(lambda: None)
+    with pytest.raises(TableError, match=words) as caught:
+        ask(table, ledger=ledger, dataset="d", epsilon=400, user="u", **options)
+    assert "before any row was read or anything was spent" in str(caught.value)
+    assert not ledger.trace
+
+
+def test_a_step_that_does_not_fit_is_found_before_the_spend(
+    table_in: TableMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted in the preparation of the column of people, which every question has."""
+    table = table_in(COLUMNS)
+    in_database = type(table).__module__.startswith("ibis")
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise ValueError("planted")
+
+    monkeypatch.setattr(Table, "identity", fails)
+    slow = type(table).__module__.startswith("pyspark")
+    for ask, options, _ in list(QUESTIONS.values())[: 1 if slow else None]:
+        _nothing_is_spent(ask, table, "planted", **options)
+    for name, groups in IN_GROUPS.items():
+        if not (in_database and name == "found"):
+            _nothing_is_spent(mode, table, "planted", column="c", candidates=["b"], **groups)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("kind", ["duckdb", *DATABASES])
+def test_a_statement_that_cannot_run_is_found_before_the_spend(
+    kind: str, question: str, request: pytest.FixtureRequest
+) -> None:
+    """The steps fit, and the statement does not run: the table is gone."""
+    ask, options, _ = QUESTIONS[question]
+    if kind == "duckdb":
+        connection: Any = duckdb.connect()
+        connection.execute("CREATE TABLE held AS SELECT 'b' AS c, 1 AS u, 7 AS n")
+        table, drop = connection.table("held"), connection.execute
+    else:
+        server = request.getfixturevalue("postgres_database") if kind == "ibis_postgres" else None
+        table = made(kind, COLUMNS, Path(), None, server)
+        drop = table._find_backend().con.execute
+    name = "held" if kind == "duckdb" else table.get_name()
+    drop(f"DROP TABLE {name}")
+    _nothing_is_spent(ask, table, name, **options)

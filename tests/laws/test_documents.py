@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -52,7 +54,7 @@ def test_commands_run_as_pasted(page: Path, tmp_path: Path, request: pytest.Fixt
             env=environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode == int(wanted[1] if wanted else 0), f"{line}\n{done.stderr[-2000:]}"
@@ -64,3 +66,17 @@ def test_make_shows_what_it_can_do() -> None:
     ).stdout
     for target in ("demo", "test", "docs", "bench", "bench-large"):
         assert f"make {target}" in help_text
+
+
+def test_lemmas_of_the_sampler_have_numbers_of_their_own() -> None:
+    """Code cites lemmas by number, on two pages that count on."""
+    pages = [ROOT / "docs" / "proofs" / name for name in ("sampling.md", "many-rows.md")]
+    numbers = [
+        number
+        for page in pages
+        for number in re.findall(
+            r"^\*\*((?:Lemma|Theorem) \w+)\*\*", page.read_text(), re.MULTILINE
+        )
+    ]
+    assert len(numbers) > 20
+    assert len(set(numbers)) == len(numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -12,10 +13,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from discreet import PermuteAndFlip, Scores
+from discreet import Exponential, PermuteAndFlip, Scores
+from discreet.accounting import Event, compose
 from discreet.guarantees import (
     ZCDP,
     ApproxDP,
+    AveragedRange,
     BoundedRange,
     FlippedCoins,
     Guarantee,
@@ -154,3 +157,98 @@ def test_two_disjoint_releases_are_within_what_is_promised_for_two_people() -> N
     assert type(promise) is LaplaceDominated
     _assert_holds(promise, pair)
     assert type(FlippedCoins(1).for_people(1)) is FlippedCoins
+
+
+# ---- averages over coins that nobody sees ----
+
+
+def _average(weights: list[float], pairs: list[Pair]) -> Pair:
+    shares = np.array(weights) / math.fsum(weights)
+    first, second = (
+        sum(share * law for share, law in zip(shares, laws, strict=True))
+        for laws in zip(*pairs, strict=True)
+    )
+    return first, second
+
+
+def _together(pairs: list[Pair]) -> Pair:
+    first, second = (
+        functools.reduce(lambda one, other: np.outer(one, other).ravel(), laws)
+        for laws in zip(*pairs, strict=True)
+    )
+    return first, second
+
+
+_COINS = st.lists(
+    st.tuples(st.floats(0.05, 1.0), st.floats(0.02, 0.98)), min_size=1, max_size=4, unique=True
+)
+
+
+@given(st.floats(0.05, 6.0), _COINS, st.integers(1, 3))
+@settings(max_examples=40)
+def test_an_average_of_ranges_keeps_all_but_the_range(
+    epsilon: float, coins: list[tuple[float, float]], people: int
+) -> None:
+    """Extreme pairs of range ε, one for each value of the coins; several people move along one chain."""
+    weights = [weight for weight, _ in coins]
+    pair = _average(
+        weights, [_two_points(people * epsilon, t * people * epsilon) for _, t in coins]
+    )
+    _assert_holds(AveragedRange(epsilon).for_people(people), pair)
+
+
+def test_the_range_of_an_average_is_lost() -> None:
+    """Half of the coins give losses up to ε, the others down to −ε."""
+    pair = _average([1, 1], [_two_points(1.0, 0.98), _two_points(1.0, 0.02)])
+    apart = np.concatenate([_two_points(1.0, t)[0] / 2 for t in (0.98, 0.02)])
+    others = np.concatenate([_two_points(1.0, t)[1] / 2 for t in (0.98, 0.02)])
+    _assert_holds(AveragedRange(1), pair)
+    _assert_holds(AveragedRange(1), (apart, others))  # the coins are told
+    assert np.ptp(_loss((apart, others))) > 1.9
+    with pytest.raises(AssertionError):
+        _assert_holds(BoundedRange(1), (apart, others))
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_groups_to_which_people_are_assigned_keep_an_averaged_range(count: int) -> None:
+    """A person counts in one of ``count`` groups with equal chances, and each group chooses by itself."""
+    others, one_more = (
+        Exponential(epsilon=1).probabilities(Scores(row, range_distance=1))
+        for row in ([0, 0, 3], [0, 1, 3])
+    )
+    without = _together([(others, others)] * count)[0]
+    with_one = _average(
+        [1] * count,
+        [
+            _together([(others, one_more if place == chosen else others) for place in range(count)])
+            for chosen in range(count)
+        ],
+    )[1]
+    _assert_holds(AveragedRange(1), (without, with_one))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("adaptive", [True, "questions", False])
+def test_lists_of_averaged_ranges_cost_what_ranges_cost(adaptive: bool | str, shared: bool) -> None:
+    """Three releases of range 1 given coins, which may be the same coins for all three."""
+    event = Event(AveragedRange(1), count=3)
+    worst = 0.0
+    for offsets in itertools.combinations((0.1, 0.3, 0.5, 0.7, 0.9), 2):
+        pairs = [_two_points(1.0, t) for t in offsets]
+        if shared:
+            pair = _average([1, 1], [_together([one] * 3) for one in pairs])
+        else:
+            pair = _together([_average([1, 1], pairs)] * 3)
+        for delta in (1e-4, 0.01, 0.1):
+            stated = compose([event], adaptive, delta=delta)
+            assert (
+                stated.approx
+                == compose([Event(BoundedRange(1), count=3)], adaptive, delta=delta).approx
+            )
+            for one, other in (pair, pair[::-1]):
+                beyond = _hockey_stick((one, other), stated.approx.epsilon)
+                assert beyond <= delta * (1 + 1e-9)
+                worst = max(worst, beyond / delta)
+                for order in (1.001, 2.0, 20.0):
+                    assert _renyi((one, other), order) <= order * stated.zcdp.rho * (1 + 1e-9)
+    assert worst > 0.01

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import discreet
+from tests.tools.waiting import PATIENCE
 
 SOURCES = Path(__file__).parents[2] / "src"
 PACKAGE = SOURCES / "discreet"
@@ -168,7 +169,7 @@ def _loaded_by(statement: str) -> set[str]:
     """The top-level modules in memory after a statement, in a fresh interpreter."""
     script = f"import sys; sys.path.insert(0, {str(SOURCES)!r}); {statement}; print(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     return {name.partition(".")[0] for name in done.stdout.split()}
 

@@ -11,9 +11,10 @@ import pytest
 from discreet import PureDP
 from discreet.errors import BudgetExceededError, ParameterError
 from discreet.ledger import Ledger
-from tests.tools.forking import PATIENCE, forked
+from tests.tools.forking import forked
+from tests.tools.waiting import PATIENCE
 
-PROCESSES, THREADS, TRIES = 8, 4, 10
+PROCESSES, THREADS, TRIES = 16, 2, 10
 FIT = 200  # of 320 tries
 
 

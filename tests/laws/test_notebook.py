@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.waiting import PATIENCE
+
 CELLS = {
     "widgets": """
 import sys
@@ -48,7 +50,11 @@ notebook = nbformat.v4.new_notebook(cells=cells)
 manager = AsyncKernelManager()
 # Not by the name of an installed kernel: this interpreter is the one to test.
 manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-NotebookClient(notebook, km=manager, timeout=120, allow_errors=True).execute()
+patience = float(sys.argv[3])
+client = NotebookClient(
+    notebook, km=manager, timeout=patience, startup_timeout=patience, allow_errors=True
+)
+client.execute()
 json.dump([cell.outputs for cell in notebook.cells], open(sys.argv[2], "w"))
 """
 
@@ -59,8 +65,15 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("notebook")
     lines = [f"{number},{'ab'[number % 3 == 0]},{number % 90}" for number in range(300)]
     (folder / "visits.csv").write_text("\n".join(["person,code,age", *lines]) + "\n")
-    command = [sys.executable, "-c", RUNNER, json.dumps(list(CELLS.values())), "shown.json"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
+    command = [
+        sys.executable,
+        "-c",
+        RUNNER,
+        json.dumps(list(CELLS.values())),
+        "shown.json",
+        str(PATIENCE),
+    ]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
     shown = json.loads((folder / "shown.json").read_text())
     return {name: json.dumps(each) for name, each in zip(CELLS, shown, strict=True)}
 
@@ -69,8 +82,8 @@ def test_the_notebook_of_the_documentation_runs(tmp_path: Path) -> None:
     pages = Path(__file__).parents[2] / "docs" / "tutorials" / "first-answer.ipynb"
     cells = json.loads(pages.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    command = [sys.executable, "-c", RUNNER, json.dumps(sources), "shown.json"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    command = [sys.executable, "-c", RUNNER, json.dumps(sources), "shown.json", str(PATIENCE)]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE)
     shown = json.loads((tmp_path / "shown.json").read_text())
     for source, outputs in zip(sources, shown, strict=True):
         kinds = [output["output_type"] for output in outputs]

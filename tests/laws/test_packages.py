@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 REQUIRED = bool(os.environ.get("DISCREET_REQUIRE_SERVICES"))
 
@@ -24,7 +26,7 @@ def _run(*command: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]
         env=environment,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -116,7 +116,7 @@ EPSILONS = (0.1, 1.0, 5.0)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_mechanisms_are_refuted(name: str, epsilon: float) -> None:
-    verdict = audit(WRONG[name](epsilon), PureDP(epsilon), n=(2, 3), starts=2)
+    verdict = audit(WRONG[name](epsilon), PureDP(epsilon), n=(2, 3), effort="quick")
     assert verdict.status == "refuted"
     assert not verdict.holds
     assert verdict.measured > epsilon
@@ -128,7 +128,7 @@ def test_wrong_mechanisms_are_refuted(name: str, epsilon: float) -> None:
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_mechanisms_are_not_refuted(name: str, epsilon: float) -> None:
     subject = RIGHT[name](epsilon)
-    verdict = audit(subject, PureDP(epsilon), n=(2, 3), starts=1)
+    verdict = audit(subject, PureDP(epsilon), n=(2, 3), effort="quick")
     assert verdict.status == (
         "not refuted" if name in ("written by hand", "half uniform") else "proved"
     )

@@ -19,12 +19,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet import ApproxDP, PureDP, Scores
+from discreet import ApproxDP, PureDP
 from discreet.audit import Tables, audit, unrolled
 from discreet.audit.subjects import Failure
 from discreet.mechanisms import Mechanism
 from discreet.numbers.balls import ball_of
 from discreet.questions import mode, quantiles, top_k
+from discreet.tables.engines import KEY_BITS
+from tests.tools.choices import let_choose
 from tests.tools.sampling.joint_law import joint_law
 from tests.tools.sampling.one_shot_law import one_shot_law
 
@@ -36,7 +38,11 @@ LONGEST = 3  # a longer lead is told as this one
 
 
 class Unexplained:
-    """In place of the secure bits: no draw may go past the routines below."""
+    """The runner's bits: a key that draws people into groups, and no draw that goes past the routines."""
+
+    def integer(self, size: int) -> int:
+        assert size == KEY_BITS
+        return 20_261_101
 
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(f"bits were drawn ({name}) outside the routines that are followed")
@@ -50,12 +56,6 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
     def selected(mechanism: Mechanism, scores: Any) -> int:
         return int(paths[-1](mechanism.ball_probabilities(scores)))
 
-    def each_selected(
-        mechanism: Mechanism, values: Any, *, offsets: Any = None, **moved: Any
-    ) -> Any:
-        rows = list(values) if offsets is None else np.split(values, offsets[1:-1])
-        return np.array([selected(mechanism, Scores(row, **moved)) for row in rows])
-
     def counted(true: int, epsilon: Fraction, **_: Any) -> int:
         """Discrete Laplace noise; what lies beyond a public range is told as its end."""
         ratio = (-ball_of(epsilon)).exp()
@@ -63,10 +63,14 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
             value: (1 - ratio) / (1 + ratio) * ratio ** abs(value - true)
             for value in range(LOWEST + 1, HIGHEST)
         }
-        ends = {
-            LOWEST: ratio ** (true - LOWEST) / (1 + ratio),
-            HIGHEST: ratio ** (HIGHEST - true) / (1 + ratio),
-        }
+
+        def farther(distance: int) -> Any:
+            """The probability that the noise is at least so large."""
+            if distance < 1:
+                return 1 - ratio ** (1 - distance) / (1 + ratio)
+            return ratio**distance / (1 + ratio)
+
+        ends = {LOWEST: farther(true - LOWEST), HIGHEST: farther(HIGHEST - true)}
         return int(paths[-1](inner | ends))
 
     def halved(counts: Any, _bits: Any) -> Any:
@@ -106,20 +110,18 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         place, lead = paths[-1](law)
         return place, lead
 
-    monkeypatch.setattr(Mechanism, "select_index", selected)
-    monkeypatch.setattr(Mechanism, "select_each", each_selected)
-    rooms = {
-        name: importlib.import_module(f"discreet.questions.{name}")
-        for name in ("context", "quantiles", "top_k", "scoring")
-    }
-    monkeypatch.setattr(rooms["context"], "noisy_count", counted)
-    monkeypatch.setattr(rooms["top_k"], "noisy_first", in_order)
-    monkeypatch.setattr(rooms["top_k"], "joint_first", all_at_once)
-    monkeypatch.setattr(rooms["scoring"], "noisy_first_and_gap", with_its_lead)
-    monkeypatch.setattr(rooms["quantiles"], "halved", halved)
-    monkeypatch.setattr(rooms["quantiles"], "FINEST", 1)
-    for name in ("quantiles", "top_k", "scoring"):
-        monkeypatch.setattr(rooms[name], "SecureBits", Unexplained)
+    let_choose(monkeypatch, selected)
+    for place, stand_in in {
+        "of_rows.noisy_count": counted,
+        "top_k.noisy_first": in_order,
+        "top_k.joint_first": all_at_once,
+        "scoring.noisy_first_and_gap": with_its_lead,
+        "quantiles.halved": halved,
+        "quantiles.FINEST": 1,
+        "run.SecureBits": Unexplained,
+    }.items():
+        module, name = place.split(".")
+        monkeypatch.setattr(importlib.import_module(f"discreet.questions.{module}"), name, stand_in)
     return paths
 
 
@@ -150,7 +152,7 @@ def question(paths: list[Choose], ask: Callable[[Any], Any]) -> Any:
 
 
 def holds(law: Any, claim: Any, tables: Tables) -> Any:
-    verdict = audit(law, claim, inputs=tables, starts=0)
+    verdict = audit(law, claim, inputs=tables, effort="quick")
     assert verdict.worst is not None
     assert not any(isinstance(answer, Failure) for answer in verdict.worst.answers), verdict
     assert verdict.holds, str(verdict)
@@ -173,7 +175,7 @@ def test_mode(followed: list[Choose], neighbours: str) -> None:
     law = question(followed, ask)
     verdict = holds(law, PureDP(1), tables)
     assert verdict.measured > 0.9
-    assert not audit(law, PureDP("0.9"), inputs=tables, starts=0).holds
+    assert not audit(law, PureDP("0.9"), inputs=tables, effort="quick").holds
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
@@ -195,7 +197,7 @@ def test_mode_with_its_count(followed: list[Choose], neighbours: str) -> None:
     law = question(followed, ask)
     verdict = holds(law, PureDP(2), tables)
     assert verdict.measured > 1
-    assert not audit(law, PureDP("0.9"), inputs=tables, starts=0).holds
+    assert not audit(law, PureDP("0.9"), inputs=tables, effort="quick").holds
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
@@ -236,7 +238,7 @@ def test_top_k_at_once(followed: list[Choose], method: str, least: float, neighb
     law = question(followed, ask)
     verdict = holds(law, PureDP(1), tables)
     assert verdict.measured > least
-    assert not audit(law, PureDP(str(least)), inputs=tables, starts=0).holds
+    assert not audit(law, PureDP(str(least)), inputs=tables, effort="quick").holds
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
@@ -257,7 +259,7 @@ def test_mode_with_its_lead(followed: list[Choose], neighbours: str) -> None:
     law = question(followed, ask)
     verdict = holds(law, PureDP(1), tables)
     assert verdict.measured > 0.9
-    assert not audit(law, PureDP("0.9"), inputs=tables, starts=0).holds
+    assert not audit(law, PureDP("0.9"), inputs=tables, effort="quick").holds
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
@@ -297,7 +299,7 @@ def test_an_unknown_domain(followed: list[Choose], neighbours: str) -> None:
     tables = Tables([ONE, TWO, BOTH], rows=2, neighbours=neighbours)
     law = question(followed, ask)
     holds(law, ApproxDP(1, "0.2"), tables)
-    assert not audit(law, PureDP(1), inputs=tables, starts=0).holds
+    assert not audit(law, PureDP(1), inputs=tables, effort="quick").holds
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)

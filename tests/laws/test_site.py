@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from discreet.papers import VERDICTS, all_claims
+from tests.tools.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 FETCHED = {
@@ -53,7 +54,7 @@ def _built(out: Path, builder: str) -> Path:
         [*command, "-d", str(out / "doctrees"), str(ROOT / "docs"), str(out / builder)],
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]

@@ -10,12 +10,13 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.tools.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("DISCREET_CLUSTER_TESTS") != "1",
@@ -67,11 +68,9 @@ class Slow(ReportFirst):
         written.write_text(str(reports[0].to_pydict()))
         written.rename(Path(folder, name))
         if name == "0-0":
-            time.sleep(300)
+            time.sleep(10**6)
         # A copy that overtakes the first would end it before it has reported.
-        for _ in range(1000):
-            if name != "0-1" or Path(folder, "0-0").exists():
-                break
+        while name == "0-1" and not Path(folder, "0-0").exists():
             time.sleep(0.1)
         yield from reports
 
@@ -80,9 +79,8 @@ table = spark.range(0, 4000, 1, 4).selectExpr("id AS candidate", "id % 50 AS sco
 noise = KeyedNoise(bytes(range(64)))
 undisturbed = select_in_cluster(table, scale=Fraction(7), noise=noise, count=3)
 spark_selection.ReportFirst = Slow
-start = time.monotonic()
 disturbed = select_in_cluster(table, scale=Fraction(7), noise=noise, count=3)
-print(*undisturbed, *disturbed, time.monotonic() - start)
+print(*undisturbed, *disturbed)
 spark.stop()
 '''
 
@@ -91,6 +89,11 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture
@@ -136,12 +139,12 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, dict[str, str]]]:
                 program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
         )
-        time.sleep(5)
+        until(lambda: _listens(port), "the master of the cluster")
     yield master, environment
     for process in processes:
         process.terminate()
     for process in processes:
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
 
 
 def test_two_copies_report_the_same(cluster: tuple[str, dict[str, str]], tmp_path: Path) -> None:
@@ -153,12 +156,11 @@ def test_two_copies_report_the_same(cluster: tuple[str, dict[str, str]], tmp_pat
         env=environment,
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    *answers, seconds = done.stdout.split()
+    answers = done.stdout.split()  # the second copy's report was taken: the first waits for ever
     assert answers[:3] == answers[3:]
-    assert float(seconds) < 300  # the second copy's report was taken
     attempts = {path.name: path.read_text() for path in folder.iterdir()}
     assert attempts["0-1"] == attempts["0-0"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,16 @@ NO_MODULE = {
     "desk/test_page.py": "the page in a browser is desk/static, not Python",
     "explore/test_page_views.py": "the same, a second file so that two workers share it",
 }
+WAITS = {
+    "tools/waiting.py": "looks again every few milliseconds",
+    "tools/job_work.py": "works until it is ended",
+    "laws/test_speculation.py": "a copy of a task that never ends, and one that looks for a file",
+    "laws/test_tests.py": "plants one",
+    "desk/test_admission.py": "a lock that tells when it is met; a desk that is gone is asked again",
+    "explore/test_server.py": "nobody answers at another address, at once or in time",
+    "numbers/test_balls.py": "two threads that must not meet are given time to",
+}
+"""Who waits for a time, and why; everything else waits for an event, by ``tests.tools.waiting``."""
 FILES = sorted(TESTS.rglob("*.py"))
 TEST_FILES = [path for path in FILES if path.name.startswith("test_")]
 
@@ -46,6 +57,15 @@ def imported_test_modules(source: str) -> list[str]:
         for name, split in parts.items()
         if split[-1].startswith("test_") or split[-1] == "conftest"
     ]
+
+
+def waits_for_a_time(source: str) -> bool:
+    """Whether a test sleeps, or gives up after a number of seconds of its own."""
+    return bool(
+        re.search(
+            r"\bsleep\(|wait_for_timeout\(|\btimeout=(?!0[,)])[\d.]|\.(?:join|wait)\([\d.]", source
+        )
+    )
 
 
 def test_every_test_file_names_a_module_or_stands_among_the_laws() -> None:
@@ -89,6 +109,18 @@ def test_no_test_module_imports_another(path: Path) -> None:
 def test_an_import_of_a_test_module_would_be_seen(planted: str) -> None:
     assert imported_test_modules(planted)
     assert not imported_test_modules("from tests.tools.sampling import cases")
+
+
+def test_no_test_waits_for_a_time() -> None:
+    """A time that is enough on a quiet machine is too short on a busy one."""
+    waiting = {
+        path.relative_to(TESTS).as_posix()
+        for path in FILES
+        if waits_for_a_time(path.read_text(encoding="utf-8"))
+    }
+    assert waiting == set(WAITS)
+    for planted in ("time.sleep(0.1)", "page.wait_for_timeout(9)", "run(timeout=5)", "t.join(0.5)"):
+        assert waits_for_a_time(planted)
 
 
 def test_a_stray_file_would_be_seen() -> None:

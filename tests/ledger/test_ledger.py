@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
+import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from discreet import ZCDP, ApproxDP, BoundedRange, Exponential, PermuteAndFlip, PureDP, Scores
-from discreet.accounting import Event
+from discreet.accounting import Event, compose
+from discreet.accounting.accountants import ACCOUNTANTS, amount_of_data, exact_cost
 from discreet.errors import BudgetExceededError, LedgerError, NoBudgetError, ParameterError
+from discreet.guarantees import FlippedCoins, Guarantee, LaplaceDominated
 from discreet.ledger import Ledger
+from discreet.questions import table
 
 
 def test_ten_tenths_fit_a_cap_of_one_exactly(address: str) -> None:
@@ -158,6 +167,71 @@ def test_a_plan_uses_the_figures_of_a_spend(address: str) -> None:
         assert "do not fit" in str(ledger.plan("visits", BoundedRange("0.1"), count=10))
 
 
+_COSTS = st.fractions(min_value="1e-6", max_value=5, max_denominator=10**7)
+_DELTAS = st.fractions(min_value=0, max_value="1e-3", max_denominator=10**21)
+_GUARANTEES = st.one_of(
+    st.builds(PureDP, _COSTS),
+    st.builds(BoundedRange, _COSTS),
+    st.builds(LaplaceDominated, _COSTS),
+    st.builds(FlippedCoins, _COSTS),
+    st.builds(ZCDP, _COSTS),
+    st.builds(ApproxDP, _COSTS, _DELTAS),
+)
+
+
+_STEP = Fraction(1, 10**12)
+
+
+@pytest.fixture(scope="module")
+def every_accountant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+    """A ledger with a large budget for each accountant."""
+    with Ledger.open(tmp_path_factory.mktemp("accountants") / "budget.db") as ledger:
+        for name, accountant in ACCOUNTANTS.items():
+            figures = (10**5, "0.9") if accountant.counts_delta else (10**5,)
+            cap = accountant.measure(*figures)
+            ledger.create(name, cap, accountant=name, neighbours="replace")
+        yield ledger
+
+
+@given(_GUARANTEES, st.integers(1, 50), st.sampled_from(["add-remove", "replace"]))
+@settings(max_examples=40)
+def test_what_is_planned_is_what_is_paid(
+    every_accountant: Ledger, guarantee: Guarantee, count: int, neighbours: str
+) -> None:
+    """By every accountant, for releases that are charged together and for several spends."""
+    ledger, event = every_accountant, Event(guarantee, count=count, neighbours=neighbours)
+    for name in ACCOUNTANTS:
+        try:
+            plan = ledger.plan(name, event, count=2)
+        except ParameterError as refused:
+            with pytest.raises(ParameterError, match=re.escape(str(refused))):
+                ledger.spend(name, event)
+            continue
+        if not plan.fits:
+            continue
+        before = ledger.show(name).total
+        assert amount_of_data(ledger.spend(name, event).details["spent"]) == plan.each
+        ledger.spend(name, event)
+        assert ledger.show(name).total - before == plan.cost
+        # Never below what the releases cost together, and less than one step of the grid above it.
+        total = compose([event.under("replace")])
+        if name in ("epsilon", "rho"):
+            exact = (total.pure if name == "epsilon" else total.zcdp).exact
+            assert 0 <= exact_cost(plan.each.cost) - exact < _STEP
+
+
+def test_five_quantiles_fit_what_is_left(address: str) -> None:
+    """Three choices at a third of ε each are charged together: ε, and not three crumbs more."""
+    people = pl.DataFrame({"person": range(200), "age": [20 + i % 41 for i in range(200)]})
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+        assert ledger.plan("visits", PureDP(1)).fits
+        visits = table(people, user="person", ledger=ledger, dataset="visits")
+        answer = visits.quantiles("age", at=[0.1, 0.25, 0.5, 0.75, 0.9], bounds="0:120", epsilon=1)
+        assert len(answer.answer) == 5
+        assert ledger.show("visits").left == "ε = 0"
+
+
 def test_a_budget_is_made_once(address: str) -> None:
     with Ledger.open(address) as ledger:
         ledger.create("visits", PureDP(1))
@@ -188,6 +262,9 @@ def test_what_was_spent_is_there_when_opened_again(address: str) -> None:
         assert again.show("visits").left == "ε = 0.75"
         assert again.verify("visits", head=str(head)).holds
         assert isinstance(again.budgets()[0].as_data()["head"], str)
+        total = again.show("visits")
+        assert total.as_data()["proof"] == str(total.proof)
+        assert total.proof.pages == ("docs/proofs/ledger.md",)
 
 
 def test_errors_have_one_root() -> None:

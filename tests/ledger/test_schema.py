@@ -31,6 +31,10 @@ LEFT = {
     "old": "ε = 0",
 }
 """Written down when the ledger of version_2.sql was: what 0.1.0 printed then."""
+SECOND_HEADS = {
+    "visits": "visits:6:06db3ce15e750c9cec0c6b8b20dbfe28e6133a495665dab91647214f7f29357b",
+    "sales": "sales:2:d5569cb56da9389682b90223d23c64d2ffa50152374d31c615f33c2fee20f42c",
+}
 
 
 def _written(version: int, folder: Path) -> Path:
@@ -69,6 +73,26 @@ def test_a_ledger_of_the_first_release_opens_verifies_and_goes_on(tmp_path: Path
         for name, head in HEADS.items():
             assert ledger.verify(name, head=head).holds
         assert [e.state is None for e in ledger.history("trial")] == [True] * 4 + [False]
+
+
+def test_a_ledger_of_the_second_release_is_made_one_file_and_goes_on(tmp_path: Path) -> None:
+    path = _written(3, tmp_path)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=wal")
+    with Ledger.open(path, create=False) as ledger:
+        for name, head in SECOND_HEADS.items():
+            assert ledger.verify(name, head=head).holds
+        ((entry, answer),) = ledger.answers("visits")
+        assert (entry.sequence, answer) == (5, {"answer": "flu"})
+        assert ledger.show("visits").left == "ε = 1.5"
+        ledger.spend("visits/alice", PureDP("0.75"))
+        with pytest.raises(BudgetExceededError):
+            ledger.spend("visits/alice", PureDP("1e-12"))
+        ledger.spend("sales", ZCDP("0.1"))
+        for name, head in SECOND_HEADS.items():
+            assert ledger.verify(name, head=head).holds
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    assert path.read_bytes()[18:20] == b"\1\1", "it keeps no write-ahead log"
 
 
 def test_a_ledger_of_the_first_release_that_was_tampered_with_is_not_spent_from(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import resource
+import shutil
 import signal
 import sqlite3
-import stat
 import tempfile
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,10 @@ import pytest
 from sqlalchemy import create_engine, event, make_url, text
 
 from discreet import PureDP
-from discreet.errors import BudgetExceededError, LedgerError, MissingExtraError, ParameterError
-from discreet.ledger import Ledger, store
-from discreet.ledger.store import default_place, place_of
-from tests.tools.forking import forked
+from discreet.errors import LedgerError, MissingExtraError, ParameterError
+from discreet.ledger import Ledger, places, store
+from discreet.ledger.places import place_of
+from tests.tools.forking import Ended, forked
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def test_a_full_disk_refuses_and_loses_nothing(path: Path) -> None:
 
 
 def test_a_file_that_may_not_grow(path: Path) -> None:
-    """What a quota or a full file system does to the write-ahead log."""
+    """What a quota or a full file system does to the file and its journal."""
 
     def work() -> bytes:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -75,28 +77,72 @@ def test_a_file_that_may_not_grow(path: Path) -> None:
         assert ledger.show("visits").total.cost == done * 10**9
 
 
-def test_a_read_only_file() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "budget.db"
-        with Ledger.open(path) as ledger:
-            ledger.create("visits", PureDP(1))
-        path.chmod(0o444)
-        path.parent.chmod(0o555)
+def _as_somebody_else(path: Path, work: Callable[[], bytes], *, folder: int) -> Ended:
+    """Run ``work`` where nobody may write the file; ``folder`` is the mode of its folder."""
+    path.chmod(0o444)
+    path.parent.chmod(folder)
 
-        def work() -> None:
-            if os.geteuid() == 0:
-                os.setuid(65534)
-            with Ledger.open(path) as ledger:
-                ledger.spend("visits", PureDP("0.1"))
+    def dropped() -> bytes:
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        return work()
 
-        ended = forked(work)
+    try:
+        return forked(dropped)
+    finally:
         path.parent.chmod(0o755)
         path.chmod(0o600)
-        assert ended.said.decode() == (
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("folder", [0o555, 0o777])
+def test_a_read_only_file_is_shown_verified_and_never_spent_from(journal: str, folder: int) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made) / "budget.db"
+        with Ledger.open(path) as ledger:
+            ledger.create("visits", PureDP(1))
+            ledger.spend("visits", PureDP("0.25"))
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA journal_mode={journal}")
+        files = sorted(path.parent.iterdir())
+
+        def look() -> bytes:
+            with Ledger.open(path) as ledger:
+                (listed,) = ledger.budgets()
+                assert listed == ledger.show("visits")
+                assert ledger.verify("visits", head=ledger.head("visits")).holds
+                assert [entry.kind for entry in ledger.history("visits")] == ["create", "spend"]
+                assert ledger.plan("visits", PureDP("0.75")).fits
+                assert sorted(path.parent.iterdir()) == files, "a reader leaves nothing behind"
+                return listed.left.encode()
+
+        def spend() -> bytes:
+            with Ledger.open(path) as ledger:
+                return bytes(ledger.spend("visits", PureDP("0.1")).sequence)
+
+        assert _as_somebody_else(path, look, folder=folder) == (0, b"\xce\xb5 = 0.75")
+        assert _as_somebody_else(path, spend, folder=folder).said.decode() == (
             f"LedgerError: the ledger {path} is read-only; nothing was spent"
         )
         with Ledger.open(path) as ledger:
-            assert ledger.show("visits").left == "ε = 1"
+            assert ledger.show("visits").left == "ε = 0.75"
+
+
+def test_a_read_only_file_that_changes_while_it_is_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no lock can be made, a reader who met a writer says so and shows nothing."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=wal")
+    monkeypatch.setattr(places.Place, "is_writable", lambda _: False)
+    with Ledger.open(path) as ledger:
+        assert ledger.show("visits").left == "ε = 1"
+
+        def look(_: object) -> None:
+            os.utime(path, ns=(0, 0))
+
+        with pytest.raises(LedgerError, match="changed while it was read"):
+            ledger._store.read(look)
 
 
 def test_a_locked_file(path: Path) -> None:
@@ -244,65 +290,6 @@ def test_a_file_that_is_taken_away(path: Path, replaced: bool) -> None:
             ledger.spend("visits", PureDP("0.1"))
 
 
-def test_one_file_under_two_names_is_never_paid_from_twice(path: Path) -> None:
-    """Each name would have a write-ahead log of its own: four halves were paid under a cap of 1."""
-    other = path.with_name("other.db")
-    with Ledger.open(path) as first:
-        first.spend("visits", PureDP("0.5"))
-        other.hardlink_to(path)
-        with pytest.raises(LedgerError, match=r"has 2 names \(hard links\).*Nothing was spent"):
-            first.spend("visits", PureDP("0.5"))
-        for name in (other, path):
-            with pytest.raises(LedgerError, match="leave it one name"):
-                Ledger.open(name)
-        other.unlink()
-        first.spend("visits", PureDP("0.5"))
-        with pytest.raises(BudgetExceededError):
-            first.spend("visits", PureDP("0.5"))
-        assert first.verify("visits").holds
-
-
-def test_a_file_mounted_by_itself_is_another_name(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spaced = path.rename(tmp_path / "my budget.db")
-    mounts = tmp_path / "mountinfo"
-    monkeypatch.setattr(store, "_MOUNTS", mounts)
-    line = "36 35 98:0 /srv/b.db {} rw,noatime master:1 - ext4 /dev/root rw\n"
-    mounts.write_text(line.format(str(tmp_path)))
-    Ledger.open(spaced).close()
-    mounts.write_text(line.format(str(spaced).replace(" ", "\\040")))
-    with pytest.raises(LedgerError, match="mount the folder"):
-        Ledger.open(spaced)
-
-
-def test_a_link_that_only_points_to_the_file_is_the_same_name(path: Path) -> None:
-    """SQLite follows it before it looks for its log."""
-    pointing = path.with_name("pointing.db")
-    pointing.symlink_to(path)
-    with Ledger.open(path) as first, Ledger.open(pointing) as second:
-        first.spend("visits", PureDP("0.5"))
-        second.spend("visits", PureDP("0.5"))
-        for ledger in (first, second):
-            with pytest.raises(BudgetExceededError):
-                ledger.spend("visits", PureDP("0.5"))
-
-
-def test_only_the_owner_may_read(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        with Ledger.open(tmp_path / "new" / "budget.db") as ledger:
-            ledger.create("visits", PureDP(1))
-            modes = {
-                found.name: stat.S_IMODE(found.stat().st_mode)
-                for found in (tmp_path / "new").iterdir()
-            }
-    finally:
-        os.umask(before)
-    assert set(modes.values()) == {0o600}
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
-
-
 SECRET = "correct horse/battery"  # noqa: S105  # a password for the test
 
 
@@ -337,43 +324,32 @@ def test_passwords_are_never_shown(caplog: pytest.LogCaptureFixture, postgres_se
         assert "battery" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        f"postgresql:me:{SECRET}@host/x",
-        f"postgresql:/me:{SECRET}@host/x",
-        f"me:{SECRET}@host:5432/x",
-        f"host=db user=me password={SECRET}",
-        "sqlite:budget.db",
-    ],
-)
-def test_an_address_without_its_slashes_is_no_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ParameterError, match="without the ://") as refused:
-        Ledger.open(address)
-    assert "battery" not in str(refused.value)
-    assert not list(tmp_path.iterdir())
-    for path in ("a@b.db", "my budget.db", "c:budget.db"):
-        assert place_of(path).path.name == path
-
-
-def test_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.delenv("DISCREET_LEDGER", raising=False)
-    assert default_place().name == "ledger.db"
-    with Ledger.open() as ledger:
-        assert str(default_place()) in repr(ledger)
-    monkeypatch.setenv("DISCREET_LEDGER", str(tmp_path / "else.db"))
-    assert place_of(None).path == tmp_path / "else.db"
-    assert place_of(f"sqlite:///{tmp_path}/a.db").path == tmp_path / "a.db"
-    for wrong in ("", "sqlite://", "sqlite:///:memory:", "sqlite:///a.db?mode=ro", 7):
-        with pytest.raises(ParameterError):
-            place_of(wrong)
-
-
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"discreet\[ledger\]"):
         Ledger.open("postgresql://localhost/x")
+
+
+def test_a_log_of_another_program_is_never_spent_into(path: Path) -> None:
+    """Such a log is lost when the file is moved without it."""
+    with Ledger.open(path, wait=0.1) as ledger, closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode=wal")
+        other.execute("SELECT count(*) FROM discreet_entries").fetchone()
+        with pytest.raises(LedgerError, match=r"a write-ahead log, .* Nothing was spent"):
+            ledger.spend("visits", PureDP("0.1"))
+        with pytest.raises(LedgerError, match=r"has the ledger .* open .* Nothing was spent"):
+            Ledger.open(path, wait=0.1)
+    with Ledger.open(path) as ledger:
+        ledger.spend("visits", PureDP("0.1"))
+        assert ledger.show("visits").left == "ε = 0.9"
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_replaced_while_it_is_spent_from(path: Path, tmp_path: Path) -> None:
+    """The spend may be in the file that was taken away: it is not acknowledged."""
+    copy = tmp_path / "copy.db"
+    shutil.copy(path, copy)
+    with Ledger.open(path) as ledger:
+        event.listen(ledger._store._engine, "commit", lambda _: copy.replace(path))
+        with pytest.raises(LedgerError, match="at this moment: nothing was released"):
+            ledger.spend("visits", PureDP("0.1"))

@@ -23,11 +23,11 @@ VALUES = st.lists(st.integers(min_value=-40, max_value=40), min_size=1, max_size
 )
 def test_the_audit_reaches_the_claim_and_never_passes_it(epsilon: str, delta: str) -> None:
     mechanism = LargeGap(epsilon=epsilon, delta=delta)
-    verdict = audit(mechanism, ApproxDP(epsilon, delta), n=(2, 3), starts=2)
+    verdict = audit(mechanism, ApproxDP(epsilon, delta), n=(2, 3), effort="quick")
     assert verdict.status == "proved"
     assert verdict.measured == pytest.approx(float(delta), rel=1e-9)
     less = Fraction(delta) * Fraction(999, 1000)
-    assert audit(mechanism, ApproxDP(epsilon, less), n=2, starts=1).status == "refuted"
+    assert audit(mechanism, ApproxDP(epsilon, less), n=2, effort="quick").status == "refuted"
     assert audit(mechanism, PureDP(epsilon), n=2).measured == math.inf
 
 

@@ -1,50 +1,32 @@
-"""Every reported guarantee names a theorem that is stated, or says that it is proved on paper."""
+"""Every theorem stands on its page, and every guarantee says what it rests on."""
 
 from __future__ import annotations
 
-import importlib.util
+import pickle
 import re
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from discreet import ZCDP, ApproxDP, BoundedRange, PermuteAndFlip, PureDP, Scores
+from discreet.accounting import Event, compose
 from discreet.audit import audit
 from discreet.guarantees import FlippedCoins, LaplaceDominated, Proof
-from discreet.guarantees.conversions import STEPS
+from discreet.guarantees.claims import CLAIMS
 from discreet.lazy import LazyPermuteAndFlip
-from discreet.mechanisms import MECHANISMS, STREAMS
-from discreet.mechanisms.mechanism import facts_of
+from discreet.mechanisms import MECHANISMS, STREAMS, LargeGap
+from tests.tools.theorems import CHECK, PAGES, PICTURE, PROOFS, ROOT, THEOREMS
 
-ROOT = Path(__file__).parents[2]
-PROOFS = ROOT / "proofs"
-STATEMENTS = (PROOFS / "Statements.v").read_text(encoding="utf-8")
 PRIVATE = [name for name in MECHANISMS if MECHANISMS[name](epsilon=1).private]
+SCORES = Scores([3, 1], sensitivity=1)
 
 
-def _loaded(path: Path) -> ModuleType:
-    described = importlib.util.spec_from_file_location(path.stem, path)
-    assert described is not None
-    assert described.loader is not None
-    module = importlib.util.module_from_spec(described)
-    described.loader.exec_module(module)
-    return module
-
-
-CHECK = _loaded(PROOFS / "check.py")
-PICTURE = _loaded(ROOT / "docs" / "_extensions" / "proof_picture.py")
-THEOREMS = PICTURE.statements()
-
-
-def _read(page: str) -> str:
-    return (ROOT / page).read_text(encoding="utf-8")
+# ---- pages, statements, Coq's print ------------------------------------------------------------------------
 
 
 def test_every_theorem_is_cited_on_its_page() -> None:
     missing = {
-        name: page for name, page in THEOREMS.items() if not page or f"`{name}`" not in _read(page)
+        name: page for name, page in THEOREMS.items() if not page or f"`{name}`" not in PAGES[page]
     }
     assert not missing
 
@@ -62,131 +44,24 @@ def test_nothing_that_calls_itself_checked_is_unknown() -> None:
                 assert name in THEOREMS, f"{page.name}: {name}"
 
 
-def _known(proof: Proof) -> None:
-    for page in proof.pages:
-        assert (ROOT / page).is_file()
-    for theorem in proof.theorems:
-        assert theorem in THEOREMS, theorem
-        assert THEOREMS[theorem] in proof.pages or f"`{theorem}`" in "".join(
-            map(_read, proof.pages)
-        )
-    assert ("checked by Coq" in str(proof)) != ("proved on paper" in str(proof))
-
-
-def test_every_step_names_a_page_and_a_theorem_or_is_on_paper() -> None:
-    for proof in STEPS.values():
-        _known(proof)
-    kinds = ("PureDP", "BoundedRange", "LaplaceDominated", "FlippedCoins", "ZCDP", "ApproxDP")
-    assert {(kind, "people") for kind in kinds} <= set(STEPS)
-
-
-@pytest.mark.parametrize("name", PRIVATE)
-def test_every_guarantee_of_a_mechanism_says_what_it_rests_on(name: str) -> None:
-    mechanism = MECHANISMS[name](epsilon=1)
-    facts = facts_of(mechanism)
-    assert facts is not None
-    for measure in facts.theorems:
-        assert facts.theorems[measure], "no theorem: leave the measure out"
-        # A theorem may stand on another page of the mechanism than the one that is named first.
-        assert set(facts.theorems[measure]) <= set(THEOREMS)
-    scores = Scores([3, 1], sensitivity=1)
-    promise = mechanism.promise_at(scores.range_distance)
-    for reported in (
-        promise,
-        promise.for_people(3),
-        *(mechanism.guarantee(scores, measure) for measure in (PureDP, BoundedRange, ZCDP)),
-        mechanism.guarantee(scores, ApproxDP, delta="1e-6"),
-        mechanism.guarantee(scores, ApproxDP, delta="1e-6").for_people(2),
-    ):
-        assert reported.proof is not None or "inf" in repr(reported), repr(reported)
-
-
-def test_the_main_promises_are_checked_and_the_exact_rho_is_on_paper() -> None:
-    scores = Scores([3, 1], sensitivity=1)
-    for name in PRIVATE:
-        mechanism = MECHANISMS[name](epsilon=1)
-        if name == "large-gap":
-            own = mechanism.promise_at(scores.range_distance).proof
-            assert own is not None
-            assert own.checked
-        else:
-            for measure in (PureDP, BoundedRange, ApproxDP):
-                proof = mechanism.guarantee(scores, measure).proof
-                assert proof is not None
-                assert proof.checked, (name, measure)
-            on_paper = mechanism.guarantee(scores, ZCDP).proof
-            assert on_paper is not None
-            assert not on_paper.checked
-    lazy = LazyPermuteAndFlip(epsilon=1, bound=0, sensitivity=1).guarantee(PureDP).proof
-    assert lazy is not None
-    assert lazy.checked
-
-
-def test_one_step_on_paper_puts_the_whole_on_paper() -> None:
-    first = Proof("docs/proofs/exponential.md", "exponential_pure_dp")
-    assert first.then(Proof("docs/proofs/conversions.md", "pure_to_approx")).checked
-    assert not first.then(Proof("docs/proofs/concentrated.md")).checked
-    assert not Proof("docs/proofs/concentrated.md").then(first).checked
-
-
-def test_a_promise_that_nobody_proved_says_nothing() -> None:
-    assert PureDP(1).proof is None
-    assert PureDP(1).to(ZCDP).proof is None
-    assert FlippedCoins(1).for_people(2).proof is None
-
-    class Other(PermuteAndFlip):
-        __slots__ = ()
-
-    assert Other(epsilon=1).guarantee(Scores([1, 0], sensitivity=1)).proof is None
-
-
-def test_an_audit_shows_which_of_the_two_it_is() -> None:
-    checked = audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2, starts=1)
-    assert (
-        checked.proof == "docs/proofs/permute-and-flip.md: permute_and_flip_pure_dp, checked by Coq"
-    )
-    assert "checked by Coq" in str(checked)
-    paper = audit(PermuteAndFlip(epsilon=1), ZCDP(1), n=2, starts=1)
-    assert "proved on paper" in str(paper)
-    dominated = audit(PermuteAndFlip(epsilon=1), LaplaceDominated(1), n=2, starts=1)
-    assert "permute_and_flip_dominated" in str(dominated)
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        "Theorem gap : 1 = 2. Proof. Admitted.",
-        "Lemma gap : 1 = 2. Proof. admit. Qed.",
-        "Axiom more : forall x : R, 0 <= x.",
-        "Parameter more : R.",
-        "Hypothesis free : 0 < 1.",
-        "Variables (x y : R).",
-        "Context (x : R).",
-        "#[local] Hypothesis free : 0 < 1.",
-        "Unset Guard Checking.",
-        "Section A. End A.\nVariable x : R.",
-        "Section A.\nEnd A.\n  Hypotheses (h : 0 < 1).",
-    ],
-)
-def test_a_gap_in_a_source_is_caught(planted: str) -> None:
-    assert list(CHECK.faults("Planted.v", planted))
-
-
-def test_what_is_meant_passes() -> None:
-    fine = "(* Axiom, Admitted (* nested *) *)\nSection A.\nVariable x : R.\nHypothesis h : 0 < x.\nEnd A.\n"
-    assert not list(CHECK.faults("Fine.v", fine))
-    for name in CHECK.sources():
-        assert not list(CHECK.faults(name, (PROOFS / name).read_text(encoding="utf-8")))
-
-
 def test_an_extra_axiom_is_caught() -> None:
     printed = "Axioms:\n" + "".join(f"{name} : True\n" for name in sorted(CHECK.AXIOMS))
     assert CHECK.axioms_in(printed) == CHECK.AXIOMS
     assert CHECK.axioms_in(printed + "Statements.more : False\n  : Prop\n") != CHECK.AXIOMS
+    for unsafe in (
+        "x is assumed to be guarded.\n",
+        "Constants/Inductives relying on type-in-type:\n",
+    ):
+        with pytest.raises(SystemExit):
+            CHECK.axioms_in(unsafe + printed)
 
 
 def test_the_picture_is_that_of_the_theorems() -> None:
     assert PICTURE.PICTURE.read_text(encoding="utf-8") == PICTURE.picture(), "make pages"
+
+
+def test_the_page_lists_what_the_code_claims() -> None:
+    assert PICTURE.PAGE.read_text(encoding="utf-8") == PICTURE.page(), "make pages"
 
 
 def test_the_arrows_are_what_the_proofs_use() -> None:
@@ -199,16 +74,156 @@ def test_the_arrows_are_what_the_proofs_use() -> None:
         ("counts_replace", "mode_pure_dp"),
         ("exponential_bounded_range", "exponential_pure_dp"),
     ):
-        assert arrow in found
+        assert arrow in found, arrow
         assert arrow[::-1] not in found
     # It follows from the first two, so it is not drawn.
     assert ("permute_and_flip_pure_dp", "permute_and_flip_approx_dp") not in found
 
 
-@pytest.mark.parametrize("name", STREAMS)
-@pytest.mark.parametrize("measure", [PureDP, BoundedRange, ZCDP])
-def test_a_stream_says_what_its_guarantee_rests_on(name: str, measure: Any) -> None:
-    proof = STREAMS[name](epsilon=1, threshold=0, sensitivity=1).guarantee(measure).proof
+# ---- what a guarantee says ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_every_guarantee_of_a_mechanism_says_what_it_rests_on(name: str) -> None:
+    mechanism = MECHANISMS[name](epsilon=1)
+    promise = mechanism.promise_at(SCORES.range_distance)
+    for reported in (
+        promise,
+        promise.for_people(3),
+        *(mechanism.guarantee(SCORES, measure) for measure in (PureDP, BoundedRange, ZCDP)),
+        mechanism.guarantee(SCORES, ApproxDP, delta="1e-6"),
+        mechanism.guarantee(SCORES, ApproxDP, delta="1e-6").for_people(2),
+    ):
+        # A promise of nothing rests on nothing.
+        assert (reported.proof is None) == ("inf" in repr(reported)), repr(reported)
+        if reported.proof is not None:
+            assert "no person moves two scores" in str(reported.proof)
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_one_theorem_covers_each_main_promise_and_the_exact_rho_is_on_paper(name: str) -> None:
+    mechanism = MECHANISMS[name](epsilon=1)
+    own = mechanism.promise_at(SCORES.range_distance).proof
+    assert own is not None
+    assert own.checked
+    if name != "large-gap":
+        for measure in (PureDP, BoundedRange, ApproxDP):
+            proof = mechanism.guarantee(
+                SCORES, measure, "1e-6" if measure is ApproxDP else None
+            ).proof
+            assert proof is not None
+            assert proof.checked, (name, measure)
+        on_paper = mechanism.guarantee(SCORES, ZCDP).proof
+        assert on_paper is not None
+        assert "docs/proofs/concentrated.md" in on_paper.pages
+        assert not on_paper.theorems
+
+
+def test_a_large_gap_at_another_delta_is_not_what_its_theorem_is_about() -> None:
+    mechanism = LargeGap(epsilon=1, delta="1e-6")
+    own = mechanism.guarantee(SCORES, ApproxDP, delta="1e-6").proof
+    other = mechanism.guarantee(SCORES, ApproxDP, delta="1e-3").proof
+    assert own is not None
+    assert other is not None
+    assert own.theorems == ("large_gap_approx_dp",)
+    assert other.theorems == ("large_gap_approx_dp", "approx_to_approx")
+    assert not other.checked
+    assert str(other).startswith("docs/proofs/large-gap.md, docs/proofs/conversions.md: ")
+    assert "each checked by Coq, put together on paper" in str(other)
+    # Where no score moves, ε is zero, and the theorem asks for more.
+    still = LargeGap(scale=1).promise_at(SCORES.range_distance * 0).proof
+    assert still is not None
+    assert not still.theorems
+
+
+def test_lazy_evaluation_is_put_together() -> None:
+    proof = LazyPermuteAndFlip(epsilon=1, bound=0, sensitivity=1).guarantee(PureDP).proof
     assert proof is not None
-    _known(proof)
-    assert proof.checked == (measure is not ZCDP)
+    assert proof.theorems == ("permute_and_flip_pure_dp", "lazy_coins", "lazy_range_distance")
+
+
+def test_one_step_on_paper_puts_the_whole_on_paper() -> None:
+    first = CLAIMS["exponential", "PureDP"]
+    both = first.then(CLAIMS["PureDP", "ApproxDP"])
+    assert both.theorems == ("exponential_pure_dp", "pure_to_approx")
+    assert not both.checked
+    assert not first.then(CLAIMS["PureDP", "ZCDP"]).theorems
+    assert not CLAIMS["PureDP", "ZCDP"].then(first).theorems
+
+
+def test_for_one_person_nothing_more_is_needed() -> None:
+    for name in PRIVATE:
+        promise = MECHANISMS[name](epsilon=1).promise_at(SCORES.range_distance)
+        for stated in (promise, promise.to(ApproxDP, delta="1e-3"), promise.to(ZCDP)):
+            assert stated.for_people(1).proof == stated.proof
+            if stated.proof is not None:
+                assert stated.for_people(2).proof != stated.proof
+
+
+def test_a_promise_that_nobody_proved_says_nothing() -> None:
+    assert PureDP(1).proof is None
+    assert PureDP(1).to(ZCDP).proof is None
+    assert FlippedCoins(1).for_people(2).proof is None
+
+    class Other(PermuteAndFlip):
+        __slots__ = ()
+
+    assert Other(epsilon=1).guarantee(SCORES).proof is None
+    assert PermuteAndFlip(scale=0).guarantee(SCORES).proof is None
+    assert PermuteAndFlip(epsilon=1).guarantee(SCORES, ApproxDP, delta=1).proof is None
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_pickled_guarantee_keeps_its_proof(name: str) -> None:
+    promise = MECHANISMS[name](epsilon=1).promise_at(SCORES.range_distance)
+    again = pickle.loads(pickle.dumps(promise))  # noqa: S301 - our own bytes
+    assert again == promise
+    assert again.proof == promise.proof
+    assert again.to(ApproxDP, delta="1e-3").proof == promise.to(ApproxDP, delta="1e-3").proof
+
+
+def test_a_sum_rests_on_its_parts_and_on_composition() -> None:
+    proved = PermuteAndFlip(epsilon=1).guarantee(SCORES)
+    total = compose([proved, Event((PermuteAndFlip(epsilon=1)).promise_at(SCORES.range_distance))])
+    assert total.pure.proof is not None
+    assert total.pure.proof.theorems == ("permute_and_flip_pure_dp", "adaptive_pure_composition")
+    assert total.best.proof == total.pure.proof
+    assert total.zcdp.proof is not None
+    assert not total.zcdp.proof.theorems
+    assert "docs/proofs/composition.md" in total.zcdp.proof.pages
+    # Equal figures with and without a proof are not alike.
+    mixed = compose([proved, PureDP(1)]).pure.proof
+    assert mixed is not None
+    assert "each guarantee that is added up holds" in mixed.assumes
+    claimed = compose([PureDP("0.1"), PureDP("0.2")], delta="1e-6")
+    assert claimed.pure.proof == CLAIMS["PureDP", "sum"].assuming(
+        "each guarantee that is added up holds"
+    )
+    assert compose([proved]).pure.proof == proved.proof
+    listed = compose([Event(proved, count=100)], False, delta="1e-6").approx.proof
+    assert listed is not None
+    assert not listed.theorems
+
+
+def test_an_audit_shows_which_of_the_two_it_is() -> None:
+    checked = audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2, effort="quick")
+    assert checked.proof is not None
+    said = "docs/proofs/permute-and-flip.md: permute_and_flip_pure_dp, checked by Coq; assumes that"
+    assert checked.proof.startswith(said)
+    assert checked.proof in str(checked)
+    assert checked.as_dict()["proof"] == checked.proof
+    paper = audit(PermuteAndFlip(epsilon=1), ZCDP(1), n=2, effort="quick")
+    assert "proved on paper; assumes that" in str(paper)
+    dominated = audit(PermuteAndFlip(epsilon=1), LaplaceDominated(1), n=2, effort="quick")
+    assert "permute_and_flip_flipped_coins" in str(dominated)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize("measure", [PureDP, BoundedRange, ApproxDP, ZCDP])
+def test_a_stream_says_what_its_guarantee_rests_on(name: str, measure: Any) -> None:
+    rule = STREAMS[name](epsilon=1, threshold=0, sensitivity=1)
+    proof: Proof | None = rule.guarantee(measure, "1e-6" if measure is ApproxDP else None).proof
+    assert proof is not None
+    assert bool(proof.theorems) == (measure is not ZCDP)
+    assert proof.checked == (measure is PureDP)
+    assert any("no person moves a value" in assumed for assumed in proof.assumes)

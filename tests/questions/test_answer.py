@@ -13,7 +13,9 @@ import pytest
 from discreet import ApproxDP, PureDP
 from discreet.accounting import Event
 from discreet.errors import ParameterError
+from discreet.mechanisms.above_threshold import CrossingRule
 from discreet.questions import NeverMatchesWarning, median, mode, quantiles, select_by, top_k
+from discreet.questions.answer import TableRelease, about_threshold
 from discreet.questions.scoring import within
 from discreet.tables import Grid, Rows, open_table
 from discreet.tables.counts import people_with_any
@@ -76,6 +78,27 @@ def test_a_noisy_number_of_people(ask: Any, options: dict[str, Any], grouped: bo
     assert release.as_data()["people_within"] == 3
 
 
+def test_one_is_a_person() -> None:
+    def said(number: int, assigned: bool | None = None) -> str:
+        terms: dict[str, Any] = {
+            "guarantee": PureDP(1),
+            "mechanism": "m",
+            "neighbours": "add-remove",
+        }
+        numbers: dict[str, Any] = {"count": number, "people": number, "assigned": assigned}
+        release = TableRelease(
+            answer="a", count_within=3, people_within=3, **numbers, **terms, rules=()
+        )
+        return str(release)
+
+    for number, words in ((1, "1 person"), (2, "2 people"), (0, "0 people"), (-1, "-1 people")):
+        assert f"a: {words}, give" in said(number)
+        assert f"{words} counted, give" in said(number)
+    assert "a: 1 assigned person, give" in said(1, assigned=True)
+    threshold = about_threshold(CrossingRule(1, threshold=1, sensitivity=1, crossings=1), 3)
+    assert "whether they reach 1 person, with noise" in threshold[0]
+
+
 def test_where_nothing_matches_the_answer_is_called_noise() -> None:
     for ask, options in (
         (mode, {**CODES, "candidates": ["A", "B"]}),
@@ -107,7 +130,7 @@ def test_people_shares_refused() -> None:
 
 def test_people_with_any_is_a_count_of_people() -> None:
     table = open_table(VISITS, needed=["person", "code", "age", "city"])
-    rows = Rows(user="person", by="city", groups=("north", "nowhere"))
+    rows = Rows(user="person", by="city", groups=("north", "nowhere"), key=7)
     assert people_with_any(table, rows, column="code", keys=["a", "b"]).tolist() == [[150], [0]]
     alone = Rows()
     assert people_with_any(table, alone, column="code", keys=["b"]).tolist() == [[300]]
@@ -120,11 +143,12 @@ def test_every_question_says_its_rules() -> None:
     for ask, options in QUESTIONS:
         given = {name: value for name, value in options.items() if value is not None}
         release = ask(VISITS, epsilon=1, where="age >= 0", **given)
-        assert (
-            release.rules[0]
-            == "The column person tells people apart; rows without it are left out."
-        )
-        assert release.rules[1].startswith("Only rows with age >= 0 count")
+        rules = list(release.rules)
+        if ask in (median, quantiles):
+            first = rules.pop(0)
+            assert first.startswith("A person with several values counts with their mean")
+        assert rules[0] == "The column person tells people apart; rows without it are left out."
+        assert rules[1].startswith("Only rows with age >= 0 count")
         assert len(release.rules) > 2
         assert all(f"- {rule}" in str(release) for rule in release.rules)
         assert release.as_data()["rules"] == list(release.rules)
@@ -161,4 +185,7 @@ def test_what_declared_types_rule_out_is_said_before_and_with_the_answer() -> No
         mode(frame, by="small", groups=[1, 500, 501], epsilon=1, **CODES)
     mixed = pd.DataFrame({"u": [1, 2], "v": pd.Series([1, "1"], dtype=object)})
     release = mode(mixed, column="v", candidates=["1", "2"], user="u", epsilon=1)
-    assert "In v, declared object, texts count and everything else is left out." in release.rules
+    assert (
+        "In v, which declares no type, texts count and everything else is left out."
+        in release.rules
+    )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -115,12 +116,13 @@ def test_the_ledger_is_told_before_a_row_is_read(tmp_path: Path) -> None:
             {"groups": "2026-W05:2026-W01"},
             {"crossings": 0},
             {"mechanism": "exponential"},
-            {"by": "week"},
             {"epsilon": 0},
         ]
         for wrong in wrongs:
             with pytest.raises(ParameterError):
                 visits.first_above("week", **{**given, "epsilon": 1, **wrong})
+        with pytest.raises(TypeError, match="by"):
+            visits.first_above("week", **given, by="week")  # type: ignore[call-arg]
         assert visits.left == "ε = 1"
 
 
@@ -138,3 +140,9 @@ def test_more_crossings_than_groups_would_waste_the_budget() -> None:
         first_above(pl.DataFrame(COLUMNS), "week", **TERMS, crossings=5)
     with pytest.raises(ParameterError, match="groups"):
         first_above(pl.DataFrame(COLUMNS), "week", **TERMS | {"groups": "nowhere.txt"})
+
+
+def test_a_frame_may_have_a_column_called_by() -> None:
+    frame = pd.DataFrame({"person": range(600), "week": ["1"] * 600, "by": [None] * 600})
+    asked: dict[str, Any] = {"groups": ["1", "2"], "above": 300, "epsilon": 5, "user": "person"}
+    assert first_above(frame, "week", **asked).answer == "1"

@@ -15,8 +15,7 @@ from click.testing import CliRunner
 
 from discreet.cli import app
 from discreet.mechanisms import Mechanism
-from discreet.questions import median, mode, quantiles, top_k
-from discreet.questions.context import WATCH
+from discreet.questions import Mode, median, mode, quantiles, table, top_k
 
 CLINICS = ["north", "south", "west"]
 CODES = ["flu", "cold", "asthma"]
@@ -106,18 +105,18 @@ def test_thousands_of_groups_are_one_call(monkeypatch: pytest.MonkeyPatch) -> No
         {"patient": range(30_000), "group": groups * 10, "code": right * 10, "age": [40] * 30_000}
     )
     asked: dict[str, Any] = {"user": "patient", "by": "group", "groups": groups, "epsilon": 30}
-    calls = []
-    right_way = Mechanism.select_each
+    calls: list[int] = []
+    choose_each = Mechanism._choose_each
 
-    def counted(self: Mechanism, values: Any, **given: Any) -> Any:
-        calls.append(len(values))
-        return right_way(self, values, **given)
+    def counted(self: Mechanism, rows: Any, bits: Any) -> Any:
+        calls.append(len(rows))
+        return choose_each(self, rows, bits)
 
     def refused(*_: object) -> int:
         raise AssertionError("one group after another")
 
-    monkeypatch.setattr(Mechanism, "select_each", counted)
-    monkeypatch.setattr(Mechanism, "select_index", refused)
+    monkeypatch.setattr(Mechanism, "_choose_each", counted)
+    monkeypatch.setattr(Mechanism, "_choose", refused)
     # A wrong answer has probability below 4·e^−300 in each group.
     assert list(mode(visits, "code", candidates=codes, **asked).answer.values()) == right
     middle = median(visits, "age", bounds="0:80", **asked).answer
@@ -132,19 +131,11 @@ def test_thousands_of_groups_are_one_call(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_somebody_may_watch_the_groups_go_by() -> None:
-    seen = []
-
-    def watched(groups: Any, number: int) -> Any:
-        for group in groups:
-            seen.append(number)
-            yield group
-
-    token = WATCH.set(watched)
-    try:
-        mode(pl.DataFrame(_columns()), "diagnosis", candidates=CODES, **GROUPED)
-    finally:
-        WATCH.reset(token)
-    assert seen == [3, 3, 3]
+    seen: list[tuple[str, int, int]] = []
+    asked = {name: each for name, each in GROUPED.items() if name != "user"}
+    visits = table(pl.DataFrame(_columns()), user="patient", ledger=None)
+    visits.ask(Mode("diagnosis", candidates=CODES, **asked), watch=lambda *told: seen.append(told))
+    assert seen == [("reading", 0, 1), *(("choosing", done, 3) for done in (1, 2, 3))]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -157,7 +148,7 @@ def test_the_command_line_writes_a_frame(suffix: str, tmp_path: Path) -> None:
     ]  # fmt: skip
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    assert "north: flu" in result.output
+    assert result.stdout.splitlines()[0] == "north\tflu"
     if suffix == "csv":
         with open(out, newline="", encoding="utf-8") as file:
             rows = [tuple(row) for row in csv.reader(file)]
@@ -172,7 +163,7 @@ def test_an_answer_that_cannot_be_written_is_printed(
     def full(*_: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("discreet.questions.frames.write_frame", full)
+    monkeypatch.setattr("discreet.cli.ask.write_frame", full)
     arguments = [
         "mode", _as("file", tmp_path), "--no-ledger", "--column", "diagnosis", "--user", "patient",
         "--candidates", ",".join(CODES), "--epsilon", "1", "--out", str(tmp_path / "a.parquet"),

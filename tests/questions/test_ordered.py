@@ -26,6 +26,7 @@ from discreet.questions.scoring import quantile_scores
 from discreet.tables import Grid, Rows, TextFile, open_table
 from discreet.tables.counts import people_per_grid_point, people_per_interval
 from discreet.tables.growing_grid import GrowingGrid
+from discreet.testing import scripted
 from tests.tools.engines import TableMaker
 
 START = dt.datetime(2023, 1, 1)
@@ -255,7 +256,6 @@ def test_odd_values_get_an_answer(values: list[float | None]) -> None:
         ("profit", {"bounds": (0, 9), "unit": 2}, "unit"),
         ("profit", {"unit": 0}, "unit=0"),
         ("profit", {"largest": "0.5"}, "largest"),
-        ("profit", {"per_person": "mean"}, "per_person"),
         ("began", {"largest": 5}, "largest"),
         ("began", {"step": "1s"}, "step"),
     ],
@@ -316,7 +316,8 @@ def test_a_growing_grid_and_several_quantiles() -> None:
     people = np.zeros(len(grid), dtype=np.int64)
     people[grid.zero + 5 : grid.zero + 1005] = 3
     levels = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
-    found = recursive(people, levels, PermuteAndFlip(epsilon=2), neighbours="add-remove")
+    chooser, bits = PermuteAndFlip(epsilon=2), scripted("a growing grid")
+    found = recursive(people, levels, chooser, neighbours="add-remove", bits=bits)
     assert found == sorted(found)
     assert all(
         abs(place - grid.zero - 5 - 1000 * level) < 60

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,9 +14,9 @@ import discreet
 from discreet import PureDP, questions
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
-from discreet.questions import Grid, PrivateTable, Terms
-from discreet.questions.context import Context, SelectionTerms, TableTerms
-from discreet.questions.spending import Asker
+from discreet.questions import Grid, PrivateTable
+from discreet.questions.setting import Setting
+from discreet.tuning import Fixed, choose_run
 
 VISITS = pl.DataFrame(
     {"person": range(300), "code": ["a"] * 270 + ["b"] * 30, "age": [i % 90 for i in range(300)]}
@@ -43,14 +44,15 @@ def question_names() -> set[str]:
         name
         for name in questions.__all__
         if inspect.isfunction(made := getattr(questions, name))
-        and inspect.signature(made).return_annotation == "TableRelease"
+        and inspect.signature(made).return_annotation in ("TableRelease", questions.TableRelease)
     } - {"select_from_file"}
 
 
 def test_every_question_is_a_method() -> None:
     assert question_names() == set(ASKED)
     for name in ASKED:
-        assert getattr(PrivateTable, name) is getattr(questions, name)
+        method = getattr(PrivateTable, name)
+        assert (method.__name__, method.__qualname__) == (name, f"PrivateTable.{name}")
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -75,18 +77,6 @@ def test_a_method_is_counted_like_the_function(name: str, tmp_path: Path) -> Non
         assert visits.left == ledger.show("function").left == "ε = 1"
 
 
-def test_nobody_counts_only_if_that_is_said() -> None:
-    with pytest.raises(TypeError, match="ledger"):
-        discreet.table(VISITS, user="person")  # type: ignore[call-arg]
-    table = discreet.table(VISITS, user="person", ledger=None)
-    assert table.left is None
-    assert "No ledger counts this release" in str(
-        table.mode("code", candidates=["a", "b"], epsilon=1)
-    )
-    with pytest.raises(ParameterError, match="go together"):
-        discreet.table(VISITS, user="person", ledger=None, dataset="visits")
-
-
 def test_what_was_said_of_the_table_is_not_taken_back(tmp_path: Path) -> None:
     address = tmp_path / "budget.db"
     with Ledger.open(address) as ledger:
@@ -104,7 +94,7 @@ def test_what_was_said_of_the_table_is_not_taken_back(tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match=f"{name}= is said once"):
             table.mode("code", candidates=CODES, epsilon=1, **{name: value})
     with pytest.raises(ParameterError, match="ledger= is said once"):
-        table.select_by(**ASKED["select_by"], epsilon=1, ledger=None)
+        table.select_by(**ASKED["select_by"], epsilon=1, ledger=None)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="rounds"):
         table.mode("code", candidates=CODES, epsilon=1, rounds=3)  # type: ignore[call-arg]
     assert table.left == "ε = 3"
@@ -145,7 +135,7 @@ def test_a_table_shows_its_columns_and_no_rows(tmp_path: Path) -> None:
     for shown in (repr(table), str(table), table._repr_html_()):
         assert "code (text)" in shown
         assert "told apart by person" in shown
-        assert "nobody" in shown
+        assert "no ledger" in shown
         assert not any(word in shown for word in ("Zoë", "7771", "5171"))
     assert table.columns == {"person": "integer", "code": "text"}
     lines = tmp_path / "visits.jsonl"
@@ -160,8 +150,8 @@ def test_wrong_terms_are_refused_when_the_table_is_made(tmp_path: Path) -> None:
         ({"user": "nobody"}, "'nobody'"),
         ({"user": "person", "where": "height > 3"}, "height"),
         ({"user": "person", "neighbours": "twins"}, "twins"),
-        ({"user": "person", "groups": ["a"]}, "go with by="),
-        ({"user": "person", "people_share": 1, "with_people": True}, "people_share=1"),
+        ({"user": "person", "people": 0}, "people=0"),
+        ({"user": "person", "time_limit": 0}, "time_limit=0"),
     ]
     for terms, words in wrong:
         with pytest.raises(ParameterError, match=words):
@@ -171,7 +161,38 @@ def test_wrong_terms_are_refused_when_the_table_is_made(tmp_path: Path) -> None:
 
 
 def test_every_term_is_declared_once_and_explained() -> None:
-    fields = set(inspect.signature(Context).parameters) - {"data"}
-    assert fields == set(get_type_hints(Terms)) == {*get_type_hints(TableTerms), "ledger"}
-    assert set(get_type_hints(SelectionTerms)) == set(inspect.signature(Asker).parameters)
-    assert all(f"{name}: " in (Terms.__doc__ or "") for name in fields)
+    """What ``table()`` takes is what a table has, and the words of both are there."""
+    taken = inspect.signature(discreet.table).parameters
+    fields = {each.name for each in dataclasses.fields(PrivateTable)}
+    assert set(taken) == fields - {"accountant"}
+    assert {each.name for each in dataclasses.fields(Setting)} == fields - {"ledger", "dataset"}
+    assert all(f"    {name}: " in (inspect.getdoc(discreet.table) or "") for name in taken)
+
+
+def test_what_a_table_may_be_is_said_as_it_is() -> None:
+    """The words in the reference promise no kind of data that is then refused."""
+    assert "mapping" not in str(discreet.table.__doc__) + str(PrivateTable.__doc__) + str(
+        Setting.__doc__
+    )
+    with pytest.raises(ParameterError, match="data of type dict is not allowed: give a path"):
+        discreet.table({"code": ["a", "b"]}, one_row_per_user=True, ledger=None)
+
+
+def test_without_a_ledger_everything_answers_and_says_so() -> None:
+    """One rule, with a table in hand and without one."""
+    held = discreet.table(VISITS, user="person")
+    assert held.left is None
+    with pytest.raises(ParameterError, match="go together"):
+        discreet.table(VISITS, user="person", dataset="visits")
+    assert "counted by: no ledger" in repr(held)
+    asked: dict[str, Any] = {"column": "code", "candidates": CODES}
+    runs = choose_run(lambda _: (0, None), [1], cost=PureDP(1), runs=Fixed(1))
+    for release in (
+        held.mode(epsilon=1, **asked),
+        questions.mode(VISITS, epsilon=1, user="person", **asked),
+        runs,
+    ):
+        assert release.entry is None
+        assert "No ledger counted this release." in str(release)
+    watch = discreet.AboveThreshold(1, threshold=5, sensitivity=1)
+    assert watch.entry is None

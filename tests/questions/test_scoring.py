@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from fractions import Fraction
 
-import polars as pl
+import numpy as np
+import pytest
 
-from discreet.questions import median, mode, quantiles, top_k
+from discreet import Exponential, PureDP
+from discreet.guarantees.claims import CLAIMS
+from discreet.mechanisms import LargeGap
+from discreet.numbers.noise_scales import NoiseScales
+from discreet.questions.bound import first_within
+from discreet.questions.scoring import (
+    count_sensitivity,
+    quantile_sensitivity,
+    quantile_values,
+    resting,
+)
+from discreet.sampling import SecureBits
+from discreet.tables.counts import MOST_COUNTED
 
 
-def test_an_answer_names_the_theorems_from_its_table_to_its_cost() -> None:
-    table = pl.DataFrame({"who": range(30), "code": ["a", "b", "b"] * 10, "age": range(30)})
-    asked: dict[str, Any] = {"epsilon": 1, "user": "who"}
-    codes: dict[str, Any] = {"column": "code", "candidates": ["a", "b"], **asked}
-    ages: dict[str, Any] = {"column": "age", "bounds": (0, 30), **asked}
-    for release, theorem in (
-        (mode(table, **codes), "counts_add_remove"),
-        (mode(table, **codes, neighbours="replace"), "counts_replace"),
-        (mode(table, **codes, mechanism="large-gap"), "large_gap_approx_dp"),
-        (top_k(table, **codes, k=2), "one_shot_pure_dp"),
-        (top_k(table, **codes, k=2, method="joint"), "joint_top_k_add_remove"),
-        (top_k(table, **codes, k=2, method="peeling"), "adaptive_pure_composition"),
-        (median(table, **ages), "quantiles_add_remove"),
-        (median(table, **ages, neighbours="replace"), "quantiles_replace"),
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_a_promise_for_a_question_names_the_theorem_from_its_table(relation: str) -> None:
+    for moved, question, steps in (
+        (count_sensitivity(relation), "mode", "counts"),
+        (quantile_sensitivity(Fraction(1, 2), relation), "quantile", "quantiles"),
     ):
-        proof = release.guarantee.proof
-        assert proof is not None
-        assert proof.checked
-        assert theorem in proof.theorems
-    # One step without a theorem, and the whole is proved on paper.
-    for release in (
-        mode(table, **codes, with_count=True),
-        mode(table, **codes, with_gap=True),
-        mode(table, **codes, by="age", groups=[1, 2]),
-        median(table, **ages, per_person="random"),
-        quantiles(table, **ages, at=[0.1, 0.5]),
-    ):
-        assert "proved on paper" in str(release.guarantee.proof)
+        distance = Fraction(moved.range_distance)
+        promise = resting(Exponential(epsilon=1).promise_at(distance), moved)
+        assert promise.to(PureDP).proof == CLAIMS[question, "PureDP"]
+        assert promise.direct["groups"] == CLAIMS[question, "groups"]
+        # Of a law that is not one of the three nothing leads from the table to the answer in one step.
+        other = resting(LargeGap(epsilon=1).promise_at(distance), moved)
+        assert other.proof == CLAIMS["large-gap", "ApproxDP"].then(CLAIMS[steps, relation])
+        assert not other.direct
+    assert resting(PureDP(1), moved).proof is None
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_scores_of_more_people_than_64_bits_hold_are_exact(rows: int) -> None:
+    """A million times as many people as a counted table may have exceed 64 bits, and used to wrap around."""
+    people = np.full((rows, 200), MOST_COUNTED, dtype=np.int64)
+    people[0, 7] -= 5
+    level = Fraction(999_999, 10**6)
+    for row, scores in zip(people.tolist(), quantile_values(people, level).tolist(), strict=True):
+        total, before = sum(row), 0
+        for count, score in zip(row, scores, strict=True):
+            short = level.numerator * total - level.denominator * (before + count)
+            assert score == -max(0, short, level.denominator * before - level.numerator * total)
+            before += count
+    scales = NoiseScales(Fraction(1), Fraction(1))
+    assert first_within(people[0], level, scales, SecureBits()) == 199

@@ -7,17 +7,22 @@ import math
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from discreet import ZCDP, BoundedRange, Exponential, PermuteAndFlip, PureDP, Scores
+from discreet import ZCDP, BoundedRange, Exponential, PermuteAndFlip, PureDP
+from discreet.accounting import Event
+from discreet.accounting.accountants import ACCOUNTANTS, exact_cost
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
+from discreet.guarantees import AveragedRange
 from discreet.ledger import Ledger
 from discreet.questions import top_k
-from discreet.questions.top_k import joint_distance, one_shot, peel
+from discreet.questions.scoring import count_sensitivity
+from discreet.questions.top_k import joint_distance, one_shot, peeled
 from discreet.sampling.noisy_order import noisy_first
 from discreet.testing import scripted
 from tests.tools.engines import TableMaker
@@ -125,10 +130,12 @@ def test_the_one_shot_sampler_draws_its_law() -> None:
 
 
 def test_one_shot_and_peeling_find_the_obvious() -> None:
-    scores = Scores([5, 900, 300, 2000, 0], sensitivity=1, monotonic=True)
-    assert one_shot(scores, Fraction(2), 3) == [3, 1, 2]
-    assert peel(scores, PermuteAndFlip(epsilon=1), 3) == [3, 1, 2]
-    assert sorted(one_shot(scores, Fraction(2), 5)) == [0, 1, 2, 3, 4]
+    people, bits = np.array([5, 900, 300, 2000, 0]), scripted("the obvious")
+    moved = count_sensitivity("add-remove").range_distance
+    assert one_shot(people, Fraction(2), 3, moved, bits) == [3, 1, 2]
+    rows = np.array([people, people[::-1]])
+    assert peeled(rows, PermuteAndFlip(epsilon=1), 3, moved, bits) == [[3, 1, 2], [1, 3, 2]]
+    assert sorted(one_shot(people, Fraction(2), 5, moved, bits)) == [0, 1, 2, 3, 4]
 
 
 def test_far_scores_keep_their_order() -> None:
@@ -234,8 +241,7 @@ def test_the_range_of_the_joint_choice(n: int, k: int, one_value: bool, relation
     """Exact rationals, e^{1/s} = 2: the range is 2^d at most, and that for four candidates."""
     if relation == "replace" and not one_value and n > 4:
         return  # 60,000 laws of 20 tuples each tell nothing that four candidates do not
-    distance, proof = joint_distance(k, relation, one_value=one_value)
-    assert proof.pages[-1] == "docs/proofs/top-k.md"
+    distance = joint_distance(k, relation, one_value=one_value)
     worst = widest(n, k, relation, one_value=one_value)
     assert worst <= Fraction(2) ** distance
     if n >= 4:
@@ -254,7 +260,7 @@ def test_a_defect_in_the_joint_score_is_seen() -> None:
         weights = {chosen: base ** -(max(each) - min(each)) for chosen, each in differences.items()}
         return {chosen: weight / sum(weights.values()) for chosen, weight in weights.items()}
 
-    distance, _ = joint_distance(3, "add-remove", one_value=False)
+    distance = joint_distance(3, "add-remove", one_value=False)
     assert widest(4, 3, "add-remove", one_value=False, law=unfloored) > Fraction(2) ** distance
     assert widest(4, 3, "add-remove", one_value=False) > Fraction(2) ** (distance - 1)
 
@@ -308,6 +314,44 @@ def test_a_budget_of_rho_is_spent_where_it_lasts(tmp_path: Path) -> None:
         assert joint == pytest.approx(BoundedRange(1).to(ZCDP).rho, rel=1e-6)
 
 
+CHARGED = [
+    # k, what else is asked, the method that is taken, and what one person can touch of it
+    (3, {}, "exponential, 3 times", Event(BoundedRange(1), count=3)),
+    (3, {"by": "place"}, "exponential, 3 times", Event(AveragedRange(1), count=3)),
+    (9, {"neighbours": "replace", "one_row_per_user": True}, "exponential, 9 times", None),
+    (10, {"neighbours": "replace", "one_row_per_user": True}, "joint exponential", None),
+    (16, {"neighbours": "replace"}, "exponential, 16 times", None),
+    (3, {"with_count": True}, "one-shot", Event(PureDP(3))),
+    (3, {"with_people": True}, "one-shot", Event(PureDP(3))),
+    (5, {"with_count": True, "by": "place"}, "joint exponential", Event(PureDP(3))),
+]
+
+
+@pytest.mark.parametrize(("k", "terms", "method", "event"), CHARGED)
+def test_the_method_follows_what_a_budget_of_rho_is_charged(
+    k: int, terms: dict[str, Any], method: str, event: Event | None, tmp_path: Path
+) -> None:
+    """In groups the exponential mechanism is charged its own ρ, 0.370 and not that of pure ε, 1.386."""
+    if "by" in terms:
+        terms = {**terms, "groups": ["x", "y"]}
+    if "one_row_per_user" not in terms:
+        terms = {**terms, "user": "person"}
+    pages = PAGES.with_columns(place=pl.lit("x"))
+    relation = terms.get("neighbours", "add-remove")
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("visits", ZCDP(10), neighbours=relation)
+        release = top_k(
+            pages, "page", k=k, candidates=MANY, epsilon=3, ledger=ledger, dataset="visits", **terms
+        )
+        assert method in release.mechanism
+        assert release.guarantee == PureDP(3)
+        paid = ledger.show("visits").total
+    if event is not None:
+        assert paid == ACCOUNTANTS["rho"].amount(event)
+    if method == "exponential, 3 times":
+        assert float(exact_cost(paid.cost)) == pytest.approx(0.370, abs=5e-4)
+
+
 @pytest.mark.parametrize("people", [0, 1, 700])
 def test_joint_answers_for_any_data(people: int) -> None:
     """Nobody at all, one person, everybody the same, and as many places as candidates."""
@@ -325,4 +369,4 @@ def test_joint_answers_for_any_data(people: int) -> None:
     assert people < 700 or release.answer[0] == "a"
     proof = release.guarantee.proof
     assert proof is not None
-    assert "joint_top_k_add_remove" in proof.theorems
+    assert proof.theorems == ("top_k_joint_pure_dp",)

@@ -69,7 +69,7 @@ ANYTHING = [
     np.array([1, 2]),
     pd.NA,
     pd.NaT,
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "D"),
     _Hostile(),
 ]
 BASE = [([1.0, -1.0, 0.5], "a"), ([2.0, 1.0, 0.0], "b"), ([-1.0, 3.0, 0.0], "a")]
@@ -129,8 +129,8 @@ def test_no_label_raises_and_one_row_moves_a_score_by_one(form: str) -> None:
     for nasty in ANYTHING:
         after = _scores([*cells, [1.0, 1.0, 1.0]], make([*labels, nasty]), 0.0)
         assert set((after - before).tolist()) <= {0, 1}
-    numeric = _scores(cells, np.array([1.0, np.nan, np.inf]), 0.0)
-    assert numeric.tolist() == [2, 2, 2]
+    numeric = _scores(cells, as_array("y", [1.0, np.nan, np.inf], dimensions=1), 0.0)
+    assert numeric.tolist() == [1, 1, 1]
 
 
 def test_no_rows_give_an_answer() -> None:

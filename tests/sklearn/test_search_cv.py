@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", reason="scikit-learn is absent")
 
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from discreet import ZCDP, ApproxDP, BoundedRange, PermuteAndFlip, PureDP, Scores
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
-from discreet.sklearn import PrivateSearchCV
-from discreet.sklearn.search_cv import _count_right
+from discreet.sklearn import NotPrivateWarning, PrivateSearchCV
+from discreet.sklearn.rows import people_told_right
 from discreet.tuning import Fixed, Geometric, cost_of_tuning
 
 RUNS = Geometric(mean=10)
@@ -52,6 +65,19 @@ class CutVote(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not np.isfinite(X).all():
             raise ValueError("a value of the row")
         return np.where(X[:, self.feature] > self.cut, self.votes_[1], self.votes_[0])
+
+
+class Always(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts one answer for everybody, as a list."""
+
+    def __init__(self, answer: int = 0) -> None:
+        self.answer = answer
+
+    def fit(self, X: Any, y: Any) -> Always:  # noqa: N803 - scikit-learn's own name
+        return self
+
+    def predict(self, X: Any) -> Any:  # noqa: N803 - as above
+        return [self.answer] * len(X)
 
 
 def _search(**changes: Any) -> PrivateSearchCV:
@@ -104,12 +130,21 @@ def test_one_person_moves_the_count_by_one_whatever_the_row_holds() -> None:
     rows = np.array([[0.0], [1.0], [0.0], [1.0]])
     labels = model.predict(rows)
     rule = lambda label, guess: label == guess  # noqa: E731 - a rule is a function
-    assert _count_right(model, rows, labels, rule) == 4
+    assert people_told_right(model, rows, labels, rule) == 4
     broken = rows.copy()
     broken[1] = np.nan
-    assert _count_right(model, broken, labels, rule) == 3
+    assert people_told_right(model, broken, labels, rule) == 3
     odd = np.array([0, {"no": "label"}, 0, 1], dtype=object)
-    assert 3 >= _count_right(model, rows, odd, lambda label, guess: 1 / (label == guess)) >= 0
+    assert 3 >= people_told_right(model, rows, odd, lambda label, guess: 1 / (label == guess)) >= 0
+
+
+@pytest.mark.parametrize("odd", ["secret", None, b"", 2**64, 0.5, [1]])
+def test_a_label_of_another_kind_counts_for_nobody_else(odd: Any) -> None:
+    """A list has no type of its own: one text in it made texts of a hundred whole numbers."""
+    given: dict[str, Any] = {"cost": PureDP(0), "runs": Fixed(1), "score_epsilon": 50}
+    search = PrivateSearchCV(Always(), {"answer": [2**53 + 1]}, held_out=None, **given)
+    # The noise is not 0 once in 10²¹ times.
+    assert search.fit(np.zeros((101, 1)), [2**53 + 1] * 100 + [odd]).best_score_ == 100
 
 
 @pytest.mark.parametrize(
@@ -164,3 +199,198 @@ def test_no_winner_predicts_nothing() -> None:
     assert search.best_estimator_ is None
     with pytest.raises(ParameterError, match="none"):
         search.predict(np.zeros((1, 1)))
+
+
+# ---- as scikit-learn sees it ---------------------------------------------------------------------
+
+
+class Promised(LogisticRegression):  # type: ignore[misc]
+    """Stands for a private estimator: what these tests are about is everything around it."""
+
+
+def _around(estimator: Any = None, **changes: Any) -> PrivateSearchCV:
+    """A search that does the same each time, but for its noise: all people train and are counted."""
+    terms: dict[str, Any] = {"cost": PureDP(1), "runs": Fixed(1), "held_out": None}
+    return PrivateSearchCV(estimator or Promised(), [{}], **terms | changes)
+
+
+ROWS_DECIDE = {
+    "check_dtype_object": "asks for an error where a cell is no number",
+    "check_estimators_nan_inf": "asks for an error where a cell is NaN or infinite",
+    "check_supervised_y_no_nan": "asks for an error where a label is infinite",
+    "check_classifiers_regression_target": "asks for an error where labels are not whole numbers",
+    "check_classifiers_one_label": "asks for an error, or a model, where all labels are the same",
+    "check_estimators_empty_data_messages": "asks for an error where there are no rows",
+}
+"""Left out, each with its reason: rows would decide whether ``fit`` raises."""
+
+SKIPPED_BY_TAG = {"check_pipeline_consistency": "non_deterministic"}
+"""What scikit-learn itself leaves out for the tags that are stated."""
+
+
+def _name(check: Any) -> str:
+    return str(getattr(check, "func", check).__name__)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("search", "check"),
+    [
+        pytest.param(search, check, id=f"{number}-{_name(check)}")
+        for number, (search, check) in enumerate(estimator_checks_generator(_around()))
+    ],
+)
+def test_estimator_checks(search: Any, check: Any) -> None:
+    if _name(check) in ROWS_DECIDE:
+        with pytest.raises((AssertionError, ParameterError)):  # so the list is not too long
+            check(search)
+        return
+    try:
+        check(search)
+    except SkipTest as skipped:
+        assert _name(check) in SKIPPED_BY_TAG or "ARRAY_API" in str(skipped)  # noqa: PT017 - it is no error
+
+
+def _table() -> tuple[Any, Any]:
+    X, y = load_breast_cancer(return_X_y=True)  # noqa: N806 - as above
+    return (X[:200] - X.mean(axis=0)) / X.std(axis=0), y[:200]
+
+
+USES = {
+    "cross_val_score": lambda search, x, y: cross_val_score(
+        search, x, y, cv=3, error_score="raise"
+    ),
+    "in other processes": lambda search, x, y: cross_val_score(
+        search, x, y, cv=2, n_jobs=2, error_score="raise"
+    ),
+    "by probabilities": lambda search, x, y: cross_val_score(
+        search, x, y, cv=3, scoring="roc_auc", error_score="raise"
+    ),
+    "cross_val_predict": lambda search, x, y: (
+        cross_val_predict(search, x, y, cv=3, method="decision_function").shape == y.shape
+    ),
+    "score": lambda search, x, y: search.fit(x, y).score(x, y),
+    "Pipeline.score": lambda search, x, y: (
+        make_pipeline(StandardScaler(), search).fit(x, y).score(x, y)
+    ),
+    "calibration": lambda search, x, y: CalibratedClassifierCV(search, cv=2).fit(x, y).score(x, y),
+    "voting": lambda search, x, y: (
+        VotingClassifier([("a", search), ("b", clone(search))], voting="soft").fit(x, y).score(x, y)
+    ),
+    "stacking": lambda search, x, y: (
+        StackingClassifier([("a", search)], Promised(), cv=2).fit(x, y).score(x, y)
+    ),
+    "bagging": lambda search, x, y: BaggingClassifier(search, 2).fit(x, y).score(x, y),
+    "one versus the rest": lambda search, x, y: (
+        OneVsRestClassifier(search).fit(x, y % 2 + (x[:, 0] > 1)).score(x, y % 2 + (x[:, 0] > 1))
+    ),
+    "a search around it": lambda search, x, y: (
+        GridSearchCV(search, {"score_epsilon": [1, 2]}, cv=2, error_score="raise")
+        .fit(x, y)
+        .score(x, y)
+    ),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_it_works_inside_scikit_learn_with_a_ledger(use: str, tmp_path: Path) -> None:
+    """A linear model on two classes that a line nearly separates: every use comes out well above chance."""
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("tumours", PureDP(100))
+        search = _around(ledger=ledger, dataset="tumours")
+        assert np.mean(USES[use](search, *_table())) > 0.8
+        assert len(ledger.history("tumours")) > 1
+        assert ledger.verify("tumours").holds
+
+
+def test_a_copy_and_a_pickle_take_the_ledger_along(tmp_path: Path) -> None:
+    X, y = _table()  # noqa: N806 - as above
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("tumours", PureDP(100))
+        search = clone(_around(ledger=ledger, dataset="tumours"))
+        assert search.ledger is ledger
+        fitted = pickle.loads(pickle.dumps(search.fit(X, y)))  # noqa: S301 - our own
+        assert (fitted.predict(X) == search.predict(X)).all()
+        assert fitted.entry_ == search.entry_
+        assert fitted.fit(X, y).entry_.sequence == 3
+        assert ledger.show("tumours").left == "ε = 96"
+
+
+def test_what_it_is_and_has_follows_the_estimator() -> None:
+    X, y = _table()  # noqa: N806 - as above
+    assert is_classifier(_around())
+    assert is_regressor(_around(LinearRegression()))
+    search = _around()
+    with pytest.raises(NotFittedError):
+        search.predict(X)
+    search.fit(X, y)
+    assert search.n_features_in_ == 30
+    assert search.decision_function(X).shape == y.shape
+    assert np.allclose(np.exp(search.predict_log_proba(X)), search.predict_proba(X))
+    assert not hasattr(_around(CutVote()), "predict_proba")
+    near = _around(Promised(), scoring=lambda label, guess: abs(label - guess) <= 1).fit(X, y)
+    assert near.score(X, y) == 1, "the share of rows that the rule of the search calls right"
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (np.zeros((9, 2)), np.zeros((9, 2)), "1d array"),
+        (np.zeros(9), np.zeros(9), "1 dimensions"),
+        ([0.0] * 9, np.zeros(9), "1 dimensions"),
+        (np.zeros((9, 2, 2)), np.zeros(9), "3 dimensions"),
+        (np.zeros((9, 0)), np.zeros(9), "0 feature"),
+        (np.zeros((9, 2)), np.zeros(8), "inconsistent numbers"),
+        (np.zeros((9, 2)), None, "requires y"),
+        (np.zeros((9, 2), dtype=complex), np.zeros(9), "Complex data"),
+        (np.zeros((9, 2)), np.zeros(9, dtype="M8[D]"), "numbers, booleans or text"),
+    ],
+)
+def test_public_mistakes_cost_nothing(X: Any, y: Any, words: str) -> None:  # noqa: N803 - as above
+    class Never:
+        def spend(self, *_: Any, **__: Any) -> None:
+            raise AssertionError("spent")
+
+        def fail(self, _: Any) -> None: ...
+
+    with pytest.raises(ValueError, match=words):
+        _around(ledger=Never(), dataset="x").fit(X, y)
+
+
+def test_distances_between_people_are_refused() -> None:
+    """A column is then another person's, and a row is not one person's alone."""
+    with pytest.raises(ParameterError, match="another person's"):
+        _around(KNeighborsClassifier(metric="precomputed")).fit(np.zeros((9, 9)), np.zeros(9))
+
+
+def test_texts_are_one_column() -> None:
+    texts, y = ["a cold", "the flu"] * 50, [0, 1] * 50
+    search = _around(make_pipeline(HashingVectorizer(), Promised(C=100)))
+    assert search.fit(texts, y).score(texts, y) == 1
+
+
+@pytest.mark.parametrize(
+    ("estimator", "named"),
+    [
+        (LogisticRegression(), "LogisticRegression"),
+        (make_pipeline(StandardScaler(), CutVote()), "StandardScaler"),
+        (
+            make_pipeline(CountVectorizer(), LogisticRegression()),
+            "CountVectorizer, LogisticRegression",
+        ),
+        (VotingClassifier([("a", Promised()), ("b", LogisticRegression())]), "LogisticRegression"),
+    ],
+)
+def test_an_estimator_that_is_not_private_is_warned_of(estimator: Any, named: str) -> None:
+    """Before anything is spent, so that an error in place of the warning stops it."""
+    X, y = _table()  # noqa: N806 - as above
+    with pytest.warns(NotPrivateWarning, match=f"^{named}: .* not private"):
+        _around(estimator).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "estimator", [Promised(), CutVote(), make_pipeline(FunctionTransformer(), Promised())]
+)
+def test_no_warning_of_what_may_be_private(estimator: Any) -> None:
+    X, y = _table()  # noqa: N806 - as above
+    _around(estimator).fit(X, y)  # warnings are errors

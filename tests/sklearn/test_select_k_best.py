@@ -6,6 +6,8 @@ from typing import Any
 from unittest import SkipTest
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -18,9 +20,9 @@ from discreet.errors import ParameterError, TableError
 from discreet.sklearn import PrivateSelectKBest
 
 ESTIMATORS = (
-    PrivateSelectKBest(),
-    PrivateSelectKBest(k=1),
-    PrivateSelectKBest(k=2, method="one-shot", neighbours="replace"),
+    PrivateSelectKBest(threshold=0.0),
+    PrivateSelectKBest(k=1, threshold=0.0),
+    PrivateSelectKBest(k=2, threshold=0.0, method="one-shot", neighbours="replace"),
 )
 
 FRESH_NOISE = {"check_fit_idempotent"}
@@ -66,10 +68,10 @@ def test_estimator_checks(estimator: Any, check: Any) -> None:
 
 
 def test_the_list_of_skipped_checks_is_not_too_long() -> None:
-    ours = {_name(check): check for _, check in estimator_checks_generator(PrivateSelectKBest(k=1))}
+    ours = {_name(check): check for _, check in estimator_checks_generator(ESTIMATORS[1])}
     for name in SKIPPED_BY_TAG & set(ours):
         with pytest.raises(SkipTest):
-            ours[name](PrivateSelectKBest(k=1))
+            ours[name](ESTIMATORS[1])
 
 
 def _informative(rows: int = 600) -> tuple[Any, Any]:
@@ -84,7 +86,7 @@ def _informative(rows: int = 600) -> tuple[Any, Any]:
 @pytest.mark.parametrize("method", ["peeling", "one-shot"])
 def test_it_finds_what_matters(method: str) -> None:
     X, y = _informative()  # noqa: N806 - scikit-learn's own name
-    selector = PrivateSelectKBest(k=2, epsilon=3, method=method).fit(X, y)
+    selector = PrivateSelectKBest(k=2, epsilon=3, threshold=0.0, method=method).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [4, 11]
     assert selector.transform(X).shape == (600, 2)
     assert selector.guarantee_ == PureDP(3)
@@ -94,7 +96,7 @@ def test_it_finds_what_matters(method: str) -> None:
 
 def test_nothing_about_the_rows_is_kept() -> None:
     X, y = _informative()  # noqa: N806 - scikit-learn's own name
-    fitted = PrivateSelectKBest(k=2).fit(X, y)
+    fitted = PrivateSelectKBest(k=2, threshold=0.0).fit(X, y)
     learned = {name for name in vars(fitted) if name not in fitted.get_params()}
     assert learned == {"guarantee_", "entry_", "_support", "n_features_in_"}
 
@@ -170,6 +172,12 @@ def test_a_score_of_ones_own() -> None:
         ({"k": "most"}, "k='most'"),
         ({"epsilon": float("inf")}, "epsilon=inf"),
         ({"threshold": [1, 2]}, "threshold"),
+        ({"threshold": None}, "threshold= must be given: a public number inside the range"),
+        ({"target_edges": [2, 1]}, "rising order"),
+        ({"target_edges": [1, float("nan")]}, "rising order"),
+        ({"target_edges": "x"}, "rising order"),
+        ({"target_edges": []}, "rising order"),
+        ({"target_edges": [1], "score_func": max, "sensitivity": 1}, "target_edges= go with"),
         ({"method": "x"}, "method='x'"),
         ({"sensitivity": 1}, "go with score_func"),
         ({"score_func": max}, "needs sensitivity"),
@@ -181,4 +189,49 @@ def test_a_score_of_ones_own() -> None:
 def test_refusals(options: dict[str, Any], words: str) -> None:
     X, y = _informative(30)  # noqa: N806 - scikit-learn's own name
     with pytest.raises(ParameterError, match=words):
-        PrivateSelectKBest(**{"k": 1, **options}).fit(X, y)
+        PrivateSelectKBest(**{"k": 1, "threshold": 0.0, **options}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "continuous",
+    [
+        lambda y: y + 0.5,
+        lambda y: y.astype(float),
+        lambda y: pd.Series(y, dtype="Float64"),
+        lambda y: pl.Series(y, dtype=pl.Float32),
+    ],
+)
+def test_a_continuous_target_is_refused_or_cut_at_public_edges(continuous: Any) -> None:
+    """By its declared type alone: whether its values have fractions is what rows say."""
+    X, y = _informative()  # noqa: N806 - scikit-learn's own name
+    selector = PrivateSelectKBest(k=2, epsilon=3, threshold=0.0)
+    with pytest.raises(ParameterError, match=r"declared as floats.*target_edges="):
+        selector.fit(X, continuous(y))
+    cut = clone(selector).set_params(target_edges=[0.9, 1.9]).fit(X, continuous(y))
+    assert cut.get_support(indices=True).tolist() == [4, 11]
+
+
+def test_a_score_of_ones_own_sees_a_continuous_target() -> None:
+    X, y = _informative()  # noqa: N806 - scikit-learn's own name
+    seen: list[int] = []
+
+    def near(X: Any, y: Any) -> Any:  # noqa: N803 - scikit-learn's own name
+        seen.append(len(y))
+        return (np.abs(X - y[:, None]) < 1).sum(axis=0)
+
+    PrivateSelectKBest(k=1, score_func=near, sensitivity=1).fit(X, y + 0.25)
+    assert seen == [600]
+
+
+def test_a_list_declares_nothing_so_a_fraction_in_it_is_a_missing_label() -> None:
+    X, y = _informative(60)  # noqa: N806 - scikit-learn's own name
+    selector = PrivateSelectKBest(k=1, threshold=0.0)
+
+    def scores(labels: list[Any]) -> list[int]:
+        found: list[int] = selector._scores(*selector._table(X, labels), selector._cut(20)).tolist()
+        return found
+
+    whole = scores(y.tolist())
+    one_changed = scores([0.5, *y.tolist()[1:]])
+    assert all(0 <= before - after <= 1 for before, after in zip(whole, one_changed, strict=True))
+    assert scores([0.5] * 60) == [0] * 20

@@ -15,9 +15,16 @@ import pytest
 
 from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
 from discreet.tables import counts as counts_module
-from discreet.tables.counts import commonest_values, people_per_interval, people_with_any
+from discreet.tables.counts import (
+    MOST_COUNTED,
+    commonest_values,
+    people_per_interval,
+    people_with_any,
+)
 from discreet.tables.where import parse
 from tests.tools.engines import Columns, TableMaker
+
+KEY = 0x0123456789ABCDEF_FEDCBA9876543210  # of the hash that draws people into groups
 
 CANDIDATES = ["a", "b", "c'd", "é, x", "never"]
 CLINICS = ("east", "north", "south")
@@ -127,6 +134,7 @@ def test_people_per_candidate(table: Any, user: str | None, where: bool, groups:
         by="clinic" if groups else None,
         groups=CLINICS if groups else (),
         groups_per_person=max(groups, 1),
+        key=KEY,
     )
     counts = people_per_candidate(table, rows, column="diagnosis", keys=CANDIDATES)
     assigned = _assigned(table, rows) if groups else None
@@ -187,7 +195,7 @@ def test_people_per_grid_point(table: Any, user: str | None, rule: str, outside:
 
 def test_whole_numbers_on_a_grid_by_group(table: Any) -> None:
     grid = Grid.between((-1, 15), step=2)
-    rows = Rows(user="name", by="clinic", groups=CLINICS)
+    rows = Rows(user="name", by="clinic", groups=CLINICS, key=KEY)
     counts = people_per_grid_point(table, rows, column="age", grid=grid, per_person="largest")
     assigned = _assigned(table, rows)
     ages: dict[Any, list[int]] = defaultdict(list)
@@ -221,7 +229,7 @@ def test_intervals_and_commonest_values(table: Any) -> None:
 
 
 def test_people_who_have_anything(table: Any) -> None:
-    rows = Rows(user="name", by="clinic", groups=CLINICS)
+    rows = Rows(user="name", by="clinic", groups=CLINICS, key=KEY)
     assigned = _assigned(table, rows)
     found = people_with_any(table, rows, column="diagnosis", keys=CANDIDATES)
     on_grid = people_with_any(table, rows, column="dose", grid=Grid.between("0:1", step="0.1"))
@@ -256,3 +264,19 @@ def test_a_long_list_of_candidates(table: Any) -> None:
     short = people_per_candidate(table, Rows(user="patient"), column="diagnosis", keys=CANDIDATES)
     assert counts[0, :5].tolist() == short[0].tolist()
     assert not counts[0, 5:].any()
+
+
+def test_one_person_moves_the_sum_of_a_counted_table_by_one(table_in: TableMaker) -> None:
+    """Sums above 2⁵³ are not exact in float64: there one person moved a count by two, or by nothing."""
+    full = MOST_COUNTED
+    many = [2**40] * 8193
+
+    def counts(*people: int) -> list[int]:
+        codes = ["a"] * len(people) + ["b"] * len(many)
+        table = open_table(table_in({"code": codes, "n": [*people, *many]}), needed=["code", "n"])
+        found = people_per_candidate(table, Rows(counted="n"), column="code", keys=["a", "b"])
+        return [int(count) for count in found[0]]
+
+    assert counts(full - 7, 1, 2) == [full - 4, full]
+    assert counts(full - 7, 5, 2) == [full, full]
+    assert counts(full - 7, 6, 2, *many) == [full, full]

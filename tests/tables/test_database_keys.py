@@ -48,7 +48,7 @@ def test_keys_of_every_kind_find_their_rows(
         alone = people_per_candidate(table, Rows(user="person"), **asked)
         assert alone.tolist() == [expected.tolist()]
         for most in (1, len(keys)):
-            rows = Rows(user="person", by="copy", groups=tuple(keys), groups_per_person=most)
+            rows = Rows(user="person", by="copy", groups=tuple(keys), groups_per_person=most, key=7)
             assert (people_per_candidate(table, rows, **asked) == np.diag(expected)).all()
 
 

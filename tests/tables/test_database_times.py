@@ -13,7 +13,7 @@ from discreet.questions import mode, quantiles
 from discreet.questions.ordered import column_grid
 from discreet.tables import Rows, open_table
 from discreet.tables.counts import people_per_grid_point
-from tests.tools.engines import in_database
+from tests.tools.engines import in_database, sqlite_in_memory
 
 
 def counted(held: Any, column: str) -> list[int]:
@@ -30,7 +30,7 @@ def counted(held: Any, column: str) -> list[int]:
 
 def test_nothing_that_sqlite_keeps_raises() -> None:
     """SQLite keeps whatever it is given; only an ISO text is a date, and no word of SQLite's own."""
-    connection = ibis.sqlite.connect()
+    connection = sqlite_in_memory()
     connection.con.execute("CREATE TABLE held (day date, at timestamp)")
     given = [
         "2024-01-02",

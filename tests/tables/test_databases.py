@@ -22,8 +22,14 @@ from discreet.cli import app
 from discreet.errors import DiscreetError, ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.questions import median, mode
-from discreet.tables import Rows, open_table, people_per_candidate, statements
-from discreet.tables.databases import reading, without_password
+from discreet.tables import (
+    Rows,
+    database_statements,
+    database_types,
+    open_table,
+    people_per_candidate,
+)
+from discreet.tables.databases import _trouble, reading, without_password
 from discreet.tables.files import is_address
 from discreet.tables.where import parse
 from tests.tools.engines import DATABASES, made
@@ -99,10 +105,12 @@ def test_whatever_a_person_holds(tmp_path: Path) -> None:
     texts = COLUMNS["code"]
     for texts_held in (texts, np.array(texts), [*texts, None, 3]):
         assert mode(texts_held, candidates=["flu", "cold"], **alone).answer == "flu"
-    for numbers in (np.array(COLUMNS["age"]), COLUMNS["age"], np.array([40] * 300, dtype=np.int16)):
+    for numbers in (np.array(COLUMNS["age"]), np.array([40] * 300, dtype=np.int16)):
         assert 35 < median(numbers, bounds="0:120", **alone).answer < 45
+    ages = median(COLUMNS["age"], bounds="0:120", read_as="integer", **alone)
+    assert 35 < ages.answer < 45
     assert mode(np.array([True] * 50), candidates=["true", "false"], **alone).answer == "true"
-    for wrong in (np.zeros((2, 2)), [[1], [2]], arrow.column("code")):
+    for wrong in (np.zeros((2, 2)), arrow.column("code")):
         with pytest.raises(ParameterError):
             mode(wrong, candidates=["a"], **alone)
     with pytest.raises(ParameterError, match="not allowed"):
@@ -266,9 +274,56 @@ def test_the_command_line_takes_no_password_as_an_argument(file: Path) -> None:
         assert "--ask-password" in str(refused.exception)
         assert PASSWORD not in str(refused.exception) + refused.output
     asked = run("postgresql://reader@127.0.0.1:1/x", "--ask-password", input=f"{PASSWORD}\n")
-    assert "could not be opened at postgres://reader@127.0.0.1:1/x" in str(asked.exception)
+    assert "could not be opened at postgresql://reader@127.0.0.1:1/x: no server answers" in str(
+        asked.exception
+    )
     assert PASSWORD not in str(asked.exception) + asked.output
     assert "goes with the address" in str(run("visits.csv", "--ask-password").exception)
+
+
+def test_why_a_table_cannot_be_opened_is_told_apart(visits: tuple[str, str], file: Path) -> None:
+    """Before anything is read or spent: one sentence each, and the address as it was written."""
+    address, table = visits
+    server = sqlalchemy.make_url(address)
+    troubles = {
+        (address, "no_such_table"): "no such table",
+        (f"sqlite:///{file}", "no_such_table"): "no such table",
+        (server.set(database="no_such_database").render_as_string(), table): "no such database",
+        (
+            server.set(username="no_such_user").render_as_string(),
+            table,
+        ): "user's name or the password",
+        ("postgresql://reader@127.0.0.1:1/clinic", table): "no server answers",
+        ("postgresql://reader@nowhere.invalid/clinic", table): "no server answers",
+    }
+    for (place, name), why in troubles.items():
+        with pytest.raises(ParameterError) as caught:
+            mode(place, "code", table=name, **ASKED)
+        said = str(caught.value)
+        assert said.startswith(f"table={name!r} could not be opened at {without_password(place)}: ")
+        assert why in said
+        assert caught.value.__cause__ is caught.value.__context__ is None
+    with pytest.raises(ParameterError, match=f"no database file at sqlite:///{file}x"):
+        mode(f"sqlite:///{file}x", "code", table="visits", **ASKED)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ('FATAL:  password authentication failed for user "reader"', "password is wrong"),
+        ("connection failed: fe_sendauth: no password supplied", "password is wrong"),
+        ('FATAL:  database "clinic" does not exist', "no such database"),
+        ("Access denied for user 'reader'@'localhost'", "password is wrong"),
+        ("Unknown database 'clinic'", "no such database"),
+        ("connection timeout expired", "no server answers"),
+        ("IO Error: Could not set lock on file: Conflicting lock is held", "another process"),
+        ("correct horse battery", "is the address right"),
+    ],
+)
+def test_what_drivers_say_is_put_in_our_words(said: str, why: str) -> None:
+    words = _trouble(RuntimeError(said))
+    assert why in words
+    assert "clinic" not in words
 
 
 @pytest.mark.filterwarnings(
@@ -304,11 +359,13 @@ def _compiled(name: str, ask: Callable[[Any], Any], monkeypatch: pytest.MonkeyPa
     ).to_expr()
     asked = []
 
-    def collected(frame: Any) -> dict[str, Any]:
-        asked.append(frame.to_native())
-        return {"value": np.zeros(0), "people": np.zeros(0), "group": np.zeros(0)}
+    def statement(native: Any) -> None:
+        asked.append(native)
 
-    monkeypatch.setattr(statements, "collected", collected)
+    monkeypatch.setattr(database_statements, "statement", statement)
+    if name == "postgres":  # whose server would be asked for these
+        monkeypatch.setattr(database_types, "as_declared", lambda native: native)
+        monkeypatch.setattr(database_types, "encoding_of", lambda _: ("UTF8", "utf-8"))
     ask(open_table(held, needed=[]))
     assert len(asked) == 1, "one query"
     assert set(asked[0].columns) <= {"group", "value", "people"}, "no row leaves"

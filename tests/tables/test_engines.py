@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import math
 from decimal import Decimal
 from typing import Any
 
 import duckdb
+import ibis.expr.datatypes as dt
 import narwhals as nw
-import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -18,17 +17,14 @@ from discreet.errors import ParameterError
 from discreet.questions import mode
 from discreet.questions.candidates import public_candidates
 from discreet.tables import (
-    Grid,
     Rows,
-    engines,
     open_table,
     people_per_candidate,
-    people_per_grid_point,
 )
 from discreet.tables.counts import commonest_values
 from discreet.tables.engines import fitting
 from discreet.tables.where import parse
-from tests.tools.engines import Columns, TableMaker
+from tests.tools.engines import TableMaker
 
 WIDE = 2**53
 PAIRS: list[tuple[pa.DataType, Any, Any]] = [
@@ -77,7 +73,7 @@ def test_near_values_are_two(
     found = commonest_values(table, Rows(user="u"), column="c", most=5)
     assert found == [(first, 3), (second, 2)]
     # As groups.
-    grouped = Rows(user="u", by="c", groups=keys[::-1])
+    grouped = Rows(user="u", by="c", groups=keys[::-1], key=1)
     assert people_per_candidate(table, grouped, column="u", keys=[1, 3, 5]).tolist() == [
         [0, 1, 1],
         [1, 0, 0],
@@ -151,87 +147,6 @@ def test_what_cannot_be_told_apart_is_refused(values: list[Any]) -> None:
         )
 
 
-PEOPLE = 3000
-KEY = 0x0123456789ABCDEF_FEDCBA9876543210
-CITIES = ("Basel", "Bern", "Zürich")
-GRID = Grid.between("0:9")
-
-
-def _columns(first: int, number: int) -> Columns:
-    """Everybody in every city, twice, with the values 2, 5 and (twice as often) 7."""
-    people = [person for person in range(first, first + number) for _ in range(6)]
-    return {
-        "person": people,
-        "name": [f"n{person}" for person in people],
-        "city": [CITIES[place % 3] for place in range(len(people))],
-        "value": [(2, 5, 7, 7, 2, 7)[place % 6] for place in range(len(people))],
-    }
-
-
-def _even(counts: Any, number: int, parts: int) -> None:
-    spread = math.sqrt(number * (1 / parts) * (1 - 1 / parts))
-    assert np.abs(np.asarray(counts) - number / parts).max() <= 6 * spread
-
-
-def _groups(table: Any, *, user: str, most: int, key: int = KEY) -> list[int]:
-    rows = Rows(user=user, by="city", groups=CITIES, groups_per_person=most, key=key)
-    counted = people_per_candidate(table, rows, column="city", keys=CITIES)
-    assert (counted == np.diag(counted.diagonal())).all()
-    return list(map(int, counted.diagonal()))
-
-
-@pytest.mark.parametrize("user", ["person", "name"])
-def test_groups_are_drawn_evenly(table_in: TableMaker, user: str) -> None:
-    table = open_table(table_in(_columns(0, PEOPLE)), needed=["person", "name", "city", "value"])
-    one = _groups(table, user=user, most=1)
-    assert sum(one) == PEOPLE
-    _even(one, PEOPLE, 3)
-    two = _groups(table, user=user, most=2)
-    assert sum(two) == 2 * PEOPLE
-    _even(PEOPLE - np.array(two), PEOPLE, 3)
-    assert _groups(table, user=user, most=3) == [PEOPLE] * 3
-    assert one == _groups(table, user=user, most=1)
-    assert one != _groups(table, user=user, most=1, key=KEY + 1)
-
-
-def test_values_are_drawn_evenly_and_alone(table_in: TableMaker) -> None:
-    def drawn(first: int, number: int) -> Any:
-        table = open_table(table_in(_columns(first, number)), needed=["person", "value"])
-        rows = Rows(user="person", key=KEY)
-        return people_per_grid_point(
-            table, rows, column="value", grid=GRID, per_person="random", outside="clamp"
-        )[0]
-
-    whole = drawn(0, PEOPLE)
-    assert whole.nonzero()[0].tolist() == [2, 5, 7]
-    assert whole.sum() == PEOPLE
-    _even(whole[[2, 5, 7]], PEOPLE, 3)
-    # A person's draw does not depend on who else is there.
-    assert (drawn(0, 1000) + drawn(1000, PEOPLE - 1000)).tolist() == whole.tolist()
-
-
-def test_a_useless_hash_favours_the_first_and_keeps_the_cap(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Privacy rests on the number of a person's groups, and that on no property of the hash."""
-
-    def level(frame: Any, _key: int, _choice: str, _bits: int) -> Any:
-        return frame.with_columns(order=pl.lit(0))
-
-    monkeypatch.setitem(engines._HASHED, "polars", level)
-    table = open_table(pl.DataFrame(_columns(0, 50)), needed=["person", "city", "value"])
-    assert _groups(table, user="person", most=1) == [50, 0, 0]
-    assert _groups(table, user="person", most=2) == [50, 50, 0]
-    rows = Rows(user="person")
-    counts = people_per_grid_point(table, rows, column="value", grid=GRID, per_person="random")
-    assert counts[0, 2] == counts.sum() == 50
-
-
-def test_a_new_key_for_each_release() -> None:
-    assert Rows().key != Rows().key
-    assert "key" not in repr(Rows())
-
-
 @pytest.mark.parametrize(
     ("kind", "held", "beyond"),
     [
@@ -241,6 +156,10 @@ def test_a_new_key_for_each_release() -> None:
         (nw.Int128(), [-(2**127), 2**127 - 1], [2**127]),
         (nw.Decimal(4, 2), [Decimal("99.99"), Decimal("-0.01"), 7], [Decimal("0.005"), 100]),
         (nw.Float32(), [0.5, 2.0**100], [0.1]),
+        (dt.int16, [-(2**15), 2**15 - 1], [2**15]),
+        (dt.uint64, [2**64 - 1], [-1, 2**64]),
+        (dt.Decimal(76, 20), [10**55, Decimal("1e-20")], [10**56, Decimal("1e-21")]),
+        (dt.float32, [0.5], [0.1]),
     ],
     ids=str,
 )

@@ -338,5 +338,6 @@ def test_only_for_text(tmp_path: Path) -> None:
 
 
 def test_after_an_end_of_its_own_duckdb_is_started_again() -> None:
-    files._database(os.getpid()).close()
+    files.connected()
+    files._databases[os.getpid()].close()
     assert files.connected().sql("SELECT 1").fetchall() == [(1,)]

@@ -17,7 +17,8 @@ import pytest
 
 from discreet import PermuteAndFlip, PureDP, Scores
 from discreet.errors import ParameterError
-from discreet.questions import mode, top_k
+from discreet.guarantees.claims import KEYED
+from discreet.questions import TableRelease, mode, top_k
 from discreet.sampling.keyed_noise import KeyedNoise, keyed_first
 from discreet.tables import (
     Grid,
@@ -214,6 +215,15 @@ def test_whole_numbers_and_texts_of_any_kind(spark: Any) -> None:
     assert _chosen(frame, 1) == ["é'`\n"]
 
 
+def _rests_on_keyed_noise(release: TableRelease, page: str) -> None:
+    """The law is that of noise drawn by a key, which is an assumption: so no theorem covers the whole."""
+    proof = release.guarantee.proof
+    assert proof is not None
+    assert proof.pages == (page, "docs/proofs/distributed-selection.md")
+    assert not proof.theorems
+    assert proof.assumes == (KEYED, "the column person tells people apart")
+
+
 def test_the_question(spark: Any) -> None:
     rows = [(i, f"code {min(i % 7, 2)}") for i in range(2100)]
     data = spark.createDataFrame(rows, "person long, code string")
@@ -221,6 +231,7 @@ def test_the_question(spark: Any) -> None:
     release = mode(data, column="code", candidates=candidates, epsilon=2, user="person")
     assert release.answer == "code 2"  # "code 0" is no candidate
     assert release.guarantee == PureDP(2)
+    _rests_on_keyed_noise(release, "docs/proofs/question-sensitivities.md")
     with pytest.raises(ParameterError, match="permute-and-flip"):
         mode(
             data,
@@ -243,6 +254,7 @@ def test_the_first_k_in_the_cluster(spark: Any) -> None:
     release = top_k(data, candidates=candidates, **question)
     assert release.answer == ("code 3", "code 1", "code 2")
     assert release.guarantee == PureDP(1)
+    _rests_on_keyed_noise(release, "docs/proofs/top-k.md")
     assert "one-shot" in release.mechanism
     assert any("one-shot" in rule and "cluster" in rule for rule in release.rules)
     forgotten = top_k(data, candidates=candidates, ordered=False, **question)

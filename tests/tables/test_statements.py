@@ -15,16 +15,20 @@ import duckdb
 import numpy as np
 import pytest
 
+from discreet.errors import TableError
 from discreet.tables import Grid, Rows, Table, TextFile, open_table, statements
 from discreet.tables.counts import (
     Counts,
+    commonest_values,
     people_per_candidate,
     people_per_grid_point,
     people_per_interval,
     people_per_number_of_groups,
     people_with_any,
 )
+from discreet.tables.statements import for_trial
 from discreet.tables.where import parse
+from tests.tools.engines import TableMaker
 
 
 @pytest.fixture(autouse=True)
@@ -126,10 +130,11 @@ def test_drawn_and_long_statements_are_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = open_table(_visits(tmp_path), needed=["person", "code", "clinic"])
-    drawn = Rows(user="person", by="clinic", groups=(0, 1))
+    drawn = Rows(user="person", by="clinic", groups=(0, 1), key=7)
     people_per_candidate(table, drawn, column="code", keys=[1])
     grid = Grid.between((0, 5))
-    people_per_grid_point(table, Rows(user="person"), column="code", grid=grid, per_person="random")
+    alone = Rows(user="person", key=7)
+    people_per_grid_point(table, alone, column="code", grid=grid, per_person="random")
     monkeypatch.setattr(statements, "_LONGEST", 10)
     people_per_candidate(table, Rows(), column="code", keys=[1])
     assert not statements._kept
@@ -143,12 +148,79 @@ def test_the_oldest_are_forgotten_in_time(tmp_path: Path, monkeypatch: pytest.Mo
         assert 1 <= len(statements._kept) <= 3
 
 
-def test_a_statement_that_names_a_view_of_another_is_not_kept() -> None:
-    """DuckDB before 2.0 wrote so: the view of that name may be another file's by then."""
-    own = (
-        "WITH discreet_rows_value AS NOT MATERIALIZED (SELECT 1) SELECT * FROM discreet_rows_value"
+# ---- tried before they are run -----------------------------------------------------------------------
+
+
+def _counting(kind: str) -> Callable[[Table], Any]:
+    rows = Rows(user="person")
+    if kind == "columns":
+        return partial(people_per_candidate, rows=rows, column="code", keys=[1, 2])
+    return partial(commonest_values, rows=rows, column="code", most=3)
+
+
+@pytest.mark.skips_engines(csv="a code is a text there", jsonl="a code is a text there")
+@pytest.mark.parametrize("kind", ["columns", "rows"])
+def test_what_was_tried_is_run_and_bound_only_once(
+    table_in: TableMaker, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = open_table(
+        table_in({"person": [1, 2, 3], "code": [1, 1, 2]}), needed=["person", "code"]
     )
-    assert statements._defines_its_views(own)
-    assert statements._defines_its_views("SELECT 1")
-    assert not statements._defines_its_views("SELECT * FROM discreet_rows_value")
-    assert not statements._defines_its_views(f"{own} JOIN discreet_rows_group USING (value)")
+    count, made = _counting(kind), []
+    plain = statements._made
+
+    def counting(*asked: Any) -> statements.Statement:
+        made.append(1)
+        return plain(*asked)
+
+    monkeypatch.setattr(statements, "_made", counting)
+    tried = count(for_trial(table))
+    assert not np.any(tried)
+    found = count(table)
+    assert found == [(1, 2), (2, 1)] if kind == "rows" else found.tolist() == [[2, 1]]
+    lazy = table.engine in ("duckdb", "pyspark", "ibis")
+    assert len(made) == (1 if lazy else 2)
+    count(table)  # what was tried is run once
+    assert len(made) == (2 if lazy else 3)
+
+
+def test_another_question_than_the_one_tried_is_built_for_itself() -> None:
+    relation = duckdb.connect().sql("SELECT 1 AS person, 2 AS code")
+    table = open_table(relation, needed=[])
+    rows = Rows(user="person")
+    people_per_candidate(for_trial(table), rows, column="code", keys=[1])
+    assert people_per_candidate(table, rows, column="code", keys=[2]).tolist() == [[1]]
+
+
+def test_a_statement_that_failed_is_not_kept(
+    tmp_path: Path,
+) -> None:
+    table = open_table(_visits(tmp_path), needed=["person", "code"])
+    count = _counting("columns")
+
+    def fails(statement: str) -> Any:
+        raise duckdb.BinderException("no")
+
+    for _ in range(2):
+        with pytest.raises(TableError, match=r"before any row was read.*BinderException: no"):
+            count(for_trial(replace(table, execute=fails)))
+    assert not statements._kept
+    count(for_trial(table))
+    assert len(statements._kept) == 1
+    # Once it was tried it is known to be right.
+    count(for_trial(replace(table, execute=fails)))
+
+
+def test_names_in_the_connection_of_a_relation_are_its_own() -> None:
+    """A list of many keys is joined: whatever the user's tables are called, it is not taken for one."""
+    names = ("discreet_rows_value", "discreet_rows", "discreet_keys", "rows", "keys", "value")
+    connection = duckdb.connect()
+    for name in names:
+        connection.execute(
+            f'CREATE TABLE "{name}" AS SELECT i AS value, i AS u FROM range(300) r(i)'  # noqa: S608
+        )
+    for name in names:
+        table = open_table(connection.table(name), needed=[])
+        for rows in (Rows(user="u"), Rows(user="u", by="value", groups=tuple(range(70)))):
+            people = people_per_candidate(table, rows, column="value", keys=list(range(100)))
+            assert people.sum() == (100 if rows.by is None else 70)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import traceback
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -13,8 +14,11 @@ import polars as pl
 import pytest
 
 from discreet.errors import ParameterError, TableError
+from discreet.questions import first_above, mode, top_k
 from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
 from discreet.tables.engines import quietly
+
+DAY = datetime.date(2024, 1, 2)
 
 
 def _count(frame: Any, keys: list[Any], *, user: str | None = None) -> list[int]:
@@ -35,6 +39,44 @@ def test_python_objects_in_pandas_are_one_kind_whatever_they_are() -> None:
         {"c": ["a", "a", "a"], "u": pd.Series(["x", {"un": "hashable"}, "x"], dtype=object)}
     )
     assert _count(users, ["a"], user="u") == [1]
+
+
+@pytest.mark.parametrize(
+    ("values", "asked"),
+    [
+        ([1, 2, 2], {"candidates": [1, 2]}),
+        ([1, 2, 2], {"candidates": ["1"], "by": "c", "groups": [1, 2]}),
+        ([1, 2, 2], {"candidates": ["1"], "where": "c >= 2"}),
+        ([1, 2, 2], {"bounds": "0:5"}),
+        ([DAY, None], {"candidates": [DAY]}),
+        ([DAY, None], {"bounds": "2024-01-01:2024-01-05", "step": "1d"}),
+    ],
+)
+def test_objects_are_asked_for_texts_only(values: list[Any], asked: dict[str, Any]) -> None:
+    """Refused before anything is paid for: who has a number among Python objects counts for nothing."""
+    held = pd.DataFrame({"c": pd.Series(values, dtype=object)})
+    told: dict[str, Any] = {"one_row_per_user": True, "epsilon": 1}
+    words = r"declared object, in which only texts count \(astype.* or convert_dtypes\(\) gives it a type"
+    for question in (mode, partial(top_k, k=1)):
+        with pytest.raises(ParameterError, match=words):
+            question(held, "c", **asked, **told)
+    if asked.get("candidates") == [1, 2]:
+        assert (
+            mode(held.convert_dtypes(), "c", candidates=[1, 2], **{**told, "epsilon": 99}).answer
+            == 2
+        )
+        with pytest.raises(ParameterError, match=words):
+            first_above(held, "c", groups=[1, 2], above=2, **told)
+
+
+def test_rules_say_which_columns_have_no_type() -> None:
+    frame = pd.DataFrame({"c": ["a", "b"], "u": ["x", "y"]}, dtype=object)
+    rules = mode(frame, "c", candidates=["a"], user="u", epsilon=1).rules
+    for column in ("c", "u"):
+        assert (
+            f"In {column}, which declares no type, texts count and everything else is left out."
+            in rules
+        )
 
 
 def test_categories_numbers_booleans_and_dates() -> None:

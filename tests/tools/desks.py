@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
+import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import pytest
 
 from discreet import PureDP
-from discreet.desk.owner_file import OwnerFile, read_owner_file
+from discreet.desk.admission import Desk
+from discreet.desk.owner_file import Kind, OwnerFile, read_owner_file
 from discreet.desk.serving import DeskServer
 from discreet.ledger import Ledger
+from tests.tools.waiting import PATIENCE
 
-SLOT = 6.0
-"""Seconds for every question: a busy machine is given time, so that none fails by chance."""
+SLOT = 600.0
+"""Seconds for every question, more than a busy machine needs; ``Slots`` ends a slot when its work is done."""
 
 OWNER_FILE = """
 [ledger]
@@ -35,8 +42,7 @@ user = "patient_id"
 dataset = "clinic"
 where = ["clinic"]
 [table.visits.slot]
-mode = "{slot}s"
-median = "{slot}s"
+{slots}
 [table.visits.column.diagnosis]
 candidates = ["flu", "cold", "asthma"]
 [table.visits.column.clinic]
@@ -85,7 +91,8 @@ def clinic_at(
     (folder / "clinics.txt").write_text("north\nsouth\n")
     (folder / "scores.py").write_text(SCORES)
     file = folder / "clinic.toml"
-    file.write_text(OWNER_FILE.format(ledger=ledger, slot=slot, workers=workers, desk=desk))
+    slots = "\n".join(f'{kind} = "{slot}s"' for kind in get_args(Kind))
+    file.write_text(OWNER_FILE.format(ledger=ledger, slots=slots, workers=workers, desk=desk))
     owner = read_owner_file(file)
     with Ledger.open(owner.ledger.place) as opened:
         opened.create("clinic", PureDP(100))
@@ -109,6 +116,11 @@ class Caller:
         self.server = server
         self.token = token
 
+    @classmethod
+    def of(cls, server: DeskServer, analyst: str) -> Caller:
+        """Requests of an analyst, with a token of a day."""
+        return cls(server, server.desk.store.new_token(analyst, days=1))
+
     def __call__(
         self, path: str, body: Any = None, *, method: str | None = None, **headers: str
     ) -> Reply:
@@ -118,10 +130,51 @@ class Caller:
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=data, headers=given, method=method)  # noqa: S310  # our own
         try:
-            with urllib.request.urlopen(request, timeout=120) as reply:  # noqa: S310  # our own
+            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:  # noqa: S310  # our own
                 return _read(reply)
         except urllib.error.HTTPError as error:
             return _read(error)
+
+
+class Slots:
+    """The slots of all desks of a test: each ends when its work is done, unless the test holds it open."""
+
+    def __init__(self) -> None:
+        self.left: list[float] = []
+        """The seconds that were left of each slot when its work was done."""
+        self._may_end = threading.Event()
+        self._may_end.set()
+
+    async def over(self, until: float) -> None:
+        """Return when a slot may end."""
+        self.left.append(until - asyncio.get_running_loop().time())
+        await asyncio.to_thread(self._may_end.wait)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let no slot end."""
+        self._may_end.clear()
+        try:
+            yield
+        finally:
+            self._may_end.set()
+
+
+@contextmanager
+def desk_process(file: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A desk in a process of its own, and its address."""
+    command = [sys.executable, "-m", "discreet", "desk", "serve", str(file), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        try:
+            told = b""
+            while not told.endswith(b"}\n"):
+                line = process.stdout.readline()
+                assert line, "the desk ended before it served"
+                told += line
+            yield process, str(json.loads(told)["url"])
+        finally:
+            process.kill()
 
 
 def _read(reply: Any) -> Reply:
@@ -138,11 +191,18 @@ def desk_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer
         yield running
 
 
+@pytest.fixture(autouse=True)
+def slots(monkeypatch: pytest.MonkeyPatch) -> Slots:
+    """The slots of all desks of this process, which end when their work is done."""
+    ended_early = Slots()
+    monkeypatch.setattr(Desk, "_slot_over", lambda _, until: ended_early.over(until))
+    return ended_early
+
+
 @pytest.fixture
 def call(desk_server: DeskServer) -> Caller:
     """Requests of the analyst ``epidemiology``."""
-    token = desk_server.desk.store.new_token("epidemiology", days=1)
-    return Caller(desk_server, token)
+    return Caller.of(desk_server, "epidemiology")
 
 
 @pytest.fixture

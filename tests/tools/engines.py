@@ -13,6 +13,7 @@ import json
 import math
 import os
 import shutil
+import sqlite3
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -157,7 +158,7 @@ def in_database(kind: str, table: Any, server: str | None) -> Any:
     rows = [tuple(row.values()) for row in table.to_pylist()]
     places = ", ".join(("?" if kind == "ibis_sqlite" else "%s",) * table.num_columns)
     if kind == "ibis_sqlite":
-        connection = ibis.sqlite.connect()
+        connection = sqlite_in_memory()
         connection.con.execute(f"CREATE TABLE held ({columns})")
         written = [tuple(map(_for_sqlite, row)) for row in rows]
         connection.con.executemany(f"INSERT INTO held VALUES ({places})", written)  # noqa: S608
@@ -170,6 +171,17 @@ def in_database(kind: str, table: Any, server: str | None) -> Any:
         cursor.execute(f"CREATE TABLE {name} ({columns})")
         cursor.executemany(f"INSERT INTO {name} VALUES ({places})", rows)  # noqa: S608
     return connection.table(name)
+
+
+def sqlite_in_memory() -> Any:
+    """An Ibis connection to an empty SQLite database, closed when the last table made of it is gone."""
+    import ibis
+
+    # The garbage collector may run in any thread, and closes it there.
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    backend = ibis.sqlite.from_connection(connection)
+    weakref.finalize(backend, connection.close)
+    return backend
 
 
 _numbers = iter(range(1_000_000))

@@ -8,8 +8,7 @@ import signal
 from collections.abc import Callable
 from typing import NamedTuple
 
-PATIENCE = 120
-"""Seconds after which nobody waits any more: a stuck child is ended by SIGALRM, and its test fails."""
+from tests.tools.waiting import PATIENCE
 
 
 class Ended(NamedTuple):
@@ -30,7 +29,7 @@ def forked(work: Callable[[], bytes | None]) -> Ended:
         try:
             gc.disable()
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(PATIENCE)
+            signal.alarm(int(PATIENCE))  # a stuck child ends, and its test fails
             os.close(reading)
             try:
                 said = work() or b""

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
+from tests.tools.waiting import PATIENCE
+
 POSTGRES = os.environ.get("DISCREET_TEST_POSTGRES")
 _counter = iter(range(1_000_000))
 
@@ -60,7 +62,7 @@ def running_server() -> Iterator[str]:
     ]
     _run([str(part) for part in initialise])
     options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off -c max_connections=80"
-    control = [str(binaries / "pg_ctl"), "-D", str(data), "-w"]
+    control = [str(binaries / "pg_ctl"), "-D", str(data), "-w", "-t", f"{PATIENCE:.0f}"]
     _run([*control, "-l", str(log), "-o", options, "start"])
     try:
         yield f"postgresql://discreet@/postgres?host={folder}"

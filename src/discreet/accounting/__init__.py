@@ -9,8 +9,5 @@ Example:
 
 from discreet.accounting.composition import Composition, compose
 from discreet.accounting.events import Event
-from discreet.parameters import explain
 
 __all__ = ["Composition", "Event", "compose"]
-
-explain(globals())

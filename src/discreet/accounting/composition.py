@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from discreet.accounting.events import Event, core, events_of
 from discreet.accounting.fixed_lists import EpsilonBound, fixed_list_bounds, left_out
 from discreet.displays import counted
-from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, Proof, PureDP
+from discreet.guarantees.claims import ADDED_UP, CLAIMS
 from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.neighbours import ADD_REMOVE
 from discreet.numbers.exact import Exact, probability, refuse
 
 QUESTIONS = "questions"
+OF_EPSILON, OF_RHO = "the sum of ε", "the sum of ρ, converted"
 _CHOSEN = {
     True: "each release may have been chosen after seeing the earlier answers",
     QUESTIONS: "the mechanisms and their ε were fixed in advance, the questions were not",
@@ -115,11 +118,13 @@ def compose(
     if adaptive is not True and lost < target:
         untried = left_out(bounds, (core(event.guarantee) for event in listed), adaptive)
     least = min(bounds, key=lambda bound: bound.epsilon)
-    approx = ApproxDP(least.epsilon, target)
-    best, reason = _best(PureDP(pure), ZCDP(rho), approx, least)
+    exact = PureDP(pure).resting_on(_proof(listed, PureDP))
+    zcdp = ZCDP(rho).resting_on(_proof(listed, ZCDP))
+    approx = ApproxDP(least.epsilon, target).resting_on(_proof(listed, ApproxDP, least))
+    best, reason = _best(exact, zcdp, approx, least)
     return Composition(
-        pure=PureDP(pure),
-        zcdp=ZCDP(rho),
+        pure=exact,
+        zcdp=zcdp,
         approx=approx,
         best=best,
         reason=reason,
@@ -131,15 +136,49 @@ def compose(
     )
 
 
+def sum_of_epsilon(events: Sequence[Event]) -> PureDP:
+    """The sum of ε with its proof, where that is all that is asked for; infinite where one is not pure.
+
+    Example:
+        >>> sum_of_epsilon([Event(PureDP("0.1")), Event(PureDP("0.2"), count=2)])
+        PureDP(0.5)
+    """
+    listed = _merged(tuple(events))
+    total = _total((event.guarantee.to(PureDP).exact, event.count) for event in listed)
+    return PureDP(total).resting_on(_proof(listed, PureDP))
+
+
 def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Equal promises as one event that happened more often: nothing else matters to a sum."""
-    counts: Counter[Guarantee] = Counter()
+    """Equal promises with equal proofs as one event that happened more often."""
+    counts: Counter[tuple[Guarantee, Proof | None]] = Counter()
     for event in events:
-        counts[event.guarantee] += event.count
+        counts[event.guarantee, event.guarantee.proof] += event.count
     relation = events[0].neighbours if events else ADD_REMOVE
     return tuple(
-        Event(promise, count=count, neighbours=relation) for promise, count in counts.items()
+        Event(promise, count=count, neighbours=relation) for (promise, _), count in counts.items()
     )
+
+
+def _proof(
+    events: Sequence[Event], measure: type[Guarantee], bound: EpsilonBound | None = None
+) -> Proof | None:
+    """What proves every release's own promise, and their sum; a promise that nobody proved is assumed."""
+    if bound is not None and bound.name == OF_RHO:
+        measure = ZCDP
+    needed = ZCDP if measure is ZCDP else PureDP
+    proofs = [
+        own.proof if isinstance(own, ApproxDP | needed) else own.proof_in(needed)
+        for own in (event.guarantee for event in events)
+    ]
+    if len(events) == 1 and events[0].count == 1 and (bound is None or bound.name == OF_EPSILON):
+        return proofs[0]
+    steps = [CLAIMS[measure.__name__, "sum"]]
+    if bound is not None and bound.name not in (OF_EPSILON, OF_RHO):
+        steps = [CLAIMS["fixed list", "sum"]]
+    elif bound is not None and measure is ZCDP:
+        steps.append(CLAIMS["ZCDP", "ApproxDP"])
+    whole = reduce(Proof.then, [*(proof for proof in proofs if proof is not None), *steps])
+    return whole.assuming(*whole.assumes, ADDED_UP) if None in proofs else whole
 
 
 def _delta(event: Event) -> Fraction:
@@ -161,8 +200,8 @@ def _sums(events: tuple[Event, ...], target: Fraction, lost: Fraction) -> tuple[
     epsilon = _total((core(e.guarantee).to(PureDP).exact, e.count) for e in events)
     rho = _total((core(e.guarantee).to(ZCDP).exact, e.count) for e in events)
     return (
-        EpsilonBound("the sum of ε", epsilon),
-        EpsilonBound("the sum of ρ, converted", epsilon_of_zcdp(rho, target - lost)),
+        EpsilonBound(OF_EPSILON, epsilon),
+        EpsilonBound(OF_RHO, epsilon_of_zcdp(rho, target - lost)),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.guarantees import ApproxDP, Guarantee, PureDP
+from discreet.guarantees import ApproxDP, Guarantee, Proof, PureDP
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import Neighbours
 from discreet.numbers.exact import refuse, whole
@@ -113,24 +113,32 @@ class Event:
     ) -> Event:
         """What ``mechanism.select_each`` costs when a person is in at most ``rows_per_person`` rows.
 
-        The guarantee is that of one row; a person touches so many (``docs/proofs/many-rows.md``). Where a
-        person who is replaced may leave one row and enter another, both count.
+        State the sensitivity for adding or removing a person, under either relation. Adding or removing a
+        person costs one release for each of their rows. Replacing one costs the same number of releases,
+        each at what it promises to two people (``docs/proofs/many-rows.md``). For a relation in other words
+        state the sensitivity and the number of rows that one step of that relation changes.
 
         Example:
             >>> from discreet import PermuteAndFlip, PureDP
-            >>> event = Event.of_each(PermuteAndFlip(epsilon="0.5"), sensitivity=1, monotonic=True,
-            ...                       rows_per_person=2, purpose="the commonest diagnosis of each clinic")
+            >>> each = {"sensitivity": 1, "monotonic": True, "rows_per_person": 2}
+            >>> event = Event.of_each(PermuteAndFlip(epsilon="0.5"), **each,
+            ...                       purpose="the most common diagnosis of each clinic")
             >>> event.count, event.guarantee.to(PureDP)
             (2, PureDP(0.5))
+            >>> event = Event.of_each(PermuteAndFlip(epsilon="0.5"), **each, neighbours="replace")
+            >>> event.count, event.guarantee.to(PureDP)
+            (2, PureDP(1))
         """
         form = Scores(
             [0], sensitivity=sensitivity, monotonic=monotonic, range_distance=range_distance
         )
-        return replace(
+        added = replace(
             Event.of((mechanism, form)),
             count=whole("rows_per_person", rows_per_person),
-            neighbours=neighbours,
             purpose=purpose,
+        )
+        return (
+            added.under(REPLACE) if neighbours == REPLACE else replace(added, neighbours=neighbours)
         )
 
     def under(self, neighbours: str) -> Event:
@@ -151,13 +159,17 @@ class Event:
 def events_of(things: Iterable[object]) -> tuple[Event, ...]:
     """Events under one neighbour relation."""
     # Ten thousand equal guarantees are one event that is made once.
-    known: dict[Guarantee, Event] = {}
-    events = tuple(
-        known.setdefault(thing, known.get(thing) or Event(thing))
-        if isinstance(thing, Guarantee)
-        else Event.of(thing)
-        for thing in things
-    )
+    made: dict[tuple[Guarantee, Proof | None], Event] = {}
+
+    def event(thing: object) -> Event:
+        if not isinstance(thing, Guarantee):
+            return Event.of(thing)
+        known = thing, thing.proof
+        if known not in made:
+            made[known] = Event(thing)
+        return made[known]
+
+    events = tuple(map(event, things))
     relations = {event.neighbours for event in events}
     if relations == {ADD_REMOVE, REPLACE}:
         return tuple(event.under(REPLACE) for event in events)

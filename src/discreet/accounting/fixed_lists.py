@@ -17,7 +17,7 @@ from discreet.accounting.loss_grids import (
     grid_step,
     loss_curve_of,
 )
-from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, PureDP
+from discreet.guarantees import AveragedRange, BoundedRange, FlippedCoins, Guarantee, PureDP
 from discreet.numbers.exact import Exact
 
 _POINTS = 4_096
@@ -29,6 +29,9 @@ _MOST_RANGES = 6
 LOSSES = "the privacy loss distribution"
 OPTIMAL = "the optimal composition of bounded range"
 OFFSETS = "bounded range at its worst offsets, with the privacy loss distribution"
+
+Ranged = BoundedRange | AveragedRange
+"""What has a range, given the coins that nobody sees: a bound for all coins holds for their average."""
 
 Kinds = Sequence[tuple[Guarantee, int]]
 Box = tuple[tuple[Fraction, Fraction], ...]
@@ -67,7 +70,7 @@ def left_out(
     """Which tighter bound exists and was not computed, in words; nothing if none."""
     found = {bound.name for bound in bounds}
     kinds = [guarantee for guarantee in guarantees if not _is_free(guarantee)]
-    ranged = any(isinstance(guarantee, BoundedRange) for guarantee in kinds)
+    ranged = any(isinstance(guarantee, Ranged) for guarantee in kinds)
     missing = []
     if kinds and LOSSES not in found:
         missing.append(LOSSES)
@@ -95,8 +98,9 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
     """Bounded range with one offset per release, which only a list fixed in advance has."""
     if len(kinds) == 1:
         guarantee, count = kinds[0]
-        if isinstance(guarantee, BoundedRange | FlippedCoins):
-            width = guarantee.to(BoundedRange).exact
+        if isinstance(guarantee, Ranged | FlippedCoins):
+            given_coins = isinstance(guarantee, AveragedRange)
+            width = guarantee.exact if given_coins else guarantee.to(BoundedRange).exact
             if isinstance(width, Fraction):
                 epsilon = homogeneous_epsilon(width, count, delta)
                 return (EpsilonBound(OPTIMAL, epsilon),) if epsilon is not None else ()
@@ -104,13 +108,13 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
     ranged = [
         (guarantee.exact, count)
         for guarantee, count in kinds
-        if isinstance(guarantee, BoundedRange) and isinstance(guarantee.exact, Fraction)
+        if isinstance(guarantee, Ranged) and isinstance(guarantee.exact, Fraction)
     ]
     releases = [loss_curve_of(guarantee, count) for guarantee, count in kinds]
     others = [
         release
         for (guarantee, _), release in zip(kinds, releases, strict=True)
-        if release is not None and not isinstance(guarantee, BoundedRange)
+        if release is not None and not isinstance(guarantee, Ranged)
     ]
     too_many = len(ranged) > _MOST_RANGES or 2 * sum(n for _, n in kinds) > _POINTS_FOR_OFFSETS
     if not ranged or too_many or len(ranged) + len(others) < len(kinds):

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import accumulate, repeat
 from typing import Any
 
-from discreet.guarantees import BoundedRange, Guarantee, LaplaceDominated, PureDP
+from discreet.guarantees import AveragedRange, BoundedRange, Guarantee, LaplaceDominated, PureDP
 from discreet.numbers.balls import ball_of, precision, upper_end
 from discreet.numbers.exact import Exact
 
@@ -44,7 +44,7 @@ def loss_curve_of(guarantee: Guarantee, count: int) -> LossCurve | None:
     epsilon = guarantee.exact
     if not isinstance(epsilon, Fraction):
         return None
-    if isinstance(guarantee, BoundedRange):
+    if isinstance(guarantee, BoundedRange | AveragedRange):
         return LossCurve(bounded_range_curve(epsilon, Fraction(0), epsilon), epsilon, count)
     if isinstance(guarantee, LaplaceDominated):
         return LossCurve(lambda x, _: 1 - ball_of((x - epsilon) / 2).exp(), epsilon, count)

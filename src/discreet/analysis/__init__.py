@@ -46,7 +46,6 @@ from discreet.analysis.worst_case import (
     worst_case_lower_bound,
     worst_case_tail,
 )
-from discreet.parameters import explain
 
 __all__ = [
     "SHARP_THRESHOLD",
@@ -87,5 +86,3 @@ __all__ = [
     "worst_case_lower_bound",
     "worst_case_tail",
 ]
-
-explain(globals())

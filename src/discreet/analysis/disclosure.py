@@ -90,7 +90,7 @@ def disclosure_risk(
         >>> risk = disclosure_risk(Exponential(epsilon=1), worlds)
         >>> round(risk.risk, 3), round(risk.bound, 3), risk.steps
         (0.881, 0.881, 2.0)
-        >>> round(disclosure_bound(1, worlds=2), 3)  # as published: too small, they are two steps apart
+        >>> round(disclosure_bound(1), 3)  # as published: too small, they are two steps apart
         0.731
     """
     listed = _worlds(worlds)
@@ -114,23 +114,26 @@ def disclosure_risk(
     )
 
 
-def disclosure_bound(epsilon: object, *, worlds: int, steps: object = 1) -> float:
+def disclosure_bound(epsilon: object, *, worlds: int = 2, steps: object = None) -> float:
     """1/(1 + (m−1)e^−kε): no answer of an ε-DP mechanism can make an attacker more certain than this.
 
-    For ``worlds`` equally likely worlds m, any two of them within ``steps`` neighbours k of each other. The
-    published formula has k = 1; worlds that say *who is missing* are two steps apart under adding and
-    removing a person.
+    For ``worlds`` equally likely worlds m, any two of them within ``steps`` neighbours k of each other. By
+    default there are two worlds, with and without a certain person, and they are one step apart. More than
+    two worlds are taken to be two steps apart, as those that say *who is missing* are: under adding and
+    removing a person no three worlds are neighbours of each other. The published formula has k = 1 always.
 
     Example:
-        >>> round(disclosure_bound(1, worlds=201), 4), round(disclosure_bound(1, worlds=201, steps=2), 4)
-        (0.0134, 0.0356)
+        >>> round(disclosure_bound(1), 4)
+        0.7311
+        >>> round(disclosure_bound(1, worlds=201), 4), round(disclosure_bound(1, worlds=201, steps=1), 4)
+        (0.0356, 0.0134)
     """
     count = whole("worlds", worlds)
-    reach = positive("epsilon", epsilon) * positive_distance("steps", steps)
+    reach = positive("epsilon", epsilon) * steps_between(count, steps)
     return 1 / (1 + (count - 1) * math.exp(-min(float(reach), 1e6)))
 
 
-def epsilon_for_risk(risk: object, *, worlds: int, steps: object = 1) -> float:
+def epsilon_for_risk(risk: object, *, worlds: int = 2, steps: object = None) -> float:
     """The largest ε whose ``disclosure_bound`` is at most the risk tolerated, rounded down.
 
     Example:
@@ -144,10 +147,15 @@ def epsilon_for_risk(risk: object, *, worlds: int, steps: object = 1) -> float:
     if tolerated == 1:
         return math.inf
     odds = (count - 1) * tolerated / (1 - tolerated)
-    epsilon = math.log(odds) / float(positive_distance("steps", steps))
+    epsilon = math.log(odds) / float(steps_between(count, steps))
     while epsilon > 0 and disclosure_bound(epsilon, worlds=count, steps=steps) > tolerated:
         epsilon = math.nextafter(epsilon, 0.0)
     return epsilon
+
+
+def steps_between(worlds: int, steps: object) -> Fraction:
+    """How many neighbours apart any two of the worlds are; None for 1 between two of them, else 2."""
+    return Fraction(min(worlds, 3) - 1) if steps is None else positive_distance("steps", steps)
 
 
 def _worlds(worlds: Iterable[Scores]) -> list[Scores]:

@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.mechanisms import MECHANISMS, Mechanism, mechanism_named
+from discreet.mechanisms import MECHANISMS, Mechanism
+from discreet.mechanisms.registry import Family, member
 from discreet.numbers.exact import refuse
-
-Family: TypeAlias = Mechanism | Callable[..., Mechanism] | str
-"""A mechanism whose ε is ignored, a class (or any factory that takes ``epsilon=``), or a name."""
 
 CONTENDERS = tuple(
     mechanism for make in MECHANISMS.values() if (mechanism := make(epsilon=1)).facts.compared
 )
 """The private mechanisms with different distributions: what is compared unless the user says."""
-
-
-def member(family: Family, epsilon: object) -> Mechanism:
-    """The mechanism of this family at ``epsilon``.
-
-    Example:
-        >>> from discreet import NoisyMax, PermuteAndFlip
-        >>> member(PermuteAndFlip, 2)
-        PermuteAndFlip(epsilon=2)
-        >>> member(NoisyMax(epsilon=1, noise="laplace"), "0.5")
-        NoisyMax(epsilon=1/2, noise='laplace')
-        >>> member("exponential", 1)
-        Exponential(epsilon=1)
-    """
-    if isinstance(family, Mechanism):
-        return family.with_epsilon(epsilon)
-    if isinstance(family, str):
-        return mechanism_named(family, epsilon=epsilon)
-    if callable(family):
-        made = family(epsilon=epsilon)
-        if isinstance(made, Mechanism):
-            return made
-    raise refuse("mechanism", family, "a mechanism, its class, or its registered name")
 
 
 def family_name(family: Family) -> str:

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.analysis.family import Family, member
 from discreet.errors import DiscreetError, ParameterError, ScoresError, missing_extra
+from discreet.mechanisms.registry import Family, member
 from discreet.numbers.exact import positive, refuse, whole
 from discreet.numbers.searches import bisected
 from discreet.scores import Scores

@@ -20,10 +20,11 @@ from discreet.analysis.error import (
     expected_error,
     score_difference,
 )
-from discreet.analysis.family import Family, family_name, member
+from discreet.analysis.family import family_name
 from discreet.analysis.worst_case import worst_case_error, worst_case_tail
 from discreet.errors import ParameterError, ScoresError
 from discreet.mechanisms import Mechanism, PermuteAndFlip
+from discreet.mechanisms.registry import Family, member
 from discreet.numbers.exact import positive, probability
 from discreet.numbers.searches import least_root
 from discreet.scores import Scores

@@ -6,14 +6,13 @@ the answer: none for a true quantile. The bounds are those of ``docs/proofs/quan
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
 from discreet.errors import ParameterError
 from discreet.neighbours import REPLACE, Neighbours
 from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import non_negative, positive, probability, refuse, whole
+from discreet.numbers.exact import float_up, non_negative, positive, probability, refuse, whole
 
 PLACES_PER_POINT = 64
 """People who share a value are spread over at most so many places, where several quantiles are asked for."""
@@ -41,7 +40,7 @@ def rank_error(
         104.4
     """
     factor, lumps = _factor(at, points, with_probability, neighbours, sharing)
-    return _up(factor / positive("epsilon", epsilon) + lumps)
+    return float_up(factor / positive("epsilon", epsilon) + lumps)
 
 
 def epsilon_for_rank_error(
@@ -63,9 +62,10 @@ def epsilon_for_rank_error(
     room = positive("at_most", at_most) - lumps
     if room <= 0:
         raise ParameterError(
-            f"⟨at_most⟩{at_most!r} is not allowed: people who share a place alone can make it {_up(lumps):g}"
+            f"⟨at_most⟩{at_most!r} is not allowed: people who share a place alone can make it "
+            f"{float_up(lumps):g}"
         )
-    return _up(factor / room)
+    return float_up(factor / room)
 
 
 def _factor(
@@ -91,9 +91,3 @@ def _factor(
         odds = len(levels) * number * PLACES_PER_POINT / failing
     logarithm = upper_bound(lambda ratio: ratio.log(), Fraction(odds))
     return widest * Fraction(logarithm), (depths - 1) * non_negative("sharing", sharing)
-
-
-def _up(figure: Fraction) -> float:
-    """A float that is no smaller."""
-    nearest = float(figure)
-    return nearest if nearest >= figure else math.nextafter(nearest, math.inf)

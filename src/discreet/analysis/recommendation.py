@@ -14,21 +14,22 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.accounting import Event, compose
+from discreet.accounting.accountants import COST_UNIT, DELTA_UNIT
 from discreet.accounting.events import core
-from discreet.analysis.family import Family, family_list, member
+from discreet.analysis.family import family_list
 from discreet.analysis.planning import ErrorBasis
 from discreet.displays import card, paragraph, table
 from discreet.errors import NotPrivateError, ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
+from discreet.mechanisms.registry import Family, member
 from discreet.numbers.exact import Exact, refuse, whole
 from discreet.numbers.searches import bisected, least_whole
 from discreet.scores import Scores
 
 _ANY = Fraction(1)  # a mechanism built from ε costs the same at every range distance
 _DIGITS = 6
-_COST_UNIT, _DELTA_UNIT = 10**12, 10**18  # a budget counts each release in these, rounded up
 # Bounds for lists fixed in advance take up to a second each.
 _DIGITS_FOR_LISTS = 3
 _MOST_RELEASES = 1_000_000
@@ -119,14 +120,14 @@ class _Setting:
         """What all releases cost under the budget, by the accountant that charges least."""
         promise = mechanism.promise_at(_ANY)
         own = promise.exact[1] if isinstance(promise, ApproxDP) else Fraction(0)
-        lost = Fraction(math.ceil(own * _DELTA_UNIT), _DELTA_UNIT) * releases
+        lost = Fraction(math.ceil(own * DELTA_UNIT), DELTA_UNIT) * releases
         epsilon, rho = (
             _counted(core(promise).to(measure).exact) * releases for measure in (PureDP, ZCDP)
         )
         if isinstance(self.budget, ApproxDP):
             delta = self.budget.exact[1]
             # A budget that adds up ρ keeps half of its δ for releases with a δ of their own.
-            kept = Fraction(math.floor(delta / 2 * _DELTA_UNIT), _DELTA_UNIT)
+            kept = Fraction(math.floor(delta / 2 * DELTA_UNIT), DELTA_UNIT)
             bounds: list[tuple[Exact, str | None]] = [
                 (
                     epsilon_of_zcdp(rho, delta - delta / 2) if lost <= kept else math.inf,
@@ -229,7 +230,7 @@ def _limit(budget: Guarantee) -> Exact:
 
 def _counted(cost: Exact) -> Exact:
     """One release's cost as a budget counts it."""
-    return cost if cost == math.inf else Fraction(math.ceil(cost * _COST_UNIT), _COST_UNIT)
+    return cost if cost == math.inf else Fraction(math.ceil(cost * COST_UNIT), COST_UNIT)
 
 
 def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanism:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.analysis.family import Family, member
 from discreet.distribution.crossings import Panels
 from discreet.errors import ParameterError
 from discreet.mechanisms import STREAMS, CrossingRule, Exponential, Mechanism, PermuteAndFlip
+from discreet.mechanisms.registry import Family, member
 from discreet.numbers.exact import float_up, positive, probability, refuse, whole
 from discreet.numbers.printing import rounded
 from discreet.numbers.searches import least_root

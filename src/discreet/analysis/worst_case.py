@@ -270,11 +270,11 @@ def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance
 # ---- bounds in closed form: looser, but easy to compute by hand -----------------------------------------
 
 
-def _scale(epsilon: object, sensitivity: object, monotonic: bool) -> float:
+def _scaled(logarithm: float, epsilon: object, sensitivity: object, monotonic: bool) -> float:
+    """d/ε times a logarithm; infinite where no float is large enough."""
     delta = positive_distance("sensitivity", sensitivity)
-    return float(
-        (delta if monotonic else 2 * delta) / Fraction(positive_distance("epsilon", epsilon))
-    )
+    scale = (delta if monotonic else 2 * delta) / Fraction(positive_distance("epsilon", epsilon))
+    return float_up(scale * Fraction(logarithm))
 
 
 def expected_error_bound(
@@ -288,7 +288,7 @@ def expected_error_bound(
         >>> round(expected_error_bound(1, 1024), 3)
         13.863
     """
-    return _scale(epsilon, sensitivity, monotonic) * math.log(whole("n", n))
+    return _scaled(math.log(whole("n", n)), epsilon, sensitivity, monotonic)
 
 
 def error_bound(
@@ -310,7 +310,8 @@ def error_bound(
     beta = 1 - probability("with_probability", with_probability)
     if beta == 0:
         raise refuse("with_probability", with_probability, "below 1")
-    return _scale(epsilon, sensitivity, monotonic) * (math.log(whole("n", n)) - math.log(beta))
+    logarithm = math.log(whole("n", n)) - math.log(beta)
+    return _scaled(logarithm, epsilon, sensitivity, monotonic)
 
 
 def worst_case_lower_bound(
@@ -322,4 +323,4 @@ def worst_case_lower_bound(
         >>> round(worst_case_lower_bound(1, 1024), 3)
         3.466
     """
-    return _scale(epsilon, sensitivity, monotonic) * math.log(whole("n", n)) / 4
+    return _scaled(math.log(whole("n", n)) / 4, epsilon, sensitivity, monotonic)

@@ -11,7 +11,6 @@ from discreet.audit.sequences import StreamSubject, StreamWitness
 from discreet.audit.statistical import StatisticalVerdict, statistical_audit
 from discreet.audit.tables import Tables, unrolled
 from discreet.audit.verdicts import Stage, Verdict, Witness
-from discreet.parameters import explain
 
 __all__ = [
     "Fidelity",
@@ -30,5 +29,3 @@ __all__ = [
     "statistical_audit",
     "unrolled",
 ]
-
-explain(globals())

@@ -27,7 +27,10 @@ from discreet.numbers.exact import float_up, positive_distance, refuse, whole
 F = TypeVar("F", Pair, Found)
 
 SIZES = (2, 3, 4, 5)
-"""How many candidates are tried unless told otherwise."""
+"""How many candidates are tried by default."""
+
+_CLIMBS = {"quick": 1, "usual": 6, "thorough": 18}
+"""How many climbs are made for each relation, by the effort."""
 
 
 def audit(
@@ -39,9 +42,7 @@ def audit(
     n: int | Iterable[int] | None = None,
     neighbours: Neighbours | None = None,
     inputs: Inputs | None = None,
-    thorough: bool = False,
-    starts: int = 6,
-    seed: int = 0,
+    effort: str = "usual",
     progress: Progress | None = None,
 ) -> Verdict:
     """Search neighbouring inputs for a pair that refutes the claim.
@@ -63,9 +64,8 @@ def audit(
         neighbours: a neighbour relation of one's own, from a score vector to the neighbours to try.
         inputs: what the subject is a function of, if not of scores: a kind of input such as
             :class:`~discreet.audit.Tables`.
-        thorough: look several times as long, in more places.
-        starts: how many climbs are made for each relation.
-        seed: shifts the scattered starts; the same seed gives the same verdict.
+        effort: ``"quick"``, ``"usual"`` or ``"thorough"``, which looks several times as long and in more
+            places. The same audit gives the same verdict each time.
         progress: called with the stage and the fraction done.
 
     Example:
@@ -79,8 +79,9 @@ def audit(
         'not refuted'
     """
     began = time.perf_counter()
-    if not isinstance(thorough, bool):
-        raise refuse("thorough", thorough, "True or False")
+    if effort not in _CLIMBS:
+        raise refuse("effort", effort, " or ".join(f'"{each}"' for each in _CLIMBS))
+    climbs, thorough = _CLIMBS[effort], effort == "thorough"
     stream = getattr(subject, "rule", subject)
     if isinstance(stream, StreamSubject):
         if isinstance(claim, Regular) or neighbours is not None:
@@ -88,8 +89,6 @@ def audit(
         return audit_stream(stream, claim, monotonic=monotonic, lengths=n, progress=progress)
     bound = positive_distance("sensitivity", sensitivity)
     sizes = numbers_of_candidates(n)
-    starts = whole("starts", starts, least=0)
-    seed = whole("seed", seed, least=0)
     relations = relations_for(monotonic, neighbours)
     prepared = Subject(subject, sensitivity=bound, epsilon=_epsilon_of(claim))
     grid = ScoreGrid.for_sensitivity(bound)
@@ -102,7 +101,6 @@ def audit(
             grid=grid,
             sizes=sizes,
             relations=relations,
-            seed=seed,
             progress=progress,
             began=began,
         )
@@ -117,12 +115,11 @@ def audit(
                 relation,
                 grid,
                 _noise_scale(prepared, claim, relation),
-                seed,
                 thorough,
             )
             for relation in relations
         ]
-        _run(searches, sizes, 3 * starts if thorough else starts, tell, in_crowds=n is None)
+        _run(searches, sizes, climbs, tell, in_crowds=n is None)
         stages = [stage for search in searches for stage in search.stages]
         by_pair = {pair: search.relation for search in searches for pair in search.found}
         checked = [
@@ -130,7 +127,7 @@ def audit(
         ]
     else:
         search = InputSearch(prepared, loss, inputs, thorough)
-        for number, stage in enumerate(search.run(starts)):
+        for number, stage in enumerate(search.run(climbs)):
             tell(stage, 1 - 0.8**number)
         stages = search.stages
         checked = [
@@ -157,7 +154,6 @@ def audit(
         stages=tuple(stages),
         evaluations=prepared.evaluations,
         seconds=time.perf_counter() - began,
-        seed=seed,
         counted="candidates" if inputs is None else inputs.counted,
     )
 

@@ -26,7 +26,7 @@ from discreet.guarantees import ApproxDP
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.scores import Scores
 
-_CHECKED: dict[str, Any] = {"n": (2, 3, 100), "starts": 2}
+_CHECKED: dict[str, Any] = {"n": (2, 3, 100), "effort": "quick"}
 """Where every utility is checked, which takes time."""
 
 # ---- diffprivlib ---------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _pipeline_dp(scores: Any, cost: Fraction) -> Any:
     "smartnoise-synth",
     "MWEM",
     "snsynth",
-    options={"n": 3, "starts": 2},
+    options={"n": 3, "effort": "quick"},
     about="one selection step, the first query measured before",
 )
 def _smartnoise_mwem(scores: Any, cost: Fraction) -> dict[Any, Any]:
@@ -194,7 +194,7 @@ def _drawing(**functions: Any) -> Any:
 @adapter(
     "dp_topk",
     "pnf_peeling_mechanism",
-    options={"n": (2, 3), "starts": 2, "monotonic": False},
+    options={"n": (2, 3), "effort": "quick", "monotonic": False},
     about="a person replaced",
 )
 def _dp_topk_peeling(scores: Any, cost: Fraction) -> dict[Any, Any]:
@@ -230,7 +230,7 @@ def _reported_by_dp_accounting(cost: Fraction) -> ApproxDP:
     "RdpAccountant",
     "dp_accounting",
     claim=_reported_by_dp_accounting,
-    options={"n": 2, "starts": 0, "monotonic": False},
+    options={"n": 2, "effort": "quick", "monotonic": False},
     about="the exponential mechanism composed a hundred times",
 )
 def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:

@@ -66,7 +66,6 @@ def audit_regularity(
     grid: ScoreGrid,
     sizes: tuple[int, ...],
     relations: list[Relation],
-    seed: int,
     progress: Progress | None,
     began: float,
 ) -> Verdict:
@@ -77,7 +76,7 @@ def audit_regularity(
         if progress is not None:
             progress(f"regularity, {size} candidates", turn / len(turns))
         rules: dict[str, list[_Change]] = {}
-        for row in _rows(size, grid, seed):
+        for row in _rows(size, grid):
             for rule, change in _changes(claim, row, grid, subject.largest_is_best):
                 rules.setdefault(rule, []).append(change)
         for rule, changes in rules.items():
@@ -110,13 +109,12 @@ def audit_regularity(
         stages=tuple(stages),
         evaluations=subject.evaluations,
         seconds=time.perf_counter() - began,
-        seed=seed,
     )
 
 
-def _rows(size: int, grid: ScoreGrid, seed: int) -> Floats:
+def _rows(size: int, grid: ScoreGrid) -> Floats:
     rows = np.concatenate(
-        [shapes(size, grid, 2 * grid.delta), scattered(size, grid, 4 * grid.delta, 24, seed)]
+        [shapes(size, grid, 2 * grid.delta), scattered(size, grid, 4 * grid.delta, 24)]
     )
     stride = max(1, len(rows) // _MOST_ROWS)
     return rows[::stride]

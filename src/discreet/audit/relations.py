@@ -197,13 +197,13 @@ def _staircases(size: int, step: float, extras: list[float]) -> list[Floats]:
     return rows
 
 
-def scattered(size: int, grid: ScoreGrid, width: float, count: int, seed: int) -> Floats:
-    """Evenly scattered vectors (a Kronecker sequence shifted by the seed), snapped to the grid."""
+def scattered(size: int, grid: ScoreGrid, width: float, count: int) -> Floats:
+    """Evenly scattered vectors (a Kronecker sequence), snapped to the grid."""
     # The generalised golden ratio gives the most evenly spread additive recurrence.
     ratio = 2.0
     for _ in range(40):
         ratio = (1 + ratio) ** (1 / (size + 1))
     slopes = ratio ** -np.arange(1, size + 1, dtype=np.float64)
-    steps = np.arange(1, count + 1, dtype=np.float64)[:, None] + 1000.0 * (seed % 100_003)
+    steps = np.arange(1, count + 1, dtype=np.float64)[:, None]
     points = np.mod(0.5 + steps * slopes, 1.0) * width
     return np.asarray(np.round(points / grid.step) * grid.step)

@@ -69,7 +69,6 @@ class Search:
     relation: Relation
     grid: ScoreGrid
     noise_scale: float
-    seed: int
     thorough: bool = False
     stages: list[Stage] = field(default_factory=list)
     found: list[Pair] = field(default_factory=list)
@@ -237,7 +236,7 @@ class Search:
         yield from begin
         for size in sizes[: max(1, starts - len(begin))]:
             count = max(1, (starts - len(begin)) // len(sizes))
-            rows = scattered(size, self.grid, 4 * self.grid.delta, 3 * count, self.seed)
+            rows = scattered(size, self.grid, 4 * self.grid.delta, 3 * count)
             before = len(self.found)
             self._against_neighbours("scattered vectors", rows)
             yield from self.found[before : before + count]

@@ -179,7 +179,6 @@ class Verdict:
         stages: how it was sought.
         evaluations: how many inputs were evaluated.
         seconds: how long it took.
-        seed: what makes the search reproducible.
         notes: what else is to be said.
         counted: what the sizes of the stages count.
         covered: what was searched, where that is no search among candidates.
@@ -204,7 +203,6 @@ class Verdict:
     stages: tuple[Stage, ...] = ()
     evaluations: int = 0
     seconds: float = 0.0
-    seed: int = 0
     notes: tuple[str, ...] = field(default=())
     counted: str = "candidates"
     covered: str = ""
@@ -256,7 +254,7 @@ class Verdict:
 
 _TOLD = (
     *("subject", "claim", "status", "holds", "measured", "claimed", "symbol", "witness", "worst"),
-    *("proof", "coverage", "stages", "evaluations", "pairs", "seconds", "seed", "notes"),
+    *("proof", "coverage", "stages", "evaluations", "pairs", "seconds", "notes"),
 )
 """What of a verdict is told as JSON, in this order."""
 

@@ -1,157 +1,212 @@
-"""``discreet mode``, ``median``, ``quantiles`` and ``top`` ask a table; how every question is answered."""
+"""``discreet mode``, ``median``, ``quantiles``, ``top``, ``first`` and ``bound`` ask a table.
+
+Every command is made from the fields of its kind of question: an option for each field that has one.
+"""
 
 from __future__ import annotations
 
-import importlib
+import dataclasses
 import re
 import sys
+import typing
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discreet.cli import shared_options as shared
-from discreet.cli.commands import Command, Decorator, argument, command, option, stack
+from discreet.cli.commands import HELP_ALL, Command, Decorator, argument, command, option, stack
 from discreet.cli.output import as_json, deliver, opened_for_answer, progress, say
+from discreet.cli.shared_options import mechanism_names
 from discreet.displays import visible
 from discreet.errors import DiscreetError, ParameterError
+from discreet.questions import (
+    Bound,
+    FirstAbove,
+    Median,
+    Mode,
+    NeverMatchesWarning,
+    Quantiles,
+    Question,
+    TableRelease,
+    TopK,
+)
+from discreet.questions import table as private_table
+from discreet.questions.frames import FILES, write_frame
+from discreet.questions.periods import is_clock, is_range
+from discreet.questions.question import fields_of
+from discreet.questions.run import Watch
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
+_DATA, _QUESTION, _GROUPS, _BUDGET, _OUTPUT = "Data", "Question", "Groups", "Budget", "Output"
 
-
-def listed(text: str | None, *, least: int = 1) -> Any:
-    """A public list written with commas, or the file that is named; fewer than ``least`` name a file."""
-    if text is None or _FILE.search(text) or Path(text).is_file():
-        return text
-    parts = [part.strip() for part in text.split(",")]
-    return parts if len(parts) >= least else text
-
-
-WHAT = stack(
+SOURCE = stack(
     argument(
         "DATA",
         "A CSV, Parquet or JSON lines file, a glob in quotes, a database's address, or desk:TABLE.",
     ),
-    option("--table NAME", "With the address of a database: the table to ask."),
-    option("--column COLUMN", "The column to ask about.", required=True),
-    option("--epsilon NUMBER", "What the whole question costs.", required=True),
-)
-WHO = stack(
-    option("--user COLUMN", "The column that tells people apart."),
-    option("--one-row-per-user", "In place of --user: nobody has two rows."),
+    option("--table NAME", "With the address of a database: the table to ask.", section=_DATA),
+    option("--user COLUMN", "The column that tells people apart.", section=_DATA),
+    option(
+        "--one-row-per-user", "Instead of --user: every row is another person's.", section=_DATA
+    ),
     option(
         "--counted COLUMN",
-        "In place of --user, for a table that is counted already: how many people a row stands for.",
-    ),
-    shared.COUNTED,
-    shared.NEIGHBOURS,
-)
-_CHOOSER = stack(WHO, shared.MECHANISM)
-_CANDIDATES = option(
-    "--candidates LIST",
-    "The public candidates, with commas, or a file: one on each line, or a CSV column.",
-    callback=lambda _context, _option, text: listed(text, least=2),
-)
-_UNKNOWN = stack(
-    option(
-        "--delta NUMBER",
-        "Without --candidates or --groups: how likely the guarantee is to fail, at most.",
+        "Instead of --user, for a table that is counted already: how many people a row stands for.",
+        section=_DATA,
+        advanced=True,
     ),
     option(
-        "--considered COUNT", "Without --candidates: how many values compete at most.", default=100
+        "--people COUNT",
+        "About how many people there are, if that is public: accuracy is worked out for this many.",
+        section=_DATA,
+    ),
+    option(
+        "--neighbours NAME",
+        "add-remove one person, or replace one.",
+        default="add-remove",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--read-as NAME",
+        "What a text file's column spells, if not numbers: date, moment (date and time), time, span, "
+        "decimal.",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--delimiter SIGN",
+        "What separates the fields of a CSV file, e.g. ';'.",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--encoding NAME", "How a CSV file is encoded, e.g. cp1252.", section=_DATA, advanced=True
+    ),
+    option(
+        "--ask-password",
+        "Ask for the database's password, where no file or variable has it.",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--time-limit SECONDS",
+        "How long a database may work; after that nothing is released.",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--engine NAME",
+        "What reads the file: duckdb, polars, pandas or spark.",
+        section=_DATA,
+        advanced=True,
     ),
 )
-_COUNTS = stack(
-    option("--with-count", "Also a noisy count, for a part of epsilon."),
-    option("--count-share NUMBER", "The part of epsilon that counts get.", default="0.25"),
+COUNTED = stack(
+    option("--dataset NAME", "The data set's name in the budget ledger.", section=_BUDGET),
+    option("--ledger ADDRESS", "A ledger other than the default one.", section=_BUDGET),
+    option(
+        "--no-ledger",
+        "Run without a ledger: nothing is counted, and the answer says so.",
+        section=_BUDGET,
+    ),
 )
-_OTHER = option(
-    "--other LABEL", "One more candidate, for every value that is not among --candidates."
-)
-FOUND = option(
-    "--delta NUMBER", "With --by and no --groups: how likely the guarantee is to fail, at most."
-)
-_STEP = option("--step NUMBER", "How far apart grid points are: 5, 1d, 15min.", default="1")
-READ_AS = option(
-    "--read-as NAME",
-    "What a text file's column spells, if not numbers: date, moment (date and time), time, span, decimal.",
-)
-_CANDIDATE_GRID = stack(
-    option("--bounds LOWER:UPPER", "In place of --candidates: bounds of a grid, as for a median."),
-    _STEP,
-    READ_AS,
+DELIVERED = stack(
+    option("--json", "Print everything as JSON.", section=_OUTPUT),
+    option(
+        "--out FILE",
+        "Write the answer to this file as well, before it is printed; as a table if it is .csv or .parquet.",
+        section=_OUTPUT,
+    ),
+    option(
+        "--explain",
+        "Show the rules: what is left out, moved, assigned or trusted.",
+        section=_OUTPUT,
+    ),
+    option(
+        "--keep-answer",
+        "Keep the answer in the ledger, for `budget answers`.",
+        section=_OUTPUT,
+        advanced=True,
+    ),
 )
 
 
-def growing(when: str = "") -> Decorator[Any]:
-    """The growing grid, which needs no bounds."""
-    return stack(
-        option("--unit NUMBER", f"{when}How far apart grid points are near zero.", default="1"),
-        option("--largest NUMBER", f"{when}The largest magnitude; 10^12 units by default."),
-    )
+def listed(text: str | None, *, least: int = 1) -> Any:
+    """A public list written with commas; or the text itself, which names a range or a file.
+
+    It is one if it has fewer parts than ``least``, or a single one with a colon.
+    """
+    if text is None or _FILE.search(text) or Path(text).is_file():
+        return text
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) < least or (len(parts) == 1 and ":" in text):
+        return text
+    for part in parts if ":" in text else ():
+        if is_range(part) and not is_clock(part):
+            raise ParameterError(f"{part!r} is a range: give it alone, without commas")
+    return parts
 
 
-_GRID = stack(
-    option(
-        "--bounds LOWER:UPPER",
-        "Public bounds: 0:120, 2020-01-01:2024-12-31, 08:00/18:00. With bounds the answer is better.",
-    ),
-    _STEP,
-    growing("Without --bounds. "),
-    READ_AS,
-)
-_VALUES = stack(
-    option(
-        "--per-person NAME",
-        "Which value counts for a person with several: least, largest, random or mean.",
-        default="least",
-    ),
-    option(
-        "--outside NAME",
-        "Values outside the bounds: clamp (to the nearer bound) or drop.",
-        default="clamp",
-    ),
-)
-ROWS = stack(
-    option("--where CONDITION", 'Only rows for which this holds, e.g. "age >= 18".'),
-    option("--by COLUMN", "One answer for each group of this column: see --groups."),
-    option(
-        "--groups LIST",
-        "With --by: the public groups, with commas, or a file; without it, with --delta, those of the data "
-        "that have enough people to be named.",
-        callback=lambda _context, _option, text: listed(text),
-    ),
-    option(
-        "--groups-per-person NUMBER",
-        "A person counts in at most this many groups, drawn from theirs; ε is shared. 'choose': a bound that "
-        "is found privately.",
-        default="1",
-        callback=lambda _context, _option, text: int(text) if text.isdecimal() else text,
-    ),
-    option(
-        "--groups-share NUMBER",
-        "The part of epsilon for finding groups (0.5 by default) or choosing that bound (0.1).",
-    ),
-)
-HOW = stack(
-    option(
-        "--with-people", "Also a noisy number of the people who counted, for a part of epsilon."
-    ),
-    option("--people-share NUMBER", "The part of epsilon that --with-people gets.", default="0.1"),
-    option("--ask-password", "Ask for the database's password, where no file or variable has it."),
-    option("--time-limit SECONDS", "How long a database may work; after that nothing is released."),
-    option("--engine NAME", "Who reads the file: duckdb, polars, pandas or spark."),
-    option("--delimiter SIGN", "What separates the fields of a CSV file, e.g. ';'."),
-    option("--encoding NAME", "How a CSV file is encoded, e.g. cp1252."),
-    shared.DELIVERED,
-)
+def _in_options(words: str) -> str:
+    """Words that name fields, naming options."""
+    return re.sub("⟨([a-z_]+)⟩", lambda found: f"--{found[1].replace('_', '-')}", words)
 
 
-class Question(Command):
+def options_of(kind: type[Question]) -> Iterator[Decorator[Any]]:
+    """An option for each field that has one, in the section of its group."""
+    types = typing.get_type_hints(kind)
+    for each in fields_of(kind):
+        facts = each.metadata
+        if facts["option"]:
+            yield _option(each, facts, types[each.name])
+
+
+def _option(each: dataclasses.Field[Any], facts: Any, kind: Any) -> Decorator[Any]:
+    named = f"--{each.name.replace('_', '-')}"
+    if isinstance(facts["option"], str):
+        named = facts["option"]
+    elif len(each.name) == 1:
+        named = f"-{each.name} {named}"
+    settings: dict[str, Any] = {
+        "section": facts["group"].capitalize(),
+        "advanced": facts["advanced"],
+    }
+    settings["default"] = None
+    takes = facts["takes"]
+    if each.default is dataclasses.MISSING or each.name == "column":
+        settings["required"] = True
+    elif not isinstance(each.default, bool) and each.default not in (None, 1):
+        settings["show_default"] = str(each.default)
+    if kind is bool:
+        settings |= {"is_flag": True, "flag_value": not each.default}
+        words = ("Turn off: " if each.default else "") + _in_options(facts["description"])
+        return option(named, words, name=each.name, **settings)
+    if takes == "LIST":
+        least = 2 if each.name == "candidates" else 1
+        settings["callback"] = lambda _context, _option, text: listed(text, least=least)
+    elif takes == "NUMBERS":
+        takes = "LIST"
+        settings["callback"] = lambda _context, _option, text: (
+            text and [part.strip() for part in text.split(",")]
+        )
+    elif each.name == "groups_per_person":
+        takes = "NUMBER"
+        settings["callback"] = lambda _context, _option, text: (
+            int(text) if text and text.isdecimal() else text
+        )
+    if each.name == "mechanism":
+        settings["shell_complete"] = mechanism_names
+    return option(f"{named} {takes}", _in_options(facts["description"]), name=each.name, **settings)
+
+
+class Ask(Command):
     """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
+
+    kind: type[Question]
 
     def run(self, ctx: click.Context) -> Any:
         """Ask here, or there."""
@@ -159,130 +214,134 @@ class Question(Command):
             return super().run(ctx)
         from discreet.cli.desk import ask_desk
 
-        return ask_desk(ctx)
+        return ask_desk(ctx, self.kind)
 
 
-@command("mode", Question)
-@WHAT
-@_CANDIDATES
-@_CANDIDATE_GRID
-@_OTHER
-@_CHOOSER
-@_UNKNOWN
-@ROWS
-@_COUNTS
-@option("--with-gap", "Also the noisy lead, at no cost.")
-@HOW
-def mode(**asked: Any) -> None:
-    """The most common value of a column.
+def ask_command(name: str, kind: type[Question], words: str, example: str) -> Command:
+    """The command that asks one kind of question."""
 
-    Where no row matches, the answer is a random candidate: --with-people tells, for a part of epsilon,
-    how many people counted.
+    def ask(**given: Any) -> None:
+        ask_table(kind, **given)
 
-    Example: discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id
-    --candidates icd10.txt --epsilon 1
-    """
-    _require_candidates(asked)
-    ask_table("mode", **asked)
+    ask.__doc__ = f"{words}\n\nExample: {example}"
+    plan = option(
+        "--plan",
+        "Show what the question will cost and how good its answer will be; nothing is read or paid.",
+        section=_OUTPUT,
+    )
+    parts = stack(SOURCE, *options_of(kind), COUNTED, plan, DELIVERED, HELP_ALL)
+    made = command(name, Ask)(parts(ask))
+    assert isinstance(made, Ask)
+    made.kind = kind
+    return made
 
 
-@command("median", Question)
-@WHAT
-@_GRID
-@_CHOOSER
-@_VALUES
-@ROWS
-@FOUND
-@HOW
-def median(**asked: Any) -> None:
-    """The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.
-
-    Where no row matches, the answer is a random grid point: --with-people tells, for a part of epsilon,
-    how many people counted.
-
-    Example: discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120
-    --epsilon 0.5
-    """
-    ask_table("median", **asked)
-
-
-@command("quantiles", Question)
-@WHAT
-@option("--at LIST", "The levels, with commas: 0.1,0.5,0.9.", required=True)
-@_GRID
-@_CHOOSER
-@_VALUES
-@ROWS
-@FOUND
-@HOW
-def quantiles(*, at: str, **asked: Any) -> None:
-    """Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans.
-
-    Where no row matches, the answers are random grid points: --with-people tells, for a part of epsilon,
-    how many people counted.
-
-    Example: discreet quantiles pay.parquet --dataset staff --column salary --user person_id
-    --at 0.1,0.5,0.9 --bounds 0:500000 --step 1000 --epsilon 1
-    """
-    ask_table("quantiles", at=[level.strip() for level in at.split(",")], **asked)
-
-
-@command("top", Question)
-@WHAT
-@option("-k --k COUNT", "How many.", required=True)
-@_CANDIDATES
-@_CANDIDATE_GRID
-@_OTHER
-@_CHOOSER
-@option("--method NAME", "joint, one-shot or peeling; by default whichever is best for k.")
-@option("--unordered", "Do not release the order.")
-@_UNKNOWN
-@ROWS
-@_COUNTS
-@HOW
-def top(*, unordered: bool, **asked: Any) -> None:
-    """The k most common values of a column.
-
-    Where no row matches, the answers are random candidates: --with-people tells, for a part of epsilon,
-    how many people counted.
-
-    Example: discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10
-    --candidates pages.csv --epsilon 2
-    """
-    _require_candidates(asked)
-    ask_table("top_k", ordered=not unordered, **asked)
+_NO_MATCH = (
+    "Where no row matches, the answer is {}: --with-people tells, for a part of epsilon, how many people "
+    "counted."
+)
+mode = ask_command(
+    "mode",
+    Mode,
+    f"The most common value of a column.\n\n{_NO_MATCH.format('a random candidate')}",
+    "discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id "
+    "--candidates icd10.txt --epsilon 1",
+)
+median = ask_command(
+    "median",
+    Median,
+    "The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.\n\n"
+    + _NO_MATCH.format("a random grid point"),
+    "discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120 --epsilon 0.5",
+)
+quantiles = ask_command(
+    "quantiles",
+    Quantiles,
+    "Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans.\n\n"
+    + _NO_MATCH.format("a list of random grid points"),
+    "discreet quantiles pay.parquet --dataset staff --column salary --user person_id --at 0.1,0.5,0.9 "
+    "--bounds 0:500000 --step 1000 --epsilon 1",
+)
+top = ask_command(
+    "top",
+    TopK,
+    f"The k most common values of a column.\n\n{_NO_MATCH.format('a list of random candidates')}",
+    "discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10 "
+    "--candidates pages.csv --epsilon 2",
+)
+first = ask_command(
+    "first",
+    FirstAbove,
+    "The first of ordered groups with many people, or none of them.\n\nA person counts once in each group in "
+    "which they have rows. The cost is the same for any number of groups.",
+    "discreet first visits.parquet --dataset clinic --column week --user patient_id "
+    "--groups 2026-W01:2026-W52 --where \"diagnosis = 'flu'\" --above 500 --epsilon 0.5",
+)
+bound = ask_command(
+    "bound",
+    Bound,
+    "A bound on the magnitude of a column, for later questions.\n\nWith the answer b a later question may "
+    "say --bounds -b:b, or 0:b where nothing is negative.",
+    "discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999 "
+    "--epsilon 0.2",
+)
 
 
-def _require_candidates(asked: dict[str, Any]) -> None:
+def ask_table(
+    kind: type[Question],
+    *,
+    data: Any,
+    plan: bool,
+    delimiter: str | None,
+    encoding: str | None,
+    ask_password: bool,
+    read_as: str | None,
+    **given: Any,
+) -> None:
+    """Plan or ask a question about a table."""
+    named = {each.name for each in fields_of(kind)}
+    stated = {name: each for name, each in given.items() if name in named and each is not None}
+    given = {name: each for name, each in given.items() if name not in named}
+    _require_list(kind, stated)
+    question = kind(**stated)
+    is_text = any((delimiter, encoding, read_as))  # what a file's name does not tell
+    data = _opening(data, ask_password=ask_password, is_file=is_text)
+    if is_text:
+        from discreet.tables import TextFile
+
+        spelled = {} if read_as is None else {stated["column"]: read_as}
+        data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8", read_as=spelled)
+    terms = (
+        "user",
+        "one_row_per_user",
+        "counted",
+        "people",
+        "neighbours",
+        "table",
+        "time_limit",
+        "engine",
+    )
+    whose = {name: given.pop(name) for name in terms}
+    if plan:
+        with counting(*(given[name] for name in ("dataset", "ledger", "no_ledger"))) as counted:
+            planned = private_table(data, **whose, **counted).plan(question)
+            say(as_json(planned.as_data()) if given["json"] else planned.card.in_text(_width()))
+        return
+    answer(
+        lambda watch, counted: private_table(data, **whose, **counted).ask(question, watch=watch),
+        **given,
+    )
+
+
+def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
     """Somebody said which answers there are, or that a δ is paid for not saying so."""
-    if all(asked[name] is None for name in ("delta", "candidates", "bounds")):
+    wanted = {each.name for each in fields_of(kind)}
+    if "candidates" in wanted and not {"delta", "candidates", "bounds"} & stated.keys():
         raise ParameterError(
             "--candidates must be given, a file that lists the possible answers, or --bounds. A list made "
             "from the data would show that somebody has that value; if there is no public list, give "
             "--delta, and the answer may be that nothing is safe to say"
         )
-
-
-def ask_table(
-    name: str,
-    *,
-    data: Any,
-    delimiter: str | None,
-    encoding: str | None,
-    ask_password: bool,
-    read_as: str | None = None,
-    **asked: Any,
-) -> None:
-    """Ask a question of ``discreet.questions``."""
-    question = getattr(importlib.import_module("discreet.questions"), name)
-    told = any((delimiter, encoding, read_as))  # what a file's name does not tell
-    data = _opening(data, ask_password=ask_password, is_file=told)
-    if told:
-        from discreet.tables import TextFile
-
-        spelled = {} if read_as is None else {asked["column"]: read_as}
-        data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8", read_as=spelled)
-    answer(question, data, **asked)
 
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
@@ -308,63 +367,85 @@ def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
 
 
 def answer(
-    question: Callable[..., Any],
-    *subjects: Any,
+    ask: Callable[[Watch, dict[str, Any]], TableRelease],
+    *,
     json: bool,
     out: str | None,
+    explain: bool,
     dataset: str | None,
     ledger: str | None,
     no_ledger: bool,
     keep_answer: bool,
-    **options: Any,
 ) -> None:
     """Ask, with the ledger that was named or with none, and deliver the release."""
-    from discreet.questions import NeverMatchesWarning
-    from discreet.questions.frames import FILES, write_frame
-
     if keep_answer and no_ledger:
         raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
     as_frame = out is not None and Path(out).suffix.lower() in FILES
-    with _counted(dataset, ledger, no_ledger) as counting:
+    with counting(dataset, ledger, no_ledger) as counted:
         file = opened_for_answer(out)
         try:
-            with _progress(), warnings.catch_warnings():
+            with _progress() as watch, warnings.catch_warnings():
                 warnings.simplefilter("always", NeverMatchesWarning)
                 warnings.showwarning = lambda message, *_, **__: say(
                     f"warning: {visible(message)}", err=True
                 )
-                release = question(*subjects, **counting, **options)
+                release = ask(watch, counted)
         except KeyboardInterrupt as stopped:
             say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
             raise SystemExit(130) from None
         if keep_answer:
-            counting["ledger"].keep(release.entry, release.as_data())
-    if not as_frame or file is None:
-        deliver(as_json(release.as_data(), indent=None) if json else str(release), file)
+            counted["ledger"].keep(release.entry, release.as_data())
+    if file is not None and as_frame:
+        file.close()
+        try:
+            write_frame(release, file.name)
+            lost = None
+        except Exception:  # whatever it is, the answer is paid for and must be printed
+            lost = DiscreetError(
+                f"the answer could not be written to {file.name}: it was printed only"
+            )
+        show(release, json=json, explain=explain, file=None)
+        if lost is not None:
+            raise lost
         return
-    file.close()
-    try:
-        write_frame(release, file.name)
-        lost = None
-    except Exception:  # whatever it is, the answer is paid for and must be printed
-        lost = DiscreetError(f"the answer could not be written to {file.name}: it was printed only")
-    deliver(as_json(release.as_data(), indent=None) if json else str(release), None)
-    if lost is not None:
-        raise lost
+    show(release, json=json, explain=explain, file=file)
+
+
+def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None:
+    """Deliver a release: a card on a terminal; in a pipe the bare answer, with the rest on stderr."""
+    if json:
+        deliver(as_json(release.as_data(), indent=None), file)
+        return
+    card = release.card
+    if _on_screen():
+        deliver(card.in_text(_width(), explain=explain), file)
+        return
+    deliver(card.bare, file)
+    say(card.in_text(None, explain=explain, answer=False), err=True)
+
+
+def _width() -> int | None:
+    """The width of the screen; None where there is none."""
+    import shutil
+
+    return shutil.get_terminal_size().columns if _on_screen() else None
+
+
+def _on_screen() -> bool:
+    """Whether a person looks at what is printed; a process may have no stdout at all."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 @contextmanager
-def _counted(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
-    """The ledger and the data set's name, as arguments of a question."""
+def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
+    """The ledger and the data set's name, as arguments of a table."""
     if no_ledger and (dataset is not None or ledger is not None):
-        raise ParameterError(
-            "--no-ledger says that nobody counts: leave --dataset and --ledger out"
-        )
+        raise ParameterError("--no-ledger runs without a ledger: leave --dataset and --ledger out")
     if no_ledger:
-        yield {}
+        yield {"ledger": None}
         return
     if dataset is None:
-        raise ParameterError("say who counts: --dataset NAME in the budget ledger, or --no-ledger")
+        raise ParameterError("give --dataset NAME, whose budget the ledger counts, or --no-ledger")
     from discreet.ledger import Ledger
 
     with Ledger.open(ledger, create=False) as opened:
@@ -372,27 +453,21 @@ def _counted(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterat
 
 
 @contextmanager
-def _progress() -> Iterator[None]:
+def _progress() -> Iterator[Watch]:
     """A spinner with a clock while the engine works, and a bar over the groups once it has counted."""
     if not sys.stderr.isatty():  # and nothing of Rich is imported
-        yield
+        yield lambda _doing, _done, _all: None
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    from discreet.questions.context import WATCH
 
     words = TextColumn("{task.description}")
     with progress(SpinnerColumn(), words, BarColumn(), TimeElapsedColumn()) as shown:
         task = shown.add_task("asking the table", total=None)
 
-        def watched(groups: Iterable[Any], number: int) -> Iterator[Any]:
-            shown.update(task, description="choosing in each group", total=number)
-            for group in groups:
-                yield group
-                shown.advance(task)
+        def watch(doing: str, done: int, number: int) -> None:
+            if doing == "choosing":
+                shown.update(
+                    task, description="choosing in each group", completed=done, total=number
+                )
 
-        token = WATCH.set(watched)
-        try:
-            yield
-        finally:
-            WATCH.reset(token)
+        yield watch

@@ -45,13 +45,11 @@ _STYLES = {
 @option("--sensitivity NUMBER", "How far one person moves one score.", default="1")
 @option("--monotonic/--general", "Only such neighbours; both by default.", default=None)
 @option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True)
-@option("--thorough", "Look several times as long, in more places.")
-@option("--starts COUNT", "Climbs for each neighbour relation.", default=6)
-@option("--seed SEED", "The same seed gives the same verdict.", type=int, default=0)
+@option("--effort NAME", "How long to look: quick, usual or thorough.", default="usual")
 @option(
     "--sampled COUNT",
     "For what can only be run, as sample(scores, size) or function(scores): draw up to this many answers "
-    "for each score vector, e.g. 200000. --starts and --seed then have no effect.",
+    "for each score vector, e.g. 200000. --effort then has no effect.",
     name="samples",
 )
 @option("--json", "Print the verdict as JSON.")
@@ -63,9 +61,7 @@ def audit(
     monotonic: bool | None,
     crossings: int,
     n: tuple[int, ...],
-    thorough: bool,
-    starts: int,
-    seed: int,
+    effort: str,
     samples: int | None,
     json: bool,
     **given: str | None,
@@ -122,9 +118,7 @@ def audit(
                 subject,
                 claimed,
                 **where,
-                thorough=thorough,
-                starts=starts,
-                seed=seed,
+                effort=effort,
                 progress=tell,
             )
         elif isinstance(claimed, room.Regular):
@@ -214,10 +208,6 @@ def show(verdict: Verdict) -> None:
             parts.append(table)
     parts.append(Text("\n" + explanation(verdict)))
     searched = f"Searched {verdict.coverage}; {verdict.seconds:.1f} s"
-    parts.append(Text(f"{searched}, {_repeatable(verdict)}.", "dim"))
-    Console().print(Panel(Group(*parts), title=verdict.status, border_style=style.split()[-1]))
-
-
-def _repeatable(verdict: Verdict) -> str:
     draws = getattr(verdict, "draws", None)
-    return f"seed {verdict.seed}" if draws is None else f"{draws:,} draws"
+    parts.append(Text(f"{searched}{'' if draws is None else f', {draws:,} draws'}.", "dim"))
+    Console().print(Panel(Group(*parts), title=verdict.status, border_style=style.split()[-1]))

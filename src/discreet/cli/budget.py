@@ -163,11 +163,10 @@ def plan(
     event = Event(
         shared.guarantee_of(**figure, mechanism=mechanism),
         mechanism=mechanism or "unnamed",
-        count=count,
         neighbours=Neighbours.named(neighbours),
     )
     with _opened(ledger) as opened:
-        planned = opened.plan(dataset, event, group=group)
+        planned = opened.plan(dataset, event, count=count, group=group)
     say_either(planned, planned.as_data(), json=json)
 
 

@@ -309,40 +309,49 @@ def recommend(
 
 
 @command("risk")
-@option("--worlds COUNT", "How many data sets the attacker thinks possible.", required=True)
+@option("--worlds COUNT", "How many data sets the attacker thinks equally likely.", default=2)
 @option("--epsilon NUMBER", "ε of the answer.")
 @option(
     "--tolerated NUMBER",
-    "In place of --epsilon: the belief that no answer may exceed.",
+    "In place of --epsilon: how sure the attacker may become, from 0 to 1.",
     name="risk",
 )
 @option(
     "--steps NUMBER",
-    "How many people apart two of the worlds are; 2 for 'who is missing'.",
-    default="2",
+    "How many people apart two of the data sets are: by default 1 for two of them, 2 for more.",
 )
 @shared.JSON
-def risk(*, worlds: int, epsilon: str | None, risk: str | None, steps: str, json: bool) -> None:
-    """The surest an attacker can be, or the ε for a tolerated risk. Reads no data.
+def risk(
+    *, worlds: int, epsilon: str | None, risk: str | None, steps: str | None, json: bool
+) -> None:
+    """How sure an attacker can become, or the ε for a tolerated risk. Reads no data.
+
+    By default the attacker asks whether a certain person is in the data, and thinks both equally likely.
+
+    Example: discreet risk --epsilon 1
 
     Example: discreet risk --worlds 201 --tolerated 0.2
     """
     from discreet.analysis import disclosure_bound, epsilon_for_risk
-    from discreet.numbers.printing import rounded
+    from discreet.analysis.disclosure import steps_between
+    from discreet.numbers.exact import probability
+    from discreet.numbers.printing import percent, rounded
 
     if (epsilon is None) == (risk is None):
         raise ParameterError("say --epsilon to learn the risk, or --tolerated to learn the ε")
+    about: dict[str, Any] = {"worlds": worlds, "steps": float(steps_between(worlds, steps))}
+    which = "which of the two data sets" if worlds == 2 else f"which of the {worlds} data sets"
     if epsilon is not None:
         bound = disclosure_bound(epsilon, worlds=worlds, steps=steps)
-        data = {"worlds": worlds, "steps": steps, "epsilon": epsilon, "risk": bound}
-        shown = rounded(bound, up=True)
-        words = f"No answer makes an attacker surer than {shown:.4g} of any of {worlds} worlds."
+        about |= {"epsilon": epsilon, "risk": bound}
+        sure = percent(bound, up=True)
+        words = f"No answer lets an attacker be more than {sure} sure {which} is real."
     else:
         largest = epsilon_for_risk(risk, worlds=worlds, steps=steps)
-        data = {"worlds": worlds, "steps": steps, "epsilon": largest, "risk": risk}
-        shown = rounded(largest, up=False)
-        words = f"Up to ε = {shown:.4g} no answer makes an attacker surer than {risk}."
-    say_either(words, data, json=json)
+        about |= {"epsilon": largest, "risk": risk}
+        shown, sure = rounded(largest, up=False), percent(float(probability("risk", risk)))
+        words = f"Up to ε = {shown:.4g} no answer lets an attacker be more than {sure} sure {which} is real."
+    say_either(words, about, json=json)
 
 
 @command("optimality")

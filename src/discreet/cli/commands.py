@@ -22,6 +22,21 @@ Decorator: TypeAlias = Callable[[_Made], _Made]
 _GLUE = "\N{NO-BREAK SPACE}"
 
 
+class Option(click.Option):
+    """An option that stands in a section of its command's help; an advanced one only in ``--help-all``."""
+
+    def __init__(
+        self,
+        declarations: list[str],
+        *,
+        section: str = "Options",
+        advanced: bool = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(declarations, **settings)
+        self.section, self.advanced = section, advanced
+
+
 def option(
     declaration: str, words: str, *, name: str | None = None, **settings: Any
 ) -> Decorator[Any]:
@@ -36,7 +51,7 @@ def option(
     else:
         settings = {"metavar": last, **({"type": int} if last == "COUNT" else {}), **settings}
     settings.setdefault("show_default", settings.get("default") is not None)
-    return click.option(*names, *([name] if name else []), help=words, **settings)
+    return click.option(*names, *([name] if name else []), cls=Option, help=words, **settings)
 
 
 def argument(
@@ -111,7 +126,36 @@ class Command(click.Command):
         if rows:
             with formatter.section("Arguments"):
                 formatter.write_dl(rows)
-        super().format_options(ctx, formatter)
+        everything = ctx.meta.get(_ALL, False)
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for part in self.get_params(ctx):
+            if getattr(part, "advanced", False) and not everything:
+                continue
+            record = part.get_help_record(ctx)
+            if record is not None and not isinstance(part, Argument):
+                sections.setdefault(getattr(part, "section", "Options"), []).append(record)
+        for title in sorted(sections, key=lambda title: title == "Options"):
+            with formatter.section(title):
+                formatter.write_dl(sections[title])
+
+
+_ALL = "discreet.help_all"
+
+
+def _show_all(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked:
+        ctx.meta[_ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+HELP_ALL = option(
+    "--help-all",
+    "Show every option, the rare ones too.",
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+)
 
 
 def command(name: str, cls: type[Command] = Command) -> Callable[[Callable[..., None]], Command]:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from discreet.cli import shared_options as shared
 from discreet.cli.commands import Group, argument, command, option
 from discreet.cli.output import (
-    as_json,
-    deliver,
     opened_for_answer,
     print_table,
     say,
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
 
     from discreet.desk.owner_file import OwnerFile
     from discreet.desk.store import DeskStore
+    from discreet.questions import Question
 
 _FILE = argument("FILE", "The owner's file, such as clinic.toml.")
 _ANALYST = argument("ANALYST", "An analyst of the file.")
@@ -121,7 +120,9 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 @option("--most COUNT", "At most this many, the newest.", default=1000)
 @shared.JSON
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
-    """Who asked what, when, and what it cost; never an answer.
+    """Who asked what, when, what it cost, and why it failed; never an answer.
+
+    An analyst knows a question by its number, the ledger by its entry.
 
     Example: discreet desk log clinic.toml --analyst epidemiology
     """
@@ -136,12 +137,17 @@ def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
             "column": each.asked.get("column", each.asked.get("score")),
             "where": each.asked.get("where"),
             "epsilon": each.asked["epsilon"],
+            "number": each.number,
             "entry": each.entry,
             "state": each.state,
+            "reason": each.reason,
         }
         for each in reversed(asked)
     ]
-    names = ("time", "analyst", "question", "table", "column", "epsilon", "entry", "state")
+    names = (
+        *("time", "analyst", "question", "table", "column", "epsilon"),
+        *("number", "entry", "state", "reason"),
+    )
     shown = [["" if row[name] is None else row[name] for name in names] for row in rows]
     say_table(names, shown, rows, json=json)
 
@@ -292,11 +298,13 @@ def mcp() -> None:
     assistant_server(connect()).run("stdio")
 
 
-def ask_desk(ctx: Context) -> None:
+def ask_desk(ctx: Context, kind: type[Question]) -> None:
     """Ask a table of the desk that the environment names, by the options of a question's command."""
     from click.core import ParameterSource
 
+    from discreet.cli.ask import show
     from discreet.desk import connect
+    from discreet.questions.question import fields_of
 
     given = {
         name: value
@@ -304,33 +312,19 @@ def ask_desk(ctx: Context) -> None:
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
     table = given.pop("data").removeprefix("desk:")
-    as_data, file = given.pop("json", False), opened_for_answer(given.pop("out", None))
+    as_data, explain = given.pop("json", False), given.pop("explain", False)
+    file = opened_for_answer(given.pop("out", None))
+    own = [each.name for each in fields_of(kind) if each.metadata["analyst"]]
     for name in given:
-        if name not in _ANALYSTS_OWN:
+        if name not in own:
             raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
-    if "at" in given:
-        given["at"] = [level.strip() for level in given["at"].split(",")]
-    question = {"top": "top_k", "first": "first_above"}.get(str(ctx.command.name), ctx.command.name)
-    if question not in _QUESTIONS:
-        raise ParameterError(f"a desk is not asked for {question}: {', '.join(_QUESTIONS)}")
-    release = getattr(connect().table(table), str(question))(**given)
-    deliver(as_json(release.as_data(), indent=None) if as_data else str(release), file)
+    if kind.kind not in _QUESTIONS:
+        raise ParameterError(f"a desk is not asked for {kind.kind}: {', '.join(_QUESTIONS)}")
+    release = getattr(connect().table(table), kind.kind)(**given)
+    show(release, json=as_data, explain=explain, file=file)
 
 
 _QUESTIONS = ("mode", "top_k", "median", "quantiles", "first_above")
-_ANALYSTS_OWN = (
-    "column",
-    "epsilon",
-    "where",
-    "by",
-    "k",
-    "at",
-    "above",
-    "crossings",
-    "with_count",
-    "with_gap",
-    "with_people",
-)
 
 
 def _owner(file: str) -> OwnerFile:

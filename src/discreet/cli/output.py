@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -23,10 +23,45 @@ if TYPE_CHECKING:
 
 
 def prepare_streams() -> None:
-    """Let no character fail: what the terminal's encoding lacks is written as its escape."""
-    for stream in (sys.stdout, sys.stderr):
+    """Let no character fail, and no reader that has enough: ``discreet claims | head``.
+
+    What the terminal's encoding lacks is written as its escape. What nobody reads any more is dropped, and
+    the command's exit status stays its own.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+        if stream is not None and not isinstance(stream, _Piped):
+            setattr(sys, name, _Piped(stream))
+
+
+class _Piped:
+    """A stream whose reader may leave before the end."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, or drop what nobody reads."""
+        with self._tolerant():
+            self.stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, or drop what nobody reads."""
+        with self._tolerant():
+            self.stream.flush()
+
+    @contextlib.contextmanager
+    def _tolerant(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            _silence(self.stream)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
 
 
 def say(words: object, *, err: bool = False) -> None:
@@ -162,13 +197,14 @@ def deliver(answer: str, file: TextIO | None) -> None:
     if file is not None and _written(answer, file):
         kept = file.name
         file.close()
-    if _written(answer, sys.stdout):
+    stdout = getattr(sys.stdout, "stream", sys.stdout)
+    if _written(answer, stdout):
         if file is not None and kept is None:
             raise DiscreetError(
                 f"the answer could not be written to {file.name}: it was printed only"
             )
         return
-    _silence()
+    _silence(stdout)
     kept = kept or _kept(answer)
     if kept is None:
         say(answer, err=True)
@@ -199,9 +235,9 @@ def _kept(answer: str) -> str | None:
     return None
 
 
-def _silence() -> None:
-    """The interpreter flushes stdout once more when it ends, and would complain again."""
+def _silence(stream: TextIO | None) -> None:
+    """The interpreter flushes a stream once more when it ends, and would complain again."""
     with contextlib.suppress(AttributeError, OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
+        os.dup2(null, stream.fileno())  # type: ignore[union-attr]  # None is suppressed above
         os.close(null)

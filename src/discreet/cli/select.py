@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.cli import shared_options as shared
-from discreet.cli.ask import answer
+from discreet.cli.ask import COUNTED, DELIVERED, answer
 from discreet.cli.commands import argument, command, option
 
 
@@ -19,13 +19,16 @@ from discreet.cli.commands import argument, command, option
 @shared.NEIGHBOURS
 @shared.MECHANISM
 @shared.OPTIMIZE
-@shared.COUNTED
-@shared.DELIVERED
-def select(file: str, **asked: Any) -> None:
+@option("--purpose TEXT", "The purpose, as the ledger will keep it: words without data.")
+@COUNTED
+@DELIVERED
+def select(file: str, **given: Any) -> None:
     """The best candidate, by scores of your own that were computed already.
 
     Example: discreet select scores.csv --dataset clinic --sensitivity 1 --monotonic --epsilon 1
     """
     from discreet.questions import select_from_file
 
-    answer(select_from_file, file, **asked)
+    delivery = ("json", "out", "explain", "dataset", "ledger", "no_ledger", "keep_answer")
+    delivered = {name: given.pop(name) for name in delivery}
+    answer(lambda _watch, counted: select_from_file(file, **given, **counted), **delivered)

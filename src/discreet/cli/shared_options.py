@@ -34,21 +34,6 @@ MECHANISMS = option(
     multiple=True,
     shell_complete=mechanism_names,
 )
-COUNTED = stack(
-    option("--dataset NAME", "The data set's name in the budget ledger."),
-    option("--ledger ADDRESS", "A ledger other than the usual one."),
-    option("--no-ledger", "Say that nobody counts the budget."),
-)
-DELIVERED = stack(
-    option("--purpose TEXT", "The purpose, as the ledger will keep it: words without data."),
-    option("--json", "Print the release as JSON."),
-    option(
-        "--out FILE",
-        "Write the answer to this file as well, before it is printed; as a table if it is .csv or .parquet.",
-    ),
-    option("--keep-answer", "Keep the answer in the ledger, for `budget answers`."),
-)
-
 SENSITIVITY = option("--sensitivity NUMBER", "The most one person changes a score; 1 by default.")
 RANGE_DISTANCE = option(
     "--range-distance NUMBER", "In place of --sensitivity: the most two scores move apart."

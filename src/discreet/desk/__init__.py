@@ -4,8 +4,5 @@
 """
 
 from discreet.desk.client import RemoteDesk, RemoteTable, connect
-from discreet.parameters import explain
 
 __all__ = ["RemoteDesk", "RemoteTable", "connect"]
-
-explain(globals())

@@ -9,14 +9,16 @@ ends; its answer, or the one text for a question that failed, leaves then and no
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from discreet.desk.owner_file import OwnerFile, part_of
-from discreet.desk.shapes import digest, permitted
+from discreet.desk.shapes import Request, permitted
 from discreet.desk.store import (
     ANSWERED,
     FAILED,
@@ -33,8 +35,16 @@ from discreet.ledger import Ledger
 T = TypeVar("T")
 
 _STRANGERS = 10_000
+_LOG = logging.getLogger("discreet.desk")
 NOT_DONE = "the question was not done in its slot; nothing is released, and it stays paid"
 GONE = "the desk ended while it worked on this question; nothing is released, and it stays paid"
+UNABLE = (
+    "the desk cannot do this now; nothing was spent. Its owner finds the reason in the desk's log"
+)
+UNKNOWN = (
+    "the desk cannot tell whether this question was paid, because its ledger does not answer; nothing is "
+    "released. Its owner finds the reason in the desk's log"
+)
 
 
 class DeskError(DiscreetError):
@@ -166,13 +176,13 @@ class Desk:
 
     # ---- asking ----------------------------------------------------------------------------------
 
-    async def ask(self, analyst: str, question: Any, *, key: str | None = None) -> AskedQuestion:
+    async def ask(self, analyst: str, request: Request, *, key: str | None = None) -> AskedQuestion:
         """Admit, pay, answer at the end of the slot; or give the stored answer for the same key."""
-        table, facts = permitted(self.owner, analyst, question)
+        table, question = permitted(self.owner, analyst, request)
         if key is not None:
             known = self.store.find(analyst, key=key)
             if known is not None:
-                return self._again(known, digest(question))
+                return self._again(known, request.digest)
         self.require_trusted(analyst)
         if analyst in self._asking:
             raise DeskError(429, "one question at a time: your last one is still being worked on")
@@ -187,12 +197,9 @@ class Desk:
             ledger=self.owner.ledger.place,
             till=self.store.till,
             source=table.source,
-            question=question.question,
-            terms={
-                "neighbours": table.neighbours,
-                "dataset": part,
-                **question.terms(table, facts),
-            },
+            dataset=part,
+            question=question,
+            terms=table.terms(question.kind),
         )
         # Whoever asked may hang up: what is paid is finished and kept all the same.
         task = self._background(
@@ -200,7 +207,7 @@ class Desk:
                 worker,
                 job,
                 analyst=analyst,
-                question=question,
+                request=request,
                 key=key,
                 seconds=table.seconds(question.kind),
             )
@@ -213,8 +220,7 @@ class Desk:
         if known.state == ANSWERED:
             return known
         if known.state in (FAILED, LOST):
-            said = NOT_DONE if known.state == FAILED else GONE
-            raise DeskError(410, f"{said}: entry {known.entry}")
+            raise _stays_paid(NOT_DONE if known.state == FAILED else GONE, known)
         raise DeskError(409, "this question is being worked on", retry_after=1)
 
     async def _admitted(self) -> Worker:
@@ -240,17 +246,17 @@ class Desk:
         job: Job,
         *,
         analyst: str,
-        question: Any,
+        request: Request,
         key: str | None,
         seconds: float,
     ) -> AskedQuestion:
         paid: int | None = None
         try:
-            name = self.store.admit(analyst, key, digest(question), question.model_dump())
-            words = f"desk {name}: {question.kind} of {question.about}"
-            job.terms["purpose"] = (
-                words if question.where is None else f"{words}, where {question.where}"
-            )
+            name = self.store.admit(analyst, key, request.digest, request.as_data())
+            words = f"desk {name}: {request.kind.kind} of {request.about}"
+            where = request.fields.get("where")
+            purpose = words if where is None else f"{words}, where {where}"
+            job = replace(job, question=job.question.changed(purpose=purpose))
             until = asyncio.get_running_loop().time() + seconds
 
             def note(entry: int) -> None:
@@ -259,37 +265,61 @@ class Desk:
                 self.store.record(name, PAID, entry=entry)
 
             outcome = await worker.run(job, until=until, paid=note)
-            if outcome.refusal is not None:
-                self.store.record(name, REFUSED)
-                raise DeskError(400, outcome.refusal)
-            await asyncio.sleep(until - asyncio.get_running_loop().time())
+            if outcome.reason is not None:
+                tell_owner(f"question {name} of {analyst}: {outcome.reason}")
+            if outcome.refused:
+                self.store.record(name, REFUSED, reason=outcome.reason)
+                raise DeskError(400, outcome.told) if outcome.told else DeskError(503, UNABLE)
+            await self._slot_over(until)
+            part = job.dataset
             if outcome.answer is None:
-                raise await asyncio.to_thread(self._failed, name, job.terms["dataset"], paid)
-            self.store.record(name, ANSWERED, answer=outcome.answer)
+                raise await asyncio.to_thread(self._failed, name, part, paid, outcome.reason)
+            # The ledger's own number would count what others asked, and whether they failed.
+            number = self.store.one(name).number
+            answer = {**outcome.answer, "entry": f"{part}, question {number}"}
+            self.store.record(name, ANSWERED, answer=answer)
         finally:
             self._asking.discard(analyst)
             self._give_back(worker)
         return self.store.one(name)
 
-    def _failed(self, name: str, part: str, paid: int | None) -> DeskError:
+    async def _slot_over(self, until: float) -> None:
+        """Return when a slot is over, by the loop's clock."""
+        await asyncio.sleep(until - asyncio.get_running_loop().time())
+
+    def _failed(self, name: str, part: str, paid: int | None, reason: str | None) -> DeskError:
         """The one error for a question that was paid and has no answer."""
-        if paid is None:  # ended before the ledger had answered, or while it did
-            paid = self._entry_for(self.store.one(name))
+        try:
+            if paid is None:  # ended before the ledger had answered, or while it did
+                paid = self._entry_for(self.store.one(name))
+        except LedgerError as error:
+            tell_owner(f"question {name}: {error}")
+            return DeskError(503, UNKNOWN)  # it is settled when the desk starts again
         if paid is None:
-            self.store.record(name, REFUSED)
+            self.store.record(name, REFUSED, reason=reason)
             return DeskError(
                 503,
                 f"the ledger did not answer in time; the history of {part!r} shows if it was spent",
             )
-        self.store.record(name, FAILED, entry=paid)
-        with suppress(LedgerError):
+        self.store.record(name, FAILED, entry=paid, reason=reason)
+        try:
             entries = {entry.sequence: entry for entry in self.ledger.history(part)}
-            if not any(entry.details.get("about") == paid for entry in entries.values()):
-                self.ledger.fail(entries[paid])
-        return DeskError(410, f"{NOT_DONE}: entry {paid}")
+            self.ledger.fail(entries[paid])
+        except LedgerError as error:
+            tell_owner(f"question {name}: {error}")
+        return _stays_paid(NOT_DONE, self.store.one(name))
 
     # ---- what is public --------------------------------------------------------------------------
 
     async def look(self, read: Callable[[], T]) -> T:
         """Something from the ledger, away from the loop."""
         return await asyncio.to_thread(read)
+
+
+def _stays_paid(said: str, question: AskedQuestion) -> DeskError:
+    return DeskError(410, f"{said}: your question {question.number}")
+
+
+def tell_owner(what: str) -> None:
+    """Say something to the owner of the desk: where it was started, never to an analyst."""
+    _LOG.error("%s", what)

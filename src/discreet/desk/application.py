@@ -21,14 +21,15 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from discreet.desk.admission import Desk, DeskError
+from discreet.desk import connections
+from discreet.desk.admission import UNABLE, Desk, DeskError, tell_owner
 from discreet.desk.description import described, openapi, planned
 from discreet.desk.shapes import question_from
 from discreet.desk.store import AskedQuestion
-from discreet.errors import DiscreetError, ParameterError
+from discreet.errors import DiscreetError, LedgerError, ParameterError
 from discreet.web import SAFE_HEADERS, is_request, limited, with_headers
 
 MOST_BYTES = 64 * 1024
@@ -58,9 +59,8 @@ class DoorKeeper:
         if not await is_request(self._app, scope, receive, send):
             return
         refusal = self._refusal(Headers(scope=scope))
-        await (refusal or self._app)(
-            scope, limited(receive, MOST_BYTES), with_headers(send, self._headers)
-        )
+        arriving = limited(receive, MOST_BYTES, seconds=connections.ARRIVAL)
+        await (refusal or self._app)(scope, arriving, with_headers(send, self._headers))
 
     def _refusal(self, headers: Headers) -> Response | None:
         hosts = headers.getlist("host")
@@ -98,6 +98,7 @@ class DeskApplication:
         if analyst is None or analyst not in self.desk.owner.analyst:
             self.desk.require_calm(f"?{request.client.host if request.client else ''}")
             raise DeskError(401, "no valid token: ask the owner of the desk for one")
+        connections.keep_place(request.scope)
         self.desk.require_calm(analyst)
         return analyst
 
@@ -109,6 +110,7 @@ class DeskApplication:
         analyst = self.desk.store.holder(str(token).strip())
         if analyst is None or analyst not in self.desk.owner.analyst:
             raise DeskError(401, "this token is not valid (any more)")
+        connections.keep_place(request.scope)
         response = JSONResponse({"analyst": analyst})
         response.set_cookie(
             COOKIE,
@@ -191,8 +193,9 @@ class DeskApplication:
         handlers: dict[Any, Any] = {
             DiscreetError: _refused,
             ClientDisconnect: _cut_off,
+            TimeoutError: _late,
             404: _nothing,
-            405: _nothing,
+            405: _wrong_method,
             Exception: _broken,
         }
         listening = self.desk.owner.desk
@@ -215,7 +218,7 @@ def as_reply(question: AskedQuestion) -> dict[str, Any]:
         "state": question.state,
         "asked": question.asked,
         "began": question.began,
-        "entry": question.entry,
+        "entry": question.number,
         "release": question.answer,
     }
 
@@ -247,15 +250,32 @@ def _problem(status: int, words: str, *, retry_after: float | None = None) -> Re
 async def _refused(_request: Request, error: Exception) -> Response:
     if isinstance(error, DeskError):
         return _problem(error.status, str(error), retry_after=error.retry_after)
-    return _problem(400 if isinstance(error, ParameterError) else 503, str(error))
+    if isinstance(error, ParameterError) and not isinstance(error, LedgerError):
+        return _problem(400, str(error))  # of the question and the owner's file alone
+    tell_owner(str(error))
+    return _problem(503, UNABLE)
 
 
 async def _cut_off(_request: Request, _error: Exception) -> Response:
     return _problem(413, "the request is too large, or was cut off")
 
 
+async def _late(_request: Request, _error: Exception) -> Response:
+    reply = _problem(408, "the request did not arrive in time; nothing was spent")
+    reply.headers["connection"] = "close"
+    return reply
+
+
 async def _nothing(_request: Request, _error: Exception) -> Response:
     return _problem(404, "there is nothing here")
+
+
+async def _wrong_method(request: Request, _error: Exception) -> Response:
+    here = (route for route in request.app.routes if route.matches(request.scope)[0] != Match.NONE)
+    allowed = ", ".join(sorted({method for route in here for method in route.methods}))
+    reply = _problem(405, f"{request.method} is not allowed here: it must be one of {allowed}")
+    reply.headers["allow"] = allowed
+    return reply
 
 
 async def _broken(_request: Request, _error: Exception) -> Response:

@@ -6,6 +6,7 @@ free; asking spends, so a question must name its ε, and the reply says what was
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from mcp_types import ToolAnnotations
 
 from discreet import __version__
 from discreet.desk.client import RemoteDesk
-from discreet.desk.shapes import Question
+from discreet.desk.shapes import AnyRequest, question_from
 from discreet.errors import DiscreetError
 from discreet.questions.read_back import release_from
 from discreet.sampling import SecureBits
@@ -42,13 +43,13 @@ def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:
         return _told(desk.about)
 
     @server.tool(annotations=_FREE)
-    def plan_question(question: Question) -> dict[str, Any]:
+    def plan_question(question: AnyRequest) -> dict[str, Any]:
         """What a question would cost, whether that is left, how accurate it will be. Spends nothing."""
         plan: dict[str, Any] = _told(lambda: desk.call("/api/plan", _sent(question)))
         return plan
 
     @server.tool(annotations=_PAID)
-    def ask_question(question: Question, key: str | None = None) -> dict[str, Any]:
+    def ask_question(question: AnyRequest, key: str | None = None) -> dict[str, Any]:
         """Ask, and pay the question's ε for good. The same question with the same key is paid once."""
         used = key or f"{SecureBits().integer(128):032x}"
         reply = _told(lambda: desk.call("/api/ask", _sent(question), key=used))
@@ -62,9 +63,8 @@ def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:
     return server
 
 
-def _sent(question: Any) -> dict[str, Any]:
-    sent: dict[str, Any] = question.model_dump(exclude_none=True)
-    return sent
+def _sent(request: Any) -> dict[str, Any]:
+    return question_from(dataclasses.asdict(request)).as_data()
 
 
 def _told(call: Callable[[], T]) -> T:

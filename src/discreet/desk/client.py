@@ -11,7 +11,7 @@ import os
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,7 +19,19 @@ from discreet.displays import card, visible
 from discreet.displays import table as html_table
 from discreet.errors import DiscreetError, ParameterError
 from discreet.numbers.exact import refuse
-from discreet.questions.answer import TableRelease
+from discreet.questions import (
+    FirstAbove,
+    Median,
+    Mode,
+    Quantile,
+    Quantiles,
+    Question,
+    SelectBy,
+    TableRelease,
+    TopK,
+)
+from discreet.questions.derived import asks
+from discreet.questions.question import fields_of
 from discreet.questions.read_back import release_from
 from discreet.sampling import SecureBits
 
@@ -157,73 +169,37 @@ def _problem(error: urllib.error.HTTPError) -> DiscreetError:
 class RemoteTable:
     """A table of a desk; its questions have the names and answers of ``discreet.table``.
 
-    Candidates, bounds and groups are the owner's, so they are not given. What is said for every method:
-    ``epsilon`` is what the whole question costs; ``where`` a condition on the columns that the owner allows;
-    ``by`` gives one answer for each listed value of that column; ``with_people`` also a noisy number of the
-    people who counted.
+    Candidates, bounds and groups are the owner's, so they are left out of a question.
     """
 
     def __init__(self, desk: RemoteDesk, name: str) -> None:
         self._desk = desk
         self.name = name
 
-    def mode(self, column: str, *, epsilon: object, **terms: Any) -> TableRelease:
-        """The most common value of a column; ``with_count`` and ``with_gap`` may be asked for."""
-        return self._desk.ask(self.question("mode", column, epsilon, terms))
-
-    def top_k(self, column: str, *, k: int, epsilon: object, **terms: Any) -> TableRelease:
-        """The ``k`` most common values of a column; ``with_count`` may be asked for."""
-        return self._desk.ask(self.question("top_k", column, epsilon, {"k": k, **terms}))
-
-    def median(self, column: str, *, epsilon: object, **terms: Any) -> TableRelease:
-        """The median of a column, on the owner's grid."""
-        return self._desk.ask(self.question("median", column, epsilon, terms))
-
-    def quantiles(
-        self, column: str, *, at: Iterable[object], epsilon: object, **terms: Any
-    ) -> TableRelease:
-        """Several quantiles of a column at once, on the owner's grid."""
-        levels = [_number(level) for level in at]
-        return self._desk.ask(self.question("quantiles", column, epsilon, {"at": levels, **terms}))
-
-    def first_above(
-        self, column: str, *, above: object, epsilon: object, **terms: Any
-    ) -> TableRelease:
-        """The first listed value of a column that more than ``above`` people have; ``crossings`` of them."""
-        asked = {"above": _number(above), **terms}
-        return self._desk.ask(self.question("first_above", column, epsilon, asked))
-
-    def score(self, name: str, *, epsilon: object) -> TableRelease:
-        """The candidate with the best score, by a score that the owner registered."""
-        return self._desk.ask(self.question("score", name, epsilon, {}))
-
-    def plan(self, kind: str, column: str, *, epsilon: object, **terms: Any) -> dict[str, Any]:
-        """What a question would cost, whether that is left, and how accurate it will be; spends nothing.
-
-        Args:
-            kind: ``"mode"``, ``"top_k"``, ``"median"``, ``"quantiles"``, ``"first_above"`` or
-                ``"score"``.
-            column: the column to ask about, or the name of a score.
-            epsilon: what the whole question would cost.
-            **terms: what else the question would be told.
-        """
-        found: dict[str, Any] = self._desk.call(
-            "/api/plan", self.question(kind, column, epsilon, terms)
-        )
+    def plan(self, question: Question) -> dict[str, Any]:
+        """What a question would cost, whether that is left, and how good its answer will be; for nothing."""
+        found: dict[str, Any] = self._desk.call("/api/plan", self.request(question))
         return found
 
-    def question(
-        self, kind: str, column: str, epsilon: object, terms: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """A question as it is sent."""
-        given = {name: value for name, value in terms.items() if value is not None}
-        return {
-            "kind": kind,
-            "table": self.name,
-            "score" if kind == "score" else "column": column,
-            "epsilon": _number(epsilon),
-            **given,
-        }
+    def ask(self, question: Question) -> TableRelease:
+        """Ask, and pay."""
+        return self._desk.ask(self.request(question))
+
+    mode = asks(Mode, at_a_desk=True)
+    top_k = asks(TopK, at_a_desk=True)
+    median = asks(Median, at_a_desk=True)
+    quantile = asks(Quantile, at_a_desk=True)
+    quantiles = asks(Quantiles, at_a_desk=True)
+    first_above = asks(FirstAbove, at_a_desk=True)
+    select_by = asks(SelectBy, at_a_desk=True)
+
+    def request(self, question: Question) -> dict[str, Any]:
+        """A question as it is sent: only what an analyst may set."""
+        sent = question.to_dict()
+        own = {each.name for each in fields_of(type(question)) if each.metadata["analyst"]}
+        for name in sent.keys() - own - {"kind"}:
+            raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
+        return {"table": self.name, **sent}
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -255,8 +231,3 @@ class RemoteTable:
 
     def _repr_html_(self) -> str:
         return card(f"Table of a desk: {self.name}", html_table(("", ""), self._shown().items()))
-
-
-def _number(value: object) -> object:
-    """A number as JSON carries it whole: whole numbers as such, all others as text."""
-    return value if isinstance(value, int | float | str) else str(value)

@@ -1,23 +1,23 @@
 """What a desk tells before anything is asked: tables, rights, what is left, what a question will be like.
 
-All of it follows from the owner's file and the ledger; nothing here opens a table.
+All of it follows from the owner's file, the ledger and the declared columns of a table; no row is read.
 """
 
 from __future__ import annotations
 
+from dataclasses import MISSING
 from typing import Any
 
 from discreet import __version__
-from discreet.desk.accuracy import accuracy
-from discreet.desk.admission import Desk
+from discreet.accounting.accountants import exact_cost
+from discreet.desk.admission import Desk, DeskError
 from discreet.desk.owner_file import Column, SharedTable, part_of
-from discreet.desk.shapes import permitted, schema
-from discreet.guarantees import PureDP
+from discreet.desk.shapes import ASKED, Request, own_fields, permitted, schema
+from discreet.errors import DiscreetError
 from discreet.ledger import Ledger
-from discreet.ledger.accountants import exact_cost
 from discreet.neighbours import Neighbours
-from discreet.numbers.exact import positive
 from discreet.numbers.printing import figure
+from discreet.questions import table
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:
@@ -35,6 +35,7 @@ def described(desk: Desk, analyst: str) -> dict[str, Any]:
             "counted": desk.store.failures(analyst),
             "allowed": desk.owner.desk.failures_allowed,
         },
+        "questions": _questions(),
         "tables": {name: _table(desk, analyst, name) for name in rights.tables},
     }
 
@@ -56,7 +57,7 @@ def _table(desk: Desk, analyst: str, name: str) -> dict[str, Any]:
             label: {
                 "candidates": list(map(str, score.listed())),
                 "sensitivity": figure(score.sensitivity),
-                "questions": {"score": f"{table.seconds('score'):g} s"},
+                "questions": {"select_by": f"{table.seconds('select_by'):g} s"},
             }
             for label, score in table.score.items()
         },
@@ -64,11 +65,16 @@ def _table(desk: Desk, analyst: str, name: str) -> dict[str, Any]:
 
 
 def _column(table: SharedTable, column: Column) -> dict[str, Any]:
-    kinds = ["mode"]
-    if column.candidates is not None:
-        kinds += ["top_k", "first_above"]
-    if column.bounds is not None:
-        kinds += ["median", "quantiles"]
+    declared = {
+        "candidates": column.candidates is not None,
+        "groups": column.candidates is not None,
+        "bounds": column.bounds is not None,
+    }
+    kinds = [
+        name
+        for name, kind in ASKED.items()
+        if any(declared.get(needed) for needed in kind.completed_by)
+    ]
     return {
         "candidates": None if column.candidates is None else list(map(str, column.listed())),
         "bounds": None if column.bounds is None else list(map(str, column.bounds)),
@@ -77,22 +83,47 @@ def _column(table: SharedTable, column: Column) -> dict[str, Any]:
     }
 
 
-def planned(desk: Desk, analyst: str, question: Any) -> dict[str, Any]:
-    """What a question will cost, whether that is left, and how accurate its answer will be."""
-    table, column = permitted(desk.owner, analyst, question)
-    part = part_of(table.dataset, analyst)
-    epsilon = positive("epsilon", question.epsilon)
-    plan = desk.ledger.plan(part, PureDP(epsilon))
+def _questions() -> dict[str, Any]:
+    """Each kind of question with the fields that an analyst may set, for a form."""
     return {
-        "budget": part,
-        "cost": f"ε = {figure(epsilon)}",
-        "left": _table(desk, analyst, question.table)["left"],
-        "fits": plan.fits,
-        "most": plan.most,
-        "seconds": table.seconds(question.kind),
-        "words": PureDP(epsilon).in_words(),
-        "accuracy": accuracy(table, column, question),
+        name: {
+            "words": (kind.__doc__ or "").partition("\n")[0],
+            "fields": [
+                {
+                    "name": each.name,
+                    "words": each.metadata["description"].replace("⟨", "").replace("⟩", ""),
+                    "takes": "FLAG" if isinstance(each.default, bool) else each.metadata["takes"],
+                    "example": each.metadata["example"],
+                    "required": each.default is MISSING,
+                }
+                for each in own_fields(kind)
+            ],
+        }
+        for name, kind in ASKED.items()
     }
+
+
+def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
+    """What a question will cost, whether that is left, and how good its answer will be."""
+    shared, question = permitted(desk.owner, analyst, request)
+    part = part_of(shared.dataset, analyst)
+    try:
+        asked = table(
+            shared.source, ledger=desk.ledger, dataset=part, **shared.terms(question.kind)
+        )
+    except DiscreetError:  # its words may name a path or an address
+        raise DeskError(503, UNREADABLE) from None
+    plan = asked.plan(question)
+    found = plan.as_data()
+    found.pop("question")
+    return found | {
+        "budget": part,
+        "most": desk.ledger.plan(part, plan.event).most,
+        "seconds": shared.seconds(question.kind),
+    }
+
+
+UNREADABLE = "the desk cannot open its table; nothing was spent, and its owner must act"
 
 
 # ---- OpenAPI -----------------------------------------------------------------------------------------
@@ -151,6 +182,7 @@ _PROBLEMS = {
     "400": "What is wrong with the question; nothing was spent.",
     "401": "No token, or none that is valid.",
     "403": "Stopped after failures, until the owner acts; or another site's page.",
+    "408": "The request did not arrive in time; nothing was spent.",
     "409": "The key was used for another question, or its question is being worked on.",
     "410": "It failed, and stays paid.",
     "413": "The request is too large.",

@@ -15,9 +15,19 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from discreet.errors import ParameterError
 from discreet.numbers.exact import echo, positive
-from discreet.questions.candidates import read_candidates
+from discreet.questions.candidates import named_candidates
+from discreet.questions.periods import is_range
+from discreet.questions.question import KINDS
 
-Kind = Literal["mode", "top_k", "median", "quantiles", "first_above", "score"]
+
+def _kind(value: Any) -> Any:
+    known = [name for name, kind in KINDS.items() if kind.completed_by]
+    if value not in known:
+        raise ParameterError(f"it must be one of {', '.join(known)}")
+    return value
+
+
+Kind = Annotated[str, BeforeValidator(_kind)]
 """What a desk can be asked; the owner gives each kind its slot."""
 
 _SLOT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m)?")
@@ -117,7 +127,8 @@ class SharedTable(_Section):
         where: the columns that a condition may use.
         column: the columns that may be asked about.
         score: the owner's own scores that may be asked about.
-        engine: who reads files.
+        engine: what reads files.
+        people: about how many people the table has, if that is public: accuracy is worked out for this many.
     """
 
     source: str
@@ -131,6 +142,7 @@ class SharedTable(_Section):
     column: dict[str, Column] = {}
     score: dict[str, RegisteredScore] = {}
     engine: str | None = None
+    people: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
     def _whose(self) -> Self:
@@ -140,6 +152,19 @@ class SharedTable(_Section):
                 "no person has two rows"
             )
         return self
+
+    def terms(self, kind: str) -> dict[str, Any]:
+        """What ``discreet.table`` is told about it, for a kind of question."""
+        facts: dict[str, Any] = {
+            "user": self.user,
+            "one_row_per_user": self.one_row_per_user,
+            "neighbours": self.neighbours,
+            "engine": self.engine,
+            "people": self.people,
+        }
+        if self.table is not None:  # a database stops at the end of the slot too
+            facts |= {"table": self.table, "time_limit": self.seconds(kind)}
+        return facts
 
     def seconds(self, kind: str) -> float:
         """The slot of a kind of question."""
@@ -344,7 +369,8 @@ def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
     def listed(label: str, facts: Listed) -> Listed:
         if not isinstance(facts.candidates, str):
             return facts
-        found = read_candidates(Path(place(facts.candidates)), column=label)
+        given = facts.candidates
+        found = named_candidates(given if is_range(given) else place(given), column=label)
         return facts.model_copy(update={"candidates": found})
 
     tables = {}

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import glob
+import ssl
+from functools import partial
 from pathlib import Path
 
+from discreet.accounting.accountants import ACCOUNTANTS
 from discreet.desk.admission import Desk
 from discreet.desk.application import DeskApplication
+from discreet.desk.connections import ARRIVAL, MOST, PER_ADDRESS, STRANGERS, Connection, Places
 from discreet.desk.description import checked
-from discreet.desk.owner_file import OwnerFile, SharedTable
+from discreet.desk.owner_file import Listening, OwnerFile, SharedTable, TlsFiles
 from discreet.errors import DiscreetError, NoBudgetError, ParameterError
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
-from discreet.ledger.accountants import ACCOUNTANTS
 from discreet.numbers.printing import figure
 from discreet.questions.candidates import public_candidates
-from discreet.questions.context import Context
 from discreet.questions.ordered import column_grid
+from discreet.questions.setting import Setting
+from discreet.tables.database_types import hides_every_row
 from discreet.web import LocalServer
 
 
@@ -59,10 +63,16 @@ def _table_problems(table: SharedTable) -> list[str]:
     missing = [f"there is no column {name!r}" for name in named if name not in columns]
     files = [score.file for score in table.score.values()]
     missing += [f"there is no file {file}" for file in files if not Path(file).is_file()]
+    opened = context.opened()
+    if opened.engine == "ibis" and hides_every_row(opened.native, str(table.table)):
+        missing.append(
+            "row-level security is on and no policy lets this user read a row: every answer would be about "
+            "an empty table (CREATE POLICY, or ask as a user with BYPASSRLS)"
+        )
     return missing or _column_problems(table, context)
 
 
-def _column_problems(table: SharedTable, context: Context) -> list[str]:
+def _column_problems(table: SharedTable, context: Setting) -> list[str]:
     """What would refuse every question about a column."""
     found = []
     for label, column in table.column.items():
@@ -133,6 +143,7 @@ class DeskServer(LocalServer):
         wrong = problems(owner)
         if wrong:
             raise ParameterError("; ".join(wrong))
+        tls = None if owner.desk.tls is None else _tls(owner.desk.tls)
         self.allotted = allot_parts(owner)
         listening = owner.desk
         host, port = listening.address
@@ -150,10 +161,9 @@ class DeskServer(LocalServer):
             DeskApplication(self.desk).application(),
             date_header=False,
             proxy_headers=listening.behind_proxy,  # else whoever asks could say where from
-            ssl_certfile=listening.tls.certificate if listening.tls else None,
-            ssl_keyfile=listening.tls.key if listening.tls else None,
-            timeout_keep_alive=30,
-            limit_concurrency=1000,
+            http=partial(Connection, places=_places(listening), tls=tls),
+            timeout_keep_alive=ARRIVAL,
+            limit_concurrency=MOST,
             h11_max_incomplete_event_size=32 * 1024,
         )
 
@@ -163,3 +173,20 @@ class DeskServer(LocalServer):
         host, port = self.owner.desk.address
         shown = f"[{host}]" if ":" in host else host
         return f"http{'s' if self.owner.desk.tls else ''}://{shown}:{port}"
+
+
+def _tls(files: TlsFiles) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(files.certificate, files.key)
+    except (OSError, ValueError):
+        raise ParameterError(
+            f"tls: {files.certificate} and {files.key} are not a certificate and its key that can be read"
+        ) from None
+    return context
+
+
+def _places(listening: Listening) -> Places:
+    """A proxy's connections all come from one address."""
+    per_address = STRANGERS if listening.behind_proxy else PER_ADDRESS
+    return Places(strangers=STRANGERS, per_address=per_address)

@@ -27,9 +27,17 @@ CREATE TABLE IF NOT EXISTS tokens (
 CREATE TABLE IF NOT EXISTS questions (
     id TEXT PRIMARY KEY, analyst TEXT NOT NULL, key TEXT, digest TEXT NOT NULL, asked TEXT NOT NULL,
     state TEXT NOT NULL, began REAL NOT NULL, ended REAL, entry INTEGER, answer TEXT,
-    UNIQUE (analyst, key));
+    number INTEGER, reason TEXT, UNIQUE (analyst, key));
 CREATE INDEX IF NOT EXISTS by_analyst ON questions (analyst, began);
 CREATE TABLE IF NOT EXISTS forgiven (analyst TEXT NOT NULL, time REAL NOT NULL);
+"""
+# What stores of discreet 0.2.0 lack.
+_LATER = """
+ALTER TABLE questions ADD COLUMN number INTEGER;
+ALTER TABLE questions ADD COLUMN reason TEXT;
+UPDATE questions SET number = (SELECT count(*) FROM questions AS earlier
+    WHERE earlier.analyst = questions.analyst AND earlier.entry IS NOT NULL
+    AND earlier.rowid <= questions.rowid) WHERE entry IS NOT NULL;
 """
 ADMITTED, PAID, ANSWERED, FAILED, REFUSED, LOST = (
     "admitted",
@@ -55,8 +63,11 @@ class AskedQuestion:
         state: admitted, paid, answered, failed, refused (nothing was spent) or lost (in a crash).
         began: when, in seconds since 1970.
         ended: likewise.
-        entry: the ledger's entry, once it is paid.
+        entry: the ledger's entry, once it is paid; analysts are not told it, because it counts what others
+            asked too.
         answer: the release as plain data, once it is answered.
+        number: which of the analyst's own paid questions it is, from 1.
+        reason: why it was refused or failed, for the owner.
     """
 
     id: str
@@ -69,6 +80,8 @@ class AskedQuestion:
     ended: float | None
     entry: int | None
     answer: dict[str, Any] | None
+    number: int | None
+    reason: str | None
 
 
 _COLUMNS = ", ".join(AskedQuestion.__slots__)
@@ -79,15 +92,20 @@ class DeskStore:
 
     def __init__(self, path: str | Path) -> None:
         place = Path(path)
+        self._lock = threading.Lock()
         try:
             place.touch(mode=0o600)  # answers are public by then; who asked what need not be
             self._connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
             for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000"):
                 self._connection.execute(f"PRAGMA {pragma}")
             self._connection.executescript(_SCHEMA)
+            with self._changing() as connection:
+                columns = connection.execute("SELECT name FROM pragma_table_info('questions')")
+                if ("number",) not in columns.fetchall():
+                    for statement in _LATER.split(";"):
+                        connection.execute(statement)
         except (OSError, sqlite3.Error):
             raise DiscreetError(f"the desk's store {str(path)!r} cannot be opened") from None
-        self._lock = threading.Lock()
         self._path = place
         self.till = f"{place}-paying"
         self._held: sqlite3.Connection | None = None
@@ -187,9 +205,11 @@ class DeskStore:
                     "DELETE FROM questions WHERE analyst = ? AND key = ? AND state = ?",
                     (analyst, key, REFUSED),
                 )
+            row = (name, analyst, key, digest, json.dumps(asked), ADMITTED, time.time())
+            named = ", ".join(AskedQuestion.__slots__[: len(row)])
             connection.execute(
-                f"INSERT INTO questions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL)",  # noqa: S608  # our own names
-                (name, analyst, key, digest, json.dumps(asked), ADMITTED, time.time()),
+                f"INSERT INTO questions ({named}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608  # our own names
+                row,
             )
         return name
 
@@ -200,14 +220,21 @@ class DeskStore:
         *,
         entry: int | None = None,
         answer: dict[str, Any] | None = None,
+        reason: str | None = None,
     ) -> None:
         """Write down what became of a question; its answer is on the disk when this returns."""
         ended = None if state == PAID else time.time()
         with self._changing() as connection:
             connection.execute(
-                "UPDATE questions SET state = ?, ended = ?, entry = coalesce(?, entry), answer = ? "
-                "WHERE id = ?",
-                (state, ended, entry, None if answer is None else json.dumps(answer), name),
+                "UPDATE questions SET state = ?, ended = ?, entry = coalesce(?, entry), answer = ?, "
+                "reason = ? WHERE id = ?",
+                (state, ended, entry, None if answer is None else json.dumps(answer), reason, name),
+            )
+            connection.execute(
+                "UPDATE questions SET number = 1 + (SELECT count(number) FROM questions AS own "
+                "WHERE own.analyst = questions.analyst) "
+                "WHERE id = ? AND entry IS NOT NULL AND number IS NULL",
+                (name,),
             )
 
     def find(self, analyst: str, *, key: str) -> AskedQuestion | None:

@@ -2,14 +2,14 @@
 
 A worker pays before it reads, through the ledger, and says so at once; then it reads, chooses, and hands
 over the release. What it reads stays with it: all that it ever sends are an entry's number, a release, or
-that it failed. Errors before the spend are public, so their text is passed on.
+that it failed and why. The reason is for the owner; the analyst is told it only where it is about the
+question, not about files, addresses or columns of the owner's.
 """
 
 from __future__ import annotations
 
 import asyncio
 import fcntl
-import importlib.util
 import multiprocessing
 import os
 import signal
@@ -22,12 +22,20 @@ from functools import cache
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import DiscreetError
+from discreet.errors import (
+    BudgetExceededError,
+    DiscreetError,
+    LedgerError,
+    ParameterError,
+    UnknownColumnError,
+)
 
 if TYPE_CHECKING:
     from discreet.ledger import Ledger
+    from discreet.questions import Question
 
 _PATIENCE = 60
+_ANALYSTS_OWN = {"epsilon", "where", "k", "at", "above", "crossings"}
 
 # A clean process imports what questions need, once, and every worker is a copy of it.
 _CONTEXT = multiprocessing.get_context("forkserver")
@@ -44,23 +52,34 @@ class Job:
         ledger: the ledger's address.
         till: a file; who pays has a part in its lock, and who must know what is paid has all of it.
         source: the table: a path, a glob, or a database address.
-        question: the name of the question.
-        terms: its arguments, among them whose the rows are and whose budget it is.
+        dataset: the part of the budget that pays.
+        question: the question.
+        terms: whose the rows are, and what else the table is told.
     """
 
     ledger: str
     till: str
     source: Any
-    question: str
+    dataset: str
+    question: Question
     terms: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: a release as plain data, or why nothing was spent; neither, if it failed."""
+    """What came of a job: a release as plain data, a refusal before anything was spent, or a failure.
+
+    Attributes:
+        answer: the release.
+        refused: whether nothing was spent.
+        reason: why there is no release, for the owner.
+        told: what the analyst is told of it, if it is about the question.
+    """
 
     answer: dict[str, Any] | None = None
-    refusal: str | None = None
+    refused: bool = False
+    reason: str | None = None
+    told: str | None = None
 
 
 class _Counting:
@@ -81,8 +100,8 @@ class _Counting:
         self._line.send(("paid", entry.sequence))
         return entry
 
-    def fail(self, entry: Any) -> Any:
-        return _ledger(self._address).fail(entry)
+    def fail(self, _entry: Any) -> None:
+        """Leave it to the desk at the end of the slot: an entry written now would show when it failed."""
 
     def show(self, budget: str) -> Any:
         return _ledger(self._address).show(budget)
@@ -101,9 +120,8 @@ def locked(file: str, *, shared: bool = False) -> Iterator[None]:
             except BlockingIOError:
                 if time.monotonic() > until:
                     raise DiscreetError(
-                        # No path: a worker's words are passed on to the analyst.
-                        f"the lock beside the desk's store (-paying) was held for {_PATIENCE} seconds, "
-                        "perhaps by a worker of an earlier desk that hangs: its owner must end it"
+                        f"the lock {file} was held for {_PATIENCE} seconds, perhaps by a worker of an "
+                        "earlier desk that hangs: end it"
                     ) from None
                 time.sleep(0.01)
         yield
@@ -120,32 +138,32 @@ def _ledger(address: str) -> Ledger:
 
 
 def _run(job: Job, line: Connection) -> None:
-    from discreet import questions
+    from discreet.questions import table
 
     counting = _Counting(job, line)
     try:
-        terms = dict(job.terms)
-        if "score" in terms:
-            terms["score"] = _function(*terms["score"])
-        release = getattr(questions, job.question)(job.source, ledger=counting, **terms)
-        line.send(("answered", release.as_data()))
-    except Exception as error:  # whatever a stranger's error says may quote the data
-        said = (
-            str(error) if isinstance(error, DiscreetError) else "the desk could not ask its table"
-        )
-        line.send(("failed", None) if counting.paid else ("refused", said))
+        asked = table(job.source, ledger=counting, dataset=job.dataset, **job.terms)
+        outcome = Outcome(answer=asked.ask(job.question).as_data())
+    except Exception as error:
+        outcome = Outcome(refused=not counting.paid, reason=_reason(error), told=_told(error))
         _ledger.cache_clear()  # it may have been the ledger's connection
+    line.send(("done", outcome))
 
 
-@cache
-def _function(file: str, name: str) -> Any:
-    """A score of the owner's own."""
-    specification = importlib.util.spec_from_file_location("discreet_owner_scores", file)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return getattr(module, name)
+def _reason(error: Exception) -> str:
+    """Why a question failed, without what a stranger's error says: it may quote the data."""
+    said = f": {error}" if isinstance(error, DiscreetError) else ""
+    return f"{type(error).__name__}{said}"
+
+
+def _told(error: Exception) -> str | None:
+    """What an analyst may be told of a refusal: that it does not fit, or what is wrong with the question."""
+    if isinstance(error, BudgetExceededError):
+        return str(error)
+    if not isinstance(error, ParameterError) or isinstance(error, LedgerError | UnknownColumnError):
+        return None
+    named = set(error.parameters)
+    return str(error) if named and named <= _ANALYSTS_OWN else None
 
 
 def _work(line: Connection) -> None:
@@ -184,15 +202,13 @@ class Worker:
                 kind, content = await self._next(until)
                 if kind == "paid":
                     paid(content)
-                elif kind == "answered":
-                    return Outcome(answer=content)
-                elif kind == "refused":
-                    return Outcome(refusal=content)
                 else:
-                    return Outcome()
-        except (TimeoutError, EOFError, OSError):
+                    done: Outcome = content
+                    return done
+        except (TimeoutError, EOFError, OSError) as error:
+            late = isinstance(error, TimeoutError)
             self.end()
-            return Outcome()
+            return Outcome(reason="it was not done in its slot" if late else "its worker ended")
 
     async def _next(self, until: float | None) -> Any:
         loop = asyncio.get_running_loop()

@@ -26,7 +26,7 @@ from discreet.explore.study import (
     seen_by,
 )
 from discreet.explore.uploads import LARGEST_SCORE
-from discreet.guarantees import ZCDP, ApproxDP
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.numbers.exact import float_up
 from discreet.numbers.printing import jsonable, rounded
 
@@ -130,6 +130,7 @@ def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -
     return {
         "mechanism": name,
         "private": mechanism.private,
+        "proof": proof_of(promise),
         "expected_error": now["expected_error"],
         "error_quantile": now["error_quantile"],
         "best_probability": now["best_probability"],
@@ -142,6 +143,12 @@ def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -
         "total_rho": totals.zcdp.rho,
         "total_approx": totals.approx.epsilon,
     }
+
+
+def proof_of(promise: Guarantee) -> str | None:
+    """What one release's promise rests on: that of ε, or where it has none, its own."""
+    proof = promise.to(PureDP).proof or promise.proof
+    return None if proof is None else str(proof)
 
 
 def _curve_rows(

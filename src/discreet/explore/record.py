@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from discreet import __version__
+from discreet.accounting.accountants import COST_UNIT, DELTA_UNIT
 from discreet.analysis.charts.style import TITLES
 from discreet.displays import counted
 from discreet.errors import ParameterError, ScoresError
 from discreet.explore.budget import total
 from discreet.explore.choices import Choices, choices_from
-from discreet.explore.figures import figures
+from discreet.explore.figures import figures, proof_of
 from discreet.explore.recipes import short
 from discreet.explore.sentences import figure
 from discreet.explore.settings import is_private
@@ -31,7 +32,6 @@ from discreet.numbers.printing import figure as cost_figure
 from discreet.numbers.printing import jsonable, percent
 
 FORMAT = "discreet decision record 1"
-_GRID, _DELTA_GRID = 10**12, 10**18  # as fine as a ledger counts ε and ρ, and δ
 _LONGEST = 200
 _CLOSE = 1e-9
 _WRITTEN = ("purpose", "people", "dataset")
@@ -80,6 +80,7 @@ def record_of(
             "household": promise.in_words(people=4),
             "all": everything.in_words(),
         },
+        "proof": {"one": chosen["proof"], "all": proof_of(everything)},
         "figures": {name: chosen[name] for name in _FIGURES},
         "risk": {name: found["risk"][name] for name in ("one", "all")},
         "rejected": [
@@ -139,6 +140,14 @@ def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
             else f"All {chosen['releases']:,} releases",
             promised["all"],
         ),
+        *[
+            (what, proof)
+            for what, proof in (
+                ("What one release rests on", record.get("proof", {}).get("one")),
+                ("What all releases rest on", record.get("proof", {}).get("all")),
+            )
+            if proof is not None
+        ],
         (
             "All releases at δ",
             f"ε = {_seen(numbers['total_approx'])} at δ = {chosen['delta']}; "
@@ -227,12 +236,12 @@ def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
     if pure == "inf":  # a δ in every release: both add up
         return {
             "epsilon": short(choices.epsilon * choices.releases),
-            "delta": _multiple(choices.delta / choices.releases, choices.releases, _DELTA_GRID),
+            "delta": _multiple(choices.delta / choices.releases, choices.releases, DELTA_UNIT),
             "accountant": "epsilon-delta",
         }
     if approx < pure:
         rho = choices.decided.promise_at(choices.range_distance).to(ZCDP).exact
-        return {"rho": _multiple(Fraction(rho), choices.releases, _GRID)}
+        return {"rho": _multiple(Fraction(rho), choices.releases, COST_UNIT)}
     return {"epsilon": short(choices.epsilon * choices.releases)}
 
 

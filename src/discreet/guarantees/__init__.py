@@ -1,13 +1,13 @@
 """What a release promises: the measures, and the only conversions between them."""
 
 from discreet.guarantees.conversions import Proof
-from discreet.guarantees.dominated import FlippedCoins, LaplaceDominated
+from discreet.guarantees.dominated import AveragedRange, FlippedCoins, LaplaceDominated
 from discreet.guarantees.measures import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
-from discreet.parameters import explain
 
 __all__ = [
     "ZCDP",
     "ApproxDP",
+    "AveragedRange",
     "BoundedRange",
     "FlippedCoins",
     "Guarantee",
@@ -15,5 +15,3 @@ __all__ = [
     "Proof",
     "PureDP",
 ]
-
-explain(globals())

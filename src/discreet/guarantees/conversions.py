@@ -1,13 +1,12 @@
-"""From one privacy cost to another: the formulas, rounded up in ball arithmetic, and what proves each step.
+"""From one privacy cost to another: what a proof says, and the formulas, rounded up in ball arithmetic.
 
-:mod:`discreet.guarantees` is the only caller that users need. A guarantee rests on pages of ``docs/proofs``,
-and on theorems of ``proofs/Statements.v`` that Coq's kernel accepts (``docs/proofs/checked-by-coq.md``): the
-mathematics is checked, not this code. Where one step has no theorem the guarantee is proved on paper.
+:mod:`discreet.guarantees` is the only caller that users need.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -19,91 +18,65 @@ from discreet.numbers.exact import Exact
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The pages that prove a guarantee, and the theorems that Coq has checked, if that covers every step.
+    """The pages that prove a guarantee, the theorems that Coq has checked, and what is assumed.
+
+    One theorem covers the whole guarantee. Several are steps, each of which Coq has checked; that they fit
+    together is argued on the pages. Without a theorem the proof is on paper.
 
     Example:
         >>> print(Proof("docs/proofs/exponential.md", "exponential_bounded_range"))
         docs/proofs/exponential.md: exponential_bounded_range, checked by Coq
-        >>> print(Proof("docs/proofs/concentrated.md"))
-        docs/proofs/concentrated.md: proved on paper
+        >>> print(Proof("docs/proofs/concentrated.md", assumes=("the scores are counts",)))
+        docs/proofs/concentrated.md: proved on paper; assumes that the scores are counts
     """
 
     pages: tuple[str, ...]
     theorems: tuple[str, ...]
+    assumes: tuple[str, ...]
 
-    def __init__(self, page: str | tuple[str, ...], *theorems: str) -> None:
+    def __init__(
+        self, page: str | tuple[str, ...], *theorems: str, assumes: Iterable[str] = ()
+    ) -> None:
         object.__setattr__(self, "pages", (page,) if isinstance(page, str) else page)
         object.__setattr__(self, "theorems", theorems)
+        object.__setattr__(self, "assumes", tuple(assumes))
 
     @property
     def checked(self) -> bool:
-        """Whether Coq has checked every step; if not, the proof is on paper."""
-        return bool(self.theorems)
+        """Whether one theorem that Coq has checked covers the whole guarantee."""
+        return len(self.theorems) == 1
 
     def then(self, step: Proof) -> Proof:
         """This proof and what follows from it by one more step; on paper if either is.
 
         Example:
             >>> first = Proof("docs/proofs/exponential.md", "exponential_bounded_range")
-            >>> first.then(Proof("docs/proofs/concentrated.md")).checked
-            False
+            >>> print(first.then(Proof("docs/proofs/conversions.md", "bounded_range_to_approx")))
+            docs/proofs/exponential.md, docs/proofs/conversions.md: exponential_bounded_range and \
+bounded_range_to_approx, each checked by Coq, put together on paper
+            >>> first.then(Proof("docs/proofs/concentrated.md")).theorems
+            ()
         """
-        pages = tuple(dict.fromkeys(self.pages + step.pages))
-        both = self.checked and step.checked
-        return Proof(pages, *(dict.fromkeys(self.theorems + step.theorems) if both else ()))
+        both = self.theorems and step.theorems
+        return Proof(
+            tuple(dict.fromkeys(self.pages + step.pages)),
+            *(dict.fromkeys(self.theorems + step.theorems) if both else ()),
+            assumes=dict.fromkeys(self.assumes + step.assumes),
+        )
+
+    def assuming(self, *sentences: str) -> Proof:
+        """The same proof, with what it is taken to assume."""
+        return Proof(self.pages, *self.theorems, assumes=sentences)
 
     def __str__(self) -> str:
-        how = f"{', '.join(self.theorems)}, checked by Coq" if self.checked else "proved on paper"
-        return f"{', '.join(self.pages)}: {how}"
-
-
-_CONVERSIONS = "docs/proofs/conversions.md"
-_CONCENTRATED = Proof("docs/proofs/concentrated.md")  # the exact constants are proved on paper
-_DOMINANCE = "docs/proofs/laplace-dominance.md"
-_NEIGHBOURS = "docs/proofs/neighbours.md"
-_COMPOSITION = "docs/proofs/composition.md"
-
-STEPS: dict[tuple[str, str], Proof] = {
-    ("PureDP", "BoundedRange"): Proof(_CONVERSIONS, "pure_to_bounded_range"),
-    ("PureDP", "ZCDP"): _CONCENTRATED,
-    ("PureDP", "ApproxDP"): Proof(_CONVERSIONS, "pure_to_approx"),
-    ("BoundedRange", "PureDP"): Proof(_CONVERSIONS, "bounded_range_to_pure"),
-    ("BoundedRange", "ZCDP"): _CONCENTRATED,
-    ("BoundedRange", "ApproxDP"): Proof(_CONVERSIONS, "bounded_range_to_approx"),
-    ("LaplaceDominated", "PureDP"): Proof(_DOMINANCE, "dominated_pure_dp"),
-    ("LaplaceDominated", "BoundedRange"): Proof(
-        (_DOMINANCE, _CONVERSIONS), "dominated_pure_dp", "pure_to_bounded_range"
-    ),
-    ("LaplaceDominated", "ZCDP"): _CONCENTRATED,
-    ("LaplaceDominated", "ApproxDP"): Proof(_DOMINANCE, "dominated_to_approx"),
-    ("FlippedCoins", "PureDP"): Proof(_DOMINANCE, "dominated_pure_dp"),
-    ("FlippedCoins", "BoundedRange"): Proof(
-        "docs/proofs/bounded-range-refuted.md", "permute_and_flip_bounded_range"
-    ),
-    ("FlippedCoins", "ZCDP"): _CONCENTRATED,
-    ("FlippedCoins", "ApproxDP"): Proof(_DOMINANCE, "dominated_to_approx"),
-    ("ZCDP", "ApproxDP"): Proof(_CONVERSIONS, "zcdp_to_approx"),
-    ("ApproxDP", "PureDP"): Proof(_CONVERSIONS, "approx_to_approx"),
-    ("ApproxDP", "BoundedRange"): Proof(_CONVERSIONS, "pure_to_bounded_range"),
-    ("ApproxDP", "ZCDP"): _CONCENTRATED,
-    ("ApproxDP", "ApproxDP"): Proof(_CONVERSIONS, "approx_to_approx"),
-    ("PureDP", "people"): Proof(_NEIGHBOURS, "pure_for_people"),
-    ("BoundedRange", "people"): Proof(_NEIGHBOURS, "bounded_range_for_people"),
-    ("LaplaceDominated", "people"): Proof(_DOMINANCE, "dominated_for_people"),
-    ("FlippedCoins", "people"): Proof(_DOMINANCE, "dominated_for_people"),
-    ("ZCDP", "people"): Proof(_NEIGHBOURS, "zcdp_for_people"),
-    ("ApproxDP", "people"): Proof(_NEIGHBOURS, "approx_for_people"),
-    ("PureDP", "sum"): Proof(_COMPOSITION, "adaptive_pure_composition"),
-    ("ZCDP", "sum"): Proof(_COMPOSITION, "adaptive_zcdp_composition"),
-    ("ApproxDP", "sum"): Proof(_COMPOSITION, "adaptive_approx_composition"),
-}
-"""What proves each step from a measure to another, to several people, or to a sum of releases."""
-
-
-def step_from(proof: Proof | None, measure: str, to: str) -> Proof | None:
-    """A proof and one more step of the table; None if nothing proves the start or the step."""
-    step = STEPS.get((measure, to))
-    return proof.then(step) if proof is not None and step is not None else None
+        *others, last = self.theorems or ("",)
+        how = "proved on paper"
+        if others:
+            how = f"{', '.join(others)} and {last}, each checked by Coq, put together on paper"
+        elif last:
+            how = f"{last}, checked by Coq"
+        what = f"; assumes that {', and that '.join(self.assumes)}" if self.assumes else ""
+        return f"{', '.join(self.pages)}: {how}{what}"
 
 
 # ---- the formulas, each with its proof ----
@@ -115,6 +88,14 @@ def shortened(epsilon: Exact, delta: Fraction, survivor: Any) -> Exact:
     if upper_bound(survivor, epsilon, delta) <= 0:
         return Fraction(0)
     return upper_bound(lambda e, d: e + survivor(e, d).log(), epsilon, delta)
+
+
+def epsilon_of_bounded_range(epsilon: Exact, delta: Fraction) -> Exact:
+    """ε' = ε + 2 ln(1 − √(δ(1 − e^−ε))), from δ(ε') = (1 − e^((ε'−ε)/2))²/(1 − e^−ε).
+
+    The root stays below one because δ < 1. Proof: ``docs/proofs/conversions.md``.
+    """
+    return shortened(epsilon, delta, lambda e, d: (1 - (d * (1 - (-e).exp())).sqrt()) ** 2)
 
 
 def range_of_flipped_coins(epsilon: Fraction) -> Exact:

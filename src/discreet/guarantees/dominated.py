@@ -1,10 +1,11 @@
-"""What permute-and-flip and Laplace noisy max give, which is stronger than the four measures can say."""
+"""What permute-and-flip, Laplace noisy max and averages give, stronger than the four measures can say."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 from discreet.guarantees.conversions import (
+    epsilon_of_bounded_range,
     range_of_flipped_coins,
     shortened,
     zcdp_of_bounded_range,
@@ -57,7 +58,7 @@ class FlippedCoins(LaplaceDominated):
     def for_people(self, count: int) -> LaplaceDominated:
         """Laplace dominance goes on along a chain of neighbours, the range does not."""
         many = whole("people", count)
-        return self if many == 1 else self._together(LaplaceDominated(self._exact * many))
+        return self if many == 1 else self._together(many, LaplaceDominated(self._exact * many))
 
     def _number_in(self, measure: type[Guarantee]) -> Exact:
         assert isinstance(self._exact, Fraction)
@@ -68,3 +69,28 @@ class FlippedCoins(LaplaceDominated):
             return min(width, 2 * self._exact)
         # Either bound is proved; which one is smaller is not, so take the minimum.
         return min(zcdp_of_laplace(self._exact), zcdp_of_bounded_range(width))
+
+
+class AveragedRange(LaplaceDominated):
+    """Bounded range given coins that nobody sees and that do not depend on the data.
+
+    What the exponential mechanism gives where such coins assign people to groups first. The answers of all
+    coins together may have a larger range; δ, ρ and what several releases add up to are those of bounded
+    range (``docs/proofs/neighbours.md``).
+
+    Example:
+        >>> AveragedRange(1).to(ZCDP) == BoundedRange(1).to(ZCDP)
+        True
+        >>> AveragedRange(1).to(BoundedRange)
+        BoundedRange(2)
+    """
+
+    __slots__ = ()
+
+    def _smaller_epsilon(self, delta: Fraction) -> Exact:
+        return epsilon_of_bounded_range(self._exact, delta)
+
+    def _number_in(self, measure: type[Guarantee]) -> Exact:
+        return (
+            zcdp_of_bounded_range(self._exact) if measure is ZCDP else super()._number_in(measure)
+        )

@@ -21,15 +21,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import total_ordering
-from typing import ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from discreet.displays import card, paragraph, table
 from discreet.errors import ParameterError
+from discreet.guarantees.claims import CLAIMS
 from discreet.guarantees.conversions import (
     Proof,
+    epsilon_of_bounded_range,
     epsilon_of_zcdp,
     shortened,
-    step_from,
     zcdp_of_bounded_range,
     zcdp_of_pure,
 )
@@ -43,7 +44,7 @@ G = TypeVar("G", bound="Guarantee")
 class Guarantee(ABC):
     """A promise about any two neighbouring data sets; see ``docs/proofs/neighbours.md``."""
 
-    __slots__ = ("_proof",)
+    __slots__ = ("_direct", "_proof")
     symbol: ClassVar[str]
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -65,16 +66,32 @@ class Guarantee(ABC):
             >>> from discreet import Exponential, Scores
             >>> scores = Scores([3, 1], sensitivity=1)
             >>> print(Exponential(epsilon=1).guarantee(scores).proof)
-            docs/proofs/exponential.md: exponential_pure_dp, checked by Coq
-            >>> print(Exponential(epsilon=1).guarantee(scores, ZCDP).proof)
-            docs/proofs/exponential.md, docs/proofs/concentrated.md: proved on paper
+            docs/proofs/exponential.md: exponential_pure_dp, checked by Coq; assumes that no person moves \
+two scores further apart than was stated
+            >>> Exponential(epsilon=1).guarantee(scores, ZCDP).proof.checked
+            False
         """
         return getattr(self, "_proof", None)
 
-    def resting_on(self, proof: Proof | None) -> Self:
-        """This promise, with what proves it; what it promises is the same."""
-        object.__setattr__(self, "_proof", proof)
-        return self
+    def resting_on(self, proof: Proof | None, direct: Mapping[str, Proof] | None = None) -> Self:
+        """This promise, with what proves it; what it promises is the same.
+
+        ``direct`` is what proves other measures of the same release without a detour, by their names. A
+        promise of nothing (ε = ∞, or δ = 1) rests on nothing.
+        """
+        something = math.inf not in self.figures.values() and self.figures.get("delta") != 1
+        made = type(self)(*self.figures.values())
+        object.__setattr__(made, "_proof", proof if something else None)
+        object.__setattr__(made, "_direct", dict(direct or {}) if something else {})
+        return made
+
+    @property
+    def direct(self) -> Mapping[str, Proof]:
+        """What proves other measures of the same release without a detour."""
+        return getattr(self, "_direct", {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), tuple(self.figures.values()), self.proof, self.direct)
 
     def to(self, measure: type[G], *, delta: object = None) -> G:
         """The same promise in another measure, rounded up; infinite where nothing follows.
@@ -83,10 +100,13 @@ class Guarantee(ABC):
         """
         converted = self._to(measure, delta)
         if converted == self:
-            return converted.resting_on(self.proof)
-        return converted.resting_on(
-            step_from(self.proof, type(self).__name__, type(converted).__name__)
-        )
+            return converted.resting_on(self.proof, self.direct)
+        return converted.resting_on(self.proof_in(measure))
+
+    def proof_in(self, measure: type[Guarantee]) -> Proof | None:
+        """What proves the same promise in another measure; None if nothing is known to."""
+        name = measure.__name__
+        return self.direct.get(name) or self._then(name)
 
     @abstractmethod
     def _to(self, measure: type[G], delta: object) -> G: ...
@@ -95,9 +115,16 @@ class Guarantee(ABC):
     def for_people(self, count: int) -> Guarantee:
         """What the promise becomes for ``count`` people who share their fate (a household)."""
 
-    def _together(self, promise: G) -> G:
-        """What is promised to several people, with what proves it."""
-        return promise.resting_on(step_from(self.proof, type(self).__name__, "people"))
+    def _together(self, people: int, promise: G) -> G:
+        """What is promised to several people, with what proves it; for one person nothing more is needed."""
+        if people == 1:
+            return promise.resting_on(self.proof, self.direct)
+        return promise.resting_on(self._then("people"))
+
+    def _then(self, to: str) -> Proof | None:
+        """What proves this promise and one more step; None if nothing proves either."""
+        step = CLAIMS.get((type(self).__name__, to))
+        return self.proof.then(step) if self.proof is not None and step is not None else None
 
     @abstractmethod
     def in_words(self, people: int = 1) -> str:
@@ -111,6 +138,10 @@ class Guarantee(ABC):
         rows.append(("ApproxDP at δ = 10⁻⁶", repr(self.to(ApproxDP, delta=Fraction(1, 10**6)))))
         rows.append(("a household of four", repr(self.for_people(4))))
         return card(repr(self), paragraph(self.in_words()), table(("", ""), rows))
+
+
+def _restored(kind: Any, numbers: tuple[Exact, ...], *proofs: Any) -> Any:
+    return kind(*numbers).resting_on(*proofs)
 
 
 def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
@@ -138,9 +169,6 @@ class _OneNumber(Guarantee):
 
     def __init__(self, value: object) -> None:
         object.__setattr__(self, "_exact", cost(self._parameter, value))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Exact]]:
-        return type(self), (self._exact,)
 
     @property
     def exact(self) -> Exact:
@@ -180,7 +208,7 @@ class Epsilon(_OneNumber):
 
     def for_people(self, count: int) -> Epsilon:
         """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
-        return self._together(type(self)(self._exact * whole("people", count)))
+        return self._together(count, type(self)(self._exact * whole("people", count)))
 
     def _to(self, measure: type[G], delta: object) -> G:
         target = _target_delta(measure, delta)
@@ -247,9 +275,7 @@ class BoundedRange(Epsilon):
     __slots__ = ()
 
     def _smaller_epsilon(self, delta: Fraction) -> Exact:
-        # δ(ε') = (1 − e^((ε'−ε)/2))²/(1 − e^−ε), so ε' = ε + 2 ln(1 − √(δ(1 − e^−ε))).
-        # The root stays below one because δ < 1.
-        return shortened(self._exact, delta, lambda e, d: (1 - (d * (1 - (-e).exp())).sqrt()) ** 2)
+        return epsilon_of_bounded_range(self._exact, delta)
 
     def _number_in(self, measure: type[Guarantee]) -> Exact:
         return self._exact if measure is PureDP else zcdp_of_bounded_range(self._exact)
@@ -290,7 +316,7 @@ class ZCDP(_OneNumber):
 
     def for_people(self, count: int) -> ZCDP:
         """Group privacy: ρ grows with the square (``docs/proofs/neighbours.md``)."""
-        return self._together(ZCDP(self._exact * whole("people", count) ** 2))
+        return self._together(count, ZCDP(self._exact * whole("people", count) ** 2))
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
@@ -320,9 +346,6 @@ class ApproxDP(Guarantee):
     def __init__(self, epsilon: object, delta: object) -> None:
         object.__setattr__(self, "_epsilon", cost("epsilon", epsilon))
         object.__setattr__(self, "_delta", probability("delta", delta))
-
-    def __reduce__(self) -> tuple[type[ApproxDP], tuple[Exact, Fraction]]:
-        return ApproxDP, self.exact
 
     @property
     def epsilon(self) -> float:
@@ -380,14 +403,14 @@ class ApproxDP(Guarantee):
         """Group privacy: kε and δ(e^(kε) − 1)/(e^ε − 1), δ at most 1."""
         count = whole("people", count)
         if self._epsilon == math.inf or count == 1 or self._delta == 0:
-            return self._together(ApproxDP(self._epsilon * count, self._delta))
+            return self._together(count, ApproxDP(self._epsilon * count, self._delta))
         if self._epsilon == 0:
-            return self._together(ApproxDP(0, min(Fraction(1), self._delta * count)))
+            return self._together(count, ApproxDP(0, min(Fraction(1), self._delta * count)))
         assert isinstance(self._epsilon, Fraction)
         delta = upper_bound(
             lambda e, d: d * (count * e).expm1() / e.expm1(), self._epsilon, self._delta
         )
-        return self._together(ApproxDP(self._epsilon * count, min(Fraction(1), delta)))
+        return self._together(count, ApproxDP(self._epsilon * count, min(Fraction(1), delta)))
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""

@@ -18,11 +18,8 @@ Example:
 import discreet.ledger.database_library  # noqa: F401  # must come first
 from discreet.ledger.entries import Entry, Head
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.reports import Budget, Plan
-from discreet.ledger.store import default_place
+from discreet.ledger.places import default_place
+from discreet.ledger.reports import Budget, Quote
 from discreet.ledger.verification import Verification
-from discreet.parameters import explain
 
-__all__ = ["Budget", "Entry", "Head", "Ledger", "Plan", "Verification", "default_place"]
-
-explain(globals())
+__all__ = ["Budget", "Entry", "Head", "Ledger", "Quote", "Verification", "default_place"]

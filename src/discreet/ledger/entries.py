@@ -106,9 +106,12 @@ def write(entry: Entry) -> str:
     return json.dumps(told, sort_keys=True, separators=(",", ":"))
 
 
-def read(body: str) -> Entry:
-    """The entry of a stored text."""
-    return Entry(**json.loads(body), hash=digest(body))
+def read(body: str) -> Entry | None:
+    """The entry of a stored text, or None if it cannot be one."""
+    try:
+        return Entry(**json.loads(body), hash=digest(body))
+    except (AttributeError, RecursionError, TypeError, ValueError):
+        return None
 
 
 def digest(body: str) -> str:

@@ -5,31 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from sqlalchemy.engine import Connection
 
 import discreet
+from discreet.accounting.accountants import accountant_for, amount_as_data, cap_in_words, something
 from discreet.accounting.events import Event, text
 from discreet.errors import LedgerError, ParameterError
 from discreet.guarantees import Guarantee
 from discreet.ledger import rows, schema
-from discreet.ledger.accountants import accountant_for, amount_as_data, cap_in_words, something
-from discreet.ledger.entries import Entry, Head, checked_time, read, time_in_words
-from discreet.ledger.reports import Budget, Plan, budget_report, plan_for
+from discreet.ledger.copies import SharedByAddress
+from discreet.ledger.entries import Entry, Head, checked_time, time_in_words
+from discreet.ledger.places import place_of
+from discreet.ledger.reports import Budget, Quote, budget_report, quote_for
 from discreet.ledger.states import State, part_of, period_named, period_number, renew
-from discreet.ledger.store import Store, place_of, use_write_ahead_log
+from discreet.ledger.store import Store, use_one_file
 from discreet.ledger.verification import Verification, verify_history
 from discreet.neighbours import ADD_REMOVE
-from discreet.numbers.exact import refuse
+from discreet.numbers.exact import refuse, whole
 
 T = TypeVar("T")
 _OUTCOME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _Change = tuple[str, str, Mapping[str, Any]]  # the budget, the kind of entry, its details
 
 
-class Ledger:
+class Ledger(SharedByAddress):
     """Budgets in a SQLite file or a PostgreSQL database. Threads may share one; processes open their own.
 
     A spend is durable before ``spend`` returns, so a mechanism that runs afterwards is always counted.
@@ -50,7 +51,7 @@ class Ledger:
 
     @classmethod
     def open(cls, url: object = None, *, create: bool = True, wait: float = 30) -> Self:
-        """Open a ledger.
+        """Open a ledger. One that cannot be written can be read: shown, listed, verified.
 
         Args:
             url: a path, ``sqlite:///path``, ``postgresql://...``, or None for the user's own ledger.
@@ -61,12 +62,12 @@ class Ledger:
         if place.is_sqlite and create:
             place.ensure_file()
         if place.is_sqlite:
-            place.check_file()
+            place.check_file(wait=wait)
+            if place.is_writable():
+                use_one_file(place, wait=wait)
         store = Store(place, wait=wait)
         try:
             schema.prepare(store, create=create)
-            if place.is_sqlite:
-                use_write_ahead_log(store)
         except BaseException:
             store.close()
             raise
@@ -281,7 +282,7 @@ class Ledger:
 
     def show(self, budget: str) -> Budget:
         """The state of a budget, as the next spend would find it."""
-        return self._look(budget, lambda c, state: budget_report(self._due(c, state), budget))
+        return self._look(budget, lambda c, state: budget_report(self._next(c, state), budget))
 
     def budgets(self) -> tuple[Budget, ...]:
         """The state of every data set's budget."""
@@ -289,33 +290,28 @@ class Ledger:
 
     def history(self, dataset: str) -> tuple[Entry, ...]:
         """Every entry of a data set, or of one part of its budget, oldest first."""
-
-        def look(connection: Connection, state: State) -> tuple[Entry, ...]:
-            state.account(dataset)
-            listed = (read(body) for _, body, _ in rows.lines_of(connection, state))
-            return tuple(
-                entry
-                for entry in listed
-                if dataset == state.name or (entry.budget + "/").startswith(dataset + "/")
-            )
-
-        return self._look(dataset, look)
+        state, lines = self._look(dataset, lambda c, state: (state, rows.lines_of(c, state)))
+        state.account(dataset)
+        return tuple(
+            entry
+            for entry in rows.history_of(state, lines)
+            if dataset == state.name or (entry.budget + "/").startswith(dataset + "/")
+        )
 
     def plan(
         self,
         dataset: str,
         event: Event | Guarantee,
         *,
-        count: int | None = None,
+        count: int = 1,
         group: str | None = None,
-    ) -> Plan:
-        """What more releases would cost, in the figures that spending would use. Spends nothing."""
-        asked = Event.of(event)
-        asked = asked if count is None else replace(asked, count=count)
+    ) -> Quote:
+        """What ``count`` such spends would cost, in the figures that spending would use. Spends nothing."""
+        asked, times = Event.of(event), whole("count", count)
 
-        def look(connection: Connection, state: State) -> Plan:
-            account = self._due(connection, state).account(dataset)
-            return plan_for(account, asked.under(account.neighbours), group)
+        def look(connection: Connection, state: State) -> Quote:
+            account = self._next(connection, state).account(dataset)
+            return quote_for(account, asked.under(account.neighbours), times, group)
 
         return self._look(dataset, look)
 
@@ -326,16 +322,18 @@ class Ledger:
     def verify(self, dataset: str, *, head: Head | str | None = None) -> Verification:
         """Check the chain of hashes and the stored state against the history, and an exported head."""
         kept = Head.parse(head) if isinstance(head, str) else head
-        return self._look(
-            dataset, lambda c, state: verify_history(state, rows.lines_of(c, state), kept)
-        )
+        # A reader keeps writers from their commit, so the work comes after the reading.
+        state, lines = self._look(dataset, lambda c, state: (state, rows.lines_of(c, state)))
+        return verify_history(state, lines, kept)
 
     # ---- inside --------------------------------------------------------------------------------
 
     def _look(self, name: str, look: Callable[[Connection, State], T]) -> T:
         return self._store.read(lambda connection: look(connection, rows.load(connection, name)))
 
-    def _due(self, connection: Connection, state: State) -> State:
+    def _next(self, connection: Connection, state: State) -> State:
+        """The state as the next spend would find it, checked as a spend checks it."""
+        rows.require_untouched(connection, state)
         if state.is_due(self._store.now(connection)):
             renew(state.accounts)
         return state

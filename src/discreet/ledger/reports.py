@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.accounting.events import Event
-from discreet.displays import counted
-from discreet.guarantees import ZCDP, ApproxDP
-from discreet.ledger.accountants import (
+from discreet.accounting.accountants import (
     ACCOUNTANTS,
     NOTHING,
     Amount,
@@ -18,6 +15,10 @@ from discreet.ledger.accountants import (
     exact_cost,
     exact_delta,
 )
+from discreet.accounting.events import Event
+from discreet.displays import counted
+from discreet.guarantees import ZCDP, ApproxDP, Proof
+from discreet.guarantees.claims import CLAIMS
 from discreet.ledger.entries import Head
 from discreet.ledger.states import Account, State
 from discreet.numbers.printing import figure
@@ -89,12 +90,18 @@ class Budget:
         """What can still be spent: nothing, once it is revoked."""
         return NOTHING if self.revoked else self.limit - self.total
 
+    @property
+    def proof(self) -> Proof:
+        """What proves that all spends together cost no more than what is shown."""
+        return CLAIMS["ledger", "sum"]
+
     def as_data(self) -> dict[str, Any]:
         """Plain data, for JSON; amounts are exact decimals in text."""
         return {
             "name": self.name,
             "accountant": self.accountant,
             "neighbours": self.neighbours,
+            "proof": str(self.proof),
             "cap": self.cap,
             "limit": amount_as_data(self.limit),
             "spent": amount_as_data(self.total),
@@ -108,17 +115,18 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What more releases would cost, in the very figures that spending uses.
+class Quote:
+    """What more spends would cost, in the very figures that spending uses.
 
     Attributes:
         budget: the budget asked about.
-        event: one kind of release, with its count.
-        each: what one release costs.
+        event: what is spent each time; its own count is part of it.
+        count: how many such spends.
+        each: what one spend costs.
         cost: what all of them cost.
         left: what is left now.
         fits: whether all of them fit.
-        most: how many such releases fit.
+        most: how many such spends fit.
 
     Example:
         >>> import tempfile
@@ -134,6 +142,7 @@ class Plan:
     budget: str
     accountant: str
     event: Event
+    count: int
     each: Amount
     cost: Amount
     left: Amount
@@ -142,13 +151,13 @@ class Plan:
 
     def __str__(self) -> str:
         show = ACCOUNTANTS[self.accountant].shown
-        one = self.event.count == 1
+        one = self.count == 1
         if self.fits:
             verdict = "It fits" if one else "They fit"
         else:
             verdict = "It does not fit" if one else "They do not fit"
         return (
-            f"{self.event.count} × {show(self.each)} costs {show(self.cost)}; {show(self.left)} is left in "
+            f"{self.count} × {show(self.each)} costs {show(self.cost)}; {show(self.left)} is left in "
             f"{self.budget}. {verdict}: there is room for {counted(self.most, 'such release')}."
         )
 
@@ -158,7 +167,7 @@ class Plan:
             "budget": self.budget,
             "accountant": self.accountant,
             "guarantee": cap_in_words(self.event.guarantee),
-            "count": self.event.count,
+            "count": self.count,
             "each": amount_as_data(self.each),
             "cost": amount_as_data(self.cost),
             "left": amount_as_data(self.left),
@@ -185,22 +194,23 @@ def budget_report(state: State, name: str) -> Budget:
     )
 
 
-def plan_for(account: Account, event: Event, group: str | None) -> Plan:
-    """A plan against the present state of an account."""
-    each = account.accountant.amount(Event(event.guarantee, neighbours=event.neighbours))
+def quote_for(account: Account, event: Event, count: int, group: str | None) -> Quote:
+    """A plan for ``count`` spends of an event, against the present state of an account."""
+    each = account.accountant.amount(event)
     left = NOTHING if account.revoked else account.left_for(group)
     most = min(
         (have // need for have, need in ((left.cost, each.cost), (left.delta, each.delta)) if need),
-        default=event.count,
+        default=count,
     )
     most = 0 if account.revoked else max(0, most)
-    return Plan(
+    return Quote(
         budget=account.name,
         accountant=account.accountant.name,
         event=event,
+        count=count,
         each=each,
-        cost=each.times(event.count),
+        cost=each.times(count),
         left=left,
-        fits=event.count <= most,
+        fits=count <= most,
         most=most,
     )

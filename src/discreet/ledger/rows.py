@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
+from discreet.accounting.accountants import ACCOUNTANTS, Amount
 from discreet.errors import LedgerError, NoBudgetError
-from discreet.ledger.accountants import ACCOUNTANTS, Amount
 from discreet.ledger.entries import GENESIS, Entry, read, write
 from discreet.ledger.schema import budgets, entries, groups
 from discreet.ledger.states import PERIODS, Account, State
@@ -59,7 +59,9 @@ def changed_from_outside(name: str) -> LedgerError:
 
 def require_untouched(connection: Connection, state: State) -> None:
     """Refuse tables that are not what the last entry left, in time that no history makes longer."""
-    last = entry_at(connection, state, state.count)
+    query = _entries_of(state).where(entries.c.sequence >= state.count).limit(2)
+    newest = list(connection.execute(query.order_by(entries.c.sequence)))
+    last = read(newest[0].body) if len(newest) == 1 else None
     if last is not None and last.state is None:
         # Written by discreet 0.1.0: the history is run again, once; the next entry carries its state.
         untouched = verify_history(state, lines_of(connection, state), None).holds
@@ -132,6 +134,7 @@ def save(connection: Connection, before: State, after: State, draft: Entry) -> E
             _update(connection, after, before.accounts[name], account)
     body = write(replace(draft, state=after.digest()))
     entry = read(body)
+    assert entry is not None
     identity = after.stored[after.name][0]
     connection.execute(
         entries.insert().values(
@@ -208,24 +211,30 @@ def _counters(account: Account) -> dict[str, Any]:
     }
 
 
+def _entries_of(state: State) -> Select[Any]:
+    columns = (entries.c.sequence, entries.c.body, entries.c.hash)
+    return select(*columns).where(entries.c.root_id == state.stored[state.name][0])
+
+
 def lines_of(connection: Connection, state: State) -> list[tuple[int, str, str]]:
     """Every stored line: its number, its text, its hash as stored."""
-    query = select(entries.c.sequence, entries.c.body, entries.c.hash).where(
-        entries.c.root_id == state.stored[state.name][0]
-    )
-    return [tuple(row) for row in connection.execute(query.order_by(entries.c.sequence))]
+    return [
+        tuple(row) for row in connection.execute(_entries_of(state).order_by(entries.c.sequence))
+    ]
+
+
+def history_of(state: State, lines: list[tuple[int, str, str]]) -> list[Entry]:
+    """Stored lines as entries, or an error if one is not as it was written."""
+    listed = [entry for _, body, stored in lines if (entry := read(body)) and entry.hash == stored]
+    if len(listed) < len(lines):
+        raise changed_from_outside(state.name)
+    return listed
 
 
 def entry_at(connection: Connection, state: State, sequence: int) -> Entry | None:
     """One entry, if there is one that can be read."""
-    query = select(entries.c.body).where(
-        entries.c.root_id == state.stored[state.name][0], entries.c.sequence == sequence
-    )
-    body = connection.execute(query).scalar_one_or_none()
-    try:
-        return None if body is None else read(body)
-    except (TypeError, ValueError):
-        return None
+    found = connection.execute(_entries_of(state).where(entries.c.sequence == sequence)).first()
+    return None if found is None else read(found.body)
 
 
 def data_sets(connection: Connection) -> list[str]:

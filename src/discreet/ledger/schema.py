@@ -12,9 +12,10 @@ from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table, Te
 from sqlalchemy.engine import Connection
 
 from discreet.errors import LedgerError
-from discreet.ledger.store import Store
+from discreet.ledger.store import Store, damaged
 
-CURRENT = 3
+CURRENT = 4
+_READABLE = 2  # from here on the tables are the same
 
 _metadata = MetaData()
 
@@ -124,13 +125,34 @@ def _version_3(_connection: Connection) -> None:
     """
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_version_1, _version_2, _version_3)
+def _version_4(_connection: Connection) -> None:
+    """No table changes, but a SQLite ledger is one file from now on.
+
+    An earlier discreet would give it a write-ahead log again, whose spends are lost when the file is moved
+    without it: it refuses a ledger of this version.
+    """
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+    _version_1,
+    _version_2,
+    _version_3,
+    _version_4,
+)
 """Step i leads from version i to version i + 1; a new ledger takes them all."""
 
 
 def prepare(store: Store, *, create: bool) -> None:
     """Bring the tables to the current version, or refuse what is not ours or is newer than we are."""
-    if store.read(lambda connection: _version(connection, store)) == CURRENT:
+
+    def look(connection: Connection) -> int:
+        version = _version(connection, store)
+        if version > 0 and store.place.is_sqlite:
+            _require_whole(connection, store)
+        return version
+
+    version = store.read(look)
+    if version == CURRENT or (store.only_readable and version >= _READABLE):
         return
 
     def migrate(connection: Connection) -> None:
@@ -162,5 +184,13 @@ def _version(connection: Connection, store: Store) -> int:
             f"this one reads up to {CURRENT}): upgrade discreet"
         )
     if listed != list(range(1, found + 1)):
-        raise LedgerError(f"{store.place} is not a ledger, or it is damaged")
+        raise damaged(store.place)
     return found
+
+
+def _require_whole(connection: Connection, store: Store) -> None:
+    """Refuse a file that lost pages or rows: torn by a crash, copied while it was written, or damaged."""
+    checked = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().all()
+    lost = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    if checked != ["ok"] or lost is not None:
+        raise damaged(store.place)

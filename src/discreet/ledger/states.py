@@ -14,9 +14,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import BudgetExceededError, LedgerError, NoBudgetError, ParameterError
-from discreet.guarantees import ZCDP, Guarantee
-from discreet.ledger.accountants import (
+from discreet.accounting.accountants import (
     ACCOUNTANTS,
     NOTHING,
     Accountant,
@@ -26,6 +24,8 @@ from discreet.ledger.accountants import (
     cap_in_words,
     limit,
 )
+from discreet.errors import BudgetExceededError, LedgerError, NoBudgetError, ParameterError
+from discreet.guarantees import ZCDP, Guarantee
 from discreet.ledger.entries import GENESIS, Entry, Head, moment_of
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.numbers.exact import positive, refuse

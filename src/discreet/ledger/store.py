@@ -1,195 +1,29 @@
-"""Where a ledger lives, and its transactions: durable at commit, one writer at a time per data set.
+"""A ledger's transactions: durable at commit, one writer at a time per data set.
 
-A SQLite file of one's own: write-ahead log, ``BEGIN IMMEDIATE`` (the default transaction lets two writers
-read the same total), full synchronisation. A team's PostgreSQL: a row lock per data set,
-``synchronous_commit`` on. Passwords are never shown.
+A SQLite file of one's own: ``BEGIN IMMEDIATE`` (the default transaction lets two writers read the same
+total), a rollback journal and full synchronisation, so that the one file is whole after each commit. A team's
+PostgreSQL: a row lock per data set, ``synchronous_commit`` on.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import sqlite3
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import closing
 from threading import Lock
 from typing import Any, TypeVar
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote
 
 from sqlalchemy import create_engine, event, text
-from sqlalchemy.engine import URL, Connection, Engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
 
-from discreet.errors import DiscreetError, LedgerError, ParameterError, missing_extra
-
-# user:password@host, scheme:..., or name=value pairs with a password among them; never scheme://.
-_NO_PATH = re.compile(
-    r"(?!.*://)(?:[^/@]*:[^@]*@|(?:postgres\w*|mysql|mariadb|sqlite)(?:\+\w+)?:|.*\bpassword\s*=)",
-    re.IGNORECASE | re.DOTALL,
-)
-_MOUNTS = Path("/proc/self/mountinfo")
-_SQLITE_HEADER = b"SQLite format 3\x00"
-_SECRET_OPTIONS = frozenset({"password", "passfile", "sslpassword", "sslkey"})
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Place:
-    """A checked address. Its text forms hide every password."""
-
-    url: URL
-
-    @property
-    def is_sqlite(self) -> bool:
-        """Whether it is a SQLite file."""
-        return self.url.get_backend_name() == "sqlite"
-
-    @property
-    def path(self) -> Path:
-        """The SQLite file."""
-        assert self.url.database is not None
-        return Path(self.url.database)
-
-    def __str__(self) -> str:
-        if self.is_sqlite:
-            return str(self.path)
-        shown = self.url.set(
-            drivername="postgresql",
-            query={k: v for k, v in self.url.query.items() if k not in _SECRET_OPTIONS},
-        )
-        return shown.render_as_string(hide_password=True)
-
-    __repr__ = __str__
-
-    def without_secrets(self, message: str) -> str:
-        """A database's message with every password of this address blotted out."""
-        secrets = [str(self.url.password)] if self.url.password else []
-        for name in _SECRET_OPTIONS & set(self.url.query):
-            given = self.url.query[name]
-            secrets += [given] if isinstance(given, str) else list(given)
-        for secret in secrets:
-            for form in {secret, quote(secret, safe=""), quote_plus(secret)}:
-                message = message.replace(form, "***")
-        return message
-
-    def ensure_file(self) -> None:
-        """Make the SQLite file, readable by its owner only; an existing file keeps its mode."""
-        try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except FileExistsError:
-            return
-        except OSError as error:
-            problem = LedgerError(f"cannot make a ledger at {self.path}: {error.strerror}")
-        else:
-            return
-        raise problem
-
-    def file_number(self) -> tuple[int, int] | None:
-        """What tells the SQLite file from any other, or None if it is gone.
-
-        SQLite finds its log by the file's *name*: under two names there are two logs, and neither sees
-        what the other has spent. Such a file is refused.
-        """
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        if found.st_nlink > 1:
-            raise LedgerError(
-                f"the ledger {self.path} has {found.st_nlink} names (hard links), and what is spent "
-                "under one may not be seen under another: leave it one name. Nothing was spent"
-            )
-        return found.st_dev, found.st_ino
-
-    def _require_no_mount_of_its_own(self) -> None:
-        """A single file mounted into a container is another name for it, which no count of links shows."""
-        try:
-            lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-        except OSError:
-            return  # not Linux: there is no such mount
-        point = str(self.path.resolve())
-        for escaped, character in (
-            ("\\", "\\134"),
-            (" ", "\\040"),
-            ("\t", "\\011"),
-            ("\n", "\\012"),
-        ):
-            point = point.replace(escaped, character)
-        if any(line.split(" ")[4:5] == [point] for line in lines):
-            raise LedgerError(
-                f"the ledger {self.path} is mounted as a single file, and what is spent here may not be "
-                "seen where it comes from: mount the folder that it is in. Nothing was spent"
-            )
-
-    def check_file(self) -> None:
-        """Refuse what is plainly no ledger, or has two names, before SQLite opens it."""
-        self._require_no_mount_of_its_own()
-        try:
-            with self.path.open("rb") as file:
-                start = file.read(len(_SQLITE_HEADER))
-        except FileNotFoundError:
-            problem = LedgerError(
-                f"there is no ledger at {self.path}: `discreet budget create` makes one"
-            )
-        except OSError as error:
-            problem = LedgerError(f"cannot read the ledger at {self.path}: {error.strerror}")
-        else:
-            if start in (b"", _SQLITE_HEADER):
-                return
-            problem = LedgerError(f"{self.path} is not a ledger")
-        raise problem
-
-
-def default_place() -> Path:
-    """The ledger in the user's data directory; ``DISCREET_LEDGER`` overrides it (a path or a URL).
-
-    Example:
-        >>> default_place().name
-        'ledger.db'
-    """
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Application Support")
-    else:
-        base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(base) / "discreet" / "ledger.db"
-
-
-def place_of(address: object) -> Place:
-    """The place meant by None (the user's own), a path, ``sqlite:///...`` or ``postgresql://...``."""
-    if address is None:
-        address = os.environ.get("DISCREET_LEDGER") or default_place()
-    if isinstance(address, str) and _NO_PATH.match(address):
-        # Taken for a path, it would be shown with its password, and a file of that name made.
-        raise ParameterError(
-            "a ledger's address is a path, sqlite:///path or postgresql://...; this one looks like a "
-            "server's without the :// (it is not shown here, because it may hold a password)"
-        )
-    if isinstance(address, Path) or (isinstance(address, str) and address and "://" not in address):
-        return Place(
-            URL.create("sqlite+pysqlite", database=str(Path(address).expanduser().absolute()))
-        )
-    if not isinstance(address, str) or not address:
-        raise ParameterError("a ledger's address is a path, sqlite:///path or postgresql://...")
-    try:
-        url = make_url(address)
-        backend = url.get_backend_name()
-    except (ArgumentError, ValueError):
-        backend = ""
-    # The address is not echoed: a malformed one may contain a password.
-    if backend == "sqlite":
-        if not url.database or url.database == ":memory:" or url.query:
-            raise ParameterError("a SQLite ledger is a file: sqlite:///path, without options")
-        return place_of(Path(url.database))
-    if backend in ("postgresql", "postgres"):
-        return Place(url.set(drivername="postgresql+psycopg"))
-    raise ParameterError("a ledger's address is a path, sqlite:///path or postgresql://...")
-
+from discreet.errors import DiscreetError, LedgerError, missing_extra
+from discreet.ledger.places import Place
+from discreet.ledger.side_files import next_tag
 
 T = TypeVar("T")
 _WRITE = "discreet_write"
@@ -200,7 +34,19 @@ _CLOCK = text(
     "FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable"
 )
 _BUSY_STATES = {"55P03", "40P01", "57014"}  # lock not available, deadlock, cancelled
+_POLL = (
+    0.002  # seconds; SQLite's own waiting, up to 0.1 s at a time, let one of 16 processes starve
+)
 _FULL_STATES = {"53100", "53200", "53300"}  # disk full, out of memory, too many connections
+
+
+_SIGNS_OF_DAMAGE = (
+    "not a database",
+    "malformed",
+    "Could not decode",
+    "no such table",
+    "no such column",
+)
 
 
 def system_clock() -> int:
@@ -213,7 +59,8 @@ class Store:
 
     def __init__(self, place: Place, *, wait: float) -> None:
         self.place = place
-        self._engine = _engine(place, wait)
+        self.only_readable = place.is_sqlite and not place.is_writable()
+        self._engine = _engine(place, wait, only_readable=self.only_readable)
         self._file = place.file_number() if place.is_sqlite else None
         self._process = os.getpid()
         # Threads of one process wait in line here: cheaper than for SQLite's poll or a server's lock.
@@ -222,10 +69,21 @@ class Store:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in one consistent reading transaction."""
-        return self._run(work, write=False)
+        if not self.only_readable:
+            return self._run(work, write=False)
+        before = self.place.state_without_locks()
+        try:
+            return self._run(work, write=False)
+        finally:
+            if before is not None and self.place.state_without_locks() != before:
+                raise LedgerError(
+                    f"the ledger {self.place} was changed while it was read: try again"
+                )
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in one writing transaction; when this returns, its effects are durable."""
+        if self.only_readable:
+            raise _read_only(self.place)
         self._renew_after_fork()
         if self.place.is_sqlite and self.place.file_number() != self._file:
             # An open connection would go on writing to a file that nobody can find any more.
@@ -233,9 +91,15 @@ class Store:
         if not self._line.acquire(timeout=self._wait):
             raise _locked(self.place)
         try:
-            return self._run(work, write=True)
+            done = self._run(work, write=True)
         finally:
             self._line.release()
+        if self.place.is_sqlite and self.place.file_number() != self._file:
+            raise LedgerError(
+                f"the ledger {self.place} was moved or replaced at this moment: nothing was released, and "
+                "the last spend may be counted in the file that was moved"
+            )
+        return done
 
     def now(self, connection: Connection) -> int:
         """Microseconds since 1970: the server's clock where there is a server, so that a team has one."""
@@ -271,21 +135,24 @@ class Store:
             raise
         except (SQLAlchemyError, sqlite3.Error) as error:
             problem = _problem(error, self.place)
+        except UnicodeDecodeError:  # the driver's, of an error that quotes damaged text
+            problem = damaged(self.place)
         # Raised outside the handler: the driver's own error, which may quote the address, is not attached.
         raise problem
 
 
-def _engine(place: Place, wait: float) -> Engine:
+def _engine(place: Place, wait: float, *, only_readable: bool) -> Engine:
     sqlite = place.is_sqlite
-    options: dict[str, Any] = (
-        {"connect_args": {"timeout": wait}}
-        if sqlite
-        else {"pool_pre_ping": True, "connect_args": {"connect_timeout": 10}}
-    )
+    options: dict[str, Any] = {"max_overflow": 64, "pool_timeout": wait}
+    if only_readable:
+        # Each reading looks at the file again: others may write it.
+        options = {"poolclass": NullPool, "creator": lambda: _connection_for_reading(place, wait)}
+    elif sqlite:
+        options["connect_args"] = {"timeout": wait}
+    else:
+        options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 10}}
     try:
-        engine = create_engine(
-            place.url, hide_parameters=True, max_overflow=64, pool_timeout=wait, **options
-        )
+        engine = create_engine(place.url, hide_parameters=True, **options)
     except (ImportError, NoSuchModuleError):
         raise missing_extra("a PostgreSQL ledger needs psycopg", extra="ledger") from None
 
@@ -312,8 +179,10 @@ def _engine(place: Place, wait: float) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         writing = connection.get_execution_options().get(_WRITE, False)
-        if sqlite:
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+        if sqlite and writing:
+            _begin_writing(connection.connection.driver_connection, place, wait)
+        elif sqlite:
+            connection.exec_driver_sql("BEGIN")
         elif not writing:
             # Totals and history must be of one moment, or verifying would find differences.
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -321,19 +190,80 @@ def _engine(place: Place, wait: float) -> Engine:
     return engine
 
 
-def use_write_ahead_log(store: Store) -> None:
-    """Ask SQLite for its write-ahead log; without it the ledger is slower and just as safe."""
-    with (
-        contextlib.suppress(sqlite3.Error),
-        contextlib.closing(sqlite3.connect(store.place.path, timeout=5)) as connection,
-    ):
-        connection.execute("PRAGMA journal_mode=WAL")
+def _connection_for_reading(place: Place, wait: float) -> sqlite3.Connection:
+    how = "mode=ro" if place.state_without_locks() is None else "mode=ro&immutable=1"
+    return sqlite3.connect(f"file:{quote(str(place.path))}?{how}", uri=True, timeout=wait)
+
+
+def _begin_writing(connection: Any, place: Place, wait: float) -> None:
+    """Wait for all other writers, and begin the change with the file's next tag."""
+    until = time.monotonic() + wait
+    connection.execute("PRAGMA busy_timeout=0")
+    while True:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            break
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > until:
+                raise
+        time.sleep(_POLL)
+    connection.execute(f"PRAGMA busy_timeout={int(wait * 1000)}")  # for readers to end
+    if connection.execute("PRAGMA journal_mode").fetchone() != ("delete",):
+        raise LedgerError(
+            f"another program has given the ledger {place} a write-ahead log, which is lost when the file is "
+            "moved without it: end that program and open the ledger again. Nothing was spent"
+        )
+    (tag,) = connection.execute("PRAGMA user_version").fetchone()
+    connection.execute(f"PRAGMA user_version={next_tag(tag, place.path.resolve())}")
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def use_one_file(place: Place, *, wait: float) -> None:
+    """Bring the write-ahead log of an earlier discreet into the file, and keep none from now on."""
+    until = time.monotonic() + wait
+    problem: LedgerError | None = None
+    while True:
+        try:
+            with closing(sqlite3.connect(place.path, timeout=wait)) as connection:
+                (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+                if mode != "wal":
+                    return
+                connection.execute("PRAGMA synchronous=EXTRA")
+                connection.execute("PRAGMA journal_mode=DELETE")
+                return
+        except UnicodeDecodeError:  # the driver's, of an error that quotes damaged text
+            problem = damaged(place)
+        except sqlite3.Error as error:
+            if not _is_busy(error):
+                problem = _problem(error, place)
+            elif time.monotonic() > until:
+                problem = LedgerError(
+                    f"another program, perhaps an earlier discreet, has the ledger {place} open and keeps a "
+                    "write-ahead log of it: end that program and try again. Nothing was spent"
+                )
+        if problem is not None:
+            raise problem
+        time.sleep(
+            10 * _POLL
+        )  # closed meanwhile: two that open it at once would wait for each other
 
 
 def _locked(place: Place) -> LedgerError:
     return LedgerError(
         f"the ledger {place} is locked by someone else; nothing was spent, try again"
     )
+
+
+def damaged(place: Place) -> LedgerError:
+    """What to say of a file that is no ledger of ours, or no longer."""
+    return LedgerError(f"{place} is not a ledger, or it is damaged. Nothing was spent")
+
+
+def _read_only(place: Place) -> LedgerError:
+    return LedgerError(f"the ledger {place} is read-only; nothing was spent")
 
 
 def _problem(error: Exception, place: Place) -> LedgerError:
@@ -348,9 +278,9 @@ def _problem(error: Exception, place: Place) -> LedgerError:
     if state in _FULL_STATES or "is full" in said:
         return LedgerError(f"there is no room left for the ledger {place}; nothing was spent")
     if "readonly" in said or state == "25006":
-        return LedgerError(f"the ledger {place} is read-only; nothing was spent")
-    if "not a database" in said or "malformed" in said:
-        return LedgerError(f"{place} is not a ledger, or it is damaged")
+        return _read_only(place)
+    if any(sign in said for sign in _SIGNS_OF_DAMAGE):
+        return damaged(place)
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return LedgerError(
             f"the connection to the ledger {place} was lost; nothing was released, "

@@ -92,9 +92,8 @@ def _chain(stored: State, lines: Sequence[tuple[int, str, str]]) -> tuple[list[E
     for number, (sequence, body, stored_hash) in enumerate(lines, start=1):
         if sequence != number:
             return entries, [f"entry {number} is missing"]
-        try:
-            entry = read(body)
-        except (ValueError, TypeError):
+        entry = read(body)
+        if entry is None:
             return entries, [f"entry {number} is not readable"]
         if entry.hash != stored_hash or entry.previous != previous:
             return entries, [f"entry {number} was changed, or the one before it"]

@@ -8,7 +8,6 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.registry import MECHANISMS, STREAMS, mechanism_named
-from discreet.parameters import explain
 
 __all__ = [
     "MECHANISMS",
@@ -22,5 +21,3 @@ __all__ = [
     "PermuteAndFlip",
     "mechanism_named",
 ]
-
-explain(globals())

@@ -12,7 +12,8 @@ import numpy as np
 
 from discreet.distribution.crossings import Block, Panels, first_crossing, sequence_ball
 from discreet.errors import ParameterError, ScoresError
-from discreet.guarantees import Guarantee, Proof, PureDP
+from discreet.guarantees import Guarantee, PureDP
+from discreet.guarantees.claims import CLAIMS, VALUES
 from discreet.mechanisms.facts import Floats
 from discreet.mechanisms.mechanism import Indices
 from discreet.numbers.exact import finite, positive, positive_distance, probability, refuse, whole
@@ -24,11 +25,7 @@ from discreet.scores import Scores
 
 G = TypeVar("G", bound=Guarantee)
 PAGE = "docs/proofs/above-threshold.md"
-NOISES = {
-    "exponential": Proof(PAGE, "above_threshold_pure_dp"),
-    "laplace": Proof(PAGE, "above_threshold_laplace_pure_dp"),
-}
-"""The kinds of noise, each with what proves its guarantee."""
+NOISES = ("exponential", "laplace")
 
 
 class CrossingRule:
@@ -41,8 +38,8 @@ class CrossingRule:
     Distribution: ∫ f(x) Π g(x) dx over the answers' chances g given X = x.
 
     Guarantee: ε-DP with ε = Δ/b₁ + crossings·d/b₂, where one person changes every value by at most Δ, and
-    d = 2Δ, or Δ if all values move the same way; that is exact from one more values than crossings on. The
-    gap above the threshold of a value that crosses costs nothing more.
+    d = 2Δ, or Δ if all values move the same way. With exponential noise no smaller ε holds as soon as there
+    is one value more than crossings. The gap above the threshold of a value that crosses costs nothing more.
 
     Proof: ``docs/proofs/above-threshold.md``.
 
@@ -185,8 +182,9 @@ class CrossingRule:
         """What the whole stream costs, in ``measure``; no answer changes it."""
         promise = PureDP(self.epsilon)
         # A subclass may do something else under the same promise: nothing is known to prove that.
-        proof = NOISES[self.noise] if type(self) is CrossingRule else None
-        return promise.resting_on(proof).to(measure, delta=delta)
+        proof = CLAIMS[f"above-threshold-{self.noise}", "PureDP"].assuming(VALUES)
+        own = proof if type(self) is CrossingRule else None
+        return promise.resting_on(own).to(measure, delta=delta)
 
     def draw(self, bits: Bits) -> NoisyThreshold:
         """The threshold with its noise, drawn now: one stream."""

@@ -41,10 +41,7 @@ class Exponential(Mechanism):
     facts = Facts(
         title="exponential mechanism",
         proof="docs/proofs/exponential.md",
-        theorems={
-            "BoundedRange": ("exponential_bounded_range",),
-            "PureDP": ("exponential_pure_dp",),
-        },
+        checked_as="exponential",
         law=distribution.exponential,
         ball_law=exponential_ball,
         symmetric=True,
@@ -54,7 +51,6 @@ class Exponential(Mechanism):
         free_gap=False,
         merges=False,
         compared=True,
-        rank=1,
     )
 
     def _draw(self, gaps: Gaps, bits: Bits) -> int:

@@ -34,7 +34,7 @@ _REFUSAL = (
 _CHAINED = Facts(
     title="exponential randomized response",
     proof="docs/proofs/exponential-randomized-response.md",
-    theorems={},
+    checked_as="",
     law=None,
     ball_law=None,
     symmetric=True,
@@ -44,13 +44,10 @@ _CHAINED = Facts(
     free_gap=False,
     merges=False,
     compared=False,
-    rank=3,
 )
 _FACTS = {
     "complete": _CHAINED,
-    "naive": replace(
-        _CHAINED, title="naive exponential randomized response", hardest_known=True, rank=None
-    ),
+    "naive": replace(_CHAINED, title="naive exponential randomized response", hardest_known=True),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -22,8 +22,8 @@ class Facts:
     Attributes:
         title: the mechanism's name in words.
         proof: the page in ``docs/proofs`` on which the guarantee rests.
-        theorems: what Coq has checked of it, by the measure that it promises: names of theorems of
-            ``proofs/Statements.v``; empty where the page proves it on paper.
+        checked_as: the name of its law in the table that ties promises to theorems
+            (``discreet.guarantees.claims``); empty where the page proves everything on paper.
         law: the probabilities as a function of the gaps alone (``gaps``, ``correction``, ``log=``), in
             floats; None if they depend on more.
         ball_law: the same in balls, from exact gaps and a precision in bits.
@@ -39,12 +39,11 @@ class Facts:
         merges: can be drawn with keyed noise in parts that are merged
             (``docs/proofs/distributed-selection.md``).
         compared: shown beside the others unless the user names mechanisms.
-        rank: which look it has in every chart; None for the next free one.
     """
 
     title: str
     proof: str
-    theorems: Mapping[str, tuple[str, ...]]
+    checked_as: str
     law: Callable[..., Floats] | None
     ball_law: Callable[[list[Fraction], int], list[Any]] | None
     symmetric: bool
@@ -54,4 +53,3 @@ class Facts:
     free_gap: bool
     merges: bool
     compared: bool
-    rank: int | None

@@ -12,7 +12,8 @@ from discreet import distribution, sampling
 from discreet.distribution.reference import permute_and_flip_ball
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps, RowGaps
-from discreet.guarantees import ApproxDP, Guarantee
+from discreet.guarantees import ApproxDP, Guarantee, Proof
+from discreet.guarantees.claims import SCORES
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.numbers.balls import ball_of, precision
@@ -65,7 +66,7 @@ class LargeGap(Mechanism):
     facts = Facts(
         title="large gap",
         proof="docs/proofs/large-gap.md",
-        theorems={"ApproxDP": ("large_gap_approx_dp",)},
+        checked_as="large-gap",
         law=None,
         ball_law=None,
         symmetric=True,
@@ -75,7 +76,6 @@ class LargeGap(Mechanism):
         free_gap=False,
         merges=False,
         compared=False,
-        rank=None,
     )
 
     _delta: Fraction
@@ -250,6 +250,13 @@ class LargeGap(Mechanism):
 
     def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
         return distribution.permute_and_flip(gammas, correction, log=log)
+
+    def promise_at(self, range_distance: Fraction) -> Guarantee:
+        """The strongest guarantee proved for neighbours at this range distance, in its own measure."""
+        promise = super().promise_at(range_distance)
+        # The theorem asks for an ε above zero; where no score moves, the page says it in a sentence.
+        still = promise.proof is not None and promise.figures["epsilon"] == 0
+        return promise.resting_on(Proof(self.proof, assumes=(SCORES,))) if still else promise
 
     def _promise(self, epsilon: Exact) -> Guarantee:
         return ApproxDP(epsilon, 0 if epsilon == 0 else self._delta)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, overload
 
 import numpy as np
@@ -17,6 +19,7 @@ import numpy.typing as npt
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps, RowGaps
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, Proof, PureDP
+from discreet.guarantees.claims import CLAIMS, SCORES
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.numbers.balls import ball_of
 from discreet.numbers.exact import (
@@ -180,8 +183,8 @@ class Mechanism(ABC):
     ) -> Indices:
         """Choose one candidate in every row and return its position there, exactly, from secure random bits.
 
-        What ``guarantee`` says is the price of **one row**. Whoever is in several rows pays for each:
-        ``Event.of_each`` asks for ``rows_per_person`` and multiplies (``docs/proofs/many-rows.md``).
+        What ``guarantee`` says is the price of **one row**, and a person in several rows costs as many
+        releases: ``Event.of_each`` asks for ``rows_per_person`` (``docs/proofs/many-rows.md``).
 
         Args:
             values: a table with a row for each choice, or one long array with ``offsets``.
@@ -270,11 +273,7 @@ class Mechanism(ABC):
 
         It depends on the range distance only, never on a score. ``delta`` goes with ``ApproxDP``.
         """
-        stated = self.promise_at(_scores(scores).range_distance).to(measure, delta=delta)
-        facts = facts_of(self)
-        if facts is not None and measure.__name__ in facts.theorems:  # proved without a detour
-            return stated.resting_on(_proof_of(facts, measure.__name__))
-        return stated
+        return self.promise_at(_scores(scores).range_distance).to(measure, delta=delta)
 
     def privacy_map(self, distance: object, monotonic: bool = False) -> float:
         """ε for neighbours at L∞ distance ``distance``, rounded up; needs a mechanism built from scale=.
@@ -297,8 +296,13 @@ class Mechanism(ABC):
     def promise_at(self, range_distance: Fraction) -> Guarantee:
         """The strongest guarantee proved for neighbours at this range distance, in its own measure."""
         promise, facts = self._promise(self._cost(range_distance)), facts_of(self)
-        # A subclass may do something else under the same promise: nothing is known to prove that.
-        return promise.resting_on(_proof_of(facts, type(promise).__name__) if facts else None)
+        if facts is None:
+            # A subclass may do something else under the same promise: nothing is known to prove that.
+            return promise
+        proofs = dict(_promised(facts.checked_as))
+        # Of its own measure nothing more: that theorem is about these figures, the others about all of them.
+        own = proofs.pop(type(promise).__name__, Proof(facts.proof, assumes=(SCORES,)))
+        return promise.resting_on(own, proofs)
 
     def _cost(self, range_distance: Fraction) -> Exact:
         """ε of the underlying noise for a range distance: ε as given, or d/s."""
@@ -386,8 +390,11 @@ def facts_of(thing: object) -> Facts | None:
     return thing.facts if isinstance(thing, Mechanism) and "facts" in vars(type(thing)) else None
 
 
-def _proof_of(facts: Facts, measure: str) -> Proof:
-    return Proof(facts.proof, *facts.theorems.get(measure, ()))
+@cache
+def _promised(law: str) -> Mapping[str, Proof]:
+    """What proves each measure that a law promises."""
+    named = ((measure, proof) for (of, measure), proof in CLAIMS.items() if of == law)
+    return {measure: proof.assuming(SCORES) for measure, proof in named}
 
 
 def _scores(scores: Scores) -> Scores:

@@ -41,7 +41,6 @@ _NOISES = {
             PermuteAndFlip.facts,
             title="noisy max, exponential noise",
             compared=False,
-            rank=None,
         ),
     ),
     "laplace": _Noise(
@@ -52,10 +51,7 @@ _NOISES = {
         Facts(
             title="noisy max, Laplace noise",
             proof="docs/proofs/noisy-max-laplace.md",
-            theorems={
-                "LaplaceDominated": ("laplace_noisy_max_dominated",),
-                "PureDP": ("laplace_noisy_max_pure_dp",),
-            },
+            checked_as="noisy-max-laplace",
             law=distribution.noisy_max_laplace,
             ball_law=noisy_max_laplace_ball,
             symmetric=True,
@@ -65,7 +61,6 @@ _NOISES = {
             free_gap=False,
             merges=False,
             compared=True,
-            rank=2,
         ),
     ),
     # The Gumbel-max identity: Gumbel noise is the exponential mechanism itself.
@@ -74,7 +69,7 @@ _NOISES = {
         sampling.proportionals,
         sampling.proportional_of_each,
         BoundedRange,
-        replace(Exponential.facts, title="noisy max, Gumbel noise", compared=False, rank=None),
+        replace(Exponential.facts, title="noisy max, Gumbel noise", compared=False),
     ),
 }
 

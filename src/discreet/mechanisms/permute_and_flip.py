@@ -50,12 +50,7 @@ class PermuteAndFlip(Mechanism):
     facts = Facts(
         title="permute-and-flip",
         proof="docs/proofs/permute-and-flip.md",
-        theorems={
-            "FlippedCoins": ("permute_and_flip_dominated", "permute_and_flip_bounded_range"),
-            "PureDP": ("permute_and_flip_pure_dp",),
-            "BoundedRange": ("permute_and_flip_bounded_range",),
-            "ApproxDP": ("permute_and_flip_approx_dp",),
-        },
+        checked_as="permute-and-flip",
         law=distribution.permute_and_flip,
         ball_law=permute_and_flip_ball,
         symmetric=True,
@@ -65,7 +60,6 @@ class PermuteAndFlip(Mechanism):
         free_gap=True,
         merges=True,
         compared=True,
-        rank=0,
     )
 
     def __init__(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
+from typing import Any, TypeAlias
 
+from discreet.errors import NotPrivateError, ParameterError
 from discreet.mechanisms.above_threshold import CrossingRule
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.exponential_randomized_response import ExponentialRandomizedResponse
@@ -46,3 +49,53 @@ def mechanism_named(name: str, **parameters: object) -> Mechanism:
     if not isinstance(name, str) or name not in MECHANISMS:
         raise refuse("mechanism", name, "one of " + ", ".join(MECHANISMS))
     return MECHANISMS[name](**parameters)
+
+
+Family: TypeAlias = Mechanism | Callable[..., Mechanism] | str
+"""A mechanism whose ε is ignored, a class (or any factory that takes ``epsilon=``), or a registered name."""
+
+
+def member(family: Family, epsilon: object, **settings: object) -> Mechanism:
+    """The mechanism of this family at ``epsilon``; a mechanism keeps its own settings.
+
+    Example:
+        >>> member(PermuteAndFlip, 2)
+        PermuteAndFlip(epsilon=2)
+        >>> member(NoisyMax(epsilon=1, noise="laplace"), "0.5")
+        NoisyMax(epsilon=1/2, noise='laplace')
+        >>> member("exponential", 1)
+        Exponential(epsilon=1)
+    """
+    if isinstance(family, Mechanism):
+        return family.with_epsilon(epsilon)
+    if isinstance(family, str):
+        return mechanism_named(family, epsilon=epsilon, **settings)
+    made = family(epsilon=epsilon, **settings) if callable(family) else None
+    if not isinstance(made, Mechanism):
+        raise refuse("mechanism", family, "a mechanism, its class, or its registered name")
+    return made
+
+
+def mechanism_at(
+    mechanism: Any, epsilon: Fraction, *, optimize: str = "max", besides: str | None = None
+) -> Mechanism:
+    """The private mechanism that a question uses at this ε: permute-and-flip for None.
+
+    ``besides`` names what else of the question reads the scores, or draws noise that an answer shows: its
+    time tells about them, so a steady mechanism is refused beside it (docs/proofs/sampling.md, lemma 15).
+    """
+    made = member(PermuteAndFlip if mechanism is None else mechanism, epsilon, optimize=optimize)
+    if not made.private:
+        raise NotPrivateError(
+            f"{made.name} has no privacy guarantee, so it answers no question about data"
+        )
+    if made.optimize != optimize:
+        looks = "largest" if optimize == "max" else "smallest"
+        raise ParameterError(
+            f'mechanism: ⟨optimize⟩"{made.optimize}" is not allowed: the question looks for the {looks} score'
+        )
+    if besides is not None and getattr(made, "steady", False):
+        raise ParameterError(
+            f"mechanism: ⟨steady=True⟩ is not allowed with {besides}, whose time depends on the scores"
+        )
+    return made

@@ -27,7 +27,6 @@ from discreet.papers.findings import (
     Scope,
 )
 from discreet.papers.runner import CheckedClaim, DrawnFigure, check, draw, finished
-from discreet.parameters import explain
 
 __all__ = [
     "CONSISTENT",
@@ -52,5 +51,3 @@ __all__ = [
     "draw",
     "finished",
 ]
-
-explain(globals())

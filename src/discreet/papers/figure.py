@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.analysis import epsilon_for, expected_error
-from discreet.analysis.family import Family, member
 from discreet.mechanisms import (
     Exponential,
     ExponentialRandomizedResponse,
     Mechanism,
     PermuteAndFlip,
 )
+from discreet.mechanisms.registry import Family, member
 from discreet.numbers.printing import measured
 from discreet.papers.findings import Scope
 from discreet.papers.histograms import Counts, Histogram, readable

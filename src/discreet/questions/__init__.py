@@ -1,38 +1,64 @@
-"""Questions that people ask of a table, each answered by one private, labelled release.
+"""Questions that people ask of a table: values that are planned, priced, asked and written down.
 
 Example:
-    >>> import polars as pl
+    >>> import discreet, polars as pl
     >>> visits = pl.DataFrame({"patient": list(range(200)), "diagnosis": ["flu"] * 180 + ["cold"] * 20})
+    >>> table = discreet.table(visits, user="patient", ledger=None)
+    >>> table.ask(Mode("diagnosis", candidates=["flu", "cold"], epsilon=1)).answer
+    'flu'
     >>> mode(visits, column="diagnosis", candidates=["flu", "cold"], epsilon=1, user="patient").answer
     'flu'
 """
 
 from __future__ import annotations
 
-from discreet.parameters import explain
+from discreet.questions.accuracy import Accuracy
 from discreet.questions.answer import NeverMatchesWarning, TableRelease
-from discreet.questions.bound import bound
-from discreet.questions.context import Terms
-from discreet.questions.first_above import first_above
-from discreet.questions.mode import mode
+from discreet.questions.bound import Bound
+from discreet.questions.first_above import FirstAbove
+from discreet.questions.functions import (
+    bound,
+    first_above,
+    median,
+    mode,
+    quantile,
+    quantiles,
+    select_by,
+    top_k,
+)
+from discreet.questions.mode import Mode
 from discreet.questions.periods import periods
+from discreet.questions.plan import Plan
 from discreet.questions.private_table import PrivateTable, table
-from discreet.questions.quantiles import median, quantile, quantiles
-from discreet.questions.select_by import select_by, select_from_file
+from discreet.questions.quantiles import Median, Quantile, Quantiles
+from discreet.questions.question import Question
+from discreet.questions.select_by import SelectBy, select_from_file
 from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
-from discreet.questions.top_k import top_k
+from discreet.questions.then import Then
+from discreet.questions.top_k import TopK
 from discreet.questions.watch import AboveThreshold, SparseVector, WatchTerms
 from discreet.tables import Grid
 
 __all__ = [
     "AboveThreshold",
+    "Accuracy",
+    "Bound",
+    "FirstAbove",
     "Grid",
+    "Median",
+    "Mode",
     "NeverMatchesWarning",
+    "Plan",
     "PrivateTable",
+    "Quantile",
+    "Quantiles",
+    "Question",
+    "SelectBy",
     "SensitivityCheck",
     "SparseVector",
     "TableRelease",
-    "Terms",
+    "Then",
+    "TopK",
     "WatchTerms",
     "bound",
     "check_sensitivity",
@@ -47,5 +73,3 @@ __all__ = [
     "table",
     "top_k",
 ]
-
-explain(globals())

@@ -6,9 +6,8 @@ never how many rows it touched.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +20,43 @@ from discreet.tables import Rows, Table
 
 if TYPE_CHECKING:
     from discreet.mechanisms.above_threshold import CrossingRule
+    from discreet.questions.accuracy import Accuracy
     from discreet.questions.candidates import Candidates
+    from discreet.questions.card import Card
 
 NOTHING = "nothing is safe to say"
 """How the answer None of an unknown domain is printed."""
 NONE_OF_THEM = "none of them"
 """How the answer None about a threshold is printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """A budget as people look at it: what was spent before, what this costs, what is left.
+
+    Example:
+        >>> meter = Meter(Fraction(1), Fraction(1, 2), Fraction(3, 2))
+        >>> meter.cap, meter.as_data()
+        (Fraction(3, 1), {'spent': '1', 'this': '0.5', 'left': '1.5'})
+    """
+
+    spent: Fraction
+    this: Fraction
+    left: Fraction
+    symbol: str = "ε"
+
+    @property
+    def cap(self) -> Fraction:
+        """All of it."""
+        return self.spent + self.this + self.left
+
+    def as_data(self) -> dict[str, str]:
+        """Plain data, in decimals."""
+        return {
+            "spent": figure(self.spent),
+            "this": figure(self.this),
+            "left": figure(max(self.left, Fraction(0)), up=False),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +77,11 @@ class TableRelease(Release):
         threshold: for groups that reach a number of people, that number; a gap is then above it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
         by: the column of the groups, where there is an answer for each.
-        engine: who read the table, and whose kind of frame ``frame`` gives.
+        engine: what read the table, and whose kind of frame ``frame`` gives.
+        title: the question in words.
+        accuracy: how good the answer is, from public facts.
+        meter: the budget after the payment.
+        invented: whether the rows were invented, so that the answer says nothing about any data.
 
     Example:
         >>> from discreet import PureDP
@@ -69,6 +103,20 @@ class TableRelease(Release):
     rules: tuple[str, ...] = ()
     by: str | None = None
     engine: str | None = None
+    title: str | None = None
+    accuracy: Accuracy | None = None
+    meter: Meter | None = None
+    invented: bool = False
+
+    @property
+    def card(self) -> Card:
+        """What a person sees: the answer, what it means, what it cost."""
+        from discreet.questions.card import Card
+
+        return Card.of_release(self)
+
+    def _repr_html_(self) -> str:
+        return self.card.in_html()
 
     def frame(self) -> Any:
         """The answer as a frame of the asker's own kind, with a row for each group and each thing named.
@@ -90,7 +138,9 @@ class TableRelease(Release):
         return frame_of(self)
 
     def __str__(self) -> str:
-        counted = "No ledger counts this release" if self.entry is None else f"Ledger: {self.entry}"
+        counted = (
+            "No ledger counted this release" if self.entry is None else f"Ledger: {self.entry}"
+        )
         order = {None: "", True: " In order.", False: " In no particular order."}[self.ordered]
         neighbours = self.neighbours
         if neighbours in tuple(Neighbours):
@@ -99,9 +149,24 @@ class TableRelease(Release):
         said = "\n".join((visible(chosen), *(f"- {visible(rule)}" for rule in self.rules)))
         return f"{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"
 
-    def _further(self) -> tuple[str, ...]:
-        lines = f"{self._answers()}{self._counted()}".splitlines()
-        return (*(lines if lines != [visible(self.answer)] else ()), *self.rules)
+    def in_lines(self) -> str:
+        """The answer and what was released with it, a line for each."""
+        return f"{self._answers()}{self._counted()}"
+
+    def in_tabs(self) -> str:
+        """The answer alone, for a program: a line for each thing named, its parts between tabs."""
+        from discreet.questions.frames import columns_of
+
+        columns = columns_of(self)
+        columns.pop("rank", None)
+        nothing = NOTHING if self.threshold is None else NONE_OF_THEM
+        if not columns.get("answer"):
+            return nothing
+        columns["answer"] = [nothing if each is None else each for each in columns["answer"]]
+        return "\n".join(
+            "\t".join("" if part is None else visible(part) for part in row)
+            for row in zip(*columns.values(), strict=True)
+        )
 
     def _answers(self) -> str:
         if isinstance(self.answer, Mapping):
@@ -114,9 +179,9 @@ class TableRelease(Release):
             )
         return self._one(self.answer, self.count, self.gap)
 
-    @property
-    def _people(self) -> str:
-        return "assigned people" if self.assigned else "people"
+    def _people(self, number: int) -> str:
+        words = _of_people(number)
+        return words.replace(" ", " assigned ") if self.assigned else words
 
     def _counted(self) -> str:
         """Who counted at all, and whether that is more than noise; both public once released."""
@@ -126,7 +191,7 @@ class TableRelease(Release):
         lines = []
         for group, people in by_group.items():
             where = "" if group is None else f" in {visible(group)}"
-            line = f"{people} {self._people} counted{where}, {_give_or_take(self.people_within)}"
+            line = f"{self._people(people)} counted{where}, {_give_or_take(self.people_within)}"
             if people <= self.people_within:
                 line += ": perhaps nobody, and then the answer is noise; do the values match the column's?"
             lines.append("\n" + line)
@@ -146,7 +211,7 @@ class TableRelease(Release):
             return "\n".join(lines)
         words = visible(answer)
         if count is not None:
-            words += f": {count} {self._people}, {_give_or_take(self.count_within)}"
+            words += f": {self._people(count)}, {_give_or_take(self.count_within)}"
         if gap is not None and self.threshold is not None:
             words += f" (with noise, {gap} or more above {self.threshold})"
         elif gap is not None:
@@ -155,12 +220,14 @@ class TableRelease(Release):
 
     def as_data(self) -> dict[str, Any]:
         """The release as plain data, for ``--json``."""
+        proof = self.guarantee.proof
         data: dict[str, Any] = {
             "answer": _plain(self.answer),
             "guarantee": {
                 "measure": type(self.guarantee).__name__,
                 "words": self.guarantee.in_words(),
-                "proof": None if self.guarantee.proof is None else str(self.guarantee.proof),
+                "proof": None if proof is None else str(proof),
+                "rests_on": None if proof is None else _plain(asdict(proof)),
             },
             "mechanism": self.mechanism,
             "neighbours": self.neighbours,
@@ -169,9 +236,20 @@ class TableRelease(Release):
         for name, number in self.guarantee.figures.items():
             data["guarantee"][name] = float_up(number)
         for name in TableRelease.__annotations__:
-            if getattr(self, name) is not None:
-                data[name] = _plain(getattr(self, name))
+            value = getattr(self, name)
+            if name == "accuracy" and value is not None:
+                data[name] = (
+                    value.proved()
+                )  # a plan has the rest, which may take a while to work out
+            elif hasattr(value, "as_data"):
+                data[name] = value.as_data()
+            elif value is not None and (name != "invented" or value):
+                data[name] = _plain(value)
         return data
+
+
+def _of_people(number: object) -> str:
+    return f"{number} {'person' if str(number) == '1' else 'people'}"
 
 
 def _give_or_take(within: int | None) -> str:
@@ -195,12 +273,12 @@ def _plain(value: Any) -> Any:
 Sentences = tuple[str, ...]
 
 PER_PERSON = {
-    "least": "the least of a person's values counts",
-    "largest": "the largest of a person's values counts",
-    "random": "one of a person's different values counts, drawn at random",
-    "mean": "the mean of a person's values counts, rounded to the grid",
+    "mean": "their mean, rounded to the grid",
+    "least": "the least of them",
+    "largest": "the largest of them",
+    "random": "one of the different ones, drawn at random",
 }
-"""Which of a person's values counts, by the name of the rule."""
+"""What a person with several values counts with, by the name of the rule."""
 
 OUTSIDE = {"clamp": "count as the nearer bound", "drop": "are left out"}
 """What becomes of values outside the bounds, by the name of the rule."""
@@ -229,8 +307,9 @@ def about_rows(
     whose = "Every row counts as another person's, as was stated (one_row_per_user)."
     if rows.counted is not None:
         whose = (
-            f"A row stands for as many people as {rows.counted} says, rounded down and a trillion at most, "
-            "each of them in this row only, as was stated; rows for less than one are left out."
+            f"A row stands for as many people as {rows.counted} says, rounded down, each of them in this row "
+            "only, as was stated; rows for less than one are left out. Rows, and those of one candidate "
+            "together, stand for a hundred billion people at most."
         )
     elif rows.user is not None:
         whose = f"The column {rows.user} tells people apart; rows without it are left out."
@@ -277,30 +356,39 @@ def about_candidates(bounds: str | None = None, *, other: str | None = None) -> 
     )
 
 
-def about_types(table: Table, column: str, public: Candidates, *, name: str) -> Sentences:
-    """What the declared type of a column rules out, said before anything is spent and with the answer."""
-    said: Sentences = ()
-    kind = table.kind(column)
-    if kind == "object":
-        said = (f"In {column}, declared object, texts count and everything else is left out.",)
+def about_types(table: Table, column: str, public: Candidates, *, name: str) -> tuple[str, ...]:
+    """Doubts about what the declared type of a column rules out."""
     cannot = table.cannot_hold(column, public.keys)
-    if cannot:
-        listed = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
-        doubt = (
-            f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({listed}): by its declared "
-            f"type ({kind}) the column {column} does not hold such values."
-        )
-        warnings.warn(doubt, NeverMatchesWarning, stacklevel=4)
-        said += (doubt,)
-    return said
+    if not cannot:
+        return ()
+    listed = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
+    return (
+        f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({listed}): by its declared "
+        f"type ({table.kind(column)}) the column {column} does not hold such values.",
+    )
 
 
-def about_values(bounds: str, *, per_person: str, outside: str, several: bool) -> Sentences:
-    """Which number a person counts with; ``several`` if a person may have more than one."""
-    said = (f"Values outside {bounds} {OUTSIDE[outside]} (outside={outside!r}).",)
-    if not several:
-        return said
-    return (f"Of several, {PER_PERSON[per_person]} (per_person={per_person!r}).", *said)
+def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:
+    """What counts in columns that declare no type, and in a list of a stated one."""
+    if read_as is not None:
+        return (f"The list is read as {read_as}: what is not of that type is left out.",)
+    return tuple(
+        f"In {column}, which declares no type, texts count and everything else is left out."
+        for column in dict.fromkeys(columns)
+        if column is not None and table.kinds.get(column) == "object"
+    )
+
+
+def about_several(per_person: str) -> Sentences:
+    """Which number a person counts with who may have more than one: the first rule of an answer."""
+    return (
+        f"A person with several values counts with {PER_PERSON[per_person]} (per_person={per_person!r}).",
+    )
+
+
+def about_values(bounds: str, *, outside: str) -> Sentences:
+    """Which numbers count as they are."""
+    return (f"Values outside {bounds} {OUTSIDE[outside]} (outside={outside!r}).",)
 
 
 def about_magnitudes(most: object, *, several: bool) -> Sentences:
@@ -363,11 +451,11 @@ def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
     """Which groups are asked what, how often, and how far the noise may be off."""
     named = "the first is" if rule.crossings == 1 else f"the first {rule.crossings} are"
     return (
-        f"The {groups} groups are asked in their order whether they reach {rule.threshold} people, with "
+        f"The {groups} groups are asked in their order whether they reach {_of_people(rule.threshold)}, with "
         f"noise on that number and on each count; {named} named.",
         "A person counts once in each group in which they have rows; missing values and values that are no "
         "group are left out, and a group in which nobody is has zero people.",
-        f"The noise of one comparison has a standard deviation of {figure(rule.deviation)} people.",
+        f"The noise of one comparison has a standard deviation of {_of_people(figure(rule.deviation))}.",
     )
 
 

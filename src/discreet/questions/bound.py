@@ -2,84 +2,126 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, Unpack
-
-import numpy as np
+from typing import Any
 
 from discreet.errors import ParameterError
-from discreet.guarantees import Proof, PureDP
+from discreet.guarantees import PureDP
+from discreet.guarantees.claims import CLAIMS
 from discreet.neighbours import REPLACE
+from discreet.numbers.exact import Number
 from discreet.numbers.noise_scales import NoiseScales
-from discreet.questions.answer import TableRelease, about_magnitudes
-from discreet.questions.context import Context, Terms
-from discreet.questions.found_groups import in_groups, require_no_delta
+from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, drawn, even_counts
+from discreet.questions.answer import about_magnitudes
+from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.ordered import column_grid
-from discreet.questions.scoring import label_of, level_of
-from discreet.sampling import Bits, SecureBits
+from discreet.questions.plan import Found, Plan
+from discreet.questions.question import field, value
+from discreet.questions.scoring import label_of, level_of, people_up_to
+from discreet.sampling import Bits
 from discreet.sampling.above_threshold import NoisyThreshold
 from discreet.tables import people_per_grid_point
 from discreet.tables.counts import Counts
 
-_PAGES = ("docs/proofs/above-threshold.md", "docs/proofs/quantiles.md")
 
-
-@in_groups
-def bound(
-    data: Any,
-    column: str,
-    *,
-    covers: object = "0.999",
-    epsilon: object,
-    unit: object = 1,
-    largest: object = None,
-    delta: object = None,
-    **terms: Unpack[Terms],
-) -> TableRelease:
+@value
+class Bound(Grouped, kind="bound"):
     """A magnitude within which about a part ``covers`` of the people stay: a bound for later questions.
 
     For a column of numbers or time spans whose bounds nobody knows. A person counts with the largest of
-    their magnitudes; the answer is the first point of a growing grid (see ``quantile``) at which a noisy
+    their magnitudes; the answer is the first point of a growing grid (see ``Quantile``) at which a noisy
     number of the people within it crosses a noisy threshold, so that it hardly ever lies far beyond the data.
     With the answer b a later question may say ``bounds=(-b, b)``, or ``(0, b)`` where nothing is negative;
     the little that lies outside is clamped then. ``docs/proofs/quantiles.md`` proves the guarantee.
 
     Example:
-        >>> import polars as pl
+        >>> import discreet, polars as pl
         >>> staff = pl.DataFrame({"person": range(5000), "pay": [30_000 + 7 * i for i in range(5000)]})
-        >>> 60_000 < bound(staff, column="pay", covers=0.99, epsilon=2, user="person").answer < 70_000
+        >>> table = discreet.table(staff, user="person", ledger=None)
+        >>> 60_000 < table.ask(Bound("pay", covers=0.99, epsilon=2)).answer < 70_000
         True
     """
-    require_no_delta(delta)
-    asking = Context.of(data, terms).asking(column, epsilon)
-    level = level_of(covers, name="covers")
-    if asking.context.mechanism is not None:
-        raise ParameterError("a bound is found by a noisy threshold: leave ⟨mechanism⟩ out")
-    axis = column_grid(
-        asking.table, column, bounds=None, unit=unit, largest=largest, magnitudes=True
-    )
-    scales = scales_for(level, asking.epsilon_each, asking.inner)
 
-    def answer(people: Counts) -> dict[str, Any]:
-        return {"answer": axis.label(first_within(people, level, scales, SecureBits()))}
-
-    return asking.release(
-        f"bound that covers {label_of(level)}",
-        parts=[(PureDP(asking.epsilon_each).resting_on(Proof(_PAGES)), 1)],
-        mechanism="a noisy threshold on a growing grid",
-        read=lambda: people_per_grid_point(
-            axis.table,
-            asking.rows,
-            column=column,
-            grid=axis.grid,
-            per_person="largest",
-            outside="clamp",
-        ),
-        answer=answer,
-        rules=about_magnitudes(axis.label(len(axis.grid) - 1), several=asking.rows.user is not None)
-        + axis.left_out
-        + axis.rules,
+    covers: Number = field(
+        "The part of the people who stay within the bound.",
+        default=Fraction(999, 1000),
+        check=lambda name, given: level_of(given, name=name),
+        takes="NUMBER",
     )
+    unit: Any = field(
+        "The distance between grid points near zero; beyond 2048 units they lie a thousandth apart.",
+        default=1,
+        takes="NUMBER",
+        option=False,
+    )
+    largest: Any = field(
+        "The largest magnitude, 10¹² units by default.", default=None, takes="NUMBER", option=False
+    )
+
+    @property
+    def title(self) -> str:
+        """The question in a few words."""
+        return f"bound that covers {label_of(Fraction(self.covers))} of {self.column}"
+
+    def planned(self, asking: Asking) -> Plan:
+        """Plan to walk up the grid until enough people are within, with noise."""
+        covered = Fraction(self.covers)
+        if self.mechanism is not None:
+            raise ParameterError("a bound is found by a noisy threshold: leave ⟨mechanism⟩ out")
+        axis = column_grid(
+            asking.table,
+            self.column,
+            bounds=None,
+            unit=self.unit,
+            largest=self.largest,
+            magnitudes=True,
+        )
+        scales = scales_for(covered, asking.epsilon_each, asking.inner)
+
+        def places(people: Counts, bits: Bits) -> Iterable[list[int]]:
+            return ([first_within(row, covered, scales, bits)] for row in people)
+
+        def choose(people: Counts, bits: Bits) -> Iterable[Found]:
+            return ({"answer": axis.label(place)} for (place,) in places(people, bits))
+
+        def errors() -> Errors:
+            like = even_counts(asking.people, len(axis))
+            return drawn(like, places, lambda row, found: _missed(row, covered, found[0]), 1)
+
+        return asking.plan(
+            f"bound that covers {label_of(covered)}",
+            parts=[(PureDP(asking.epsilon_each).resting_on(CLAIMS["bound", "PureDP"]), 1)],
+            mechanism="a noisy threshold on a growing grid",
+            table=axis.table,
+            read=lambda table, rows: people_per_grid_point(
+                table,
+                rows,
+                column=self.column,
+                grid=axis.grid,
+                per_person="largest",
+                outside="clamp",
+            ),
+            choose=choose,
+            rules=about_magnitudes(axis.label(len(axis.grid) - 1), several=asking.several_rows)
+            + axis.left_out
+            + axis.rules,
+            accuracy=Accuracy(
+                None,
+                Fraction(self.with_probability),
+                PEOPLE,
+                "by how many people the number within the bound is off",
+                f"{asking.people:,} people spread evenly over the grid",
+                errors,
+            ),
+        )
+
+
+def _missed(row: Counts, covered: Fraction, place: int) -> float:
+    """By how many people the number within a place is off from the part to be covered."""
+    up_to = int(row[: place + 1].sum())
+    target = covered * int(row.sum())
+    return float(max(target - up_to, up_to - int(row[place]) - target, Fraction(0)))
 
 
 def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScales:
@@ -96,7 +138,7 @@ def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScal
 
 def first_within(people: Counts, level: Fraction, scales: NoiseScales, bits: Bits) -> int:
     """The first place at which the noisy number of people so far crosses the noisy threshold, or the last."""
-    up_to = np.cumsum(people)
+    up_to = people_up_to(people, times=level.denominator)
     values = level.denominator * up_to - level.numerator * int(up_to[-1])
     found = NoisyThreshold(Fraction(0), scales, bits).crossings(values, 1)
     return found[0] if found else len(people) - 1

@@ -16,18 +16,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet.questions.answer import Sentences, about_candidates, about_types
 from discreet.questions.ordered import ColumnGrid, column_grid
-from discreet.tables import Grid, people_per_candidate
+from discreet.questions.periods import is_period, is_range, periods
+from discreet.tables import Grid, Rows, Table, people_per_candidate
 from discreet.tables.counts import Counts, people_per_interval, people_with_any
 from discreet.tables.engines import is_encodable
-
-if TYPE_CHECKING:
-    from discreet.questions.context import Asking
+from discreet.tables.moments import day_in
 
 WHY_PUBLIC = (
     "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates read from "
@@ -55,23 +54,55 @@ def in_the_cluster(candidates: object) -> bool:
 
 
 def public_candidates(
-    given: object, *, column: str, kind: str, name: str = "candidates"
+    given: object, *, column: str, kind: str, name: str = "candidates", described: str = ""
 ) -> Candidates:
-    """The candidates for a column of a declared kind; errors speak of the public list only."""
+    """The candidates for a column of a declared kind; errors speak of the public list only.
+
+    ``described`` is what the column is declared, in words.
+    """
     if given is None:
         raise ParameterError(WHY_PUBLIC)
     from_file = isinstance(given, str | Path)
     if isinstance(given, str | Path):
-        labels: list[Any] = read_candidates(Path(given), column=column, name=name)
+        labels: list[Any] = named_candidates(given, column=column, name=name)
     else:
         labels = _listed(given, name)
+        if len(labels) == 1 and is_range(labels[0]):
+            raise refuse(
+                name, labels, f"{labels[0]!r} itself, which is a range, not a list with it"
+            )
     if not labels:
         raise ParameterError(f"{name} is empty: there must be at least one")
-    keys = [_key(label, kind, name) for label in labels]
+    keys = [_key(label, kind, name, described) for label in labels]
     if len(set(keys)) != len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
         raise ParameterError(f"{name} has {twice!r} more than once")
     return Candidates(tuple(keys if from_file else labels), tuple(keys))
+
+
+def candidates_of(
+    table: Table, given: object, *, column: str, name: str = "candidates"
+) -> Candidates:
+    """The candidates for a column of a table, by what is declared of it."""
+    public = public_candidates(
+        given,
+        column=column,
+        kind=table.kind(column),
+        name=name,
+        described=table.described(column),
+    )
+    if table.read_as.get(column) in ("date", "moment"):
+        for label in public.labels:
+            if is_period(label):
+                raise refuse(name, label, f"a day such as 2024-12-31: {column!r} is read as dates")
+    return public
+
+
+def named_candidates(given: str | Path, *, column: str, name: str = "candidates") -> list[str]:
+    """The candidates of a range such as ``2026-W01:2026-W52``, or those of a file."""
+    if isinstance(given, str) and ":" in given and is_range(given):
+        return periods(given, name=name)
+    return read_candidates(Path(given), column=column, name=name)
 
 
 def read_candidates(path: Path, *, column: str, name: str = "candidates") -> list[str]:
@@ -82,8 +113,10 @@ def read_candidates(path: Path, *, column: str, name: str = "candidates") -> lis
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
+        listed = [part.strip() for part in str(path).split(",")]
+        hint = f"; for a list write ⟨{name}⟩{listed!r}" if len(listed) > 1 else ""
         raise ParameterError(
-            f"⟨{name}⟩{str(path)!r}: no such file of UTF-8 text can be read"
+            f"⟨{name}⟩{str(path)!r}: a text names a file, and no such file of UTF-8 text can be read{hint}"
         ) from None
     if path.suffix.lower() not in (".csv", ".tsv"):
         lines = text.split("\n")
@@ -116,7 +149,7 @@ def _listed(given: object, name: str) -> list[Any]:
     raise refuse(name, given, "a list, a file, an enum or a declared categorical type")
 
 
-def _key(label: Any, kind: str, name: str) -> Any:
+def _key(label: Any, kind: str, name: str, described: str) -> Any:
     if isinstance(label, str) and not label.strip():
         raise ParameterError(f"{name} has a blank one")
     convert = _CONVERSIONS.get(kind, lambda _: None)
@@ -124,15 +157,21 @@ def _key(label: Any, kind: str, name: str) -> Any:
     converted = None if is_huge else convert(label)
     if converted is None:
         raise ParameterError(
-            f"{name} has {echo(label)}, which cannot be a value of a column declared {kind}"
+            f"{name} has {echo(label)}, which cannot be a value of a column "
+            f"{described or f'declared {kind}'}"
+            + (": it must be a day, such as 2024-12-31" if kind == "date" else "")
         )
     return converted
 
 
 def _as_text(label: Any) -> str | None:
-    if isinstance(label, str):
-        return str(label) if is_encodable(label) else None
-    return str(label) if isinstance(label, int) and not isinstance(label, bool) else None
+    if isinstance(label, int) and not isinstance(label, bool):
+        return str(label)
+    return _as_plain_text(label)
+
+
+def _as_plain_text(label: Any) -> str | None:
+    return str(label) if isinstance(label, str) and is_encodable(label) else None
 
 
 def _as_integer(label: Any) -> int | None:
@@ -171,16 +210,13 @@ def _as_date(label: Any) -> datetime.date | None:
     if isinstance(label, datetime.datetime):
         return None
     if isinstance(label, str):
-        try:
-            return datetime.date.fromisoformat(label.strip())
-        except ValueError:
-            return None
+        return day_in(label.strip())
     return label if isinstance(label, datetime.date) else None
 
 
 _CONVERSIONS: dict[str, Any] = {
     "text": _as_text,
-    "object": _as_text,
+    "object": _as_plain_text,
     "integer": _as_integer,
     "float": _as_float,
     "decimal": _as_decimal,
@@ -198,9 +234,11 @@ class Contest:
 
     size: int
     label: Callable[[int], Any]
-    count: Callable[[], Counts]
-    anybody: Callable[[], Counts]
+    table: Table
+    count: Callable[[Table, Rows], Counts]
+    anybody: Callable[[Table, Rows], Counts]
     rules: Sentences
+    doubts: Sentences = ()
 
     def __len__(self) -> int:
         return self.size
@@ -211,18 +249,15 @@ class Contest:
 
 
 def contest_of(
-    asking: Asking,
+    table: Table,
+    column: str,
     candidates: object,
     *,
-    bounds: object,
-    step: object,
-    delta: object,
+    bounds: object = None,
+    step: object = 1,
     other: str | None = None,
 ) -> Contest:
     """The contest between public candidates, or between the points of a public grid."""
-    table, rows, column = asking.table, asking.rows, asking.column
-    if delta is not None:
-        raise refuse("delta", delta, "left out with public candidates: a mechanism brings its own")
     if bounds is not None:
         if candidates is not None:
             raise ParameterError("give ⟨candidates⟩ or ⟨bounds⟩, not both")
@@ -237,28 +272,30 @@ def contest_of(
         return Contest(
             len(axis),
             axis.label,
-            lambda: people_per_interval(axis.table, rows, column=column, grid=grid),
-            lambda: people_with_any(axis.table, rows, column=column, grid=grid),
+            axis.table,
+            lambda table, rows: people_per_interval(table, rows, column=column, grid=grid),
+            lambda table, rows: people_with_any(table, rows, column=column, grid=grid),
             about_candidates(axis.shown_bounds) + axis.left_out,
         )
-    public = public_candidates(candidates, column=column, kind=table.kind(column))
+    public = candidates_of(table, candidates, column=column)
     labels = public.labels if other is None else (*public.labels, _other(other, public))
+    doubts = about_types(table, column, public, name="candidates")
     return Contest(
         len(labels),
         labels.__getitem__,
-        lambda: people_per_candidate(
+        table,
+        lambda table, rows: people_per_candidate(
             table, rows, column=column, keys=public.keys, other=other is not None
         ),
-        lambda: people_with_any(
+        lambda table, rows: people_with_any(
             table, rows, column=column, keys=public.keys if other is None else None
         ),
-        about_candidates(other=other) + about_types(table, column, public, name="candidates"),
+        about_candidates(other=other) + doubts,
+        doubts,
     )
 
 
-def _other(label: object, public: Candidates) -> str:
-    if not isinstance(label, str) or not label.strip():
-        raise refuse("other", label, "a label, such as 'other'")
+def _other(label: str, public: Candidates) -> str:
     if label in {str(known) for known in (*public.labels, *public.keys)}:
         raise refuse("other", label, "a label that is no candidate")
     return label

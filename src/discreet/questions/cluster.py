@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
-from discreet.questions.answer import Sentences, TableRelease, about_candidates
-from discreet.questions.context import Asking
+from discreet.guarantees import PureDP
+from discreet.guarantees.claims import CLAIMS
+from discreet.questions.answer import about_candidates
+from discreet.questions.costs import Part
+from discreet.questions.of_rows import Asking
+from discreet.questions.plan import Found, Plan, Sentences
 from discreet.questions.scoring import count_sensitivity
-from discreet.questions.spending import Part
+from discreet.sampling import Bits
 from discreet.sampling.keyed_noise import KeyedNoise
+from discreet.tables import Rows, Table
 from discreet.tables.engines import quietly
 from discreet.tables.spark_selection import (
     public_frame,
@@ -19,46 +24,69 @@ from discreet.tables.spark_selection import (
     select_in_cluster,
 )
 
+if TYPE_CHECKING:
+    from discreet.questions.of_candidates import OfCandidates
 
-def released_in_cluster(
+
+def planned_in_cluster(
+    question: OfCandidates,
     asking: Asking,
     what: str,
-    candidates: Any,
     *,
-    k: int,
     part: Part,
     mechanism: str,
-    answer: Callable[[list[Any]], dict[str, Any]],
-    besides: bool,
-    rules: Sentences = (),
+    k: int | None = None,
     ordered: bool | None = None,
-) -> TableRelease:
-    """The first ``k`` of a PySpark frame of public candidates by one noise each, with nothing ``besides``."""
-    if besides or asking.rows.by is not None or asking.epsilon_people:
+    rules: Sentences = (),
+) -> Plan:
+    """Plan to choose the first ``k`` of a PySpark frame of public candidates, by one noise each."""
+    besides = question.with_count or getattr(question, "with_gap", False)
+    if (
+        besides
+        or question.bounds is not None
+        or question.other is not None
+        or asking.rows.by is not None
+        or asking.epsilon_people
+    ):
         raise ParameterError(
             "candidates in the cluster go without ⟨by⟩, ⟨bounds⟩, ⟨other⟩, ⟨with_count⟩, ⟨with_gap⟩ and "
             "⟨with_people⟩"
         )
-    if asking.table.engine != "pyspark":
+    table, column, number = asking.table, question.column, k or 1
+    if table.engine != "pyspark":
         raise ParameterError("candidates in a PySpark frame need data in a PySpark frame")
     require_libraries()
-    column, table = asking.column, asking.table
-    scale = k * count_sensitivity(asking.inner).range_distance / asking.epsilon_each
+    scale = number * count_sensitivity(asking.inner).range_distance / asking.epsilon_each
     kind = table.kind(column)
     frame = quietly(
-        lambda: public_frame(candidates, column=column, kind=kind, k=k), doing="checking candidates"
+        lambda: public_frame(question.candidates, column=column, kind=kind, k=number),
+        doing="checking candidates",
     )
 
-    def select() -> list[Any]:
-        scored = scored_in_cluster(table, asking.rows, column=column, candidates=frame)
-        return select_in_cluster(scored, scale=scale, noise=KeyedNoise.fresh(), count=k)
+    def scored(table: Table, rows: Rows) -> Any:
+        def count() -> Any:
+            counted = scored_in_cluster(table, rows, column=column, candidates=frame)
+            return counted.where("false").collect() if table.is_trial else counted
 
-    return asking.release(
+        return table.quietly(count, doing="counting in the cluster")
+
+    def choose(counted: Any, bits: Bits) -> Iterable[Found]:
+        noise = KeyedNoise.fresh(bits)
+        chosen = quietly(
+            lambda: select_in_cluster(counted, scale=scale, noise=noise, count=number),
+            doing="selecting in the cluster",
+        )
+        yield {"answer": chosen[0] if k is None else tuple(chosen if ordered else sorted(chosen))}
+
+    promise, rounds = part
+    whole = promise.to(PureDP).proof
+    proof = whole and whole.then(CLAIMS["cluster", "PureDP"])
+    return asking.plan(
         what,
-        parts=[part],
+        parts=[(promise.resting_on(proof, {"PureDP": proof} if proof else {}), rounds)],
         mechanism=mechanism,
-        read=lambda: [quietly(select, doing="selecting in the cluster")],
-        answer=answer,
+        read=scored,
+        choose=choose,
         rules=about_candidates() + rules,
         ordered=ordered,
     )

@@ -21,7 +21,7 @@ from discreet.numbers.exact import positive, refuse
 from discreet.questions.answer import Sentences
 from discreet.tables import Grid, Table
 from discreet.tables.growing_grid import LARGEST, GrowingGrid
-from discreet.tables.moments import DATED
+from discreet.tables.moments import DATED, moment_in
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _DAY = 86_400
@@ -321,10 +321,9 @@ def _as_second(end: object) -> Fraction | None:
 
 def _moment(end: object) -> datetime.datetime | None:
     if isinstance(end, str):
-        try:  # without hyphens it might be a number
-            return datetime.datetime.fromisoformat(end.strip()) if "-" in end else None
-        except ValueError:
-            return None
+        return (
+            moment_in(end.strip()) if "-" in end else None
+        )  # without hyphens it might be a number
     if isinstance(end, datetime.date) and not isinstance(end, datetime.datetime):
         return datetime.datetime(end.year, end.month, end.day)
     return end if isinstance(end, datetime.datetime) else None

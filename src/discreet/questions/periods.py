@@ -19,10 +19,11 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _WEEK = re.compile(r"(\d{4})-W(\d\d)")
 _MONTH = re.compile(r"(\d{4})-(\d\d)")
 _QUARTER = re.compile(r"(\d{4})-Q([1-4])")
+_CLOCK = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 _WHOLE = re.compile(r"-?\d{1,9}")
 
 
-def periods(text: str) -> list[str]:
+def periods(text: str, *, name: str = "groups") -> list[str]:
     """Every period from the first to the last, as texts.
 
     Example:
@@ -38,15 +39,27 @@ def periods(text: str) -> list[str]:
             if not start <= end < start + MOST:
                 break
             return [label_of(number) for number in range(start, end + 1)]
-    raise refuse("groups", text, _ALLOWED)
+    raise refuse(name, text, _ALLOWED)
 
 
 def is_range(given: object) -> bool:
-    """Whether this is written as a range: two ends, both periods or whole numbers."""
+    """Whether this is written as a range: two ends, periods or whole numbers, perhaps of two kinds."""
     if not isinstance(given, str) or given.count(":") != 1:
         return False
-    ends = [end.strip() for end in given.split(":")]
-    return any(all(number_of(end) is not None for end in ends) for number_of, _ in _KINDS)
+    ends = (end.strip() for end in given.split(":"))
+    return all(any(number_of(end) is not None for number_of, _ in _KINDS) for end in ends)
+
+
+def is_clock(text: str) -> bool:
+    """Whether this is a time of day, which looks like a range of whole numbers."""
+    return _CLOCK.fullmatch(text) is not None
+
+
+def is_period(given: object) -> bool:
+    """Whether this is written as a week, a month or a quarter."""
+    return isinstance(given, str) and any(
+        number_of(given.strip()) is not None for number_of in (_week, _quarter, _month)
+    )
 
 
 def _day(text: str) -> int | None:

@@ -1,31 +1,47 @@
-"""A table in hand: whose the rows are and who counts is said once, and every question is a method."""
+"""A table in hand: whose its rows are and which ledger counts is said once; questions are methods."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from discreet.displays import card, visible
 from discreet.displays import table as html_table
-from discreet.neighbours import Neighbours
-from discreet.questions.bound import bound
-from discreet.questions.context import Context, TableTerms
-from discreet.questions.first_above import first_above
-from discreet.questions.mode import mode
-from discreet.questions.quantiles import median, quantile, quantiles
-from discreet.questions.select_by import select_by
-from discreet.questions.spending import AnyLedger
-from discreet.questions.top_k import top_k
+from discreet.neighbours import ADD_REMOVE, Neighbours
+from discreet.questions.answer import TableRelease
+from discreet.questions.bound import Bound
+from discreet.questions.derived import asks
+from discreet.questions.first_above import FirstAbove
+from discreet.questions.mode import Mode
+from discreet.questions.plan import Plan, plan_of
+from discreet.questions.quantiles import Median, Quantile, Quantiles
+from discreet.questions.question import Question
+from discreet.questions.rehearsal import invented_rows
+from discreet.questions.run import (
+    AnyLedger,
+    Watch,
+    meter_of,
+    opened,
+    require_counted,
+    run,
+    unwatched,
+)
+from discreet.questions.select_by import SelectBy
+from discreet.questions.setting import Setting
+from discreet.questions.top_k import TopK
+from discreet.sampling import SecureBits
 from discreet.tables.files import is_address
 
 
-class PrivateTable(Context):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PrivateTable(Setting):
     """A table that is asked by private questions only; ``discreet.table`` makes it.
 
-    Its questions are the functions of ``discreet.questions`` with the table left out. A question may have a
-    ``where`` of its own (both hold then), ``by`` and ``groups``, a ``mechanism`` and a ``purpose``. What it
-    shows of itself is public: the declared columns, never a row or a count.
+    ``plan`` shows what a question will cost and how good its answer will be, ``ask`` asks it, and every kind
+    of question is a method. What the table shows of itself is public: the declared columns, never a row or a
+    count.
 
     Example:
         >>> import polars as pl, discreet
@@ -37,20 +53,86 @@ class PrivateTable(Context):
         {'person': 'integer', 'age': 'integer'}
     """
 
-    mode = mode
-    bound = bound
-    median = median
-    quantile = quantile
-    quantiles = quantiles
-    top_k = top_k
-    first_above = first_above
-    select_by = select_by
+    ledger: AnyLedger | None = None
+    dataset: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counted(self.ledger, self.dataset)
+
+    # ---- before and after the payment ----------------------------------------------------------
+
+    def plan(self, question: Question) -> Plan:
+        """What a question will cost and do, and how good its answer will be; no row is read, nothing paid."""
+        with opened(self.ledger) as ledger:
+            budget = ledger.show(self.dataset) if hasattr(ledger, "show") else None
+            accountant = None if budget is None else budget.accountant
+            plan = replace(plan_of(question, self._setting(accountant)), table=self)
+            if budget is None:
+                return plan
+            return replace(
+                plan,
+                meter=meter_of(budget, plan.event, paid=False),
+                left=str(budget.left),
+                fits=ledger.plan(self.dataset, plan.event).fits,
+            )
+
+    def ask(self, question: Question, *, watch: Watch = unwatched) -> TableRelease:
+        """Pay, then read, choose and release."""
+        with opened(self.ledger) as ledger:
+            plan = plan_of(question, self._setting(_accountant(ledger, self.dataset)))
+            return run(plan, ledger=ledger, dataset=self.dataset, watch=watch)
+
+    def rehearse(self, question: Question) -> TableRelease:
+        """Ask a question about invented rows, for nothing, by the code that answers real ones.
+
+        The rows are made from the declared columns and the question's public facts; the answer says that
+        they are invented, and says nothing about the data.
+
+        Example:
+            >>> import discreet, polars as pl
+            >>> from discreet.questions import Mode
+            >>> visits = pl.DataFrame({"patient": [1], "diagnosis": ["gout"]})
+            >>> table = discreet.table(visits, user="patient", ledger=None)
+            >>> rehearsed = table.rehearse(Mode("diagnosis", candidates=["flu", "cold"], epsilon=10))
+            >>> rehearsed.answer, rehearsed.invented
+            ('flu', True)
+        """
+        setting = self._setting(None)
+        rows = invented_rows(question, setting, SecureBits())
+        setting = replace(
+            setting, data=rows, engine=None, table=None, read_as=None, time_limit=None
+        )
+        release = run(plan_of(question, setting), ledger=None, dataset=None)
+        return replace(release, invented=True)
+
+    def _setting(self, accountant: str | None) -> Setting:
+        """The table without its ledger: all that a plan may know."""
+        facts = {each.name: getattr(self, each.name) for each in fields(Setting)}
+        return Setting(**facts | {"accountant": accountant})
+
+    mode = asks(Mode)
+    bound = asks(Bound)
+    median = asks(Median)
+    quantile = asks(Quantile)
+    quantiles = asks(Quantiles)
+    top_k = asks(TopK)
+    first_above = asks(FirstAbove)
+    select_by = asks(SelectBy)
+
+    # ---- what is public about it ---------------------------------------------------------------
 
     @property
     def columns(self) -> Mapping[str, str]:
         """The declared columns and what kind each is; a JSON lines file declares only those asked for."""
-        opened = self.opened()
-        return {**opened.kinds, **opened.read_as}
+        table = self.opened()
+        return {**table.kinds, **table.read_as}
+
+    @property
+    def left(self) -> str | None:
+        """What the ledger has left for the data set, such as ``"ε = 2"``; None where no ledger counts."""
+        with opened(self.ledger) as ledger:
+            return None if ledger is None else str(ledger.show(self.dataset).left)
 
     def _facts(self) -> dict[str, str]:
         facts = {
@@ -61,11 +143,8 @@ class PrivateTable(Context):
             if self.user is None
             else f"told apart by {self.user}",
             "where": self.where,
-            "by": self.by,
             "neighbours": f"{self.neighbours} ({Neighbours(self.neighbours).in_words})",
-            "counted by": "nobody (no ledger)"
-            if self.ledger is None
-            else f"ledger, {self.dataset}",
+            "counted by": "no ledger" if self.ledger is None else f"ledger, {self.dataset}",
         }
         return {name: visible(fact) for name, fact in facts.items() if fact is not None}
 
@@ -86,17 +165,56 @@ class PrivateTable(Context):
         return f"{type(self.data).__module__.partition('.')[0]} {type(self.data).__name__}"
 
 
-def table(data: Any, *, ledger: AnyLedger | None, **terms: Unpack[TableTerms]) -> PrivateTable:
-    """A table to ask, with whose its rows are and who counts said once.
+def _accountant(ledger: Any, dataset: str | None) -> str | None:
+    """How the budget adds up; None where no ledger counts."""
+    if ledger is None or not hasattr(ledger, "show"):
+        return None
+    return str(ledger.show(dataset).accountant)
 
-    No row is read before a question is paid for; the columns named here are looked for at once. What a
-    table may be is told for ``mode``.
+
+def table(
+    data: Any,
+    *,
+    ledger: AnyLedger | None = None,
+    dataset: str | None = None,
+    user: str | None = None,
+    one_row_per_user: bool = False,
+    counted: str | None = None,
+    neighbours: str = ADD_REMOVE,
+    where: str | None = None,
+    engine: str | None = None,
+    table: str | None = None,
+    read_as: str | None = None,
+    time_limit: object = None,
+    people: int | None = None,
+) -> PrivateTable:
+    """A table to ask, with whose its rows are and which ledger counts said once.
+
+    No row is read before a question is paid for; the columns named here are looked for at once.
 
     Args:
-        ledger: who counts the budget of ``dataset``: a ledger, or the address of one. None says that nobody
-            does; it is not assumed.
-        **terms: ``user`` or ``one_row_per_user=True``, ``dataset``, and what else every question is told,
-            see ``discreet.questions.Terms``.
+        data: a path or glob (CSV, Parquet, JSON lines), a DuckDB relation, a Polars, pandas or PySpark frame,
+            an Arrow table or data set, a table of Ibis, or the address of a database or a SQLAlchemy engine
+            with ``table``; an array or a list is one column, ``value``, of which a list holds texts unless
+            ``read_as`` states another type.
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+            counted, and the table and every answer say so.
+        dataset: the data set's name in the ledger.
+        user: the column that tells people apart.
+        one_row_per_user: instead of ``user``: every row is another person's.
+        counted: instead of ``user``, for a table that is counted already: the column that says how many
+            people a row stands for. Each person counts in one row only, which you state.
+        neighbours: ``"add-remove"`` one person (default), or ``"replace"`` one.
+        where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
+        engine: what reads a path: ``duckdb`` (default), ``polars``, ``pandas`` or ``spark``.
+        table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` where
+            it has a schema.
+        read_as: the type of a list, or of an array of objects: ``text`` (default), ``integer``, ``number``,
+            ``decimal``, ``boolean``, ``date``, ``moment`` (a date with a time), ``time`` (of day), ``span``.
+            Values of another type are missing.
+        time_limit: how many seconds a database may work; after that nothing is released.
+        people: about how many people the table has, if that is public: typical errors are worked out for
+            this many. It changes no answer and no cost.
 
     Example:
         >>> import tempfile, discreet, polars as pl
@@ -110,6 +228,20 @@ def table(data: Any, *, ledger: AnyLedger | None, **terms: Unpack[TableTerms]) -
         flu
         ε = 2
     """
-    made = PrivateTable(data=data, ledger=ledger, **terms)
+    made = PrivateTable(
+        data=data,
+        ledger=ledger,
+        dataset=dataset,
+        user=user,
+        one_row_per_user=one_row_per_user,
+        counted=counted,
+        neighbours=neighbours,
+        where=where,
+        engine=engine,
+        table=table,
+        read_as=read_as,
+        time_limit=time_limit,
+        people=people,
+    )
     made.opened()
     return made

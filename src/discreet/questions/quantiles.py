@@ -10,18 +10,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.analysis import rank_error
 from discreet.errors import ParameterError
+from discreet.guarantees import PureDP
+from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.questions.answer import OUTSIDE, PER_PERSON, TableRelease, about_values, rule_named
-from discreet.questions.context import Asking, Context, Terms
-from discreet.questions.found_groups import in_groups, require_no_delta
+from discreet.numbers.exact import Number
+from discreet.questions.accuracy import (
+    PEOPLE,
+    Accuracy,
+    Errors,
+    drawn,
+    even_counts,
+    exactly,
+    few_places,
+)
+from discreet.questions.answer import OUTSIDE, PER_PERSON, about_several, about_values
+from discreet.questions.costs import mixed
+from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.ordered import ColumnGrid, column_grid
+from discreet.questions.plan import Found, Plan
+from discreet.questions.question import Labels, field, labels, one_of, value
 from discreet.questions.scoring import (
     LARGEST_DENOMINATOR,
     choices,
@@ -32,12 +48,10 @@ from discreet.questions.scoring import (
     quantile_values,
     resting,
 )
-from discreet.questions.spending import mixed
-from discreet.sampling import Bits, SecureBits
+from discreet.sampling import Bits
 from discreet.sampling.discrete_noise import halved
-from discreet.tables import people_per_grid_point
+from discreet.tables import Table, people_per_grid_point
 from discreet.tables.counts import Counts
-from discreet.tables.growing_grid import GrowingGrid
 
 LARGEST_LINE = 1 << 22
 """Places on the line at most, unless the grid itself has more."""
@@ -46,124 +60,232 @@ FINEST = 6
 """People who share a value are spread over at most 2⁶ places."""
 
 
-@in_groups
-def quantiles(
-    data: Any,
-    column: str = "value",
-    *,
-    at: Sequence[object],
-    bounds: object = None,
-    epsilon: object,
-    step: object = 1,
-    unit: object = 1,
-    largest: object = None,
-    per_person: str = "least",
-    outside: str = "clamp",
-    delta: object = None,
-    **terms: Unpack[Terms],
-) -> TableRelease:
+def levels(name: str, given: Any) -> tuple[Fraction, ...]:
+    """Increasing levels whose common denominator is at most a million."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise ParameterError(
+            f"⟨{name}⟩{given!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]"
+        )
+    found = tuple(level_of(each, name=name) for each in given)
+    if sorted(set(found)) != list(found):
+        raise ParameterError(f"⟨{name}⟩{given!r} is not allowed: levels must increase")
+    if math.lcm(*(each.denominator for each in found)) > LARGEST_DENOMINATOR:
+        raise ParameterError(
+            f"⟨{name}⟩{given!r} is not allowed: their common denominator is above a million"
+        )
+    return found
+
+
+@value
+class OnGrid(Grouped):
+    """A question about the order of a column's values, answered by points of a public grid.
+
+    The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities
+    and texts that spell no number are left out; a person counts with one number, made of their remaining
+    values by the rule ``per_person``. The column holds numbers, decimals, dates, times or time spans; in a
+    text file the way in which ``bounds`` are written, or ``TextFile.read_as``, says which of these.
+    """
+
+    bounds: Labels = field(
+        "The public bounds, such as 0:120, 2020-01-01:2024-12-31 or 08:00/18:00. With bounds the answer is "
+        "better.",
+        default=None,
+        check=labels,
+        takes="LOWER:UPPER",
+    )
+    step: Any = field(
+        "The distance between grid points, such as 5, 1d or 15min.", default=1, takes="NUMBER"
+    )
+    unit: Any = field(
+        "Without ⟨bounds⟩: the distance between grid points near zero; beyond 2048 units they lie a "
+        "thousandth apart.",
+        default=1,
+        takes="NUMBER",
+        option=False,
+    )
+    largest: Any = field(
+        "Without ⟨bounds⟩: the largest magnitude, 10¹² units by default.",
+        default=None,
+        takes="NUMBER",
+        option=False,
+    )
+    per_person: str = field(
+        "What a person with several values counts with: their mean, rounded to the grid, the least, the "
+        "largest, or one at random.",
+        default="mean",
+        check=one_of(PER_PERSON),
+        takes="NAME",
+        advanced=True,
+    )
+    outside: str = field(
+        "Values outside the bounds count as the nearer bound (clamp) or not at all (drop).",
+        default="clamp",
+        check=one_of(OUTSIDE),
+        takes="NAME",
+        advanced=True,
+    )
+
+    def _axis(self, table: Table) -> ColumnGrid:
+        return column_grid(
+            table,
+            self.column,
+            bounds=self.bounds,
+            step=self.step,
+            unit=self.unit,
+            largest=self.largest,
+        )
+
+    def public_values(self, table: Table) -> dict[str, list[Any]]:
+        """The public groups, and grid points where there are bounds."""
+        groups = super().public_values(table)
+        if self.bounds is None:
+            return groups
+        axis = self._axis(table)
+        return groups | {self.column: [axis.label(place) for place in few_places(len(axis))]}
+
+    def of_levels(
+        self, asking: Asking, what: str, at: Sequence[Fraction], *, one: bool = False
+    ) -> Plan:
+        """Plan the quantiles at these levels, or the ``one`` without its label."""
+        column, axis = self.column, self._axis(asking.table)
+        grid = axis.grid
+        if asking.several_rows:
+            asking = replace(asking, rules=about_several(self.per_person) + asking.rules)
+        depths = len(at).bit_length()
+        # Within a depth a replaced person may leave one part and enter another, which is two steps of the
+        # other relation; a single quantile has one part only, and its own sensitivity.
+        steps = 2 if asking.inner == REPLACE and depths > 1 else 1
+        inner = ADD_REMOVE if steps == 2 else asking.inner
+        moved = quantile_sensitivity(at[0], inner)
+        chooser = asking.chooser(
+            asking.epsilon_each / (depths * steps),
+            besides="several quantiles" if depths > 1 else None,
+        )
+        # The chooser has an ε of its own, so that its promise is the same at every distance.
+        promise = chooser.promise_at(Fraction(1))
+        if depths > 1:
+            own = promise.to(PureDP).proof or promise.proof
+            whole = own and own.assuming().then(CLAIMS["several quantiles", "PureDP"])
+            together = mixed(promise).for_people(steps)
+            promise = together.resting_on(whole, {"PureDP": whole} if whole else {})
+        else:
+            promise = resting(promise, moved)
+            if self.per_person == "random":
+                drawn_by = CLAIMS["drawn by a key", "average"]
+                direct = {claim: proof.then(drawn_by) for claim, proof in promise.direct.items()}
+                whole = promise.proof and promise.proof.then(drawn_by)
+                promise = mixed(promise).resting_on(whole, direct)
+
+        def places(people: Counts, bits: Bits) -> Iterable[list[int]]:
+            if depths > 1:
+                return (recursive(row, at, chooser, neighbours=inner, bits=bits) for row in people)
+            values = quantile_values(people, at[0])
+            return ([place] for place in choices(chooser, values, moved.range_distance, bits))
+
+        def choose(people: Counts, bits: Bits) -> Iterable[Found]:
+            for found in places(people, bits):
+                named = tuple(map(axis.label, found))
+                yield {"answer": named[0] if one else named}
+
+        def errors() -> Errors:
+            like = even_counts(asking.people, len(axis))
+            if depths > 1:
+                return drawn(like, places, lambda row, found: rank_errors(row, at, found), len(at))
+            sizes = [rank_errors(like, at, [place]) for place in range(len(like))]
+            return exactly(chooser, quantile_scores(like, at[0], neighbours=inner), sizes)
+
+        return asking.plan(
+            what,
+            parts=[(promise, depths)],
+            mechanism=chooser.name
+            if depths == 1
+            else f"{chooser.name}, recursive, {depths} depths",
+            table=axis.table,
+            read=lambda table, rows: people_per_grid_point(
+                table,
+                rows,
+                column=column,
+                grid=grid,
+                per_person=self.per_person,
+                outside=self.outside,
+            ),
+            choose=choose,
+            rules=about_values(axis.shown_bounds, outside=self.outside)
+            + axis.left_out
+            + axis.rules,
+            labels=None if one else tuple(map(label_of, at)),
+            accuracy=Accuracy(
+                self._worst(asking, at, axis, chooser),
+                Fraction(self.with_probability),
+                PEOPLE,
+                "by how many people an answer's rank is off",
+                f"{asking.people:,} people spread evenly over the grid",
+                errors,
+            ),
+        )
+
+    def _worst(
+        self, asking: Asking, at: Sequence[Fraction], axis: ColumnGrid, chooser: Mechanism
+    ) -> float | None:
+        if chooser.name not in ("permute-and-flip", "exponential", "noisy-max-exponential"):
+            return None
+        return rank_error(
+            at,
+            points=len(axis),
+            epsilon=asking.epsilon_each,
+            with_probability=self.with_probability,
+            neighbours=asking.inner,
+        )
+
+
+def rank_errors(row: Counts, at: Sequence[Fraction], places: Sequence[int]) -> float:
+    """The most by which the rank of a place is off from its level's, in people."""
+    up_to, there = np.cumsum(row).tolist(), int(row.sum())
+    pairs = zip((level * there for level in at), sorted(places), strict=True)
+    return float(
+        max(
+            max(rank - up_to[place], up_to[place] - int(row[place]) - rank, 0)
+            for rank, place in pairs
+        )
+    )
+
+
+@value
+class Quantiles(OnGrid, kind="quantiles"):
     """Several quantiles of a numeric column on a public grid, never decreasing, chosen privately.
 
     The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. People who share a value are told apart
     by coins of their own, so that a value that half of them have does not spoil the quantiles beside it.
-    The other arguments are those of ``quantile``.
-
-    Args:
-        at: the levels, in increasing order.
 
     Example:
-        >>> import polars as pl
+        >>> import discreet, polars as pl
         >>> people = pl.DataFrame({"person": range(2000), "age": [20 + i % 41 for i in range(2000)]})
-        >>> low, middle, high = quantiles(people, column="age", at=[0.1, 0.5, 0.9], bounds="0:120", epsilon=8,
-        ...                               user="person").answer
+        >>> table = discreet.table(people, user="person", ledger=None)
+        >>> deciles = Quantiles("age", at=[0.1, 0.5, 0.9], bounds="0:120", epsilon=8)
+        >>> low, middle, high = table.ask(deciles).answer
         >>> 20 < low < 28 < 35 < middle < 45 < 52 < high < 60
         True
     """
-    require_no_delta(delta)
-    asking = Context.of(data, terms).asking(column, epsilon)
-    if isinstance(at, str) or not isinstance(at, Sequence) or not at:
-        raise ParameterError(
-            f"⟨at⟩{at!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]"
-        )
-    levels = [level_of(level) for level in at]
-    if sorted(set(levels)) != levels:
-        raise ParameterError(f"⟨at⟩{at!r} is not allowed: levels must increase")
-    if math.lcm(*(level.denominator for level in levels)) > LARGEST_DENOMINATOR:
-        raise ParameterError(
-            f"⟨at⟩{at!r} is not allowed: their common denominator is above a million"
-        )
-    what = "quantiles " + ", ".join(map(label_of, levels))
-    axis = column_grid(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
-    return of_levels(asking, what, levels, axis, per_person=per_person, outside=outside)
 
+    completed_by: ClassVar[tuple[str, ...]] = ("bounds",)
 
-def of_levels(
-    asking: Asking,
-    what: str,
-    levels: Sequence[Fraction],
-    axis: ColumnGrid,
-    *,
-    per_person: str,
-    outside: str,
-    one: bool = False,
-) -> TableRelease:
-    """Release the quantiles at these levels, or the ``one`` without its label."""
-    grid = axis.grid
-    chosen = rule_named("per_person", per_person, PER_PERSON)
-    if chosen == "mean" and isinstance(grid, GrowingGrid):
-        raise ParameterError('⟨per_person⟩"mean" needs ⟨bounds⟩: a growing grid has no even steps')
-    moved = rule_named("outside", outside, OUTSIDE)
-    depths = len(levels).bit_length()
-    # Within a depth a replaced person may leave one part and enter another, which is two steps of the
-    # other relation; a single quantile has one part only, and its own sensitivity.
-    steps = 2 if asking.inner == REPLACE and depths > 1 else 1
-    inner = ADD_REMOVE if steps == 2 else asking.inner
-    chooser = asking.context.chooser(
-        asking.epsilon_each / (depths * steps), besides="several quantiles" if depths > 1 else None
+    at: Sequence[Number] = field(
+        "The levels in increasing order, such as 0.1,0.5,0.9.",
+        check=levels,
+        takes="NUMBERS",
+        example="0.25, 0.5, 0.75",
+        analyst=True,
     )
-    # The chooser has an ε of its own, so that its promise is the same at every distance.
-    promise = chooser.promise_at(Fraction(1))
-    if depths > 1 or chosen == "random":
-        promise = mixed(promise).for_people(steps)
-    else:
-        promise = resting(promise, quantile_sensitivity(levels[0], inner))
 
-    def choose_each(people: Counts) -> Iterable[list[int]]:
-        if depths > 1:
-            return (recursive(row, levels, chooser, neighbours=inner) for row in people)
-        values = quantile_values(people, levels[0])
-        return (
-            [place] for place in choices(chooser, values, quantile_sensitivity(levels[0], inner))
-        )
+    @property
+    def title(self) -> str:
+        """The question in a few words."""
+        return f"quantiles of {self.column}"
 
-    def answer(places: list[int]) -> dict[str, Any]:
-        found = tuple(map(axis.label, places))
-        return {"answer": found[0] if one else found}
-
-    return asking.release(
-        what,
-        parts=[(promise, depths)],
-        mechanism=chooser.name if depths == 1 else f"{chooser.name}, recursive, {depths} depths",
-        read=lambda: people_per_grid_point(
-            axis.table,
-            asking.rows,
-            column=asking.column,
-            grid=grid,
-            per_person=chosen,
-            outside=moved,
-        ),
-        answer=answer,
-        choose_each=choose_each,
-        rules=about_values(
-            axis.shown_bounds,
-            per_person=chosen,
-            outside=moved,
-            several=asking.rows.user is not None,
-        )
-        + axis.left_out
-        + axis.rules,
-        labels=None if one else tuple(map(label_of, levels)),
-    )
+    def planned(self, asking: Asking) -> Plan:
+        """Plan the quantiles, the middle one first."""
+        at = [Fraction(level) for level in self.at]
+        return self.of_levels(asking, "quantiles " + ", ".join(map(label_of, at)), at)
 
 
 def recursive(
@@ -172,13 +294,13 @@ def recursive(
     chooser: Mechanism,
     *,
     neighbours: str,
-    bits: Bits | None = None,
+    bits: Bits,
 ) -> list[int]:
     """The grid index of each quantile, by recursion on the people spread over a line."""
     fineness = 0
     if len(levels) > 1:
         fineness = min(FINEST, max(0, (LARGEST_LINE // len(people)).bit_length() - 1))
-    line = spread_out(people, fineness, SecureBits() if bits is None else bits)
+    line = spread_out(people, fineness, bits)
 
     def places(
         line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
@@ -189,7 +311,7 @@ def recursive(
         middle = len(levels) // 2
         level = levels[middle]
         scores = quantile_scores(line, (level - low) / (high - low), neighbours=neighbours)
-        place = chooser.select_index(scores)
+        place = chooser._choose(scores, bits)
         # The lower part has the people up to the place; the upper part starts there, without them.
         upper = line[place:].copy()
         upper[0] = 0
@@ -212,93 +334,61 @@ def spread_out(people: Counts, fineness: int, bits: Bits) -> Counts:
     return people
 
 
-@in_groups
-def quantile(
-    data: Any,
-    column: str = "value",
-    *,
-    at: object,
-    bounds: object = None,
-    epsilon: object,
-    step: object = 1,
-    unit: object = 1,
-    largest: object = None,
-    per_person: str = "least",
-    outside: str = "clamp",
-    delta: object = None,
-    **terms: Unpack[Terms],
-) -> TableRelease:
+@value
+class Quantile(OnGrid, kind="quantile"):
     """The grid point below which about a part ``at`` of the people lie, chosen privately.
 
-    The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities
-    and texts that spell no number are left out; a person counts with one number, made of their remaining
-    values by the rule ``per_person``. The table is given as for ``mode``.
-
-    Args:
-        column: a column of numbers, decimals, dates, times or time spans. In a text file the way in which
-            ``bounds`` are written, or ``TextFile.read_as``, says which of these its texts spell.
-        at: the level, strictly between 0 and 1; 0.5 is the median.
-        bounds: the public bounds, ``(lower, upper)`` or ``"lower:upper"``, such as ``"0:120"``,
-            ``"2020-01-01:2024-12-31"`` or ``"08:00/18:00"``, or a ``Grid``. None: a grid that needs none, see
-            ``unit``; with bounds the answer is better.
-        step: the distance between grid points; ``"1d"`` or ``"15min"`` for dates, times and spans.
-        unit: without ``bounds``: the distance between grid points near zero; beyond 2048 units they lie a
-            thousandth apart.
-        largest: without ``bounds``: the largest magnitude, 10¹² units by default.
-        per_person: what a person with several values counts with: the ``"least"``, the ``"largest"``, one at
-            ``"random"`` (each different grid point alike), or the ``"mean"``, rounded to the grid.
-        outside: values outside the bounds count as the nearer bound (``"clamp"``) or not at all (``"drop"``).
-        delta: only for groups that nobody listed, see ``Terms``.
-        **terms: what every question is told, see ``Terms``.
-
     Example:
-        >>> import polars as pl
+        >>> import discreet, polars as pl
         >>> people = pl.DataFrame({"person": range(1000), "age": [20 + i % 41 for i in range(1000)]})
-        >>> answer = quantile(people, column="age", at=0.9, bounds="0:120", epsilon=5, user="person").answer
-        >>> 50 < answer < 61
+        >>> table = discreet.table(people, user="person", ledger=None)
+        >>> 50 < table.ask(Quantile("age", at=0.9, bounds="0:120", epsilon=5)).answer < 61
         True
     """
-    require_no_delta(delta)
-    asking = Context.of(data, terms).asking(column, epsilon)
-    level = level_of(at)
-    what = "median" if level == Fraction(1, 2) else f"quantile {label_of(level)}"
-    axis = column_grid(asking.table, column, bounds=bounds, step=step, unit=unit, largest=largest)
-    return of_levels(asking, what, [level], axis, per_person=per_person, outside=outside, one=True)
 
+    completed_by: ClassVar[tuple[str, ...]] = ("bounds",)
+    one_choice: ClassVar[bool] = True
 
-def median(
-    data: Any,
-    column: str = "value",
-    *,
-    bounds: object = None,
-    epsilon: object,
-    step: object = 1,
-    unit: object = 1,
-    largest: object = None,
-    per_person: str = "least",
-    outside: str = "clamp",
-    delta: object = None,
-    **terms: Unpack[Terms],
-) -> TableRelease:
-    """The median of a numeric column on a public grid: ``quantile`` at one half, with its options.
-
-    Example:
-        >>> import polars as pl
-        >>> people = pl.DataFrame({"person": range(1000), "age": [20 + i % 41 for i in range(1000)]})
-        >>> 35 < median(people, column="age", bounds=(0, 120), epsilon=5, user="person").answer < 45
-        True
-    """
-    return quantile(
-        data,
-        column,
-        at=Fraction(1, 2),
-        bounds=bounds,
-        epsilon=epsilon,
-        step=step,
-        unit=unit,
-        largest=largest,
-        per_person=per_person,
-        outside=outside,
-        delta=delta,
-        **terms,
+    at: Number = field(
+        "The level, strictly between 0 and 1; 0.5 is the median.",
+        check=lambda name, given: level_of(given, name=name),
+        takes="NUMBER",
+        example="0.9",
+        analyst=True,
     )
+
+    @property
+    def title(self) -> str:
+        """The question in a few words."""
+        return f"quantile {label_of(Fraction(self.at))} of {self.column}"
+
+    def planned(self, asking: Asking) -> Plan:
+        """Plan one quantile."""
+        level = Fraction(self.at)
+        what = "median" if level == Fraction(1, 2) else f"quantile {label_of(level)}"
+        return self.of_levels(asking, what, [level], one=True)
+
+
+@value
+class Median(OnGrid, kind="median"):
+    """The median of a numeric column on a public grid, chosen privately.
+
+    Example:
+        >>> import discreet, polars as pl
+        >>> people = pl.DataFrame({"person": range(1000), "age": [20 + i % 41 for i in range(1000)]})
+        >>> table = discreet.table(people, user="person", ledger=None)
+        >>> 35 < table.ask(Median("age", bounds=(0, 120), epsilon=5)).answer < 45
+        True
+    """
+
+    completed_by: ClassVar[tuple[str, ...]] = ("bounds",)
+    one_choice: ClassVar[bool] = True
+
+    @property
+    def title(self) -> str:
+        """The question in a few words."""
+        return f"median of {self.column}"
+
+    def planned(self, asking: Asking) -> Plan:
+        """Plan the quantile at one half."""
+        return self.of_levels(asking, "median", [Fraction(1, 2)], one=True)

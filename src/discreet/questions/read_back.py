@@ -32,9 +32,9 @@ def release_from(data: Mapping[str, Any]) -> TableRelease:
                 key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
             }
     guarantee = measure(*figures)
-    if promised.get("proof") is not None:
-        pages, _, how = promised["proof"].rpartition(": ")
-        named, checked, _ = how.rpartition(", checked by Coq")
-        names = named.split(", ") if checked else []
-        guarantee = guarantee.resting_on(guarantees.Proof(tuple(pages.split(", ")), *names))
+    if (rests_on := promised.get("rests_on")) is not None:
+        pages, theorems = tuple(rests_on["pages"]), rests_on["theorems"]
+        guarantee = guarantee.resting_on(
+            guarantees.Proof(pages, *theorems, assumes=rests_on["assumes"])
+        )
     return TableRelease(guarantee=guarantee, **fields)

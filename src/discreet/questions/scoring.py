@@ -14,25 +14,25 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
-from discreet.guarantees import Guarantee
-from discreet.guarantees.conversions import Proof
+from discreet.guarantees import Guarantee, Proof, PureDP
+from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.numbers.exact import positive, probability, refuse
-from discreet.sampling import Bits, SecureBits
+from discreet.numbers.exact import probability
+from discreet.sampling import Bits
 from discreet.sampling.discrete_noise import discrete_laplace
 from discreet.sampling.noisy_order import noisy_first_and_gap
+from discreet.score_rows import ScoreRows
 from discreet.scores import Scores
 from discreet.tables.counts import Counts
 
-PAGE = "docs/proofs/question-sensitivities.md"
 LARGEST_DENOMINATOR = 1_000_000
 """A quantile's level has at most this denominator, so that every score fits 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Δ, whether one person moves all scores the same way, and the theorem that says so.
+    """Δ, whether one person moves all scores the same way, and of which question and relation it is.
 
     Example:
         >>> count_sensitivity("add-remove")
@@ -43,33 +43,47 @@ class Sensitivity:
 
     delta: int
     monotonic: bool
-    theorem: str = field(default="", repr=False)
+    question: str = field(repr=False)
+    neighbours: str = field(repr=False)
 
     @property
     def range_distance(self) -> int:
         """d: Δ for monotonic scores, else 2Δ."""
         return self.delta if self.monotonic else 2 * self.delta
 
+    @property
+    def proof(self) -> Proof:
+        """What proves it."""
+        return CLAIMS["counts" if self.question == "mode" else "quantiles", self.neighbours]
+
 
 def count_sensitivity(neighbours: str) -> Sensitivity:
     """People per candidate: one person more or less moves all counts by 0 or 1, in one direction."""
-    added = neighbours == ADD_REMOVE
-    return Sensitivity(1, added, "counts_add_remove" if added else "counts_replace")
+    return Sensitivity(1, neighbours == ADD_REMOVE, "mode", neighbours)
 
 
 def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
     """The quantile score in units of 1/b, for a level a/b in lowest terms."""
-    if neighbours == REPLACE:
-        return Sensitivity(level.denominator, False, "quantiles_replace")
     most = max(level.numerator, level.denominator - level.numerator)
-    return Sensitivity(most, False, "quantiles_add_remove")
+    delta = level.denominator if neighbours == REPLACE else most
+    return Sensitivity(delta, False, "quantile", neighbours)
 
 
 def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
-    """A mechanism's promise for scores that one person moves so far, with what proves the two."""
+    """A mechanism's promise for scores that one person moves so far, with what proves the two.
+
+    For the three selections of ``selections`` in Coq one theorem leads from the table to the answer, and one
+    to the answers of all groups; for others how far a person moves the scores is a step of its own.
+    """
     if promise.proof is None:
         return promise
-    return promise.resting_on(promise.proof.then(Proof(PAGE, sensitivity.theorem)))
+    direct = {
+        measure: proof.assuming().then(sensitivity.proof)
+        for measure, proof in promise.direct.items()
+    }
+    for claim in ("PureDP", "groups") if "PureDP" in direct else ():
+        direct[claim] = CLAIMS[sensitivity.question, claim]
+    return promise.resting_on(promise.proof.assuming().then(sensitivity.proof), direct)
 
 
 def level_of(at: object, *, name: str = "at") -> Fraction:
@@ -99,6 +113,13 @@ def count_scores(people: Counts, *, neighbours: str) -> Scores:
     return _scores(people, count_sensitivity(neighbours))
 
 
+def people_up_to(people: Counts, *, times: int) -> Counts:
+    """The people at or before each place; Python's own integers where ``times`` as many exceed 64 bits."""
+    up_to: Counts = np.cumsum(people, axis=-1)
+    fits = int(up_to[..., -1].max(initial=0)) * times < 2**62
+    return up_to if fits else up_to.astype(object)
+
+
 def quantile_values(people: Counts, level: Fraction) -> Counts:
     """The quantile score of every grid point, in units of 1/b for the level a/b, in one row or in many.
 
@@ -106,7 +127,7 @@ def quantile_values(people: Counts, level: Fraction) -> Counts:
     point i: zero for a true quantile, also when many people share one value.
     """
     part, whole = level.numerator, level.denominator
-    up_to = np.cumsum(people, axis=-1)
+    up_to = people_up_to(people, times=whole)
     target = part * up_to[..., -1:]
     short: Counts = target - whole * up_to
     over: Counts = whole * (up_to - people) - target
@@ -120,14 +141,12 @@ def quantile_scores(people: Counts, level: Fraction, *, neighbours: str) -> Scor
     return _scores(quantile_values(people, level), quantile_sensitivity(level, neighbours))
 
 
-def choices(chooser: Mechanism, values: Counts, sensitivity: Sensitivity) -> list[int]:
-    """One choice in each row of scores that one person moves so far; a single row as ``select`` draws it."""
+def choices(chooser: Mechanism, values: Counts, distance: int | Fraction, bits: Bits) -> list[int]:
+    """One choice in each row of scores at this range distance; a single row as ``select`` draws it."""
     if len(values) == 1:
-        return [chooser.select_index(_scores(values[0], sensitivity))]
-    chosen = chooser.select_each(
-        values, sensitivity=sensitivity.delta, monotonic=sensitivity.monotonic
-    )
-    found: list[int] = chosen.tolist()
+        return [chooser._choose(Scores(values[0], range_distance=distance), bits)]
+    rows = ScoreRows(values, range_distance=distance)
+    found: list[int] = chooser._choose_each(rows, bits).tolist()
     return found
 
 
@@ -138,19 +157,14 @@ def _scores(values: Counts, sensitivity: Sensitivity) -> Scores:
 # ---- noisy counts and leads ----
 
 
-def share_of(wanted: bool, share: object, *, name: str = "count_share") -> Fraction:
-    """The part of ε that counts get: zero if they are not wanted."""
-    if not wanted:
-        return Fraction(0)
-    part = positive(name, share)
-    if part >= 1:
-        raise refuse(name, share, "strictly between 0 and 1")
-    return part
-
-
-def noisy_count(true: int, epsilon: Fraction, *, bits: Bits | None = None) -> int:
+def noisy_count(true: int, epsilon: Fraction, *, bits: Bits) -> int:
     """The count plus discrete Laplace noise of scale 1/ε: one person changes a count by at most one."""
-    return true + discrete_laplace(SecureBits() if bits is None else bits, 1 / epsilon)
+    return true + discrete_laplace(bits, 1 / epsilon)
+
+
+def count_promise(epsilon: Fraction) -> PureDP:
+    """What a noisy count promises, with its proof."""
+    return PureDP(epsilon).resting_on(CLAIMS["count", "PureDP"])
 
 
 def within(epsilon: Fraction, *, failing: float = 0.05) -> int:
@@ -177,9 +191,7 @@ def require_gap(mechanism: Mechanism, candidates: int) -> None:
         raise ParameterError("⟨with_gap⟩ needs two candidates at least")
 
 
-def winner_and_gap(
-    scores: Scores, epsilon: Fraction, *, bits: Bits | None = None
-) -> tuple[int, int]:
+def winner_and_gap(scores: Scores, epsilon: Fraction, *, bits: Bits) -> tuple[int, int]:
     """The winner under exponential noise, and its lead rounded down to a whole number of people."""
     gaps = Gaps(scores.values, scale=scores.range_distance / epsilon)
-    return noisy_first_and_gap(gaps, SecureBits() if bits is None else bits, unit=Fraction(1))
+    return noisy_first_and_gap(gaps, bits, unit=Fraction(1))

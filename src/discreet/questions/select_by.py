@@ -6,57 +6,46 @@ the rule that the file breaks and never a score.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, ClassVar
 
+from discreet.accounting import Event
+from discreet.analysis import error_bound
 from discreet.errors import ParameterError
-from discreet.numbers.exact import positive, refuse
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.registry import mechanism_at
+from discreet.neighbours import ADD_REMOVE, Neighbours
+from discreet.numbers.exact import Number, positive_distance, refuse, shown, whole
+from discreet.questions.accuracy import Accuracy
 from discreet.questions.answer import TableRelease, about_scores
 from discreet.questions.candidates import WHY_PUBLIC
-from discreet.questions.context import SelectionTerms, stated
+from discreet.questions.costs import guarantee_of
+from discreet.questions.plan import Found, Plan, Reading, Sentences
+from discreet.questions.question import Labels, Question, field, flag, labels, one_of, value
+from discreet.questions.run import AnyLedger, run
 from discreet.questions.sensitivity_check import check_sensitivity
-from discreet.questions.spending import Asker
+from discreet.questions.setting import Setting
+from discreet.sampling import Bits
 from discreet.score_files import reader_of
 from discreet.scores import Scores
 from discreet.tables.engines import quietly
 
+_OPTIMIZE = {"max": "large scores are good", "min": "small scores are good"}
 
-def select_by(
-    data: Any,
-    *,
-    candidates: Sequence[Any],
-    score: Callable[[Any, Any], Any],
-    sensitivity: object,
-    epsilon: object,
-    monotonic: bool = False,
-    optimize: str = "max",
-    example_rows: Sequence[Mapping[str, Any]] | None = None,
-    user: str | None = None,
-    rows_per_person: int = 1,
-    make: Callable[[list[dict[str, Any]]], Any] | None = None,
-    **terms: Unpack[SelectionTerms],
-) -> TableRelease:
+
+@value
+class SelectBy(Question, kind="select_by"):
     """The candidate with the best ``score(data, candidate)``, chosen privately.
 
     The guarantee is only as good as the stated sensitivity. With ``example_rows`` the statement is checked
     first, over all small data sets made of them, and refused if one of those breaks it; nothing is spent
     then. An error of the score function on the data is replaced, because it may quote the data: try the
-    function on made-up data first.
-
-    Args:
-        data: whatever ``score`` takes; a path stays a path.
-        candidates: the public candidates.
-        score: the score of a candidate; a whole number or an exact fraction is best (a sum of floats depends
-            on the order of the rows, and can exceed the stated sensitivity).
-        sensitivity: Δ, the most by which one person changes any one score.
-        example_rows: made-up rows for ``check_sensitivity``.
-        user: for the check: the column that numbers people.
-        rows_per_person: for the check: how many rows a person may have.
-        make: for the check: makes a data set of a list of rows; by default one of the type of ``data``.
-        **terms: who counts, the mechanism, the relation for which the sensitivity is stated: see ``Terms``.
+    function on made-up data first. The whole table is the function's: give it no condition.
 
     Example:
+        >>> from discreet.questions import select_by
         >>> ages = [31, 45, 52, 38, 29] * 40
         >>> def near(data, age):
         ...     return sum(abs(age - other) <= 5 for other in data)
@@ -65,42 +54,152 @@ def select_by(
         ...           make=lambda rows: [row["age"] for row in rows]).answer in (30, 40, 50)
         True
     """
-    total = positive("epsilon", epsilon)
-    asker, data = stated(data, terms)
-    if candidates is None:
-        raise ParameterError(WHY_PUBLIC)
-    if isinstance(candidates, str) or not isinstance(candidates, Sequence) or not candidates:
-        raise refuse("candidates", candidates, "a list of at least one")
-    labels = tuple(candidates)
-    if not callable(score):
-        raise refuse("score", score, "a function of the data and a candidate")
-    # Made now so that a wrong statement is refused before anything is spent.
-    form = Scores(
-        [0] * len(labels), candidates=labels, sensitivity=sensitivity, monotonic=monotonic
+
+    candidates: Labels = field("The public candidates.", default=None, check=labels, takes="LIST")
+    score: Any = field(
+        "The score of a candidate, a function of the data and the candidate. A whole number or an exact "
+        "fraction is best: a sum of floats depends on the order of the rows, and can exceed the stated "
+        "sensitivity.",
+        option=False,
     )
-    chooser = asker.chooser(total, optimize=optimize)
-    if example_rows is not None:
-        verdict = check_sensitivity(
-            score,
-            candidates=labels,
-            rows=example_rows,
-            sensitivity=sensitivity,
-            monotonic=monotonic,
-            neighbours=asker.neighbours,
-            user=user,
-            rows_per_person=rows_per_person,
-            make=_maker(data) if make is None else make,
+    sensitivity: Any = field(
+        "The most by which one person changes any one score.",
+        check=positive_distance,
+        takes="NUMBER",
+    )
+    monotonic: bool = flag("Whether one person moves all scores in one direction.", default=False)
+    optimize: str = field(
+        '"max" if large scores are good, "min" if small ones are.',
+        default="max",
+        check=one_of(_OPTIMIZE),
+        takes="NAME",
+    )
+    mechanism: Any = field(
+        "A mechanism other than permute-and-flip, such as exponential.",
+        default=None,
+        takes="NAME",
+        advanced=True,
+    )
+    example_rows: Any = field(
+        "Made-up rows with which the stated sensitivity is checked first.",
+        default=None,
+        option=False,
+    )
+    user: str | None = field(
+        "For the check: the column that numbers people.", default=None, option=False
+    )
+    rows_per_person: int = field(
+        "For the check: how many rows a person may have.", default=1, check=whole, option=False
+    )
+    make: Any = field(
+        "For the check: makes a data set of a list of rows; by default one of the type of the data.",
+        default=None,
+        option=False,
+    )
+
+    completed_by: ClassVar[tuple[str, ...]] = ("score",)
+
+    @property
+    def title(self) -> str:
+        """The question in a few words."""
+        return (
+            f"best by {self.score}"
+            if isinstance(self.score, str)
+            else "best by a score of one's own"
         )
-        if not verdict.holds:
-            raise ParameterError(f"⟨sensitivity⟩{sensitivity!r} is too low. {verdict.in_words()}")
 
-    def work() -> Any:
-        values = quietly(lambda: [score(data, label) for label in labels], doing="computing scores")
-        scores = Scores(values, sensitivity=sensitivity, monotonic=monotonic)
-        return labels[chooser.select_index(scores)]
+    def plan(self, setting: Setting) -> Plan:
+        """Plan one choice by the scores; the stated sensitivity is checked where there are example rows."""
+        if setting.where is not None:
+            raise ParameterError("a score of one's own reads the whole table: leave ⟨where⟩ out")
+        return self.planned(setting.data, setting.neighbours)
 
-    rules = about_scores(form.range_distance, checked=example_rows is not None)
-    return asker.release(chooser, form, "selection by a score of one's own", work, rules)
+    def planned(self, data: Any, neighbours: str) -> Plan:
+        """The plan for any data that the score takes."""
+        if self.candidates is None:
+            raise ParameterError(WHY_PUBLIC)
+        if not isinstance(self.candidates, tuple) or not self.candidates:
+            raise refuse("candidates", self.candidates, "a list of at least one")
+        if not callable(self.score):
+            raise refuse("score", self.score, "a function of the data and a candidate")
+        if self.sensitivity is None:
+            raise refuse("sensitivity", None, "the most by which one person changes any one score")
+        chooser = mechanism_at(self.mechanism, self.total, optimize=self.optimize)
+        stated: dict[str, Any] = {"sensitivity": self.sensitivity, "monotonic": self.monotonic}
+        # Made now so that a wrong statement is refused before anything is spent.
+        form = Scores([0] * len(self.candidates), candidates=self.candidates, **stated)
+        if self.example_rows is not None:
+            verdict = check_sensitivity(
+                self.score,
+                candidates=self.candidates,
+                rows=self.example_rows,
+                neighbours=neighbours,
+                user=self.user,
+                rows_per_person=self.rows_per_person,
+                make=_maker(data) if self.make is None else self.make,
+                **stated,
+            )
+            if not verdict.holds:
+                stated_as = shown(self.sensitivity)
+                raise ParameterError(f"⟨sensitivity⟩{stated_as} is too low. {verdict.in_words()}")
+
+        def read(_table: Any) -> Scores:
+            values = quietly(
+                lambda: [self.score(data, label) for label in self.candidates],
+                doing="computing scores",
+            )
+            return Scores(values, candidates=self.candidates, **stated)
+
+        return plan_by_scores(
+            self,
+            chooser,
+            form,
+            "selection by a score of one's own",
+            neighbours=neighbours,
+            read=read,
+            rules=about_scores(form.range_distance, checked=self.example_rows is not None),
+        )
+
+
+def plan_by_scores(
+    question: Question,
+    chooser: Mechanism,
+    form: Scores,
+    words: str,
+    *,
+    neighbours: str,
+    read: Callable[[Any], Scores],
+    rules: Sentences,
+) -> Plan:
+    """Plan one choice among scores of a stated ``form``, such as zeros."""
+
+    def choose(scores: Scores, bits: Bits) -> Iterable[Found]:
+        yield {"answer": scores.candidates[chooser._choose(scores, bits)]}
+
+    level = Fraction(question.with_probability)
+    worst = error_bound(
+        question.total,
+        len(form),
+        with_probability=level,
+        sensitivity=form.range_distance,
+        monotonic=True,
+    )
+    event = Event(
+        chooser.promise_at(form.range_distance), mechanism=chooser.name, neighbours=neighbours
+    )
+    return Plan(
+        question=question,
+        title=words,
+        words=words,
+        event=event,
+        guarantee=guarantee_of(event),
+        read=lambda _bits: Reading(read),
+        choose=choose,
+        rules=rules,
+        accuracy=Accuracy(
+            worst, level, ("point", "points"), "how far the answer's score is from the best", ""
+        ),
+    )
 
 
 def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
@@ -135,17 +234,51 @@ def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
     )
 
 
+@value
+class FromScores(Question):
+    """The candidate with the best of some scores that were computed already; not asked of a table."""
+
+    def planned(
+        self,
+        read: Callable[[], tuple[list[Any] | None, Any]],
+        *,
+        chooser: Mechanism,
+        neighbours: str,
+        stated: Mapping[str, Any],
+    ) -> Plan:
+        """Plan one choice among labels and scores that ``read`` gives."""
+        form = Scores([0], **stated)
+
+        def scores(_table: Any) -> Scores:
+            found, values = read()
+            return Scores(values, candidates=found, **stated)
+
+        return plan_by_scores(
+            self,
+            chooser,
+            form,
+            "selection from computed scores",
+            neighbours=neighbours,
+            read=scores,
+            rules=about_scores(form.range_distance),
+        )
+
+
 def select_from_file(
     path: str | Path,
     *,
-    epsilon: object,
+    epsilon: Number,
     sensitivity: object = None,
     range_distance: object = None,
     monotonic: bool = False,
     candidate_column: str | None = None,
     score_column: str | None = None,
     optimize: str = "max",
-    **terms: Unpack[SelectionTerms],
+    neighbours: str = ADD_REMOVE,
+    mechanism: object = None,
+    ledger: AnyLedger | None = None,
+    dataset: str | None = None,
+    purpose: str | None = None,
 ) -> TableRelease:
     r"""The candidate with the largest score of a file, chosen privately.
 
@@ -160,22 +293,18 @@ def select_from_file(
         ...     select_from_file(file, sensitivity=1, monotonic=True, epsilon=1).answer
         'flu'
     """
-    total = positive("epsilon", epsilon)
-    asker = Asker(**terms)
-    statement: dict[str, Any] = {
-        "sensitivity": sensitivity,
-        "range_distance": range_distance,
-        "monotonic": monotonic,
-    }
-    form = Scores([0], **statement)
-    chooser = asker.chooser(total, optimize=optimize)
+    question = FromScores(epsilon=epsilon, purpose=purpose)
     read = reader_of(
         path, candidate_column=candidate_column, score_column=score_column, tell_lines=False
     )
-
-    def work() -> Any:
-        labels, values = read()
-        return chooser.select(Scores(values, candidates=labels, **statement))
-
-    rules = about_scores(form.range_distance)
-    return asker.release(chooser, form, "selection from computed scores", work, rules)
+    plan = question.planned(
+        read,
+        chooser=mechanism_at(mechanism, question.total, optimize=optimize),
+        neighbours=Neighbours.named(neighbours),
+        stated={
+            "sensitivity": sensitivity,
+            "range_distance": range_distance,
+            "monotonic": monotonic,
+        },
+    )
+    return run(plan, ledger=ledger, dataset=dataset)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,260 +14,266 @@ from discreet.displays import counted
 from discreet.errors import ParameterError
 from discreet.gaps import Gaps
 from discreet.guarantees import ApproxDP, PureDP
-from discreet.guarantees.conversions import Proof
+from discreet.guarantees.claims import CLAIMS, SCORES
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
+from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE
-from discreet.numbers.exact import probability, refuse, whole
-from discreet.questions.answer import TableRelease, about_kept, about_method
-from discreet.questions.candidates import contest_of, in_the_cluster
-from discreet.questions.cluster import released_in_cluster
-from discreet.questions.context import Asking, Context, Terms
-from discreet.questions.found_groups import in_groups
+from discreet.numbers.exact import refuse, whole
+from discreet.questions.accuracy import drawn
+from discreet.questions.answer import about_kept, about_method
+from discreet.questions.candidates import in_the_cluster
+from discreet.questions.cluster import planned_in_cluster
+from discreet.questions.costs import Part
+from discreet.questions.of_candidates import OfCandidates, shortfall
+from discreet.questions.of_rows import Asking
+from discreet.questions.plan import Found, Plan
+from discreet.questions.question import field, flag, value
 from discreet.questions.scoring import (
-    PAGE,
     Sensitivity,
     choices,
-    count_scores,
     count_sensitivity,
     resting,
-    share_of,
 )
-from discreet.questions.spending import Part, mechanism_at
 from discreet.questions.unknown_domain import (
-    CONSIDERED,
+    KEPT_BY,
+    keeping_at,
     limits_for,
-    require_values,
-    step_limits,
-    unknown_top,
+    planned_from_the_data,
+    require_named,
 )
-from discreet.sampling import Bits, SecureBits
+from discreet.sampling import Bits
 from discreet.sampling.joint_top_k import joint_first
 from discreet.sampling.keeping import Keeping, kept
 from discreet.sampling.noisy_order import noisy_first
-from discreet.scores import Scores
 from discreet.tables.counts import Counts, people_per_group, people_with_any
 
 PEELING = "peeling"
 ONE_SHOT = "one-shot"
 JOINT = "joint"
-_PAGE = "docs/proofs/top-k.md"
-_KEPT = "docs/proofs/groups-from-the-data.md"
 
-Chooser = Callable[[Scores], list[int]]
+Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
+"""From counts, a row for each group, to the places chosen in each."""
 
 
-@in_groups
-def top_k(
-    data: Any,
-    column: str = "value",
-    *,
-    k: int,
-    candidates: object = None,
-    bounds: object = None,
-    step: object = 1,
-    other: str | None = None,
-    epsilon: object,
-    method: str | None = None,
-    ordered: bool = True,
-    delta: object = None,
-    considered: int = CONSIDERED,
-    with_count: bool = False,
-    count_share: object = "0.25",
-    **terms: Unpack[Terms],
-) -> TableRelease:
+def method_named(name: str, given: Any) -> str:
+    """A way to choose several."""
+    if given not in (JOINT, ONE_SHOT, PEELING):
+        raise refuse(name, given, f'"{JOINT}", "{ONE_SHOT}" or "{PEELING}"')
+    return str(given)
+
+
+@value
+class TopK(OfCandidates, kind="top_k"):
     """The ``k`` candidates that most people have, the most common first, chosen privately.
 
     ``epsilon`` is the total, however the k are chosen. *Joint* chooses all of them at once, by how far the
     worst of them falls short. *One-shot* adds one exponential noise of scale k·d/ε to each count and takes
     the k largest. *Peeling* chooses k times, each time among those left, at ε/k. Which one is used when none
-    is named depends on k, the relation and what the budget adds up, and on no data: joint for k above 4,
-    and for less one-shot; where the ledger adds up ρ, joint for k above 16, and for less peeling by the
-    exponential mechanism, which then costs k times less (``docs/proofs/top-k.md``). All three release the
-    order; ``ordered=False`` forgets it (the answer is then in the order of the candidates), at the same cost.
-
-    The other arguments are those of ``mode``.
-
-    Args:
-        k: how many.
-        candidates: the public candidates, as for ``mode``; those in a PySpark frame are chosen in the
-            cluster, by one-shot noise. None with ``delta`` for an unknown domain, where fewer than k may
-            come back.
-        method: ``"joint"``, ``"one-shot"`` or ``"peeling"``.
-        ordered: whether the order is part of the answer.
-        with_count: release noisy counts of the answers as well, for ``count_share`` of ε.
-        **terms: what every question is told, see ``Terms``; the mechanism is for peeling.
+    is named depends on k, the relation and what the ledger charges, and on no data: joint for k above 4,
+    and for less one-shot; where the ledger adds up ρ and nothing else is asked with the choice (no counts, no
+    number of people, no groups from the data), joint for k above 16, and for less peeling by the exponential
+    mechanism, which then costs k times less. Under replacement with one row for each person the limits are 3
+    and 9 (``docs/proofs/top-k.md``). All three release the order; ``ordered=False`` forgets it (the answer is
+    then in the order of the candidates), at the same cost. Candidates in a PySpark frame are chosen in the
+    cluster, by one-shot noise; without candidates, with ``delta``, fewer than k may come back.
 
     Example:
-        >>> import polars as pl
+        >>> import discreet, polars as pl
         >>> pages = ["home"] * 300 + ["news"] * 200 + ["help"] * 100 + ["legal"]
         >>> visits = pl.DataFrame({"person": range(601), "page": pages})
-        >>> top_k(visits, column="page", k=2, candidates=["home", "news", "help", "legal"], epsilon=2,
-        ...       user="person").answer
+        >>> table = discreet.table(visits, user="person", ledger=None)
+        >>> table.ask(TopK("page", k=2, candidates=["home", "news", "help", "legal"], epsilon=2)).answer
         ('home', 'news')
     """
-    asking = Context.of(data, terms).asking(column, epsilon)
-    number = whole("k", k)
-    if method not in (None, JOINT, ONE_SHOT, PEELING):
-        raise refuse("method", method, f'"{JOINT}", "{ONE_SHOT}" or "{PEELING}"')
-    what = f"top {number}"
-    share = share_of(with_count, count_share)
-    if candidates is None and bounds is None and delta is not None:
-        if other is not None:
-            raise ParameterError("⟨other⟩ needs public candidates")
-        if method not in (None, PEELING) or not ordered:
+
+    completed_by: ClassVar[tuple[str, ...]] = ("candidates",)
+
+    k: int = field("How many.", check=whole, takes="COUNT", example="3", analyst=True)
+    method: str | None = field(
+        "joint, one-shot or peeling; by default the best for ⟨k⟩.",
+        default=None,
+        check=method_named,
+        takes="NAME",
+        advanced=True,
+    )
+    ordered: bool = flag(
+        "The order is part of the answer.", default=True, advanced=True, option="--unordered"
+    )
+
+    def _require(self) -> None:
+        super()._require()
+        if self.names_values and (self.method not in (None, PEELING) or not self.ordered):
             raise ParameterError("an unknown domain is peeled, and the order is part of the answer")
-        most = max(whole("considered", considered), number)
-        keeping = keeping_for(asking, delta, most, number, share)
-        if keeping is not None:
-            return top_of_kept(asking, what, keeping, delta=delta, share=share, k=number)
-        return unknown_top(asking, what, delta=delta, considered=most, share=share, k=number)
-    moved = count_sensitivity(asking.inner)
-    if delta is None and in_the_cluster(candidates):
-        if method not in (None, ONE_SHOT):
-            raise refuse("method", method, f'"{ONE_SHOT}", for candidates in the cluster')
-        _, (promise, rounds), name = way_to_choose(
-            ONE_SHOT,
-            asking.context.mechanism,
-            asking.epsilon_each,
-            number,
-            Fraction(moved.range_distance),
-        )
-        return released_in_cluster(
-            asking,
+
+    @property
+    def title(self) -> str:
+        """The question in a few words."""
+        return f"{self.k} most common values of {self.column}"
+
+    def planned(self, asking: Asking) -> Plan:
+        """Plan k choices among the candidates, by the method named or the best one."""
+        k, what, inner = self.k, f"top {self.k}", asking.inner
+        if self.names_values:
+            keeping = keeping_for(self, asking)
+            if keeping is not None:
+                return planned_of_kept(self, asking, what, keeping)
+            return planned_from_the_data(self, asking, what, k=k)
+        moved = count_sensitivity(inner)
+        if in_the_cluster(self.candidates):
+            if self.method not in (None, ONE_SHOT):
+                raise refuse("method", self.method, f'"{ONE_SHOT}", for candidates in the cluster')
+            _, part, name = way_to_choose_by_counts(
+                ONE_SHOT, self.mechanism, asking.epsilon_each, k, moved
+            )
+            return planned_in_cluster(
+                self,
+                asking,
+                what,
+                k=k,
+                part=part,
+                mechanism=name,
+                rules=about_method(ONE_SHOT, in_cluster=True),
+                ordered=self.ordered,
+            )
+        contest = self.contest(asking.table)
+        if k > len(contest):
+            raise refuse("k", k, f"at most the number of candidates, {len(contest)}")
+        epsilon = asking.epsilon_each * (1 - self.counting_share)
+        one_value = not asking.several_rows
+        method, mechanism = self.method, self.mechanism
+        by_rule = method is None and mechanism is None
+        if by_rule:
+            # With something else beside the choice a ledger is told one ε for all of it, and charges that.
+            alone = not self.with_count and not asking.epsilon_people
+            concentrated = alone and asking.setting.adds_up_rho
+            joint = joint_distance(k, inner, one_value=one_value)
+            method = best_method(k, moved.range_distance, joint, concentrated=concentrated)
+            mechanism = Exponential if method == PEELING and concentrated else None
+        # One-shot: no place falls short by more than the largest noise. Peeling: one of k choices may.
+        ways = len(contest) * (1 if method == ONE_SHOT else k)
+        distance = k * moved.range_distance
+        if method == JOINT:
+            draw, part, name = jointly(mechanism, epsilon, k, inner, one_value=one_value)
+            # One choice among all ordered k-tuples, whose scores one person moves apart by this much.
+            ways, distance = (
+                math.perm(len(contest), k),
+                joint_distance(k, inner, one_value=one_value),
+            )
+        else:
+            draw, part, name = way_to_choose_by_counts(
+                method or PEELING,
+                mechanism,
+                epsilon,
+                k,
+                moved,
+                besides="with_count" if self.with_count else None,
+            )
+
+        def pick(people: Counts, bits: Bits) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
+            for row, indices in zip(people, draw(people, bits), strict=True):
+                yield contest.named(indices if self.ordered else sorted(indices), row), {}
+
+        return asking.plan(
             what,
-            candidates,
-            k=number,
-            part=(resting(promise, moved), rounds),
+            **asking.naming(pick, part, share=self.counting_share, k=k),
             mechanism=name,
-            answer=lambda chosen: {"answer": tuple(chosen if ordered else sorted(chosen))},
-            besides=with_count or bounds is not None or other is not None,
-            rules=about_method(ONE_SHOT, in_cluster=True),
-            ordered=ordered,
+            table=contest.table,
+            read=contest.count,
+            people=contest.anybody,
+            rules=contest.rules + (about_method(str(method)) if by_rule else ()),
+            doubts=contest.doubts,
+            ordered=self.ordered,
+            accuracy=self.accuracy(
+                asking,
+                epsilon,
+                ways=ways,
+                distance=distance,
+                size=len(contest),
+                chooser=mechanism_at(mechanism, epsilon) if method in (None, PEELING) else None,
+                errors=lambda like: drawn(like, draw, shortfall, k),
+                meaning="how many people fewer a value in the answer has than the one that belongs in its "
+                "place",
+            ),
         )
-    contest = contest_of(asking, candidates, bounds=bounds, step=step, delta=delta, other=other)
-    if number > len(contest):
-        raise refuse("k", k, f"at most the number of candidates, {len(contest)}")
-    epsilon_each = asking.epsilon_each * (1 - share)
-    mechanism, by_rule = (
-        asking.context.mechanism,
-        method is None and asking.context.mechanism is None,
-    )
-    if by_rule:
-        concentrated = asking.context.adds_up_rho
-        joint, _ = joint_distance(number, asking.inner, one_value=asking.rows.user is None)
-        method = best_method(number, moved.range_distance, joint, concentrated=concentrated)
-        mechanism = Exponential if method == PEELING and concentrated else None
-    if method == JOINT:
-        choose, part, name = jointly(asking, mechanism, epsilon_each, number)
-    else:
-        choose, (promise, rounds), name = way_to_choose(
-            PEELING if method is None else method,
-            mechanism,
-            epsilon_each,
-            number,
-            Fraction(moved.range_distance),
-            besides="with_count" if with_count else None,
-        )
-        part = resting(promise, moved), rounds
-
-    def choose_each(people: Counts) -> Iterable[tuple[Counts, list[int]]]:
-        if method in (None, PEELING) and len(people) > 1:
-            chooser = mechanism_at(mechanism, epsilon_each / number)
-            return zip(people, peel_each(people, chooser, number, moved), strict=True)
-        return ((row, choose(count_scores(row, neighbours=asking.inner))) for row in people)
-
-    def chosen(drawn: tuple[Counts, list[int]]) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
-        people, indices = drawn
-        return contest.named(indices if ordered else sorted(indices), people), {}
-
-    return asking.release(
-        what,
-        **asking.naming(part, chosen, share=share, k=number),
-        mechanism=name,
-        read=contest.count,
-        choose_each=choose_each,
-        people=contest.anybody,
-        rules=contest.rules + (about_method(str(method)) if by_rule else ()),
-        ordered=ordered,
-    )
 
 
-def keeping_for(
-    asking: Asking, delta: object, considered: int, k: int, share: Fraction
-) -> Keeping | None:
+def keeping_for(question: TopK, asking: Asking) -> Keeping | None:
     """The rule that keeps values, where it names smaller ones than the margin does; it looks at no data.
 
     Where each person has one value, half of ε pays for keeping and half for choosing among those kept.
     """
-    if k == 1 or asking.rows.user is not None or asking.rows.by is not None:
+    if question.k == 1 or asking.several_rows or asking.rows.by is not None:
         return None
-    epsilon, neighbours = asking.epsilon_each * (1 - share), asking.context.neighbours
-    limits, failing = limits_for(
+    epsilon = asking.epsilon_each * (1 - question.counting_share)
+    delta, neighbours = Fraction(question.delta or 0), asking.setting.neighbours
+    limits = limits_for(
         epsilon=epsilon,
         delta=delta,
-        rounds=k,
-        considered=considered,
+        rounds=question.k,
+        considered=max(question.considered, question.k),
         one_row_each=True,
         neighbours=neighbours,
     )
-    keeping = Keeping(*step_limits(epsilon / 2, failing, neighbours))
+    keeping = keeping_at(epsilon / 2, delta, neighbours)
     return keeping if keeping.turn < limits.margin else None
 
 
-def top_of_kept(
-    asking: Asking, what: str, keeping: Keeping, *, delta: object, share: Fraction, k: int
-) -> TableRelease:
-    """The k commonest of the values that may be named, fewer if there are fewer."""
-    column, rows = asking.column, asking.rows
+def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping) -> Plan:
+    """Plan to name the k commonest of the values that may be named, fewer if there are fewer."""
+    column, k, inner = question.column, question.k, asking.inner
+    share = question.counting_share
     epsilon = asking.epsilon_each * (1 - share)
-    asking.table.require_told_apart(column, name="column")
-    require_values(asking.table, column)
-    if asking.context.mechanism is not None:
+    require_named(asking.table, column)
+    if question.mechanism is not None:
         raise ParameterError(
             "values from the data are chosen by a way of their own: leave ⟨mechanism⟩ out"
         )
 
-    def choose(counted: list[tuple[Any, int]]) -> tuple[list[tuple[Any, int]], dict[str, Any]]:
-        people = np.array([number for _, number in counted], dtype=np.int64)
-        named = kept(people, keeping=keeping, bits=SecureBits()).nonzero()[0]
-        if not len(named):
-            return [], {}
-        places = min(k, len(named))
-        scores = count_scores(people[named], neighbours=asking.inner)
-        distance = count_sensitivity(asking.inner).range_distance
-        joint, _ = joint_distance(places, asking.inner, one_value=asking.rows.user is None)
-        if best_method(places, distance, joint, concentrated=False) == JOINT:
-            indices = jointly(asking, None, epsilon / 2, places)[0](scores)
-        else:
-            indices = one_shot(scores, epsilon / 2, places)
-        return [counted[named[index]] for index in indices], {}
+    def pick(counted: Any, bits: Bits) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
+        for values in counted:
+            people = np.array([number for _, number in values], dtype=np.int64)
+            named = kept(people, keeping=keeping, bits=bits).nonzero()[0]
+            if not len(named):
+                yield [], {}
+                continue
+            places = min(k, len(named))
+            moved = count_sensitivity(inner)
+            joint = joint_distance(places, inner, one_value=True)
+            method = best_method(places, moved.range_distance, joint, concentrated=False)
+            if method == JOINT:
+                draw, _, _ = jointly(None, epsilon / 2, places, inner, one_value=True)
+            else:
+                draw, _, _ = way_to_choose(
+                    ONE_SHOT, None, epsilon / 2, places, moved.range_distance
+                )
+            indices = next(iter(draw(people[named][None, :], bits)))
+            yield [values[named[index]] for index in indices], {}
 
-    promise = ApproxDP(epsilon, probability("delta", delta)).resting_on(Proof(_KEPT))
-    release = asking.release(
+    promise = ApproxDP(epsilon, Fraction(question.delta or 0)).resting_on(
+        CLAIMS["kept", "ApproxDP"]
+    )
+    return asking.plan(
         what,
-        **asking.naming((promise, 1), choose, share=share, k=k),
-        mechanism="values kept by the best rule, then chosen among those",
-        read=lambda: [people_per_group(asking.table, replace(rows, by=column))],
-        people=lambda: people_with_any(asking.table, rows, column=column),
+        **asking.naming(pick, (promise, 1), share=share, k=k),
+        mechanism=f"values {KEPT_BY[asking.setting.neighbours]}, then chosen among those",
+        read=lambda table, rows: [people_per_group(table, replace(rows, by=column))],
+        people=lambda table, rows: people_with_any(table, rows, column=column),
+        rules_after=lambda answer: about_kept(k, len(answer)),
         ordered=True,
     )
-    return replace(release, rules=release.rules + about_kept(k, len(release.answer)))
 
 
-def joint_distance(k: int, neighbours: str, *, one_value: bool) -> tuple[int, Proof]:
-    """How far one person moves the joint scores of two tuples apart, and what proves it.
+def joint_distance(k: int, neighbours: str, *, one_value: bool) -> int:
+    """How far one person moves the joint scores of two tuples apart.
 
     Example:
-        >>> [joint_distance(2, "replace", one_value=each)[0] for each in (True, False)]
+        >>> [joint_distance(2, "replace", one_value=each) for each in (True, False)]
         [3, 4]
     """
-    counted = Proof(PAGE, "counts_add_remove")
+    moved = 1 if k == 1 else 2
     if neighbours == ADD_REMOVE:
-        return 1 if k == 1 else 2, counted.then(Proof(_PAGE, "joint_top_k_add_remove"))
-    if one_value and k > 1:
-        # That a person with one value moves from one candidate to another, or in or out, is on paper.
-        return 3, Proof((PAGE, _PAGE))
-    return 2 if k == 1 else 4, counted.then(Proof(_PAGE, "joint_top_k_replace"))
+        return moved
+    return 3 if one_value and k > 1 else 2 * moved
 
 
 def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str:
@@ -282,26 +289,23 @@ def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str
 
 
 def jointly(
-    asking: Asking, mechanism: object, epsilon: Fraction, k: int
+    mechanism: object, epsilon: Fraction, k: int, neighbours: str, *, one_value: bool
 ) -> tuple[Chooser, Part, str]:
     """All at once, by the exponential mechanism over ordered tuples of k candidates."""
     if mechanism is not None:
         raise ParameterError(
             "⟨mechanism⟩ goes with peeling; the joint choice is an exponential mechanism of its own"
         )
-    distance, proof = joint_distance(k, asking.inner, one_value=asking.rows.user is None)
+    distance = joint_distance(k, neighbours, one_value=one_value)
     promise = Exponential(epsilon=epsilon).promise_at(Fraction(distance))
-    assert promise.proof is not None
+    proof = CLAIMS["joint, one value" if distance == 3 else "joint", "PureDP"]
     scale = distance / epsilon
 
-    def choose(scores: Scores) -> list[int]:
-        return joint_first(scores.values, k, scale=scale, bits=SecureBits())
+    def draw(people: Counts, bits: Bits) -> Iterable[list[int]]:
+        return (joint_first(row, k, scale=scale, bits=bits) for row in people)
 
-    return (
-        choose,
-        (promise.resting_on(promise.proof.then(proof)), 1),
-        "joint exponential mechanism",
-    )
+    whole = promise.resting_on(CLAIMS["joint, one value", "PureDP"], {"PureDP": proof})
+    return draw, (whole, 1), "joint exponential mechanism"
 
 
 def way_to_choose(
@@ -309,51 +313,54 @@ def way_to_choose(
     mechanism: object,
     epsilon: Fraction,
     k: int,
-    distance: Fraction,
+    distance: int | Fraction,
     *,
     besides: str | None = None,
 ) -> tuple[Chooser, Part, str]:
     """How to choose, what each round promises and how many there are, and its name."""
     if method == PEELING:
         made = mechanism_at(mechanism, epsilon / k, besides=besides)
-        part = made.promise_at(distance), k
-        return (lambda scores: peel(scores, made, k)), part, f"{made.name}, {counted(k, 'time')}"
+        part = made.promise_at(Fraction(distance)), k
+        name = f"{made.name}, {counted(k, 'time')}"
+        return (lambda people, bits: peeled(people, made, k, distance, bits)), part, name
+    noise = mechanism_at(mechanism, epsilon, besides="one-shot noise")
+    if noise.facts.law is not PermuteAndFlip.facts.law:
+        raise ParameterError(
+            "⟨mechanism⟩ goes with peeling; one-shot noise is exponential, as in permute-and-flip"
+        )
+    return (
+        (lambda people, bits: (one_shot(row, epsilon, k, distance, bits) for row in people)),
+        (PureDP(epsilon).resting_on(CLAIMS["one-shot", "scores"].assuming(SCORES)), 1),
+        "one-shot exponential noise",
+    )
+
+
+def way_to_choose_by_counts(
+    method: object,
+    mechanism: object,
+    epsilon: Fraction,
+    k: int,
+    moved: Sensitivity,
+    *,
+    besides: str | None = None,
+) -> tuple[Chooser, Part, str]:
+    """The same for numbers of people, with what proves it from the table to the answer."""
+    draw, (promise, rounds), name = way_to_choose(
+        method, mechanism, epsilon, k, moved.range_distance, besides=besides
+    )
     if method == ONE_SHOT:
-        noise = mechanism_at(mechanism, epsilon, besides="one-shot noise")
-        if noise.facts.law is not PermuteAndFlip.facts.law:
-            raise ParameterError(
-                "⟨mechanism⟩ goes with peeling; one-shot noise is exponential, as in permute-and-flip"
-            )
-        return (
-            (lambda scores: one_shot(scores, epsilon, k)),
-            (PureDP(epsilon).resting_on(Proof(_PAGE, "one_shot_pure_dp")), 1),
-            "one-shot exponential noise",
-        )
-    raise refuse("method", method, f'"{PEELING}" or "{ONE_SHOT}"')
+        return draw, (promise.resting_on(CLAIMS["one-shot", "PureDP"]), rounds), name
+    return draw, (resting(promise, moved), rounds), name
 
 
-def peel(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:
-    """``k`` choices without replacement, each by ``mechanism`` among those left."""
-    left = np.arange(len(scores))
-    chosen: list[int] = []
-    for _ in range(k):
-        remaining = Scores(
-            scores.values[left], sensitivity=scores.sensitivity, monotonic=scores.monotonic
-        )
-        place = mechanism.select_index(remaining)
-        chosen.append(int(left[place]))
-        left = np.delete(left, place)
-    return chosen
-
-
-def peel_each(
-    people: Counts, mechanism: Mechanism, k: int, sensitivity: Sensitivity
+def peeled(
+    people: Counts, mechanism: Mechanism, k: int, distance: int | Fraction, bits: Bits
 ) -> list[list[int]]:
-    """As ``peel``, in every row of counts at once."""
+    """``k`` choices without replacement, each by ``mechanism`` among those left, in every row at once."""
     left = np.tile(np.arange(people.shape[1]), (len(people), 1))
     rows, rounds = np.arange(len(people)), []
     for _ in range(k):
-        places = choices(mechanism, people, sensitivity)
+        places = choices(mechanism, people, distance, bits)
         rounds.append(left[rows, places])
         others = np.ones(left.shape, dtype=np.bool_)
         others[rows, places] = False
@@ -363,7 +370,8 @@ def peel_each(
     return found
 
 
-def one_shot(scores: Scores, epsilon: Fraction, k: int, *, bits: Bits | None = None) -> list[int]:
-    """The ``k`` largest scores after one exponential noise of scale k·d/ε each, in order."""
-    gaps = Gaps(scores.values, scale=k * scores.range_distance / epsilon)
-    return noisy_first(gaps, k, SecureBits() if bits is None else bits)
+def one_shot(
+    people: Counts, epsilon: Fraction, k: int, distance: int | Fraction, bits: Bits
+) -> list[int]:
+    """The ``k`` largest counts after one exponential noise of scale k·d/ε each, in order."""
+    return noisy_first(Gaps(people, scale=k * distance / epsilon), k, bits)

@@ -8,26 +8,34 @@ or push out of it hardly ever beats it. ``docs/proofs/unknown-domain.md`` proves
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP
+from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
-from discreet.neighbours import REPLACE
+from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import probability, refuse, whole
-from discreet.questions.answer import TableRelease, about_unknown
-from discreet.questions.context import Asking
+from discreet.numbers.exact import refuse
+from discreet.questions.answer import about_unknown
+from discreet.questions.of_rows import Asking
+from discreet.questions.plan import Found, Plan, Sentences
+from discreet.sampling import Bits
+from discreet.sampling.keeping import Keeping
 from discreet.scores import Scores
 from discreet.tables import Table
 from discreet.tables.counts import commonest_in_groups, people_with_any
 
+if TYPE_CHECKING:
+    from discreet.questions.of_candidates import OfCandidates
+
 CONSIDERED = 100
-"""So many values are considered, unless told otherwise."""
+"""How many values compete by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,26 +86,39 @@ def step_limits(epsilon: Fraction, delta: Fraction, neighbours: str) -> tuple[Fr
     return epsilon / 2, delta / Fraction(factor) * (1 - Fraction(1, 2**60))
 
 
+KEPT_BY: dict[str, str] = {
+    ADD_REMOVE: "kept by the best rule",
+    REPLACE: "kept by their number of people",
+}
+"""How groups or values are kept: that the rule is the best is proved for adding or removing a person only."""
+
+
+def keeping_at(epsilon: Fraction, delta: Fraction, neighbours: str) -> Keeping:
+    """The rule that keeps groups, or values, of which each person counts in one.
+
+    A person who is replaced may leave one and enter another: two coins, with half of ε and of δ each.
+    """
+    coins = 2 if neighbours == REPLACE else 1
+    return Keeping(epsilon / coins, delta / coins)
+
+
 def limits_for(
     *,
     epsilon: Fraction,
-    delta: object,
+    delta: Fraction,
     rounds: int,
     considered: int,
     one_row_each: bool,
     neighbours: str,
-) -> tuple[Limits, Fraction]:
-    """The limits of one round, and δ of the whole question."""
-    total = probability("delta", delta)
-    if not 0 < total < 1:
-        raise ParameterError(
-            f"⟨delta⟩{delta!r} is not allowed: it must lie strictly between 0 and 1"
-        )
-    per_round, failing = step_limits(epsilon / rounds, total / rounds, neighbours)
-    return Limits(per_round, failing, considered, 1 if one_row_each else considered), total
+) -> Limits:
+    """The limits of one round, where ``epsilon`` and ``delta`` are of the whole question."""
+    per_round, failing = step_limits(epsilon / rounds, delta / rounds, neighbours)
+    return Limits(per_round, failing, considered, 1 if one_row_each else considered)
 
 
-def choose(values: list[tuple[Any, int]], limits: Limits, rounds: int) -> list[tuple[Any, int]]:
+def choose(
+    values: list[tuple[Any, int]], limits: Limits, rounds: int, bits: Bits
+) -> list[tuple[Any, int]]:
     """Up to ``rounds`` of the values with their counts, in order; fewer if "nothing" wins.
 
     ``values`` are the ``considered + 1`` commonest with their counts, the commonest first.
@@ -108,15 +129,16 @@ def choose(values: list[tuple[Any, int]], limits: Limits, rounds: int) -> list[t
     chosen: list[tuple[Any, int]] = []
     while len(chosen) < rounds:
         people = np.array([count for _, count in left] + [cut + limits.margin], dtype=np.int64)
-        index = mechanism.select_index(Scores(people, sensitivity=1, monotonic=True))
+        index = mechanism._choose(Scores(people, sensitivity=1, monotonic=True), bits)
         if index == len(left):
             break
         chosen.append(left.pop(index))
     return chosen
 
 
-def require_values(table: Table, column: str) -> None:
-    """An error unless the values of a column can be named."""
+def require_named(table: Table, column: str) -> None:
+    """Raise an error unless the values of a column can be told apart and named."""
+    table.require_told_apart(column, name="column")
     if table.kind(column) == "moment":
         # An engine's times need not be Python's: some come back as texts, others raise.
         raise refuse(
@@ -126,33 +148,25 @@ def require_values(table: Table, column: str) -> None:
         )
 
 
-def unknown_top(
-    asking: Asking,
-    what: str,
-    *,
-    delta: object,
-    considered: object,
-    share: Fraction,
-    k: int | None = None,
-) -> TableRelease:
-    """The ``k`` commonest values of a column, or the one, as far as it is safe to say."""
-    table, rows, column = asking.table, asking.rows, asking.column
-    rounds, most = k or 1, whole("considered", considered)
-    if asking.context.mechanism not in (None, PermuteAndFlip, "permute-and-flip"):
+def planned_from_the_data(
+    question: OfCandidates, asking: Asking, what: str, *, k: int | None = None
+) -> Plan:
+    """Plan to name the ``k`` commonest values of a column, or the one, as far as it is safe to say."""
+    table, rows, column = asking.table, asking.rows, question.column
+    share, rounds = question.counting_share, k or 1
+    most = question.considered if k is None else max(question.considered, k)
+    if question.mechanism not in (None, PermuteAndFlip, "permute-and-flip"):
         raise ParameterError(
             "an unknown domain is proved for permute-and-flip only: leave ⟨mechanism⟩ out"
         )
-    if most < rounds:
-        raise ParameterError(f"⟨considered⟩{most} is not allowed: at least k = {rounds} are needed")
-    table.require_told_apart(column, name="column")
-    require_values(table, column)
+    require_named(table, column)
     epsilon = asking.epsilon_each * (1 - share)
-    total = probability("delta", delta)
+    total = Fraction(question.delta or 0)
     if rows.by is not None:
         # What a person can touch adds up: so many groups, and under replacement two of each kind.
-        each, relation = total / rows.groups_per_person, asking.context.neighbours
+        each, relation = total / rows.groups_per_person, asking.setting.neighbours
         total = step_limits(2 * epsilon / rounds, each, relation)[1]
-    limits, failing = limits_for(
+    limits = limits_for(
         epsilon=epsilon,
         delta=total,
         rounds=rounds,
@@ -161,20 +175,27 @@ def unknown_top(
         neighbours=asking.inner,
     )
     limits.margin  # noqa: B018 - refuses impossible figures before anything is spent
-    part = ApproxDP(epsilon / rounds, failing / rounds), rounds
-    chosen = asking.naming(
-        part, lambda values: (choose(values, limits, rounds), {}), share=share, k=k
-    )
-    release = asking.release(
+
+    proof = CLAIMS["unknown domain", "ApproxDP"].then(CLAIMS["counts", ADD_REMOVE])
+    if asking.inner == REPLACE:
+        proof = proof.then(CLAIMS["ApproxDP", "people"])
+    promise = ApproxDP(epsilon / rounds, total / rounds).resting_on(proof)
+
+    def pick(counted: Any, bits: Bits) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
+        return ((choose(values, limits, rounds, bits), {}) for values in counted)
+
+    def rules_after(answer: Any) -> Sentences:
+        if rows.by is not None:  # how many were named is in each group's answer
+            return about_unknown(most, asked=rounds, named=rounds)
+        named = len(answer) if k is not None else int(answer is not None)
+        return about_unknown(most, asked=rounds, named=named)
+
+    return asking.plan(
         what,
-        **chosen,
+        **asking.naming(pick, (promise, rounds), share=share, k=k),
         mechanism="permute-and-flip on a limited domain",
-        read=lambda: commonest_in_groups(table, rows, column=column, most=most + 1),
-        people=lambda: people_with_any(table, rows, column=column),
+        read=lambda table, rows: commonest_in_groups(table, rows, column=column, most=most + 1),
+        people=lambda table, rows: people_with_any(table, rows, column=column),
+        rules_after=rules_after,
         ordered=None if k is None else True,
     )
-    if rows.by is not None:  # how many were named is in each group's answer
-        found = rounds
-    else:
-        found = len(release.answer) if k is not None else int(release.answer is not None)
-    return replace(release, rules=release.rules + about_unknown(most, asked=rounds, named=found))

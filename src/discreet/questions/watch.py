@@ -11,9 +11,9 @@ from discreet.errors import ParameterError, WatchEndedError
 from discreet.guarantees import Guarantee, PureDP
 from discreet.mechanisms.above_threshold import CrossingRule, vector_of
 from discreet.mechanisms.facts import Floats
-from discreet.neighbours import ADD_REMOVE
+from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive
-from discreet.questions.spending import AnyLedger, Asker
+from discreet.questions.run import AnyLedger, paid
 from discreet.sampling import SecureBits
 from discreet.sampling.above_threshold import NoisyThreshold
 from discreet.sampling.bits import process
@@ -31,7 +31,8 @@ class WatchTerms(TypedDict, total=False):
         threshold_share: the part of ε for the threshold's noise; by default the one of least variance.
         steady: the same law with work that depends on no value.
         gap_unit: the public grid to which ``ask_gap`` rounds down; Δ by default.
-        ledger: who counts the budget of ``dataset``: a ledger, or the address of one.
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+            counted, and ``entry`` is None.
         dataset: the data set's name in the ledger.
         neighbours: the relation for which the sensitivity is stated: ``"add-remove"`` or ``"replace"``.
         purpose: what the ledger writes down.
@@ -107,11 +108,14 @@ class SparseVector:
             steady=steady,
         )
         self._unit = rule.sensitivity if gap_unit is None else positive("gap_unit", gap_unit)
-        asker = Asker(ledger, dataset, neighbours=neighbours)
         said = f"which values reach {rule.threshold}, until {rule.crossings} did; lost with its process"
-        event = Event(rule.guarantee(), mechanism=rule.name, neighbours=asker.neighbours)
+        event = Event(
+            rule.guarantee(), mechanism=rule.name, neighbours=Neighbours.named(neighbours)
+        )
         self._drawn: NoisyThreshold
-        self._drawn, spent = asker.spending(event, purpose or said, lambda: rule.draw(SecureBits()))
+        self._drawn, spent = paid(
+            event, purpose or said, lambda: rule.draw(SecureBits()), ledger=ledger, dataset=dataset
+        )
         self._entry = spent["entry"]
         self._left = rule.crossings
         self._lock = threading.Lock()
@@ -231,7 +235,7 @@ class SparseVector:
 
     @property
     def entry(self) -> Any:
-        """The ledger's entry; None where nobody counts."""
+        """The ledger's entry; None if no ledger counted this watch."""
         return self._entry
 
     def probabilities(self, values: Any) -> Floats:

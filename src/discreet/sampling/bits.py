@@ -72,12 +72,9 @@ class _ByteBits(ABC):
         return int.from_bytes(self._bytes((width + 7) >> 3), "little") >> (-width & 7)
 
 
-def is_system_generator(generator: object) -> bool:
-    """Whether a generator object draws from the operating system, as ``secrets.SystemRandom()`` does.
-
-    Such an object takes no seed. It is never drawn from here: it only says what the caller expects.
-    """
-    return type(generator) is random.SystemRandom
+def is_generator(thing: object) -> bool:
+    """Whether a thing is a generator of Python's or NumPy's, and not a seed; it is never drawn from."""
+    return isinstance(thing, random.Random | np.random.RandomState | np.random.Generator)
 
 
 @cache

@@ -67,7 +67,7 @@ def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD
     ends = np.cumsum(chances)
     last = rows.starts + rows.lengths - 1
     before = ends[rows.starts] - chances[rows.starts]
-    # One sum over the whole block: its rounding is in the doubt, so a block must not be long (lemma 16).
+    # One sum over the whole block: its rounding is in the doubt, so a block must not be long (lemma 18).
     totals = ends[last] - before
     words = bits.words(len(totals), width=tuning.word)
     target = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word) * totals + before
@@ -130,7 +130,7 @@ def _in_layer(
 ) -> Indices:
     """Those of the places that are in the layer, given that they are in none above it.
 
-    Their chances are at most e^(k−γ), and most are known by their first bits not to be (lemma 17).
+    Their chances are at most e^(k−γ), and most are known by their first bits not to be (lemma 19).
     """
     if not layer.trusted:
         return places[flip(rows, places, layer, bits=bits, tuning=tuning)]

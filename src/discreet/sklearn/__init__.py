@@ -1,10 +1,7 @@
 """Choices for scikit-learn that say nothing of any one row: ``PrivateSelectKBest``, ``PrivateSearchCV``."""
 
-from discreet.parameters import explain
 from discreet.sklearn.rows import rows_told_right
-from discreet.sklearn.search_cv import PrivateSearchCV
+from discreet.sklearn.search_cv import NotPrivateWarning, PrivateSearchCV
 from discreet.sklearn.select_k_best import PrivateSelectKBest
 
-__all__ = ["PrivateSearchCV", "PrivateSelectKBest", "rows_told_right"]
-
-explain(globals())
+__all__ = ["NotPrivateWarning", "PrivateSearchCV", "PrivateSelectKBest", "rows_told_right"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from fractions import Fraction
 from typing import Any, Self
 
@@ -13,44 +15,67 @@ from discreet.errors import ParameterError, missing_extra
 from discreet.guarantees import ZCDP, PureDP
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive, probability, refuse
-from discreet.questions.spending import AnyLedger
+from discreet.questions.run import AnyLedger
 from discreet.sampling import biased_coins
 from discreet.sampling.bits import Bits, SecureBits, uniform_below
 from discreet.sampling.discrete_noise import discrete_laplace
+from discreet.sklearn.rows import as_array, people_told_right, require_table
 from discreet.tuning.choose import choose_run
 from discreet.tuning.laws import Fixed, RunCount
 from discreet.tuning.profiles import in_parallel, profile_of
 
 try:
     from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-    from sklearn.utils import _safe_indexing, indexable
+    from sklearn.utils import _safe_indexing, get_tags, indexable
     from sklearn.utils.metaestimators import available_if
-    from sklearn.utils.validation import check_is_fitted
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 except ImportError:
     raise missing_extra("PrivateSearchCV needs scikit-learn", extra="sklearn") from None
 
 ACCURACY = "accuracy"
 
 
-def _winner_has(method: str) -> Callable[[Any], bool]:
-    return lambda search: hasattr(search.estimator, method)
+class NotPrivateWarning(UserWarning):
+    """A search was given an estimator of scikit-learn's own, whose ``fit`` is not private.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", NotPrivateWarning)  # to stop before anything is spent
+    """
+
+
+def _of_the_winner(name: str, words: str) -> Any:
+    """A method that is there if the estimator has it, and asks the winner."""
+
+    def method(self: PrivateSearchCV, X: Any) -> Any:  # noqa: N803 - scikit-learn's own name
+        return getattr(self._winner(), name)(X)
+
+    method.__name__, method.__doc__ = name, words
+    method.__qualname__ = f"PrivateSearchCV.{name}"
+    return available_if(lambda search: hasattr(search.estimator, name))(method)
 
 
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Random search over parameters with an honest price. A row is one person's.
 
-    Stands in place of ``RandomizedSearchCV`` around any estimator whose ``fit`` is itself private. People are
-    split once, each by a coin of their own, into those who train and those who are held out. Every run draws
-    parameters, fits on the first and counts how many of the second it tells right, with exact noise. As each
-    person is in one part only, a run costs the dearer of the two, and not both. The best of a random number
-    of runs is kept, at the cost of ``discreet.tuning.cost_of_tuning``; nothing is refitted, which would cost
-    again.
+    Use it where you would use ``RandomizedSearchCV``, around an estimator whose ``fit`` is itself private.
+    People are split once, each by a coin of their own, into those who train and those who are held out:
+    there are no folds. Every run draws parameters, fits on the first and counts how many of the second it
+    tells right, with exact noise. As each person is in one part only, a run costs the dearer of the two, and
+    not both. The best of a random number of runs is kept, at the cost of ``discreet.tuning.cost_of_tuning``;
+    nothing is refitted, which would cost again.
 
     Only a count of people can be bounded by one person: ``scoring`` is "accuracy", or a function of one
     person's label and prediction that says yes or no. Any other scorer is refused.
 
     That ``fit`` costs ``cost``, also in what it raises, and that ``predict`` treats every row by itself, is
-    the caller's promise. A row that cannot be predicted counts as wrong.
+    the caller's promise. The estimators and scalers of scikit-learn itself do not keep it: ``fit`` warns
+    (``NotPrivateWarning``), and ``guarantee_`` is then not true. A row that cannot be predicted counts as
+    wrong. ``X`` and ``y`` are refused by shape and declared type only, before anything is spent.
+
+    It is a classifier where the estimator is one, and goes into pipelines, ensembles, calibration and
+    cross-validation. Each of their fits is a search of its own and costs again: five folds on one data set
+    cost five searches. A ledger goes along into copies and other processes, by its address.
 
     Args:
         estimator: the estimator, private at ``cost`` for every parameter that may be drawn.
@@ -62,7 +87,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         held_out: the chance that a person is held out; None to score those who trained, and pay for both.
         delta: the δ allowed, for fits that are not purely private.
         neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
-        ledger: who counts the budget of ``dataset``; None if nobody does.
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+            counted, and ``entry_`` is None.
         dataset: the data set's name in the ledger.
 
     Attributes:
@@ -70,15 +96,23 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         best_params_: its parameters.
         best_score_: how many held-out people it told right, with noise; it may be negative.
         guarantee_: what the search cost.
-        entry_: the ledger's entry, or None.
+        entry_: the ledger's entry; None if no ledger counted this search.
+        n_features_in_: how many columns ``X`` had, and ``feature_names_in_`` their names.
 
     Example:
         >>> import numpy as np
-        >>> from sklearn.dummy import DummyClassifier
+        >>> from sklearn.base import BaseEstimator, ClassifierMixin
         >>> from discreet.tuning import Geometric
+        >>> class Always(ClassifierMixin, BaseEstimator):
+        ...     "Reads no row, so that its fit costs nothing."
+        ...     def __init__(self, label=0):
+        ...         self.label = label
+        ...     def fit(self, X, y):
+        ...         return self
+        ...     def predict(self, X):
+        ...         return np.full(len(X), self.label)
         >>> search = PrivateSearchCV(
-        ...     DummyClassifier(strategy="constant"), {"constant": [0, 1]}, cost=PureDP(0),
-        ...     runs=Geometric(mean=10), score_epsilon=1)
+        ...     Always(), {"label": [0, 1]}, cost=PureDP(0), runs=Geometric(mean=10), score_epsilon=1)
         >>> X, y = np.zeros((400, 1)), np.ones(400, dtype=int)
         >>> search.fit(X, y).guarantee_ < PureDP(3)
         True
@@ -111,24 +145,29 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         self.ledger = ledger
         self.dataset = dataset
 
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        for name in ("estimator_type", "classifier_tags", "regressor_tags", "input_tags"):
+            setattr(tags, name, deepcopy(getattr(inner, name)))
+        tags.target_tags.required = True
+        tags.non_deterministic = True
+        return tags
+
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's own name
         """Spend, split the people, run, keep the best and nothing of the others."""
         told_right = _rule(self.scoring)
         epsilon = positive("score_epsilon", self.score_epsilon)
         cost = self._cost_of_a_run(epsilon)
         draw = self._drawer()
-        X, y = indexable(X, y)  # noqa: N806 - as above
-        if y is None:
-            raise ParameterError("requires y to be passed, but the target y is None")
+        X, y, labels = self._checked(X, y)  # noqa: N806 - as above
+        _warn_unless_private(self.estimator)
         bits = SecureBits()
-        train, test = self._parts(len(y), bits)
+        train, test = self._parts(len(labels), bits)
 
         def run(setting: dict[str, Any]) -> tuple[int, tuple[Any, int]]:
             model = clone(self.estimator).set_params(**setting)
             model.fit(_safe_indexing(X, train), _safe_indexing(y, train))
-            right = _count_right(
-                model, _safe_indexing(X, test), _safe_indexing(y, test), told_right
-            )
+            right = people_told_right(model, _safe_indexing(X, test), labels[test], told_right)
             noisy = right + discrete_laplace(bits, 1 / epsilon)
             return noisy, (model, noisy)
 
@@ -148,6 +187,23 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         self.best_estimator_, self.best_score_ = winner
         self.guarantee_, self.entry_ = best.guarantee, best.entry
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any, NDArray[Any]]:  # noqa: N803 - as above
+        """X and y, refused by shape and declared type only, and the labels as they were given."""
+        if y is None:
+            raise ParameterError("requires y to be passed, but the target y is None")
+        X, y = indexable(X, y)  # noqa: N806 - as above
+        tags = get_tags(self).input_tags
+        if tags.pairwise:
+            raise ParameterError(
+                "estimator: one that takes distances between rows is not allowed, because a column of X is "
+                "then another person's"
+            )
+        dimensions = {2} | _further_dimensions(self.estimator)
+        require_table(X, dimensions=dimensions, sparse=tags.sparse)
+        labels = column_or_1d(as_array("y", y, dimensions=1), warn=True)
+        validate_data(self, X, skip_check_array=True)
+        return X, y, labels
 
     def _cost_of_a_run(self, epsilon: Fraction) -> object:
         score = PureDP(epsilon)
@@ -187,15 +243,26 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
             raise ParameterError(f"⟨param_distributions⟩: {error}") from None
         return draw
 
-    @available_if(_winner_has("predict"))  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> Any:  # noqa: N803 - as above
-        """What the winner predicts."""
-        return self._winner().predict(X)
+    predict = _of_the_winner("predict", "What the winner predicts.")
+    predict_proba = _of_the_winner("predict_proba", "The winner's probabilities.")
+    predict_log_proba = _of_the_winner("predict_log_proba", "Their logarithms.")
+    decision_function = _of_the_winner("decision_function", "The winner's decision function.")
 
-    @available_if(_winner_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:  # noqa: N803 - as above
-        """The winner's probabilities."""
-        return self._winner().predict_proba(X)
+    @available_if(lambda search: hasattr(search.estimator, "predict"))  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any) -> float:  # noqa: N803 - as above
+        """The part of these rows that the winner tells right, as ``scoring`` says. **Not private**.
+
+        It reads the rows as they are, without noise, and no budget counts it: for rows that are public, or
+        of people whose data nobody protects.
+        """
+        told_right, labels = (
+            _rule(self.scoring),
+            column_or_1d(as_array("y", y, dimensions=1)).tolist(),
+        )
+        predicted = as_array("predictions", self.predict(X), dimensions=1).tolist()
+        return float(
+            np.mean([bool(told_right(*pair)) for pair in zip(labels, predicted, strict=True)])
+        )
 
     @property
     def classes_(self) -> Any:
@@ -250,37 +317,33 @@ def _column(name: str, values: Any) -> Callable[[Bits], Any]:
     return lambda bits: listed[uniform_below(bits, len(listed))]
 
 
-def _count_right(model: Any, rows: Any, labels: Any, told_right: Callable[[Any, Any], Any]) -> int:
-    """How many people are told right: one person changes it by at most one, whatever their row holds."""
-    predicted = _predictions(model, rows, len(labels))
-    return sum(
-        _says_yes(told_right, label, guess)
-        for label, guess in zip(np.asarray(labels).tolist(), predicted, strict=True)
-        if guess is not None
+def _further_dimensions(estimator: Any) -> set[int]:
+    """What X may have besides two: one, if the estimator or what a pipeline begins with takes texts."""
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[0][1]
+    tags = get_tags(estimator).input_tags
+    one = tags.one_d_array or tags.string or tags.dict
+    return ({1} if one else set()) | ({3} if tags.three_d_array else set())
+
+
+def _warn_unless_private(estimator: Any) -> None:
+    """Warn of every estimator of scikit-learn's own that learns from rows."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    own = sorted(
+        {
+            type(part).__name__
+            for part in parts
+            if type(part).__module__.partition(".")[0] == "sklearn"
+            and hasattr(part, "fit")
+            # What only puts others together learns nothing itself.
+            and not any(hasattr(inner, "fit") for inner in part.get_params(deep=True).values())
+            and get_tags(part).requires_fit
+        }
     )
-
-
-def _says_yes(told_right: Callable[[Any, Any], Any], label: Any, guess: Any) -> bool:
-    try:
-        return bool(told_right(label, guess))
-    except Exception:  # a label of any kind: what it raises may quote it
-        return False
-
-
-def _predictions(model: Any, rows: Any, people: int) -> list[Any]:
-    """All at once; if somebody's row makes that fail, one by one, so that the others do not suffer."""
-    try:
-        found: list[Any] = np.asarray(model.predict(rows)).tolist()
-        if len(found) == people:
-            return found
-    except Exception:  # noqa: S110 - told apart below, row by row
-        pass
-    return [_prediction(model, rows, place) for place in range(people)]
-
-
-def _prediction(model: Any, rows: Any, place: int) -> Any:
-    try:
-        (found,) = np.asarray(model.predict(_safe_indexing(rows, [place]))).tolist()
-    except Exception:  # the row counts as told wrong
-        return None
-    return found
+    if own:
+        warnings.warn(
+            f"{', '.join(own)}: the fit of scikit-learn's own is not private, so that guarantee_ does not "
+            "hold; give an estimator whose fit is private at the stated cost",
+            NotPrivateWarning,
+            stacklevel=3,
+        )

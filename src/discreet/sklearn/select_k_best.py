@@ -16,10 +16,20 @@ from discreet.errors import ParameterError, missing_extra
 from discreet.guarantees import PureDP
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import positive, positive_distance, refuse, whole
-from discreet.questions.spending import AnyLedger, Asker, event_of
+from discreet.questions.costs import event_of
+from discreet.questions.run import AnyLedger, paid, require_counted
 from discreet.questions.top_k import PEELING, way_to_choose
+from discreet.sampling import SecureBits
 from discreet.scores import Scores
-from discreet.sklearn.rows import as_array, classes_of, finite, rows_told_right, said_yes
+from discreet.sklearn.rows import (
+    as_array,
+    classes_between,
+    classes_of,
+    finite,
+    is_continuous,
+    rows_told_right,
+    said_yes,
+)
 from discreet.tables.engines import quietly
 
 try:
@@ -43,9 +53,10 @@ ALL = "all"
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Choose k features by a score of bounded sensitivity, privately. A row is one person's.
 
-    By default a feature is cut at a public ``threshold`` into yes and no, and its score is the number of
-    rows that the best rule on this feature alone tells right (``rows_told_right``). With ``score_func`` the
-    scores are the user's own, ``score_func(X, y)``, one for each feature, and ``sensitivity`` and
+    A feature is cut at a public ``threshold`` into yes and no, and its score is the number of rows that the
+    best rule on this feature alone tells right (``rows_told_right``). The threshold must lie inside the
+    feature's range: where all rows are on one side of it, features are chosen at random. With ``score_func``
+    the scores are the user's own, ``score_func(X, y)``, one for each feature, and ``sensitivity`` and
     ``monotonic`` say how far one row moves them.
 
     The noise is fresh for every fit and takes no seed, so two fits may differ (the tag
@@ -54,26 +65,38 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
 
     No value of a row raises; the declared types and shapes may. A cell that is no number and spells none
     counts as NaN, which is "no"; ±∞ are numbers. A row whose label is missing (None, NaN), or is neither
-    text nor number, does not count. A table without rows gives an answer like any other. ``score_func`` sees
-    0 for every cell that is not a finite number, and only rows with a label; that it raises for no table, and
-    moves by ``sensitivity`` at most, is the user's promise. A sparse table stays sparse and costs the same ε.
+    text nor a whole number, does not count. A table without rows gives an answer like any other.
+    ``score_func`` sees 0 for every cell that is not a finite number, and only rows with a label; that it
+    raises for no table, and moves by ``sensitivity`` at most, is the user's promise. A sparse table stays
+    sparse and costs the same ε.
+
+    A target that is declared as floats is refused, unless ``target_edges`` cut it into classes at public
+    numbers. In a list, which declares nothing, a number with a fraction is a missing label.
+
+    What is fitted before it in a pipeline, a scaler or an imputer, reads the rows too: those of scikit-learn
+    are not private, and nothing counts what they reveal. Scale by public numbers, with
+    ``FunctionTransformer``, or set ``threshold`` in the units of the data.
 
     Args:
         k: how many features; with ``"all"``, or if there are no more, all of them, which costs nothing.
         epsilon: what one fit costs.
-        threshold: the public cut of each feature: one number, or one for each.
+        threshold: the public cut of each feature: one number, or one for each. It has no default, because
+            no number lies inside every feature's range.
+        target_edges: public numbers in rising order that cut a continuous ``y`` into classes; a value belongs
+            to the class above an edge that it reaches.
         score_func: a score of one's own.
         sensitivity: for ``score_func``: Δ, the most by which one row changes any one score.
         monotonic: for ``score_func``: whether one row moves all scores the same way when added.
         neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
         mechanism: for peeling: a registered name or a mechanism; permute-and-flip by default.
         method: ``"peeling"`` or ``"one-shot"``.
-        ledger: who counts the budget of ``dataset``; None if nobody does.
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+            counted, and ``entry_`` is None.
         dataset: the data set's name in the ledger.
 
     Attributes:
         guarantee_: what the fit cost.
-        entry_: the ledger's entry, or None.
+        entry_: the ledger's entry; None if no ledger counted this fit.
 
     Example:
         >>> rows = np.arange(400)
@@ -88,7 +111,8 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         k: int | str = 10,
         *,
         epsilon: object = 1.0,
-        threshold: object = 0.0,
+        threshold: object = None,
+        target_edges: object = None,
         score_func: Callable[[Any, Any], Any] | None = None,
         sensitivity: object = None,
         monotonic: bool = False,
@@ -101,6 +125,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         self.k = k
         self.epsilon = epsilon
         self.threshold = threshold
+        self.target_edges = target_edges
         self.score_func = score_func
         self.sensitivity = sensitivity
         self.monotonic = monotonic
@@ -123,8 +148,9 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         wanted = None if self.k == ALL else whole("k", self.k)
         epsilon = positive("epsilon", self.epsilon)
         neighbours = Neighbours.named(self.neighbours)
-        asker = Asker(self.ledger, self.dataset)
+        require_counted(self.ledger, self.dataset)
         statement = self._statement(neighbours)
+        self._edges()
         X, y = self._table(X, y)  # noqa: N806 - as above
         features = X.shape[1]
         if wanted is None or wanted >= features:
@@ -132,7 +158,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
             self.guarantee_, self.entry_ = PureDP(0), None
             self._support = np.ones(features, dtype=bool)
             return self
-        cut = self._cut(features)
+        cut = None if self.score_func is not None else self._cut(features)
         form = Scores(np.zeros(features, dtype=np.int64), **statement)
         choose, part, name = way_to_choose(
             self.method, self.mechanism, epsilon, wanted, form.range_distance
@@ -144,9 +170,15 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
             scores = Scores(values, **statement)
             if len(scores) != features:
                 raise ParameterError("score_func must give one score for each feature")
-            return choose(scores)
+            return next(iter(choose(scores.values[None, :], SecureBits())))
 
-        chosen, terms = asker.spending(event, f"choice of {wanted} features", work)
+        chosen, terms = paid(
+            event,
+            f"choice of {wanted} features",
+            work,
+            ledger=self.ledger,
+            dataset=self.dataset,
+        )
         self.guarantee_, self.entry_ = terms["guarantee"], terms["entry"]
         self._support = np.zeros(features, dtype=bool)
         self._support[chosen] = True
@@ -169,10 +201,33 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         }
 
     def _cut(self, features: int) -> NDArray[np.float64]:
+        if self.threshold is None:
+            raise ParameterError(
+                "⟨threshold⟩ must be given: a public number inside the range of every feature, or one for "
+                "each; where all rows are on one side of it, the choice is random"
+            )
         cut = np.asarray(self.threshold, dtype=np.float64)
         if cut.shape not in ((), (features,)) or not np.isfinite(cut).all():
             raise refuse("threshold", self.threshold, "one finite number, or one for each feature")
         return cut
+
+    def _edges(self) -> NDArray[np.float64] | None:
+        if self.target_edges is None:
+            return None
+        if self.score_func is not None:
+            raise ParameterError("⟨target_edges⟩ go with the usual score, not with ⟨score_func⟩")
+        try:
+            edges = np.asarray(self.target_edges, dtype=np.float64)
+        except (TypeError, ValueError):
+            edges = np.empty(0)
+        if (
+            edges.ndim != 1
+            or not edges.size
+            or not np.isfinite(edges).all()
+            or (np.diff(edges) <= 0).any()
+        ):
+            raise refuse("target_edges", self.target_edges, "finite numbers in rising order")
+        return edges
 
     def _table(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803 - as above
         """Features and labels in one shape, with the names and shapes checked and no cell read."""
@@ -190,15 +245,23 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         )
         labels = column_or_1d(as_array("y", y, dimensions=1), warn=True)
         check_consistent_length(table, labels)
+        if self.score_func is None and self.target_edges is None and is_continuous(y):
+            raise ParameterError(
+                "y is declared as floats, whose every value would be a class: give whole numbers or text, or "
+                "⟨target_edges⟩, public numbers at which it is cut into classes"
+            )
         return table, labels
 
-    def _scores(self, X: Any, y: NDArray[Any], cut: NDArray[np.float64]) -> Any:  # noqa: N803 - as above
+    def _scores(self, X: Any, y: NDArray[Any], cut: NDArray[np.float64] | None) -> Any:  # noqa: N803
         if not isinstance(X, np.ndarray):
             X = X.copy()  # noqa: N806 - as above
             X.sum_duplicates()
-        if self.score_func is None:
-            return rows_told_right(said_yes(X, cut), y)
-        labelled = classes_of(y) >= 0
+        if cut is not None:
+            edges = self._edges()
+            target = y if edges is None else classes_between(y, edges)
+            return rows_told_right(said_yes(X, cut), target)
+        assert self.score_func is not None
+        labelled = classes_of(y, fractions=True) >= 0
         return np.asarray(self.score_func(finite(X[labelled]), y[labelled]))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

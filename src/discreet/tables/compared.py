@@ -9,7 +9,8 @@ from typing import Any
 
 from discreet.errors import ParameterError
 from discreet.numbers.exact import refuse
-from discreet.tables.engines import as_text, finite, is_encodable
+from discreet.tables.engines import finite, is_encodable
+from discreet.tables.moments import day_in
 from discreet.tables.table import NUMBERS, TEXTS, Table
 from discreet.tables.where import ColumnComparison, Condition, comparisons, expression
 
@@ -32,8 +33,13 @@ def _converted(table: Table, comparison: ColumnComparison) -> tuple[Any, ...]:
     values: tuple[Any, ...] = comparison.literals
     if kind in TEXTS and all(isinstance(value, str) for value in values):
         if not all(is_encodable(value) for value in values):
-            raise ParameterError("where has a text with a lone surrogate, which is no Unicode")
-        return tuple(as_text(value, engine=table.engine) for value in values)
+            raise ParameterError("⟨where⟩ has a text with a lone surrogate, which is no Unicode")
+        texts = tuple(map(table.as_text, values))
+        if None in texts:
+            raise ParameterError(
+                f"⟨where⟩ compares column {comparison.column!r} with a text that its encoding lacks"
+            )
+        return texts
     if kind in NUMBERS or (kind == "text" and table.is_text):
         whole = all(isinstance(value, int) for value in values)
         if all(_is_number(value) for value in values):
@@ -49,7 +55,7 @@ def _converted(table: Table, comparison: ColumnComparison) -> tuple[Any, ...]:
     if kind == "date" and all(isinstance(value, str) for value in values):
         return tuple(table.day(_date(value)) for value in values)
     raise ParameterError(
-        f"where compares column {comparison.column!r}, declared {kind}, with "
+        f"⟨where⟩ compares column {comparison.column!r}, {table.described(comparison.column)}, with "
         f"{', '.join(map(repr, comparison.literals))}: a text stands in single quotes, a number does not"
     )
 
@@ -64,7 +70,7 @@ def _compare(table: Table, comparison: ColumnComparison) -> Any:
         held = table.text(column)
         missing = held.is_null()
         if table.is_text:
-            missing = missing | (held == as_text("", engine=table.engine))
+            missing = missing | (held == table.as_text(""))
     elif (kind != "integer" and kind in (*NUMBERS, "text")) or any(
         isinstance(value, float) for value in values
     ):
@@ -100,7 +106,7 @@ def _is_number(value: object) -> bool:
 
 
 def _date(text: str) -> datetime.date:
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        raise refuse("where", text, "a date such as '2024-12-31'") from None
+    day = day_in(text)
+    if day is None:
+        raise refuse("where", text, "a day such as '2024-12-31', because the column has dates")
+    return day

@@ -13,29 +13,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.sampling import SecureBits
+from discreet.sampling import Bits
 from discreet.tables.compared import condition_on
 from discreet.tables.engines import (
-    KEY_BITS,
     databases,
     finite,
     indexed,
-    pairs,
-    quietly,
-    with_choice,
-    with_order,
 )
 from discreet.tables.grid import Grid
 from discreet.tables.growing_grid import GrowingGrid
-from discreet.tables.statements import found
+from discreet.tables.orders import KEY_BITS, with_choice, with_order
+from discreet.tables.statements import columns_of, listed
 from discreet.tables.table import Table
 from discreet.tables.where import Condition, comparisons
 
 Counts = NDArray[np.int64]
 _DIGESTS = 1 << 30
 _MANY_COUNTS = 100_000
-MOST_COUNTED = 1 << 40
-"""A row of a counted table stands for at most so many people."""
+MOST_COUNTED = 10**11
+"""The most people that a row of a counted table stands for, and the most that are counted in one place.
+
+Below 2⁵³, so that a sum of float64 is exact in any order up to there, and beyond it is cut off: no engine
+rounds, overflows or raises. Twenty million places (``LARGEST_GRID``) together stay within 64 bits.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,11 @@ class Rows:
     by: str | None = None
     groups: tuple[Any, ...] = ()
     groups_per_person: int = 1
-    key: int = field(default_factory=lambda: SecureBits().integer(KEY_BITS), repr=False)
+    key: int | None = field(default=None, repr=False)
+
+    def keyed(self, bits: Bits) -> Rows:
+        """The same rows with a fresh key."""
+        return replace(self, key=bits.integer(KEY_BITS))
 
     @property
     def number_of_groups(self) -> int:
@@ -122,7 +126,7 @@ def people_per_grid_point(
         index = nw.col("index").cast(nw.Int64).alias("value")
         frame = grid.with_index(frame).select(*_people_of(rows), *_groups_of(rows), index)
         if rows.user is not None:
-            frame = _one_each(frame, table.engine, rows, per_person, len(grid))
+            frame = _one_each(frame, table.engine, rows, per_person, grid)
         return _people_in(frame, replace(rows, user=None), *_groups_of(rows), "value")
 
     return _counted(
@@ -184,11 +188,11 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
     **The groups come from the data**: they are for a mechanism that says which of them may be named. The draw
     is a hash of person and group, so that it looks at nobody else.
     """
+    alone = replace(rows, by=None)
 
-    def query() -> list[tuple[Any, int]]:
+    def steps() -> Any:
         import narwhals as nw
 
-        alone = replace(rows, by=None)
         frame = _selected(table, alone, str(rows.by))
         if rows.user is not None:
             frame = frame.group_by("user", "value").agg(nw.len().alias("rows"))
@@ -201,10 +205,9 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
             frame = with_order(frame, table.engine, key=rows.key, choice="digest", size=_DIGESTS)
             for name in ("order", "value"):  # the second, should two groups have one digest
                 frame = frame.filter(nw.col(name) == nw.col(name).min().over("user"))
-        people = _people_in(frame, replace(alone, user=None), "value")
-        return pairs(people, is_text=table.kinds[str(rows.by)] == "text")
+        return _people_in(frame, replace(alone, user=None), "value")
 
-    return quietly(query, doing="counting people per group")
+    return listed(table, str(rows.by), steps, rows, doing="counting people per group")
 
 
 def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
@@ -216,7 +219,8 @@ def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
         every = replace(rows, groups_per_person=len(rows.groups))
         frame = _selected(table, every, str(rows.by))
         frame = frame.group_by("user", "group").agg(nw.len().alias("rows"))
-        frame = frame.group_by("user").agg((nw.len() - 1).alias("value"))
+        frame = frame.group_by("user").agg(nw.len().alias("groups"))
+        frame = frame.select((nw.col("groups") - 1).alias("value"))
         return frame.group_by("value").agg(nw.len().alias("people"))
 
     together, width = replace(rows, by=None), len(rows.groups)
@@ -237,12 +241,11 @@ def counted_values(table: Table, rows: Rows, *, column: str) -> Any:
 def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
     """The ``most`` values with the most people, ties by the value's own order: for unknown domains."""
 
-    def query() -> list[tuple[Any, int]]:
+    def steps() -> Any:
         counted = counted_values(table, rows, column=column)
-        ordered = counted.sort("people", "value", descending=[True, False]).head(most)
-        return pairs(ordered, is_text=table.kinds[column] == "text")
+        return counted.sort("people", "value", descending=[True, False]).head(most)
 
-    return quietly(query, doing="counting people per value")
+    return listed(table, column, steps, rows, column, most, doing="counting people per value")
 
 
 def commonest_in_groups(
@@ -252,20 +255,19 @@ def commonest_in_groups(
     if rows.by is None:
         return [commonest_values(table, rows, column=column, most=most)]
 
-    def query() -> list[list[tuple[Any, int]]]:
+    def steps() -> Any:
         import narwhals as nw
 
         counted = _people_in(_selected(table, rows, column), rows, "group", "value")
         above = nw.col("people").rank("min", descending=True).over("group")
         counted = counted.with_columns(above.alias("above")).filter(nw.col("above") <= most)
-        found: list[list[tuple[Any, int]]] = [[] for _ in rows.groups]
-        for (value, group), people in pairs(
-            counted, "group", is_text=table.kinds[column] == "text"
-        ):
-            found[group].append((value, people))
-        return [these[:most] for these in found]
+        return counted.select("value", "group", "people")
 
-    return quietly(query, doing="counting people per value and group")
+    doing = "counting people per value and group"
+    found: list[list[tuple[Any, int]]] = [[] for _ in rows.groups]
+    for (value, group), people in listed(table, column, steps, rows, column, most, doing=doing):
+        found[group].append((value, people))
+    return [these[:most] for these in found]
 
 
 # ---- the steps -----------------------------------------------------------------------------------
@@ -318,10 +320,7 @@ def _whole_counts(frame: Any, engine: str) -> Any:
 
     number = nw.col("counted")
     frame = frame.filter(finite(number, engine=engine) & (number >= 1.0))
-    # So that no sum leaves 64 bits, whatever the rows hold.
-    return frame.with_columns(
-        number.clip(1.0, float(MOST_COUNTED)).floor().cast(nw.Int64).alias("counted")
-    )
+    return frame.with_columns(number.clip(1.0, float(MOST_COUNTED)).floor().alias("counted"))
 
 
 def _few_groups(frame: Any, engine: str, rows: Rows) -> Any:
@@ -338,21 +337,20 @@ def _few_groups(frame: Any, engine: str, rows: Rows) -> Any:
     return ranked.filter(nw.col("rank") <= most).drop("order", "rank")
 
 
-def _one_each(frame: Any, engine: str, rows: Rows, per_person: str, size: int) -> Any:
+def _one_each(
+    frame: Any, engine: str, rows: Rows, per_person: str, grid: Grid | GrowingGrid
+) -> Any:
     """One grid index for each person and group: whole numbers only, so no order of rows matters."""
     import narwhals as nw
 
     value, kept = nw.col("value"), ("user", *_groups_of(rows))
     if per_person == "random":
-        frame = with_order(frame, engine, key=rows.key, choice="value", size=size)
+        frame = with_order(frame, engine, key=rows.key, choice="value", size=len(grid))
         least = frame.group_by(*kept).agg(nw.col("order").min().alias("order"))
-        return with_choice(least, engine, name="value", size=size)
+        return with_choice(least, engine, name="value", size=len(grid))
     if per_person == "mean":
-        # Rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
-        frame = frame.group_by(*kept).agg(value.sum().alias("sum"), nw.len().alias("rows"))
-        total, number = (nw.col(name).cast(nw.Float64) for name in ("sum", "rows"))
-        mean = ((2.0 * total + number) / (2.0 * number)).floor().cast(nw.Int64)
-        return frame.with_columns(mean.alias("value"))
+        index = nw.col("index").cast(nw.Int64).alias("value")
+        return grid.with_mean(frame, *kept).select(*kept, index)
     chosen = value.min() if per_person == "least" else value.max()
     return frame.group_by(*kept).agg(chosen.alias("value"))
 
@@ -376,8 +374,11 @@ def _people_in(frame: Any, rows: Rows, *kept: str) -> Any:
         if hasattr(native := frame.to_native(), "to_pyarrow_batches"):  # Ibis
             return nw.from_native(databases().distinct_people(native, *kept)).lazy()
         frame = frame.group_by(*kept, "user").agg(nw.len().alias("rows"))
-    people = nw.len() if rows.counted is None else nw.col("counted").sum()
-    return frame.group_by(*kept).agg(people.alias("people"))
+    if rows.counted is None:
+        return frame.group_by(*kept).agg(nw.len().alias("people"))
+    frame = frame.group_by(*kept).agg(nw.col("counted").sum().alias("people"))
+    cut = nw.col("people").clip(1.0, float(MOST_COUNTED)).cast(nw.Int64)
+    return frame.with_columns(cut.alias("people"))
 
 
 def _counted(
@@ -389,7 +390,7 @@ def _counted(
     """
     if rows.assigns:
         table = replace(table, execute=None)
-    columns = quietly(lambda: found(table, steps, doing, rows, *terms), doing=doing)
+    columns = table.quietly(lambda: columns_of(table, steps, doing, rows, *terms), doing=doing)
     counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
     row = 0 if rows.by is None else columns["group"].astype(np.int64)
     counts[row, columns["value"].astype(np.int64)] = columns["people"]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from discreet.tables.databases import backend_of, called, source_of
+from discreet.tables.moments import moment_in
 
 
 def _timed_in_postgres(column: Any) -> Any:
@@ -54,9 +55,8 @@ def timed(native: Any, column: str, *, name: str) -> Any:
 def _seconds_of_text(digits: str) -> float | None:
     """The seconds since 1970 of what SQLite keeps as a date or a time: an ISO text, else nothing."""
     text = bytes.fromhex(digits).decode(errors="replace")
-    try:  # without hyphens it may have been a number
-        moment = datetime.fromisoformat(text if "-" in text else "")
-    except ValueError:
+    moment = moment_in(text) if "-" in text else None  # without hyphens it may have been a number
+    if moment is None:
         return None
     told = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     return (told - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) / 10**6

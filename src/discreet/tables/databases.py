@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import math
+import re
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,12 +22,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-
 from discreet.errors import ParameterError, missing_extra
-from discreet.tables.engines import quietly
 
-_DIGITS = 76  # of a decimal, all of which are far from the ends of float64's range
 _FAR = 10**10  # so that every choice has as many digits
 
 
@@ -63,6 +62,28 @@ def _of_file(address: str) -> str:
     raise ParameterError(f"there is no database file at {without_password(address)}")
 
 
+_UNKNOWN_USER = (
+    "the user's name or the password is wrong, or the password is neither in the environment (PGPASSWORD) "
+    "nor in the database's own file (~/.pgpass)"
+)
+_TROUBLES = {
+    r"unknown database|database \S+ does not exist": "there is no such database",
+    r"password|authentication|access denied|role \S+ does not exist": _UNKNOWN_USER,
+    "conflicting lock|database is locked": "another process has it open",
+    "refused|resolve|not known|timed? ?out|unreachable|server running": "no server answers there",
+}
+"""What a driver may say of a connection, and what is wrong; its own words may quote part of a password."""
+
+
+def _trouble(error: Exception) -> str:
+    if isinstance(error, ImportError):
+        return "a driver is missing; docs/databases.md says what to install"
+    if type(error).__name__ in ("TableNotFound", "UndefinedTable", "InsufficientPrivilege"):
+        return "there is no such table, or this user may not see it"
+    said = [words for signs, words in _TROUBLES.items() if re.search(signs, str(error), re.I)]
+    return said[0] if said else "is the address right, and may this user read it?"
+
+
 def open_database(data: Any, table: str | None) -> Any:
     """The Ibis table that an address or a SQLAlchemy engine holds under this name; no row is read."""
     try:
@@ -71,30 +92,31 @@ def open_database(data: Any, table: str | None) -> Any:
         raise missing_extra("asking a database needs Ibis", extra="databases") from None
     if not isinstance(table, str) or not table:
         raise ParameterError("⟨table⟩ must name the table that the database is asked about")
-    is_text = isinstance(data, str)
-    address = data if is_text else data.url.render_as_string(hide_password=False)
-    scheme, _, rest = address.partition("://")
+    given = data if isinstance(data, str) else data.url.render_as_string(hide_password=False)
+    scheme, _, rest = given.partition("://")
     # SQLAlchemy names its driver, which Ibis chooses for itself.
-    address = f"{scheme.partition('+')[0].replace('postgresql', 'postgres')}://{rest}"
-    address = _of_file(address)
-
-    def connect() -> Any:
-        schema, _, name = table.rpartition(".")
-        backend = ibis.connect(address)
-        # Closed when the last expression made of it is gone.
-        if hasattr(backend.con, "close"):
-            weakref.finalize(backend, backend.con.close)
-        return backend.table(name, database=schema or None)
-
+    address = _of_file(f"{scheme.partition('+')[0].replace('postgresql', 'postgres')}://{rest}")
     try:
-        return quietly(connect, doing="opening the database")
-    except Exception:
-        failed = ParameterError(
-            f"⟨table⟩{table!r} could not be opened at {without_password(address)}: is the address "
-            "right, may this user read it, and is the password in the environment or in the database's own "
-            "file?"
-        )
-    raise failed
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            schema, _, name = table.rpartition(".")
+            backend = ibis.connect(address)
+            # Closed when the last expression made of it is gone.
+            if hasattr(backend.con, "close"):
+                weakref.finalize(backend, backend.con.close)
+            if backend.name != "postgres":
+                return backend.table(name, database=schema or None)
+            from discreet.tables.database_types import opened_in_postgres
+
+            # Of a database in SQL_ASCII its library would give the names of columns as bytes.
+            backend.con.execute("SET client_encoding TO 'UTF8'")
+            return opened_in_postgres(backend, table)
+    except Exception as error:
+        why = _trouble(error)
+    # Raised here, so that no cause is attached which may quote the address.
+    raise ParameterError(
+        f"⟨table⟩{table!r} could not be opened at {without_password(given)}: {why}"
+    )
 
 
 def backend_of(native: Any) -> str:
@@ -108,35 +130,6 @@ def backend_of(native: Any) -> str:
     return name
 
 
-def kinds_of(native: Any) -> dict[str, str]:
-    """The kinds of the columns whose declared type means another thing in this database."""
-    backend, kinds = backend_of(native), {}
-    if backend == "sqlite":
-        # Of a column without a declared type Ibis looks at the rows.
-        kinds = {name: "other" for name, declared in _declared_in_sqlite(native) if not declared}
-    for name, kind in native.schema().items():
-        if kind.is_decimal() and backend == "sqlite":
-            kinds[name] = "float"  # that is how SQLite keeps them
-        elif kind.is_decimal() and (kind.precision is None or kind.precision > _DIGITS):
-            kinds[name] = "other"  # a number of any length would overflow, and the error tell of it
-        elif kind.is_interval():
-            kinds[name] = "span"
-        elif kind.is_uuid():
-            kinds[name] = "text"
-        elif not (kind.is_numeric() or kind.is_string() or kind.is_boolean() or kind.is_temporal()):
-            kinds[name] = "other"
-    return kinds
-
-
-def _declared_in_sqlite(native: Any) -> list[tuple[str, str]]:
-    import ibis.expr.operations as ops
-
-    connection = source_of(native).con
-    tables = [node.name for node in native.op().find(ops.DatabaseTable)]
-    query = "SELECT name, type FROM pragma_table_info(?)"
-    return [pair for name in tables for pair in connection.execute(query, (name,)).fetchall()]
-
-
 def source_of(native: Any) -> Any:
     """The one connection that an Ibis table comes from."""
     import ibis.expr.operations as ops
@@ -145,6 +138,16 @@ def source_of(native: Any) -> Any:
     if len(found) != 1:
         raise ParameterError("an Ibis table must come from one database")
     return found.pop()
+
+
+def compiled(native: Any) -> Any:
+    """The query that an Ibis table stands for, as SQLGlot has it: the columns as they are.
+
+    Compilers of single databases convert columns of places with functions that not every server has.
+    """
+    from ibis.backends.sql.compilers.base import SQLGlotCompiler
+
+    return SQLGlotCompiler.to_sqlglot(source_of(native).compiler, native)
 
 
 # ---- what each database calls things ----
@@ -180,7 +183,11 @@ def _in_turn(*steps: tuple[str, str, str]) -> Callable[[Any], Any]:
 
 
 def _hex_in_postgres(text: Any) -> Any:
-    in_bytes = called("convert_to", "string", "string", "binary")(text, "UTF8")
+    from discreet.tables.database_types import encoding_of
+
+    # In the database's own encoding: a byte that stands for no character could not be converted.
+    encoding, _ = encoding_of(text)
+    in_bytes = called("convert_to", "string", "string", "binary")(text, encoding)
     return called("encode", "binary", "string", "string")(in_bytes, "hex")
 
 
@@ -209,23 +216,13 @@ def hexed(native: Any, column: str, *, name: str) -> Any:
     """The table with a further column: the texts of ``column`` as the digits of their bytes."""
     backend = backend_of(native)
     text = native[column].cast("string")
-    if backend == "sqlite":
-        # SQLite keeps whatever it is given in a column of any type: what is no text is null.
-        text = (_kept_as(native, column) == "text").ifelse(text, None)
     # SQLite's digits of a null are an empty text.
     return native.mutate(**{name: text.isnull().ifelse(None, _HEX[backend](text).upper())})
 
 
 def numbered(native: Any, column: str, *, name: str) -> Any:
     """The table with a further float64 column: the numbers of ``column``, null where there is none."""
-    number = native[column]
-    if backend_of(native) == "sqlite":
-        number = _kept_as(native, column).isin(["integer", "real"]).ifelse(number, None)
-    return native.mutate(**{name: number.cast("float64")})
-
-
-def _kept_as(native: Any, column: str) -> Any:
-    return called("typeof", native[column].type(), "string")(native[column])
+    return native.mutate(**{name: native[column].cast("float64")})
 
 
 def hash_ordered(native: Any, key: int, choice: str) -> Any:
@@ -253,47 +250,6 @@ def distinct_people(native: Any, *kept: str) -> Any:
 def choice_in(native: Any, *, name: str) -> Any:
     """The table with a further column: the choice at the end of ``order``."""
     return native.mutate(**{name: native["order"].substr(32).cast("int64") - _FAR})
-
-
-def _arrow(native: Any) -> Any:
-    """A small result as an Arrow table."""
-    source = source_of(native)
-    if source.name != "sqlite":
-        return native.to_pyarrow()
-    from sqlglot.optimizer.eliminate_subqueries import eliminate_subqueries
-
-    # SQLite's parser takes few subqueries inside each other, and as many as one likes by name.
-    query = eliminate_subqueries(source.compiler.to_sqlglot(native))
-    return source.sql(query.sql("sqlite"), schema=native.schema()).to_pyarrow()
-
-
-def fetched(native: Any) -> dict[str, Any]:
-    """A small result as NumPy columns."""
-    whole = all(kind.is_integer() for kind in native.schema().values())
-    if backend_of(native) == "postgres" and "group" in native.columns and whole:
-        return _packed(native)
-    table = _arrow(native)
-    return {name: table.column(name).to_numpy() for name in table.column_names}
-
-
-def _packed(native: Any) -> dict[str, Any]:
-    """Whole numbers by group, each group's as one run of bytes: a message for every number takes long."""
-    names = native.columns
-    sent = " || ".join(f'int8send(CAST("{name}" AS BIGINT))' for name in names)
-    source = source_of(native)
-    query = f"SELECT string_agg({sent}, '') FROM ({source.compile(native)}) AS counted GROUP BY \"group\""  # noqa: S608
-    with source.con.cursor(binary=True) as cursor:
-        runs = b"".join(run for (run,) in cursor.execute(query))
-    numbers = np.frombuffer(runs, dtype=">i8").reshape(-1, len(names)).astype(np.int64)
-    return dict(zip(names, numbers.T, strict=True))
-
-
-def listed(native: Any, *, decoding: str | None) -> list[tuple[Any, ...]]:
-    """A small result as rows of Python's own values; one column may be texts in digits."""
-    columns = _arrow(native).to_pydict()
-    if decoding is not None:
-        columns[decoding] = [bytes.fromhex(digits) for digits in columns[decoding]]
-    return list(zip(*columns.values(), strict=True))
 
 
 # ---- a transaction that only reads, sees one state of the data, and ends in time ----
@@ -328,9 +284,9 @@ def _reading_sqlite(connection: Any, seconds: float | None) -> Iterator[None]:
     connection.commit()
     connection.execute("PRAGMA query_only = ON")
     connection.execute("BEGIN")
-    if seconds is not None:
-        end = time.monotonic() + seconds
-        connection.set_progress_handler(lambda: time.monotonic() > end, 10_000)
+    # Without a limit too: while SQLite works, Python hears of an interrupt in this function only.
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    connection.set_progress_handler(lambda: time.monotonic() > end, 10_000)
     try:
         yield
     finally:

@@ -9,7 +9,6 @@ keys travel into the engine in the column's own type, and only their indices com
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -48,7 +47,9 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
         # Kept only where it may be told: a debugger shows the names of a frame.
         said = f"{type(error).__name__}: {error}" if telling else None
     if said is not None:
-        raise TableError(f"the engine failed while {doing}, before any row was read: {said}")
+        raise TableError(
+            f"the engine failed while {doing}, before any row was read or anything was spent: {said}"
+        )
     raise TableError(
         f"the engine failed while {doing}; what it said is withheld, because it may quote the data"
     )
@@ -71,17 +72,28 @@ def finite(number: Any, *, engine: str) -> Any:
 
 
 _LARGEST = float(np.finfo(np.float64).max)
+Fits = Callable[[Any], bool]
 _BITS = {f"{sign}Int{size}": size for sign in ("", "U") for size in (8, 16, 32, 64, 128)}
 _INDEX = "discreet_index"
 _FEW = 64
-VIEWS = "discreet_rows_"
-"""How the names of views begin that stand inside a query."""
 
 
-def as_text(text: str, *, engine: str) -> str | bytes:
-    """A text as the column made by ``with_text`` holds it."""
+def encoding_of(native: Any, *, engine: str) -> str:
+    """How texts are encoded where a table is."""
+    if engine != "ibis":
+        return "utf-8"
+    from discreet.tables.database_types import encoding_of
+
+    return encoding_of(native)[1]
+
+
+def as_text(text: str, *, engine: str, encoding: str = "utf-8") -> str | bytes | None:
+    """A text as the column made by ``with_text`` holds it; None for one that has no bytes there."""
     if engine == "ibis":
-        return text.encode().hex().upper()
+        try:
+            return text.encode(encoding).hex().upper()
+        except UnicodeEncodeError:
+            return None
     return text.encode() if engine in ("duckdb", "pyspark") else text
 
 
@@ -136,12 +148,13 @@ def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str, other: b
     """
     import narwhals as nw
 
-    dtype = frame.collect_schema()[name]
-    fits = fitting(dtype)
+    native = frame.to_native()
+    fits = fitting(native[name].type() if engine == "ibis" else frame.collect_schema()[name])
     held = [(key, place) for place, key in enumerate(keys) if fits(key)]
     if any(isinstance(key, str) for key, _ in held):
-        held = [(as_text(key, engine=engine), place) for key, place in held]
-    native = frame.to_native()
+        codec = encoding_of(native, engine=engine)
+        texts = ((as_text(key, engine=engine, encoding=codec), place) for key, place in held)
+        held = [(text, place) for text, place in texts if text is not None]
     if engine == "ibis":
         from discreet.tables import database_keys
 
@@ -186,16 +199,18 @@ def _joined_in_duckdb(
         index = place if rest is None else f"coalesce({place}, {rest})"
         found = relation.project(f"* REPLACE ({index} AS {quoted(name)})")
         return found.filter(f"{quoted(name)} IS NOT NULL")
-    # A relation's connection is its own: the list travels inside a query on that very relation.
-    # A name for each step: two views of one name, one made of the other, are a circle to DuckDB 1.5.
-    rows = f"{VIEWS}{name}"
-    join, index = ("JOIN", _INDEX) if rest is None else ("LEFT JOIN", f"coalesce({_INDEX}, {rest})")
-    return relation.query(
-        rows,
-        f"SELECT {rows}.* REPLACE ({index} AS {quoted(name)}) FROM {rows} {join} "  # noqa: S608
-        f"(SELECT unnest({keys}) AS discreet_key, unnest({places}) AS {_INDEX}) "
-        f"ON {quoted(name)} = discreet_key",
+    # A relation's connection is not told, and any name may be one of its user's tables: so the list is made
+    # of that very relation, and has no name outside the join.
+    one_row = relation.filter("false").aggregate("count(*) AS discreet_rows")
+    listed = one_row.project(f"unnest({keys}) AS discreet_key, unnest({places}) AS {_INDEX}")
+    index = _INDEX if rest is None else f"coalesce({_INDEX}, {rest})"
+    both = relation.set_alias("discreet_rows").join(
+        listed.set_alias("discreet_keys"),
+        f"discreet_rows.{quoted(name)} = discreet_keys.discreet_key",
+        how="inner" if rest is None else "left",
     )
+    others = [quoted(each) for each in relation.columns if each != name]
+    return both.project(", ".join([*others, f"{index} AS {quoted(name)}"]))
 
 
 def _keys_in_duckdb(relation: Any, name: str, held: list[tuple[Any, int]]) -> tuple[str, str]:
@@ -214,26 +229,50 @@ def _list_in_duckdb(words: list[str]) -> str:
     return f"string_split('{','.join(words)}', ',')" if words else "[]::VARCHAR[]"
 
 
-def fitting(dtype: Any) -> Callable[[Any], bool]:
-    """A test of keys: can a column of this declared type hold it? Nobody has the others."""
+def fitting(dtype: Any) -> Fits:
+    """A test of keys: can a column of this type, of Narwhals or of Ibis, hold it?"""
     import narwhals as nw
 
+    if not isinstance(dtype, nw.dtypes.DType):
+        return _fitting_in_database(dtype)
     if dtype.is_integer():
-        bits, signed = _BITS[str(dtype)], not str(dtype).startswith("U")
-        least, most = (-(1 << (bits - 1)), 1 << (bits - 1)) if signed else (0, 1 << bits)
-        return lambda key: bool(least <= key < most)
+        return _whole(_BITS[str(dtype)], signed=not str(dtype).startswith("U"))
     if isinstance(dtype, nw.Decimal):
-        scale, largest = 10**dtype.scale, 10**dtype.precision
-
-        def in_steps(key: Any) -> bool:
-            steps = Fraction(key) * scale  # exactly: a decimal's own quotient has 28 digits
-            return bool(steps.denominator == 1 and abs(steps) < largest)
-
-        return in_steps
-    if dtype == nw.Float32:
-        return lambda key: float(np.float32(key)) == key
+        return _decimal(dtype.precision, dtype.scale)
     # Not the categories of an enumeration: whoever made the type may have taken them from the rows.
-    return lambda _: True
+    return _single if dtype == nw.Float32 else _any
+
+
+def _fitting_in_database(dtype: Any) -> Fits:
+    """Narwhals has no decimals of more than 38 digits, which databases have."""
+    if dtype.is_integer():
+        return _whole(8 * dtype.nbytes, signed=dtype.is_signed_integer())
+    if dtype.is_decimal():
+        return _decimal(dtype.precision, dtype.scale)
+    return _single if dtype.is_float32() else _any
+
+
+def _whole(bits: int, *, signed: bool) -> Fits:
+    least, most = (-(1 << (bits - 1)), 1 << (bits - 1)) if signed else (0, 1 << bits)
+    return lambda key: bool(least <= key < most)
+
+
+def _decimal(precision: int, scale: int) -> Fits:
+    steps, largest = 10**scale, 10**precision
+
+    def fits(key: Any) -> bool:
+        number = Fraction(key) * steps  # exactly: a decimal's own quotient has 28 digits
+        return bool(number.denominator == 1 and abs(number) < largest)
+
+    return fits
+
+
+def _single(key: Any) -> bool:
+    return bool(float(np.float32(key)) == key)
+
+
+def _any(_key: Any) -> bool:
+    return True
 
 
 def quoted(name: str) -> str:
@@ -275,122 +314,13 @@ def with_numbers(native: Any, column: str, *, name: str, engine: str) -> Any:
     return native.withColumn(name, f.expr(number))
 
 
-# ---- a random order of each person's own choices, by a keyed hash of person and choice ----
-
-KEY_BITS = 128
-"""The size of a key. It is fresh for each release, and whoever computes the order again gets the same.
-
-How good an engine's hash is decides how even the choice is, and nothing else: privacy does not rest on it,
-nor on the key being secret (docs/proofs/question-sensitivities.md, "Drawn, not looked at").
-"""
-
-
-def with_order(frame: Any, engine: str, *, key: int, choice: str, size: int) -> Any:
-    """The lazy frame with the column ``order``, a whole number from 0 up to below 2⁶³.
-
-    ``choice`` is a column of whole numbers below ``size``. The order is a hash of key, user and choice,
-    times ``size``, plus the choice: so no two choices of a person are level, and ``with_choice`` gets the
-    choice back. In a database it is a text, the digits of both.
-    """
-    import narwhals as nw
-
-    if engine == "ibis":
-        return nw.from_native(databases().hash_ordered(frame.to_native(), key, choice)).lazy()
-    bits = 62 - size.bit_length()
-    hashed = _HASHED[engine](frame.to_native(), key, choice, bits)
-    order = nw.col("order").cast(nw.Int64) * size + nw.col(choice)
-    return nw.from_native(hashed).lazy().with_columns(order.alias("order"))
-
-
-def with_choice(frame: Any, engine: str, *, name: str, size: int) -> Any:
-    """The lazy frame with a further column: the choice that ``order`` was made of."""
-    import narwhals as nw
-
-    if engine == "ibis":
-        return nw.from_native(databases().choice_in(frame.to_native(), name=name)).lazy()
-    return frame.with_columns((nw.col("order") % size).alias(name))
-
-
-def _hashed_in_duckdb(relation: Any, key: int, choice: str, bits: int) -> Any:
-    # Twice: the hash of several columns is a bitwise sum of their hashes, by which that one of three choices
-    # that differs first from the other two comes first half of the time.
-    digest = f'hash(hash(\'{key:x}\', "user", "{choice}"))'
-    return relation.project(f'*, {digest} >> {64 - bits} AS "order"')
-
-
-def _hashed_in_polars(frame: Any, key: int, choice: str, bits: int) -> Any:
-    import polars as pl
-
-    seed = key >> (KEY_BITS - 64)
-    text = pl.format(f"{key:x}:{{}}:{{}}", choice, pl.col("user").hash(seed))
-    return frame.with_columns((text.hash(seed) // (1 << (64 - bits))).alias("order"))
-
-
-def _hashed_in_pandas(frame: Any, key: int, choice: str, bits: int) -> Any:
-    secret = key.to_bytes(KEY_BITS // 8, "big")
-
-    def hashed(user: Any, number: Any) -> int:
-        # A lone surrogate must not raise either.
-        text = f"{number}:{user}".encode("utf-8", "surrogatepass")
-        digest = hashlib.blake2b(text, key=secret, digest_size=8).digest()
-        return int.from_bytes(digest, "big") >> (64 - bits)
-
-    import pandas as pd
-
-    users = frame["user"]
-    if users.dtype.kind == "M":  # a time or a date may lie beyond Python's own: its number does not
-        arrow = getattr(users.dtype, "pyarrow_dtype", None)
-        users = users.astype("int64" if arrow is None else f"int{arrow.bit_width}[pyarrow]")
-    order = list(map(hashed, users, frame[choice]))
-    return frame.assign(order=pd.Series(order, index=frame.index, dtype="int64"))
-
-
-def _hashed_in_pyspark(frame: Any, key: int, choice: str, bits: int) -> Any:
-    from pyspark.sql import functions as f
-
-    digest = f.xxhash64(f.lit(f"{key:x}"), f.col("user"), f.col(choice))
-    return frame.withColumn("order", f.shiftrightunsigned(digest, 64 - bits))
-
-
-_HASHED = {
-    "duckdb": _hashed_in_duckdb,
-    "polars": _hashed_in_polars,
-    "pandas": _hashed_in_pandas,
-    "pyspark": _hashed_in_pyspark,
-}
-
-
 # ---- what comes back ----
 
 
-def pairs(counted: Any, *beside: str, is_text: bool) -> list[tuple[Any, int]]:
-    """Values (with what stands ``beside`` them) and their people as Python has them, the commonest first."""
-    counted = counted.select("value", *beside, "people")
-    native = counted.to_native()
-    # Python's own values: NumPy has no exact place for a wide integer, a decimal or a NUL.
-    if hasattr(native, "to_pyarrow_batches"):  # Ibis
-        found = databases().listed(native, decoding="value" if is_text else None)
-    else:
-        found = native.fetchall() if hasattr(native, "fetchall") else counted.collect().rows()
+def pairs(rows: Sequence[tuple[Any, ...]], plain: Callable[[Any], Any]) -> list[tuple[Any, int]]:
+    """Values (with what stands beside them) and their people as Python has them, the commonest first."""
     ordered = [
-        ((_plain(value), *map(int, others)) if beside else _plain(value), int(people))
-        for value, *others, people in found
+        ((plain(value), *map(int, beside)) if beside else plain(value), int(people))
+        for value, *beside, people in rows
     ]
     return sorted(ordered, key=lambda pair: (-pair[1], pair[0]))
-
-
-def collected(frame: Any) -> dict[str, Any]:
-    """A small result as NumPy columns."""
-    native = frame.to_native()
-    if hasattr(native, "to_pyarrow_batches"):  # Ibis
-        return dict(databases().fetched(native))
-    if hasattr(native, "fetchnumpy"):  # DuckDB, without going through Arrow
-        return dict(native.fetchnumpy())
-    result = frame.collect()
-    return {name: result.get_column(name).to_numpy() for name in result.columns}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes | bytearray):  # a text, see `with_text`
-        return value.decode(errors="replace")
-    return value.item() if isinstance(value, np.generic) else value

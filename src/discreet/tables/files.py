@@ -13,6 +13,7 @@ import csv
 import glob
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -227,32 +228,44 @@ def _no_pattern(path: str) -> str:
     return _literal("".join(f"[{sign}]" if sign in "*?[" else sign for sign in path))
 
 
+_databases: dict[int, Any] = {}
+"""DuckDB, started once for each process: that takes longer than many a question.
+
+A forked process has none of its parent's threads, and would wait for them for ever, also when it ends.
+"""
+
+
+@atexit.register
+def _let_go_of_duckdb() -> None:
+    """Empty the caches of DuckDB's objects: NumPy keeps them alive, and DuckDB reports 44 lines of leaks."""
+    _databases.pop(os.getpid(), None)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "narwhals"]:
+        for held in list(vars(sys.modules[name]).values()):
+            if isinstance(held, type(_spill_folder)):
+                held.cache_clear()
+
+
 def connected() -> Any:
     """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
-    database = _database(os.getpid())
     try:
-        connection = database.cursor()
+        connection = _databases[os.getpid()].cursor()
         connection.execute("SELECT 1")
-    except Exception:  # after an error of its own DuckDB answers nothing any more: begin anew
-        _database.cache_clear()
-        connection = _database(os.getpid()).cursor()
+    except Exception:  # not started, or ended by an error of its own
+        connection = _started()
     # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
     with contextlib.suppress(Exception):
         connection.execute(_NO_BAR)
     return connection
 
 
-@cache
-def _database(_process: int) -> Any:
-    """DuckDB itself, started once a process: that takes longer than many a question.
-
-    A process that was forked off has none of the threads of the first one's, and would wait for them.
-    """
+def _started() -> Any:
     try:
         import duckdb
     except ImportError:
         raise missing_extra("reading files needs DuckDB", extra="tables") from None
-    return duckdb.connect(config={**_QUIET_DUCKDB, "temp_directory": _spill_folder()})
+    settings = {**_QUIET_DUCKDB, "temp_directory": _spill_folder()}
+    database = _databases[os.getpid()] = duckdb.connect(config=settings)
+    return database.cursor()
 
 
 def _parquet_in_duckdb(connection: Any, paths: Sequence[str]) -> Any:

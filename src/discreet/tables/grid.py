@@ -122,6 +122,18 @@ class Grid:
 
         return frame.with_columns(self.index_above(nw.col("value")).alias("index"))
 
+    def with_mean(self, frame: Any, *kept: str) -> Any:
+        """A frame with the column ``index`` for each of ``kept``: the mean of their indices ``value``.
+
+        It is rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
+        """
+        import narwhals as nw
+
+        sums = nw.col("value").sum().alias("sum"), nw.len().alias("rows")
+        total, number = (nw.col(name).cast(nw.Float64) for name in ("sum", "rows"))
+        mean = ((2.0 * total + number) / (2.0 * number)).floor()
+        return frame.group_by(*kept).agg(*sums).with_columns(mean.alias("index"))
+
     def index_above(self, number: Any) -> Any:
         """The index of the least grid point that is at least ``number``, as a float64 expression.
 

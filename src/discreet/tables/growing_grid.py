@@ -8,6 +8,7 @@ above it; whoever is within 2⁻²⁴ of a step of a point counts as being there
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,8 @@ _OCTAVE = 1024
 _LEFT_OUT = float(12 * _OCTAVE - _EVEN)
 _ABOUT = 2.0**-24  # of a step: whoever is so near a point is at it
 _MOST_OCTAVES = 100
+_DIGIT_BITS = 20
+_DIGIT = 2.0**_DIGIT_BITS  # 2³³ whole numbers below this have an exact sum in float64, in any order
 LARGEST = 10**12
 """The largest magnitude, in units, unless told otherwise."""
 
@@ -103,8 +106,14 @@ class GrowingGrid:
         import narwhals as nw
 
         part, whole = float(self.unit.denominator), float(self.unit.numerator)
+        size = nw.col("value").abs() * part / whole
+        return self._indexed(frame.with_columns(size.alias("size")), lambda x: (x - _ABOUT).ceil())
+
+    def _indexed(self, frame: Any, rounded: Callable[[Any], Any]) -> Any:
+        """The column ``index``, of a magnitude of ``size`` units with the sign of ``value``."""
+        import narwhals as nw
+
         value, size, octave = nw.col("value"), nw.col("size"), nw.col("octave")
-        frame = frame.with_columns((value.abs() * part / whole).alias("size"))
         outer = nw.when(size > float(_EVEN)).then(size).otherwise(nw.lit(float(_EVEN)))
         frame = frame.with_columns(outer.alias("octave"))
         # At an end of an octave a magnitude has the same number of steps in both, so a guess will do.
@@ -113,8 +122,39 @@ class GrowingGrid:
         steps = nw.when(size <= float(_EVEN)).then(size).otherwise(steps)
         if not self.magnitudes:
             steps = steps * nw.when(value > 0.0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
-        frame = frame.with_columns((steps - _ABOUT).ceil().alias("index"))
+        frame = frame.with_columns(rounded(steps).alias("index"))
         index = nw.col("index").clip(
             0.0 if self.magnitudes else -float(self._steps), float(self._steps)
         )
         return frame.with_columns((index + float(self.zero)).alias("index"))
+
+    def with_mean(self, frame: Any, *kept: str) -> Any:
+        """A frame with the column ``index`` for each of ``kept``: the point nearest to the mean of theirs.
+
+        Theirs are at the indices ``value``. Each is a whole number of units, and these are added up digit by
+        digit: exactly, so that no order of rows matters.
+        """
+        import narwhals as nw
+
+        steps, size, octave = nw.col("steps"), nw.col("size"), nw.col("octave")
+        steps_from_zero = nw.col("value").cast(nw.Float64) - float(self.zero)
+        frame = frame.with_columns(steps_from_zero.alias("steps"))
+        past = ((steps.abs() - float(_EVEN)) / float(_OCTAVE)).floor()
+        frame = frame.with_columns(steps.abs().alias("size"), past.alias("octave"))
+        outer = (size - float(_EVEN) + float(_OCTAVE) * (1.0 - octave)) * 2.0 * 2.0**octave
+        units = nw.when(size > float(_EVEN)).then(outer).otherwise(size)
+        sign = nw.when(steps < 0.0).then(nw.lit(-1.0)).otherwise(nw.lit(1.0))
+        frame = frame.with_columns(units.alias("size"), sign.alias("steps"))
+        largest = int(self.point(len(self) - 1) / self.unit)
+        digits = [f"digit_{place}" for place in range(-(-largest.bit_length() // _DIGIT_BITS))]
+        for digit in digits:
+            left = (size / _DIGIT).floor()
+            frame = frame.with_columns(
+                ((size - left * _DIGIT) * steps).alias(digit), left.alias("size")
+            )
+        sums = (nw.col(digit).sum().alias(digit) for digit in digits)
+        frame = frame.group_by(*kept).agg(*sums, nw.len().alias("rows"))
+        total = sum(nw.col(digit) * _DIGIT**place for place, digit in enumerate(digits))
+        mean = total / nw.col("rows").cast(nw.Float64)
+        frame = frame.with_columns(mean.alias("value"), mean.abs().alias("size"))
+        return self._indexed(frame, lambda x: (x + 0.5).floor())

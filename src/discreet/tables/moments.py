@@ -7,6 +7,7 @@ or NaN; nothing here raises for a row.
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 from discreet.tables.engines import quoted
@@ -17,6 +18,27 @@ DATED = ("date", "moment", "time", "span")
 _NONE = -(2**63)
 _EXACT = 2**53
 """So many ticks are exact in float64, and their quotient is rounded once, as in the other engines."""
+
+
+def moment_in(text: str) -> datetime.datetime | None:
+    """The date, or the date with a time, that a text spells, else None.
+
+    An ISO week is none: Python's own reader takes it for its Monday.
+
+    Example:
+        >>> moment_in("2024-12-31"), moment_in("2024-W01"), moment_in("2024-12")
+        (datetime.datetime(2024, 12, 31, 0, 0), None, None)
+    """
+    try:
+        return None if "w" in text.lower() else datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def day_in(text: str) -> datetime.date | None:
+    """The day that a text spells without a time, else None."""
+    moment = moment_in(text)
+    return moment.date() if moment is not None and len(text) <= len("2024-12-31") else None
 
 
 def with_time(native: Any, column: str, *, name: str, engine: str) -> Any:

@@ -12,16 +12,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.errors import ParameterError, missing_extra
-from discreet.numbers.exact import refuse
-from discreet.tables.arrays import in_duckdb
+from discreet.errors import ParameterError, UnknownColumnError, missing_extra
+from discreet.numbers.exact import echo, refuse
+from discreet.tables.arrays import declares_nothing, in_duckdb
 from discreet.tables.engines import (
     as_text,
     databases,
+    encoding_of,
     finite,
     fitting,
     quietly,
@@ -31,15 +32,25 @@ from discreet.tables.engines import (
 from discreet.tables.files import OpenedTable, TextFile, is_address, open_files
 from discreet.tables.moments import DATED, with_time
 
+T = TypeVar("T")
 _NUMBER_SUFFIX = " (discreet: as a number)"
 _TEXT_SUFFIX = " (discreet: as a text)"
 _ORDER_SUFFIX = " (discreet: in order)"
 NUMBERS = ("integer", "float", "decimal")
 TEXTS = ("text", "object")
+_OBJECTS = (
+    'declared object, in which only texts count (astype("Int64"), astype("datetime64[us]") or the like, or '
+    "convert_dtypes() gives it a type)"
+)
 _KINDS = {  # of types that Narwhals does not know
     "duckdb": {"UUID": "uuid", "TIME_NS": "time"},
     "pyspark": {"time": "time", "daytimeinterval": "span"},
 }
+_LISTS = (
+    'without a declared type, so that only texts count (read_as="integer", "number", "date" or the like '
+    "states one; a NumPy array has its own)"
+)
+_OPENING = "reading the columns' types"
 _TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment", "uuid")
 
 
@@ -51,12 +62,15 @@ class Table:
         native: the engine's own frame or relation.
         engine: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or, for a database, ``ibis``.
         kinds: column name to ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``,
-            ``moment``, ``time``, ``span``, ``uuid``, ``object`` (pandas: what is no text in it is null), or
-            ``other``.
+            ``moment``, ``time``, ``span``, ``uuid``, ``object`` (it declares no type: texts count, and
+            everything else is null), or ``other``.
         is_text: whether the table comes from a text file, in which every column is text.
         load: what reads the rows, where ``native`` is only an empty frame of the declared schema.
         read_as: of a text file: what a column's texts spell where its order is asked for, by its name.
         execute: of a file in DuckDB: what runs a statement where ``native`` would run.
+        undeclared: what a column of kind ``object`` is, and how to give it a type, in words.
+        is_trial: whether statements are only tried, which reads no row: see ``trials``.
+        tried: the statements that were tried, ready to run.
     """
 
     native: Any
@@ -66,6 +80,13 @@ class Table:
     load: Callable[[], Any] | None = None
     read_as: Mapping[str, str] = field(default_factory=dict)
     execute: Callable[[str], Any] | None = None
+    undeclared: str = _OBJECTS
+    is_trial: bool = False
+    tried: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def quietly(self, work: Callable[[], T], *, doing: str) -> T:
+        """The result of ``work``; what the engine says when it fails is told only where it read no row."""
+        return quietly(work, doing=doing, telling=self.is_trial)
 
     def ordered_kind(self, column: str) -> str:
         """The kind by which a column is ordered: the declared one, or what a text file's texts spell."""
@@ -79,8 +100,15 @@ class Table:
         """The declared kind of a column; an error if there is none of that name."""
         if not isinstance(column, str) or column not in self.kinds:
             known = ", ".join(map(repr, list(self.kinds)[:20]))
-            raise refuse(name, column, f"one of the table's columns ({known})")
+            raise UnknownColumnError(
+                f"⟨{name}⟩{echo(column)} is not allowed: it must be one of the table's columns ({known})"
+            )
         return self.kinds[column]
+
+    def described(self, column: str) -> str:
+        """What a column is declared, in words; if it has no type, how to give it one."""
+        kind = self.kinds[column]
+        return self.undeclared if kind == "object" else f"declared {kind}"
 
     def frame(self) -> Any:
         """The table as a Narwhals LazyFrame."""
@@ -96,9 +124,8 @@ class Table:
 
     def require_time_limit(self, limit: object) -> None:
         """An error where there is a limit and nobody to keep it."""
-        if limit is not None and not (
-            self.engine == "ibis" and databases().keeps_time(self.native)
-        ):
+        keeps = self.engine == "ibis" and databases().keeps_time(self.native)
+        if limit is not None and not keeps:
             raise ParameterError(
                 "⟨time_limit⟩ goes with PostgreSQL, SQLite and DuckDB, through Ibis"
             )
@@ -117,17 +144,22 @@ class Table:
         This is the first thing that may read rows.
         """
         table = self if self.load is None else replace(self, native=self.load(), load=None)
-        for column in sorted(set(texts)):
+        texts, numbers = sorted(set(texts)), sorted(set(numbers))
+        if ordered is not None and self.is_dated(ordered):
+            table = table._with(ordered, _ORDER_SUFFIX, self._time_in(ordered), kind="float")
+        if self.engine == "ibis":
+            from discreet.tables.database_types import cleaned
+
+            table = replace(table, native=cleaned(table.native, {*texts, *numbers}))
+        for column in texts:
             if self.kind(column) in TEXTS:
                 table = table._with(column, _TEXT_SUFFIX, with_text, kind="text")
-        for column in sorted(set(numbers)):
+        for column in numbers:
             kind = self.kind(column)
             if (kind == "text" and self.is_text) or (
                 kind in NUMBERS and self.engine in ("pandas", "ibis")
             ):
                 table = table._with(column, _NUMBER_SUFFIX, with_numbers, kind="float")
-        if ordered is not None and self.is_dated(ordered):
-            table = table._with(ordered, _ORDER_SUFFIX, self._time_in(ordered), kind="float")
         return table
 
     def _time_in(self, column: str) -> Any:
@@ -141,6 +173,15 @@ class Table:
         name = column + suffix
         native = make(self.native, column, name=name, engine=self.engine)
         return replace(self, native=native, kinds={**self.kinds, name: kind})
+
+    @property
+    def encoding(self) -> str:
+        """How texts are encoded where the table is."""
+        return encoding_of(self.native, engine=self.engine)
+
+    def as_text(self, text: str) -> str | bytes | None:
+        """A text as ``text`` has it, to be compared with; None for one that no row can have."""
+        return as_text(text, engine=self.engine, encoding=self.encoding)
 
     def text(self, column: str) -> Any:
         """A prepared text column as an expression: it compares as bytes."""
@@ -189,7 +230,7 @@ class Table:
             first, last = self.day(datetime.date.min), self.day(datetime.date.max)
             return ~expression.is_null() & (expression >= first) & (expression <= last)
         if self.is_text:
-            return ~expression.is_null() & (expression != as_text("", engine=self.engine))
+            return ~expression.is_null() & (expression != self.as_text(""))
         return ~expression.is_null()
 
     def day(self, day: datetime.date) -> Any:
@@ -206,9 +247,14 @@ class Table:
 
     def cannot_hold(self, column: str, keys: Sequence[Any]) -> list[Any]:
         """The keys that no row can have, by the declared type of the column."""
+        if self.kinds[column] in TEXTS:
+            codec = self.encoding
+            told = (as_text(key, engine=self.engine, encoding=codec) for key in keys)
+            return [key for key, text in zip(keys, told, strict=True) if text is None]
         if self.kinds[column] not in NUMBERS:
             return []
-        fits = fitting(self._declared(column))
+        in_database = self.engine == "ibis"
+        fits = fitting(self.native[column].type() if in_database else self._declared(column))
         return [key for key in keys if not fits(key)]
 
     def has_zone(self, column: str) -> bool:
@@ -236,25 +282,39 @@ class Table:
         kind = self.kind(column)
         if kind not in NUMBERS and not self.is_text:
             raise ParameterError(
-                f"⟨column⟩{column!r} is not allowed: it is declared {kind}, and the question needs numbers"
+                f"⟨column⟩{column!r} is not allowed: it is {self.described(str(column))}, and the question "
+                "needs numbers"
             )
 
 
 def open_table(
-    data: Any, *, needed: Iterable[str], engine: str | None = None, table: str | None = None
+    data: Any,
+    *,
+    needed: Iterable[str],
+    engine: str | None = None,
+    table: str | None = None,
+    read_as: str | None = None,
 ) -> Table:
     """A table over a path or glob, a relation or frame of an engine, or a table of a database.
 
     ``needed`` names the columns that a question uses; a JSON lines file declares no others. ``table`` goes
-    with the address of a database, or with a SQLAlchemy engine.
+    with the address of a database, or with a SQLAlchemy engine, ``read_as`` with a list.
     """
     try:
         import narwhals as nw
     except ImportError:
         raise missing_extra("asking a table needs Narwhals", extra="tables") from None
-    opened, read_as = OpenedTable(None), {}  # type: OpenedTable, Mapping[str, str]
+    opened = OpenedTable(None)
+    spelled: Mapping[str, str] = {}
+    undeclared = isinstance(data, list | np.ndarray) and declares_nothing(data)
+    if read_as is not None and not undeclared:
+        raise ParameterError(
+            f"⟨read_as⟩{read_as!r} is not allowed: it goes with a list; for a text file write "
+            "TextFile(path, ⟨read_as⟩{column: type}), and other data declares its types"
+        )
     is_engine = _module(data) == "sqlalchemy" and hasattr(data, "url")
-    if is_engine or is_address(data):
+    in_database = is_engine or is_address(data)
+    if in_database:
         data = databases().open_database(data, table)
     elif table is not None:
         raise ParameterError(
@@ -262,34 +322,42 @@ def open_table(
         )
     elif isinstance(data, str | Path | TextFile):
         opened = open_files(data, needed=needed, engine=engine or "duckdb")
-        read_as = data.read_as if isinstance(data, TextFile) else {}
+        spelled = data.read_as if isinstance(data, TextFile) else {}
         data, engine = opened.native, None
     elif _module(data) == "pyarrow" or isinstance(data, list | np.ndarray):
-        data = in_duckdb(data)
+        data = in_duckdb(data, read_as)
     if engine is not None:
         raise ParameterError(
             f"⟨engine⟩{engine!r} is not allowed: it goes with a path; a frame has its own"
         )
     native = nw.to_native(data, pass_through=True)
     if nw.dependencies.is_pandas_dataframe(native):
-        _require_names(list(native.columns))
+        from discreet.tables.pandas_columns import require_names
+
+        require_names(list(native.columns))
     frame = nw.from_native(native, pass_through=True)
     name = frame.implementation.value if isinstance(frame, nw.DataFrame | nw.LazyFrame) else ""
     engine_name = "pyspark" if name.startswith("pyspark") else name
+    if engine_name == "ibis" and not in_database:
+        from discreet.tables.database_types import as_declared
+
+        native = as_declared(native)
     if engine_name not in ("duckdb", "polars", "pandas", "pyspark", "ibis"):
         raise ParameterError(
             f"data of type {type(data).__name__} is not allowed: give a path, a DuckDB relation, a Polars, "
             "pandas or PySpark frame, an Arrow table or data set, a table of Ibis, or a database's address "
             "with ⟨table⟩"
         )
+    kinds = quietly(lambda: _kinds(native, frame, engine_name), doing=_OPENING, telling=True)
     return Table(
         native,
         engine_name,
-        _kinds(native, frame, engine_name),
+        {"value": "object"} if undeclared and read_as is None else kinds,
         is_text=opened.is_text,
         load=opened.load,
-        read_as=read_as,
+        read_as=spelled,
         execute=opened.execute,
+        undeclared=_LISTS if undeclared else _OBJECTS,
     )
 
 
@@ -297,31 +365,19 @@ def _module(data: Any) -> str:
     return type(data).__module__.partition(".")[0]
 
 
-def _require_names(columns: list[Any]) -> None:
-    """Column names are schema: public, and shown."""
-    if not all(isinstance(name, str) for name in columns):
-        raise ParameterError(
-            "the columns of a frame must be named by texts, not by numbers or other things: "
-            "frame.rename(columns=str) does that"
-        )
-    twice = next((name for name in columns if columns.count(name) > 1), None)
-    if twice is not None:
-        raise ParameterError(f"two columns are named {twice!r}: rename one of them")
-
-
 def _kinds(native: Any, frame: Any, engine: str) -> dict[str, str]:
     import narwhals as nw
 
     kinds: dict[str, str] = {}
     if engine == "pandas":
-        # Narwhals would look at the rows of an object column; the declared type is all we may use.
-        kinds = {str(name): _pandas_kind(dtype) for name, dtype in native.dtypes.items()}
-        plain = [name for name, dtype in native.dtypes.items() if not _pandas_kind(dtype)]
-        frame = quietly(lambda: nw.from_native(native[plain]), doing="reading the columns' names")
+        from discreet.tables.pandas_columns import undeclared_kinds
+
+        kinds = undeclared_kinds(native)
+        frame = nw.from_native(native.drop(columns=list(kinds)))
     if engine == "ibis":
-        kinds = databases().kinds_of(native)
-        plain = [name for name in native.columns if name not in kinds]
-        frame = nw.from_native(native.select(*plain)) if plain else None
+        from discreet.tables.database_types import kinds_of
+
+        return kinds_of(native)
     if engine in _KINDS:
         types = (
             zip(native.columns, map(str, native.types), strict=True)
@@ -329,21 +385,8 @@ def _kinds(native: Any, frame: Any, engine: str) -> dict[str, str]:
             else ((column.name, column.dataType.typeName()) for column in native.schema)
         )
         kinds = {name: _KINDS[engine][kind] for name, kind in types if kind in _KINDS[engine]}
-    schema = (
-        {} if frame is None else quietly(frame.collect_schema, doing="reading the columns' types")
-    )
-    declared = {name: _kind(dtype) for name, dtype in schema.items()}
-    return {**declared, **{name: kind for name, kind in kinds.items() if kind}}
-
-
-def _pandas_kind(dtype: Any) -> str:
-    """The kind of a pandas type that Narwhals does not tell from the type alone, else an empty text."""
-    if str(dtype) == "object":
-        return "object"
-    if str(dtype) != "category":
-        return ""
-    held = str(dtype.categories.dtype)
-    return "text" if held.startswith(("object", "str")) else "other"
+    declared = {name: _kind(dtype) for name, dtype in frame.collect_schema().items()}
+    return {**declared, **kinds}
 
 
 def _kind(dtype: Any) -> str:

@@ -69,7 +69,7 @@ def parse(text: object) -> Condition:
     tokens = list(_tokens(text))
     if sum(token in _DEEPENING for token in tokens) > LARGEST_CONDITION:
         raise ParameterError(
-            f"where has more than {LARGEST_CONDITION} of and, or, not and parentheses; a list of values is "
+            f"⟨where⟩ has more than {LARGEST_CONDITION} of and, or, not and parentheses; a list of values is "
             "written as in (...)"
         )
     return _Parser(text, tokens).whole()

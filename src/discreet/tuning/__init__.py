@@ -6,7 +6,6 @@ Example:
     True
 """
 
-from discreet.parameters import explain
 from discreet.tuning.audit import TuningVerdict, audit_tuning
 from discreet.tuning.choose import ChosenRun, choose_run
 from discreet.tuning.cost import cost_of_tuning
@@ -24,5 +23,3 @@ __all__ = [
     "choose_run",
     "cost_of_tuning",
 ]
-
-explain(globals())

@@ -20,7 +20,7 @@ from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.numbers.exact import echo, refuse
-from discreet.questions.spending import AnyLedger, Asker
+from discreet.questions.run import AnyLedger, paid, require_counted
 from discreet.release import Release
 from discreet.sampling.bits import Bits, SecureBits, uniform_below
 from discreet.tuning.cost import cost_of_tuning
@@ -114,7 +114,8 @@ def choose_run(
         target: stop at the first run of this quality, a public number.
         delta: the δ allowed, for runs that are not purely private.
         neighbours: the relation for which ``cost`` holds.
-        ledger: who counts the budget of ``dataset``; None if nobody does.
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+            counted, and the answer says so.
         progress: show the time elapsed on a terminal. It is all that is shown.
 
     Example:
@@ -129,7 +130,7 @@ def choose_run(
         True
     """
     relation = Neighbours.named(neighbours)
-    asker = Asker(ledger, dataset, neighbours=relation)
+    require_counted(ledger, dataset)
     draw = _drawer(settings)
     if runs is None:
         if target is None:
@@ -148,7 +149,9 @@ def choose_run(
         with _clock(shown=progress):
             return _search(run, draw, runs, wanted, SecureBits())
 
-    best, terms = asker.spending(event, purpose or "choice among private runs", work)
+    best, terms = paid(
+        event, purpose or "choice among private runs", work, ledger=ledger, dataset=dataset
+    )
     terms["guarantee"] = guarantee
     return ChosenRun(
         answer=best.setting,

@@ -12,7 +12,8 @@ from discreet.accounting import Event, compose
 from discreet.accounting.events import events_of
 from discreet.accounting.fixed_lists import EpsilonBound
 from discreet.errors import ParameterError
-from discreet.guarantees import ApproxDP, Guarantee, Proof, PureDP
+from discreet.guarantees import ApproxDP, Guarantee, PureDP
+from discreet.guarantees.claims import CLAIMS
 from discreet.numbers.balls import ball_of, precision, upper_bound, upper_end
 from discreet.numbers.exact import Exact, float_up, probability, refuse
 from discreet.numbers.searches import root_between
@@ -26,8 +27,6 @@ from discreet.tuning.laws import (
 )
 from discreet.tuning.profiles import Profile, profile_of
 from discreet.tuning.weights import divergence_of_best, weights_of
-
-PAGE = Proof("docs/proofs/tuning.md")
 
 EXACT = "the exact worst case of pure runs"
 WEIGHTED = "the profile of one run, weighted by what the best can make of it"
@@ -76,11 +75,12 @@ def cost_of_tuning(
     allowed = _allowed(profile, runs, delta)
     if allowed == 0:
         assert isinstance(profile.pure, Fraction)
-        return PureDP(_pure(profile.pure, runs, target=target)).resting_on(PAGE)
+        whole = PureDP(_pure(profile.pure, runs, target=target))
+        return whole.resting_on(CLAIMS["tuning", "PureDP"])
     found = min(bounds_of_tuning(profile, runs, allowed, target=target), key=lambda b: b.epsilon)
     if found.epsilon == math.inf:
         raise ParameterError("⟨cost⟩ is too large: no finite cost of so many such runs is known")
-    return ApproxDP(found.epsilon, allowed).resting_on(PAGE)
+    return ApproxDP(found.epsilon, allowed).resting_on(CLAIMS["tuning", "ApproxDP"])
 
 
 def bounds_of_tuning(
@@ -136,7 +136,7 @@ def _all_of_them(cost: object, runs: Fixed, delta: object, *, target: bool) -> G
     together = compose(steps, "questions", delta=delta)
     if together.best.to(PureDP).exact < math.inf or together.approx.exact[0] < math.inf:
         best = together.approx if delta is not None else together.best
-        return (best if isinstance(best, ApproxDP | PureDP) else together.approx).resting_on(PAGE)
+        return best if isinstance(best, ApproxDP | PureDP) else together.approx
     raise ParameterError("⟨delta⟩ is needed: these runs are not purely private")
 
 

@@ -183,27 +183,36 @@ def test_balls_are_asked_about_every_coin_when_forced(monkeypatch: pytest.Monkey
 def test_the_assumption_about_exp_and_log_holds_here() -> None:
     """The proofs assume relative errors of at most 2⁻⁴⁹; see "What is assumed" on the proof page."""
     rng = np.random.default_rng(5)
-    points = np.concatenate(
-        [-rng.uniform(0, 601, 3000), -rng.uniform(0, 50, 3000), -(2.0 ** -rng.uniform(0, 80, 500))]
-    )
-    points = np.concatenate([points, -points])
-    for found in (np.exp(points), np.array([math.exp(point) for point in points])):
-        _assert_close(found, points, lambda x: x.exp())
-    some = points[points < 33]
-    _assert_close(np.array([math.expm1(point) for point in some]), some, lambda x: x.expm1())
+    tiny = 2.0 ** -rng.uniform(0, 1000, 1000)
+
+    points = np.concatenate([rng.uniform(-601, 601, 3000), rng.uniform(-50, 50, 3000), tiny, -tiny])
+    _assert_close(np.exp(points), points, lambda x: x.exp())
+    _assert_close([math.exp(point) for point in points], points, lambda x: x.exp())
+    some = points[points < 500]
+    _assert_close([math.expm1(point) for point in some], some, lambda x: x.expm1())
+
+    below = np.concatenate([-rng.uniform(0, 45, 2000), -(2.0 ** rng.uniform(5, 120, 500)), -tiny])
+    small = np.concatenate([rng.uniform(0, 2, 2000), tiny])
+    for points in (below, small):
+        _assert_close(np.expm1(points), points, lambda x: x.expm1())
+    _assert_close(np.log1p(small), small, lambda x: x.log1p())
+    halves = np.concatenate([-rng.uniform(0, 0.5, 2000), -tiny / 2])
+    _assert_close([math.log1p(point) for point in halves], halves, lambda x: x.log1p())
+
     words = np.concatenate([rng.uniform(0.5, 2.0**64, 2000), 2.0 ** rng.uniform(0.1, 64, 2000)])
-    _assert_close(np.log(words), words, lambda x: x.log())
-    words = np.arange(1, 256) / 256
-    _assert_close(np.log(words), words, lambda x: x.log())
-    small = rng.uniform(0, 2, 2000)
-    _assert_close(np.log1p(small), small, lambda x: (1 + x).log())
+    near_one = np.concatenate([rng.uniform(0.5, 2, 1000), 1 + tiny[tiny > 2.0**-50]])
+    below_half = np.concatenate([rng.uniform(0, 0.5, 2000), tiny / 2, np.arange(1, 256) / 256])
+    for points in (words, near_one, below_half):
+        _assert_close(np.log(points), points, lambda x: x.log())
+    integers = [2 * int.from_bytes(rng.bytes(size), "big") + 3 for size in range(600)]
+    _assert_close([math.log(number) for number in integers], integers, lambda x: x.log())
 
 
 def _assert_close(found: Any, points: Any, formula: Callable[[Any], Any]) -> None:
     with ctx.workprec(160):
-        for point, value in zip(points.tolist(), found.tolist(), strict=True):
-            exact = formula(arb(fmpq(*Fraction(point).as_integer_ratio())))
-            error = abs(arb(fmpq(*Fraction(value).as_integer_ratio())) - exact)
+        for point, value in zip(points, found, strict=True):
+            exact = formula(arb(fmpq(*point.as_integer_ratio())))
+            error = abs(arb(fmpq(*value.as_integer_ratio())) - exact)
             assert bool(error <= abs(exact) * arb((1, -49)))
 
 

@@ -63,7 +63,7 @@ def test_the_loss_at_given_scores() -> None:
 
 def test_the_audit_agrees_that_it_is_refuted() -> None:
     response = ExponentialRandomizedResponse(epsilon="0.1", truth="0.75")
-    verdict = audit(response, PureDP("0.1"), n=3, monotonic=True, starts=0)
+    verdict = audit(response, PureDP("0.1"), n=3, monotonic=True, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.measured >= real_epsilon(0.1, truth=0.75, n=3) - 1e-9
 

@@ -29,7 +29,7 @@ from discreet.analysis.charts.thresholds import split_chart
 from discreet.analysis.comparison import Comparison, epsilon_list
 from discreet.analysis.disclosure import DisclosureRisk
 from discreet.analysis.error import error_distribution
-from discreet.analysis.family import Family, family_list, family_name, member
+from discreet.analysis.family import family_list, family_name
 from discreet.analysis.optimality import SHARP_THRESHOLD, THRESHOLD, optimality_ratio
 from discreet.analysis.recommendation import recommend
 from discreet.analysis.worst_case import (
@@ -41,8 +41,8 @@ from discreet.displays import counted
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
 from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.mechanisms.registry import Family, member
 from discreet.numbers.exact import positive, shown, whole
-from discreet.parameters import explain
 from discreet.scores import Scores
 
 __all__ = [
@@ -375,6 +375,3 @@ def _counted(shown_count: int, total: int) -> str:
     if shown_count == total:
         return counted(total, "candidate")
     return f"the {shown_count} best of {total} candidates"
-
-
-explain(globals())

@@ -39,15 +39,22 @@ _OF_OTHERS: tuple[Look, ...] = ((NEUTRAL, (3, 6), "wedge"), ("#a9a9a9", (4, 2, 1
 FONT = "Helvetica, Arial, sans-serif"
 
 
+_FIRST = (
+    "permute-and-flip",
+    "exponential",
+    "noisy-max-laplace",
+    "exponential-randomized-response",
+)
+"""The mechanisms that are most often compared have the looks that are easiest to tell apart."""
+
+
 def _looks() -> dict[str, int]:
     """The place of each mechanism's colour, dash and marker, under its name and under its title."""
-    made = {name: make(epsilon=1).facts for name, make in MECHANISMS.items()}
-    ranked = {facts.rank for facts in made.values()}
-    free = iter(place for place in range(len(made)) if place not in ranked)
-    places = {
-        name: next(free) if facts.rank is None else facts.rank for name, facts in made.items()
+    order = [*_FIRST, *(name for name in MECHANISMS if name not in _FIRST)]
+    places = {name: place for place, name in enumerate(order)}
+    return places | {
+        MECHANISMS[name](epsilon=1).facts.title: place for name, place in places.items()
     }
-    return places | {facts.title: places[name] for name, facts in made.items()}
 
 
 LOOKS = _looks()

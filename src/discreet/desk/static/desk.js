@@ -2,14 +2,11 @@
 // It holds no secret: the token is in a cookie that no script can read, answers come from the desk.
 
 const at = (id) => document.getElementById(id);
-const WORDS = {
-  mode: "the most common value", top_k: "the k most common values", median: "the median",
-  quantiles: "several quantiles", first_above: "the first value above a threshold", score: "the best by the owner's score",
-};
 const STATES = {
   admitted: "being worked on", paid: "being worked on", refused: "refused, nothing was spent",
   failed: "not done in its slot, stays paid", lost: "lost when the desk ended, stays paid",
 };
+const STATE_OF = { useful: "good", doubtful: "doubtful", "no better than guessing": "bad" };
 let desk = null;
 let planned = 0;
 
@@ -32,6 +29,13 @@ async function call(path, body, { method, key } = {}) {
   return content;
 }
 
+// What happened, whether anything was paid, and what to do.
+function explained(error) {
+  if (error.status === 401) return new Error("Your session has ended, so this question was not asked and nothing was paid. Sign in again to ask it.");
+  if (error.status === undefined) return new Error("The desk did not answer. If your question had reached it, it is paid, and its answer will be under “Your answers so far” once the desk is back; look there before you ask again.");
+  return error;
+}
+
 function complain(error) {
   at("notices").replaceChildren(...(error ? [element("p", error.message, { class: "notice" })] : []));
 }
@@ -45,45 +49,95 @@ function fill(select, options) {
 const table = () => desk.tables[at("table").value];
 const subjects = () => ({ ...table().columns, ...table().scores });
 const column = () => subjects()[at("column").value];
+const kinds = () => desk.questions;
+const SUBJECT = ["column", "score", "epsilon"];
+const short = (words) => words.replace(/[:.] .*$/, "").replace(/\.$/, "");
 
+// One control for each field of the question that an analyst may set; what was typed stays where it fits.
+function control(field, before) {
+  const id = `field-${field.name}`;
+  const box = element("div", undefined, { class: field.takes === "FLAG" ? "check" : "field" });
+  const label = element("label", short(field.words), { for: id, title: field.words });
+  let input;
+  if (field.takes === "FLAG") {
+    input = element("input", undefined, { type: "checkbox" });
+    input.checked = before === true;
+  } else if (field.takes === "COLUMN") {
+    input = element("select");
+    const listed = Object.keys(table().columns).filter((name) => table().columns[name].candidates && name !== at("column").value);
+    fill(input, [["", "one answer for all"], ...listed.map((name) => [name, name])]);
+    input.value = listed.includes(before) ? before : "";
+  } else {
+    input = element("input", undefined, { type: "text", autocomplete: "off", spellcheck: "false" });
+    input.value = before ?? field.example;
+    if (field.takes === "CONDITION") {
+      const open = table().where;
+      input.disabled = open.length === 0;
+      label.append(element("span", open.length ? ` (columns: ${open.join(", ")})` : " (no column is open to conditions)", { class: "hint" }));
+    }
+    if (field.required) input.required = true;
+  }
+  input.id = id;
+  input.name = field.name;
+  box.append(...(field.takes === "FLAG" ? [input, label] : [label, input]));
+  return box;
+}
+
+function own() { return kinds()[at("kind").value].fields.filter((field) => !SUBJECT.includes(field.name)); }
+
+function read(field) {
+  const input = at(`field-${field.name}`);
+  if (!input || input.disabled) return undefined;
+  if (field.takes === "FLAG") return input.checked || undefined;
+  const text = input.value.trim();
+  if (!text) return undefined;
+  if (field.takes === "COUNT") return /^\d+$/.test(text) ? Number(text) : text;
+  return field.takes === "NUMBERS" ? text.split(",").map((part) => part.trim()).filter(Boolean) : text;
+}
+
+let drawn = "";
 function show() {
   const facts = table();
   fill(at("column"), Object.keys(subjects()).map((name) => [name, name]));
-  fill(at("kind"), Object.entries(column().questions).map(([kind, slot]) => [kind, `${WORDS[kind]} (${slot})`]));
+  fill(at("kind"), Object.entries(column().questions).map(([kind, slot]) => [kind, `${short(kinds()[kind].words)} (${slot})`]));
   at("facts").textContent = `${facts.left} is left of ${facts.budget}. People: ${facts.people}. Neighbours: ${facts.neighbours}.`;
-  at("where-columns").textContent = facts.where.length ? `(columns: ${facts.where.join(", ")})` : "(no column is open to conditions)";
-  at("where").disabled = facts.where.length === 0;
-  const grouping = Object.keys(facts.columns).filter((name) => facts.columns[name].candidates && name !== at("column").value);
-  fill(at("by"), [["", "no groups"], ...grouping.map((name) => [name, name])]);
   const known = column();
   at("public").textContent = [
     known.candidates ? `Listed values: ${known.candidates.join(", ")}.` : "",
     known.bounds ? `Bounds: ${known.bounds.join(" to ")}, in steps of ${known.step}.` : "",
   ].join(" ");
-  const kind = at("kind").value;
-  at("k-field").hidden = kind !== "top_k";
-  at("at-field").hidden = kind !== "quantiles";
-  at("above-field").hidden = kind !== "first_above";
-  at("by-field").hidden = ["first_above", "score"].includes(kind);
-  at("where-field").hidden = at("people-field").hidden = kind === "score";
-  at("count-field").hidden = !["mode", "top_k"].includes(kind);
+  const now = [at("table").value, at("column").value, at("kind").value].join("\n");
+  if (now !== drawn) {
+    const before = Object.fromEntries([...at("fields").querySelectorAll("[name]")].map((input) => [input.name, input.type === "checkbox" ? input.checked : input.value]));
+    at("fields").replaceChildren(...own().map((field) => control(field, before[field.name])));
+    drawn = now;
+  }
   at("allowed").textContent = `(${desk.epsilon.least} to ${desk.epsilon.most})`;
-  if (!at("epsilon").value) at("epsilon").value = desk.epsilon.least;
 }
 
 function question() {
   const kind = at("kind").value;
-  const asked = { kind, table: at("table").value, epsilon: at("epsilon").value.trim() };
-  if (kind === "score") return { ...asked, score: at("column").value };
-  asked.column = at("column").value;
-  if (at("where").value.trim() && !at("where").disabled) asked.where = at("where").value.trim();
-  if (at("with_people").checked) asked.with_people = true;
-  if (kind !== "first_above" && at("by").value) asked.by = at("by").value;
-  if (["mode", "top_k"].includes(kind) && at("with_count").checked) asked.with_count = true;
-  if (kind === "top_k") asked.k = Number(at("k").value);
-  if (kind === "quantiles") asked.at = at("at").value.split(",").map((level) => level.trim()).filter(Boolean);
-  if (kind === "first_above") asked.above = at("above").value.trim();
+  const subject = kinds()[kind].fields.some((field) => field.name === "score") ? "score" : "column";
+  const asked = { kind, table: at("table").value, epsilon: at("epsilon").value.trim(), [subject]: at("column").value };
+  for (const field of own()) {
+    const value = read(field);
+    if (value !== undefined) asked[field.name] = value;
+  }
   return asked;
+}
+
+// The budget: spent, this, left.
+function meter(parts) {
+  const bar = element("div", undefined, { class: "meter", role: "img" });
+  if (!parts) return bar;
+  const [spent, now, left] = [parts.spent, parts.this, parts.left].map(Number);
+  bar.setAttribute("aria-label", `Budget: ${parts.spent} spent, ${parts.this} for this, ${parts.left} left after it`);
+  for (const [name, size] of [["spent", spent], ["now", now], ["left", left]]) {
+    const part = element("span", undefined, { class: name });
+    part.style.flexGrow = String(Math.max(0, size));
+    bar.append(part);
+  }
+  return bar;
 }
 
 async function plan() {
@@ -94,25 +148,29 @@ async function plan() {
   try {
     const found = await call("api/plan", question());
     if (turn !== planned) return;
-    box.dataset.state = found.fits ? "good" : "bad";
+    box.dataset.state = found.fits ? STATE_OF[found.accuracy?.judgement] ?? "good" : "bad";
     box.replaceChildren(
-      element("p", found.fits ? `Costs ${found.cost} of the ${found.left} left; there is room for ${found.most === 1 ? "one such question" : `${found.most} such questions`}.`
-        : `Costs ${found.cost}, and only ${found.left} is left.`),
-      element("p", found.accuracy), element("p", found.words, { class: "hint" }),
+      element("p", found.cost, { class: "price" }), meter(found.meter),
+      element("p", found.accuracy ? `Accuracy: ${found.accuracy.words}.` : "How good it will be depends on the data."),
+      element("p", `Privacy: ${found.privacy.words}.`),
+      ...found.doubts.map((doubt) => element("p", doubt, { class: "notice" })),
+      element("p", found.guarantee, { class: "hint" }),
     );
-    at("pay").textContent = `Ask, and pay ${found.cost}`;
+    at("pay").textContent = `Ask, and pay ${found.cost.split(" to pay")[0]}`;
     at("pay").disabled = !found.fits;
   } catch (error) {
     if (turn !== planned) return;
     box.dataset.state = "bad";
-    box.replaceChildren(element("p", error.message));
+    const words = error.status === undefined ? "The desk does not answer; nothing was paid. It is tried again when you change the question." : error.message;
+    box.replaceChildren(element("p", words));
+    at("pay").textContent = "Ask";
     at("pay").disabled = true;
-    if (error.status === 401) door();
+    if (error.status === 401) { complain(new Error("Your session has ended; nothing was paid. Sign in again.")); door(); }
   }
 }
 
 function rows(release) {
-  const one = (answer, count) => [answer === null ? "nothing is safe to say" : String(answer), count === undefined ? "" : `${count} people, give or take ${release.count_within}`];
+  const one = (answer, count) => [answer === null ? "nothing is safe to say" : String(answer), count === undefined ? "" : `${count} ${count === 1 ? "person" : "people"}, give or take ${release.count_within}`];
   const listed = (answer, count) => Array.isArray(answer)
     ? answer.map((each, place) => [release.labels?.[place] ?? `${place + 1}`, ...one(each, count?.[place])]) : [["", ...one(answer, count)]];
   if (release.answer !== null && typeof release.answer === "object" && !Array.isArray(release.answer)) {
@@ -124,7 +182,7 @@ function rows(release) {
 
 function present(asked, release) {
   const found = rows(release);
-  const parts = [element("p", described(asked), { class: "hint" })];
+  const parts = [element("p", release.title ?? described(asked), { class: "hint" })];
   if (found.length === 1 && !found[0][0]) {
     parts.push(element("p", found[0][1], { class: "big" }));
     if (found[0][2]) parts.push(element("p", found[0][2]));
@@ -149,7 +207,10 @@ function present(asked, release) {
 }
 
 function described(asked) {
-  return [`${WORDS[asked.kind].replace(" k ", ` ${asked.k} `)} of ${asked.column ?? asked.score} in ${asked.table}`, asked.by && `by ${asked.by}`, asked.where && `where ${asked.where}`, `ε = ${asked.epsilon}`].filter(Boolean).join(", ");
+  const what = short(kinds()[asked.kind]?.words ?? asked.kind);
+  const said = { k: (k) => `${k} of them`, at: (at) => `at ${at.join(", ")}`, above: (n) => `above ${n}`, by: (by) => `by ${by}`, where: (where) => `where ${where}` };
+  const rest = Object.entries(said).filter(([name]) => asked[name] !== undefined && asked[name] !== null).map(([name, words]) => words(asked[name]));
+  return [`${what}: ${asked.column ?? asked.score} in ${asked.table}`, ...rest, `ε = ${asked.epsilon}`].join(", ");
 }
 
 async function history() {
@@ -179,20 +240,23 @@ async function ask(event) {
   const ticking = setInterval(() => { at("slot").value = Math.min(1, (performance.now() - began) / (1000 * seconds)); }, 100);
   at("pay").disabled = true;
   at("waiting").hidden = false;
+  at("answer").replaceChildren(element("p", "Being worked on.", { class: "hint" }));
   try {
     const reply = await call("api/ask", asked, { key });
     present(reply.asked, reply.release);
   } catch (error) {
-    complain(error);
+    complain(explained(error));
   }
   clearInterval(ticking);
   at("waiting").hidden = true;
   at("pay").disabled = false;
-  await refresh().catch(complain);
+  await refresh().catch((error) => { if (error.status === 401) door(); else if (!at("notices").hasChildNodes()) complain(explained(error)); });
 }
 
 async function refresh() {
+  const first = desk === null;
   desk = await call("api/desk");
+  if (first) at("epsilon").value = desk.epsilon.least;  // once: whoever empties the field types their own
   fill(at("table"), Object.keys(desk.tables).map((name) => [name, name]));
   at("who").textContent = desk.analyst;
   show();

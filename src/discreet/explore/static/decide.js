@@ -169,6 +169,8 @@ function showNow({ now }) {
   // Where no ε can be named, a sentence says why.
   $("#needs").replaceChildren(...now.filter((row) => row.need_words && !row.need).map((row) =>
     make("li", {}, swatch(row.mechanism), make("span", {}, make("strong", {}, `${titleOf(row.mechanism)}: `), unbroken(row.need_words)))));
+  $("#proofs").replaceChildren(...now.map((row) =>
+    make("li", {}, swatch(row.mechanism), make("span", {}, make("strong", {}, `${titleOf(row.mechanism)}: `), row.proof ?? "nothing: it is not private"))));
   const level = percent(Number(state.level));
   const all = state.releases === "1" ? "the one release" : `all ${state.releases} releases`;
   const heads = [

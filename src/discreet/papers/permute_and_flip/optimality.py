@@ -19,9 +19,9 @@ from itertools import product as pairs
 import numpy as np
 
 from discreet.analysis import THRESHOLD, optimality_ratio, permute_and_flip_dual
-from discreet.analysis.family import Family
 from discreet.analysis.optimality import classes, dual_prices, orders
 from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.mechanisms.registry import Family
 from discreet.papers.catalogue import claims_of, figure, judged
 from discreet.papers.figure import Axis, Drawing, Floats, Line, Lines
 from discreet.papers.findings import Finding, Scope, Witness, established, unless

@@ -177,7 +177,7 @@ def _figure_5(drawing: Drawing) -> None:
     drawing.number(
         "ε for 100 candidates at a risk of 20%",
         paper="4",
-        ours=epsilon_for_risk("0.2", worlds=201),
+        ours=epsilon_for_risk("0.2", worlds=201, steps=1),
         remark="the formula as printed",
     )
     drawing.added(

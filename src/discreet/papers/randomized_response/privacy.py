@@ -192,7 +192,7 @@ def _theorem_1(scope: Scope) -> Finding:
         ExponentialRandomizedResponse(epsilon=_EPSILON, truth=_TRUTH),
         PureDP(_EPSILON),
         n=3,
-        starts=scope.size(full=6, quick=1),
+        effort="quick" if scope.size(full=6, quick=1) == 1 else "usual",
     )
     established(not sought.holds, "an audit refutes it without being told where to look")
     return refuted(

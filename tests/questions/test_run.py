@@ -1,7 +1,10 @@
-"""The order of things: check, spend, read, choose; and what errors may say at each step."""
+"""The runner: check, pay, read, choose, release; and what errors may say at each step."""
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import traceback
 from contextlib import suppress
 from decimal import Decimal
@@ -10,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import ibis
 import polars as pl
 import pytest
 
-from discreet import Exponential, NoisyMax, PermuteAndFlip, PureDP, sampling
+from discreet import Exponential, PureDP
 from discreet.accounting import Event
 from discreet.errors import (
     BudgetExceededError,
@@ -23,10 +27,10 @@ from discreet.errors import (
     ParameterError,
     TableError,
 )
-from discreet.guarantees import ApproxDP
 from discreet.ledger import Ledger
-from discreet.questions import median, mode, quantile, quantiles, select_by, top_k
-from discreet.questions.spending import Asker, guarantee_of
+from discreet.questions import first_above, median, mode, quantile, quantiles, select_by, top_k
+from discreet.questions.run import paid
+from tests.tools.forking import forked
 
 VISITS = pl.DataFrame(
     {
@@ -63,41 +67,6 @@ def test_a_spend_comes_before_the_data_is_read() -> None:
     assert event.guarantee.to(PureDP) == PureDP(1)
     assert (event.mechanism, event.neighbours, event.count) == ("permute-and-flip", "add-remove", 1)
     assert not ledger.failures
-
-
-def test_the_events_of_every_question() -> None:
-    def event_of(ask: Any, *data: Any, **options: Any) -> Event:
-        ledger = Notebook()
-        ask(*(data or (VISITS,)), ledger=ledger, dataset="visits", **options)
-        return ledger.spends[0][1]
-
-    numeric = {"column": "age", "bounds": "0:100", "user": "person"}
-    peeled = event_of(top_k, k=2, epsilon=3, method="peeling", **OPTIONS)
-    assert peeled.count == 2
-    assert peeled.guarantee.to(PureDP) == PureDP("1.5")
-    once = event_of(top_k, k=2, epsilon=3, method="one-shot", **OPTIONS)
-    assert (once.count, once.guarantee) == (1, PureDP(3))
-    bounded = event_of(mode, epsilon=1, mechanism=Exponential, **OPTIONS)
-    assert type(bounded.guarantee).__name__ == "BoundedRange"
-    for ask, options in (
-        (mode, {**OPTIONS, "with_count": True}),
-        (mode, {**OPTIONS, "with_gap": True}),
-        (mode, {**OPTIONS, "by": "age", "groups": [1, 2], "groups_per_person": 2}),
-        (mode, {**OPTIONS, "by": "age", "groups": [1, 2], "neighbours": "replace"}),
-        (median, numeric),
-        (quantiles, {**numeric, "at": [0.1, 0.5]}),
-        (quantile, {**numeric, "at": 0.1, "neighbours": "replace"}),
-    ):
-        event = event_of(ask, epsilon=2, **options)
-        assert guarantee_of(event) == PureDP(2)
-        assert event.neighbours == options.get("neighbours", "add-remove")
-    unknown = {name: value for name, value in OPTIONS.items() if name != "candidates"}
-    event = event_of(mode, epsilon=1, delta="1e-6", **unknown)
-    assert event.guarantee == ApproxDP(1, "1e-6")
-    own = event_of(
-        select_by, [1, 2], candidates=[1], score=lambda _d, _c: 0, sensitivity=1, epsilon=1
-    )
-    assert own.guarantee.to(PureDP) == PureDP(1)
 
 
 def test_wrong_parameters_spend_nothing() -> None:
@@ -186,55 +155,6 @@ def test_a_real_ledger_refuses_what_does_not_fit(tmp_path: Path) -> None:
         assert ledger.show("visits").left == "ε = 1"
 
 
-def test_every_mechanism_answers() -> None:
-    for mechanism in (
-        None,
-        "exponential",
-        "noisy-max-laplace",
-        NoisyMax(epsilon=7, noise="gumbel"),
-        Exponential,
-    ):
-        release = mode(VISITS, epsilon=2, mechanism=mechanism, **OPTIONS)
-        assert release.answer == "a"
-        assert release.guarantee == PureDP(2)
-        assert release.mechanism in (
-            "permute-and-flip",
-            "exponential",
-            "noisy-max-laplace",
-            "noisy-max-gumbel",
-        )
-
-
-def test_a_steady_mechanism_is_used_throughout_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the spend: what a question does besides choosing takes a time that depends on the scores."""
-    steady = PermuteAndFlip(epsilon=1, steady=True)
-    quick: list[str] = []
-    monkeypatch.setattr(sampling, "uniform_head", lambda *_: quick.append("quick"))
-    numeric: dict[str, Any] = {"column": "age", "bounds": "0:100", "user": "person", "epsilon": 2}
-    coded: dict[str, Any] = {**OPTIONS, "epsilon": 2}
-    assert mode(VISITS, mechanism=steady, **coded).answer in "abc"
-    assert len(top_k(VISITS, mechanism=steady, k=2, **coded).answer) == 2
-    assert 0 <= median(VISITS, mechanism=steady, **numeric).answer <= 100
-    assert len(quantiles(VISITS, mechanism=steady, at=[0.5], **numeric).answer) == 1
-    assert not quick
-    unknown = {"column": "code", "user": "person", "epsilon": 2, "delta": "1e-6"}
-    for ask, options in (
-        (mode, {**coded, "with_gap": True}),
-        (mode, {**coded, "with_count": True}),
-        (mode, unknown),
-        (top_k, {**coded, "k": 2, "method": "one-shot"}),
-        (top_k, {**coded, "k": 2, "with_count": True}),
-        (top_k, {**unknown, "k": 2}),
-        (quantiles, {**numeric, "at": [0.1, 0.5]}),
-    ):
-        ledger = Notebook()
-        with pytest.raises(
-            ParameterError, match=r"steady=True is not allowed|leave mechanism= out"
-        ):
-            ask(VISITS, mechanism=steady, ledger=ledger, dataset="visits", **options)
-        assert not ledger.spends
-
-
 def test_a_release_holds_no_score() -> None:
     release = mode(VISITS, epsilon=1, **OPTIONS)
     assert "200" not in repr(release)
@@ -256,12 +176,86 @@ def test_every_failure_after_the_spend_says_what_stays_spent(
             monkeypatch.setattr(ledger, "fail", lambda _: ledger.show("nobody"))
         event = Event(PureDP(1), mechanism="permute-and-flip")
         with pytest.raises((TableError, KeyboardInterrupt)) as caught:
-            Asker(ledger, "clinic").spending(event, "mode", work)
+            paid(event, "mode", work, ledger=ledger, dataset="clinic")
     assert str(caught.value).endswith("ε = 1 stays spent: clinic, entry 2")
     assert "Zoë" not in str(caught.value)
     assert caught.value.__context__ is None
     with pytest.raises((TableError, KeyboardInterrupt), match="count ε = 1 as spent"):
-        Asker(None, None).spending(event, "mode", work)
+        paid(event, "mode", work, ledger=None, dataset=None)
+
+
+def _ringing(in_sqlite: bool, folder: Path) -> Any:
+    """A table that takes for ever to count, and that interrupts the process when its counting begins."""
+    rows = "FROM visits a, visits b, visits c, visits d"
+    if not in_sqlite:
+        connection, rung = duckdb.connect(), list[int]()
+
+        def ring(number: int) -> int:
+            if not rung:
+                rung.append(number)
+                os.kill(os.getpid(), signal.SIGINT)
+            return number
+
+        connection.execute(
+            "CREATE TABLE visits AS SELECT range AS person, 'a' AS code FROM range(9999)"
+        )
+        connection.create_function("ring", ring)
+        return connection.sql(f"SELECT ring(a.person) AS person, a.code {rows}")
+    database = ibis.sqlite.connect(folder / "visits.db")
+    database.con.execute("CREATE TABLE visits (person bigint, code text)")
+    values = ((person, "a") for person in range(9999))
+    database.con.executemany("INSERT INTO visits VALUES (?, ?)", values)
+    database.con.execute(f"CREATE VIEW many AS SELECT a.person, a.code {rows}")
+    table = database.table("many")
+    begun = threading.Event()
+    database.con.set_trace_callback(lambda said: begun.set() if "COUNT" in said else None)
+
+    def ring_then() -> None:
+        begun.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=ring_then, daemon=True).start()
+    return table
+
+
+@pytest.mark.parametrize("in_sqlite", [False, True], ids=["duckdb", "sqlite"])
+def test_an_interrupt_is_not_an_error_of_the_engine(tmp_path: Path, in_sqlite: bool) -> None:
+    """DuckDB turns it into an error of its own, and SQLite would not hear of it before it has counted."""
+
+    def ask() -> bytes:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with Ledger.open(tmp_path / "budget.db") as ledger:
+            ledger.create("clinic", PureDP(3))
+            with pytest.raises(KeyboardInterrupt, match="stays spent: clinic, entry 2"):
+                mode(
+                    _ringing(in_sqlite, tmp_path),
+                    epsilon=1,
+                    ledger=ledger,
+                    dataset="clinic",
+                    **OPTIONS,
+                )
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            return " ".join(entry.kind for entry in ledger.history("clinic")).encode()
+
+    assert forked(ask) == (0, b"create spend failed")
+
+
+@pytest.mark.parametrize("ask", [mode, median, top_k, first_above, select_by])
+def test_an_unknown_parameter_is_named_as_it_was_written(ask: Any) -> None:
+    every: dict[Any, dict[str, Any]] = {
+        mode: {"candidates": ["a"]},
+        median: {"bounds": (0, 9)},
+        top_k: {"candidates": ["a"], "k": 1},
+        first_above: {"groups": ["a"], "above": 3},
+        select_by: {"candidates": ["a"], "score": lambda *_: 0, "sensitivity": 1},
+    }
+    where = {} if ask is select_by else {"column": "code", "user": "person"}
+    for wrong, guess in (("neighbors", r"did you mean neighbours=\?"), ("flavour", "lists them")):
+        with pytest.raises(
+            ParameterError, match=f"^{wrong}= is not a parameter.*{guess}"
+        ) as caught:
+            ask(VISITS, epsilon=1, **every[ask], **where, **{wrong: "x"})
+        assert isinstance(caught.value, TypeError), "as Python has it for an unknown keyword"
 
 
 def test_a_ledger_is_named_by_its_address(tmp_path: Path) -> None:

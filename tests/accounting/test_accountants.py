@@ -14,8 +14,8 @@ import pytest
 
 from discreet import ApproxDP, BoundedRange, PureDP
 from discreet.accounting import Event
+from discreet.accounting.accountants import Amount, accountant_for
 from discreet.guarantees import Guarantee
-from discreet.ledger.accountants import Amount, accountant_for
 
 Outcomes = tuple[tuple[float, float], ...]
 """(probability under the first neighbour, privacy loss) of each answer."""

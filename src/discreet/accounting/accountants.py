@@ -22,8 +22,8 @@ from discreet.numbers.searches import least_whole
 COST_DIGITS = 12
 DELTA_DIGITS = 18
 LARGEST_COST = 10**6
-_COST_UNIT = 10**COST_DIGITS
-_DELTA_UNIT = 10**DELTA_DIGITS
+COST_UNIT = 10**COST_DIGITS
+DELTA_UNIT = 10**DELTA_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def spent(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
     """
     if cost > LARGEST_COST:
         raise ParameterError(f"a spend above {LARGEST_COST} cannot be counted")
-    return Amount(math.ceil(cost * _COST_UNIT), math.ceil(delta * _DELTA_UNIT))
+    return Amount(math.ceil(cost * COST_UNIT), math.ceil(delta * DELTA_UNIT))
 
 
 def limit(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
@@ -76,7 +76,7 @@ def limit(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
     """
     if cost > LARGEST_COST:
         raise ParameterError(f"a cap must be at most {LARGEST_COST}: beyond it there is no privacy")
-    return Amount(math.floor(cost * _COST_UNIT), math.floor(delta * _DELTA_UNIT))
+    return Amount(math.floor(cost * COST_UNIT), math.floor(delta * DELTA_UNIT))
 
 
 def something(amount: Amount) -> Amount:
@@ -96,7 +96,7 @@ def cost_in_decimal(units: int) -> str:
         >>> cost_in_decimal(2_900_000_000_000), cost_in_decimal(1), cost_in_decimal(0)
         ('2.9', '0.000000000001', '0')
     """
-    whole, part = divmod(abs(units), _COST_UNIT)
+    whole, part = divmod(abs(units), COST_UNIT)
     sign = "-" if units < 0 else ""
     return f"{sign}{whole}" + (f".{part:0{COST_DIGITS}d}".rstrip("0") if part else "")
 
@@ -115,12 +115,12 @@ def delta_in_decimal(units: int) -> str:
 
 def exact_cost(units: int) -> Fraction:
     """Units of cost as a rational."""
-    return Fraction(units, _COST_UNIT)
+    return Fraction(units, COST_UNIT)
 
 
 def exact_delta(units: int) -> Fraction:
     """Units of δ as a rational."""
-    return Fraction(units, _DELTA_UNIT)
+    return Fraction(units, DELTA_UNIT)
 
 
 def amount_as_data(amount: Amount) -> dict[str, str]:
@@ -136,7 +136,7 @@ def amount_of_data(data: dict[str, str]) -> Amount:
         Amount(cost=1, delta=2)
     """
     return Amount(
-        int(Fraction(data["cost"]) * _COST_UNIT), int(Fraction(data["delta"]) * _DELTA_UNIT)
+        int(Fraction(data["cost"]) * COST_UNIT), int(Fraction(data["delta"]) * DELTA_UNIT)
     )
 
 
@@ -171,7 +171,12 @@ class Accountant:
         return limit(*cap.figures.values())
 
     def amount(self, event: Event) -> Amount:
-        """What an event costs, rounded up to the grid, each release for itself."""
+        """What an event costs: all of its releases together, rounded up to the grid once.
+
+        Example:
+            >>> ACCOUNTANTS["epsilon"].amount(Event(PureDP("1/3"), count=3))
+            Amount(cost=1000000000000, delta=0)
+        """
         guarantee = event.guarantee
         delta = Fraction(0)
         if isinstance(guarantee, ApproxDP) and self.counts_delta:
@@ -183,7 +188,7 @@ class Accountant:
             raise ParameterError(
                 f"{event.guarantee!r} promises nothing that the accountant {self.name!r} can count"
             )
-        return spent(cost, delta).times(event.count)
+        return spent(cost * event.count, delta * event.count)
 
     def shown(self, amount: Amount) -> str:
         """An amount in words.

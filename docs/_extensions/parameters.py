@@ -1,18 +1,20 @@
-"""What each parameter means and takes, told once for all objects that have it.
+"""What each parameter means and takes, said once for all objects of the reference that have it.
 
-A docstring that describes a parameter itself is left as it is. Otherwise ``help`` and the reference take the
-words from here, so that ``epsilon`` means the same everywhere; ``Class.method.name`` is for that one only.
-Every public module ends with ``explain(globals())``, which takes a few microseconds a name.
+A docstring that describes a parameter itself is left as it is. Otherwise the reference takes the words from
+here, so that ``epsilon`` means the same everywhere; ``Class.method.name`` is for that one only.
+The words of a question's fields stand at the fields.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from inspect import CO_VARARGS, CO_VARKEYWORDS, cleandoc
+from inspect import cleandoc, signature
 from textwrap import fill
 from types import FunctionType
 from typing import Any
+
+from discreet.questions.question import Question, fields_of
 
 NUMBER = "int, float, Fraction, Decimal or str"
 _NUMBERS = (
@@ -34,12 +36,24 @@ TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
     "url": "path, SQLAlchemy address, or None",
     "parameters": "epsilon= or scale=, and what else the mechanism takes",
     "groups": "list of public labels, or None",
-    "scoring": "name of a metric of scikit-learn, or a function",
+    "target_edges": "list of numbers, or None",
+    "scoring": '"accuracy", or a function of a label and a prediction',
     "target": "what is to be predicted.",
 }
 """Where the code takes any object and checks it, what a person may pass."""
 
 WORDS: Mapping[str, str] = {
+    "error": "an error, in the unit.",
+    "Guarantee.resting_on.direct": "what proves other measures without a detour, by their names.",
+    "Proof.assumes": "what is taken on trust, each as the end of a sentence.",
+    "Proof.assuming.sentences": "what is taken on trust, each as the end of a sentence.",
+    "asking": "the table, opened, and which of its rows count.",
+    "table": "the declared table.",
+    "setting": "the table and the public facts about it.",
+    "found": "what was chosen, for each group.",
+    "watch": "called with what is being done, how much of it is done, and how much there is.",
+    "answer": "the answer of the earlier question.",
+    "ledger": "the ledger that counts the budget of ``dataset``, or its address; None for none.",
     "scores": "the candidates' scores, with their sensitivity.",
     "epsilon": "ε of one release: how much one person may change any probability, as a factor e^ε.",
     "ApproxDP.epsilon": "ε, as in pure differential privacy.",
@@ -74,7 +88,7 @@ WORDS: Mapping[str, str] = {
     "delta": "δ: the probability with which the promise may fail.",
     "size": "how many draws.",
     "purpose": "what it is for, in words without data; the ledger keeps them.",
-    "data": "the table: a frame, a relation, a path, or a mapping of columns.",
+    "data": "the table: a path, a frame, a relation, an Arrow table, a database's address with ``table``.",
     "Scope.data": "a folder with the data sets of a paper, or None for look-alikes.",
     "value": "the value asked about.",
     "PureDP.value": "ε.",
@@ -82,6 +96,7 @@ WORDS: Mapping[str, str] = {
     "ZCDP.value": "ρ.",
     "LaplaceDominated.value": "ε.",
     "FlippedCoins.value": "ε.",
+    "AveragedRange.value": "ε, the width of the range given the coins.",
     "_Selection.randomise.value": "None; it is there because diffprivlib has it.",
     "_Selection.bias.value": "what diffprivlib takes; nothing is done with it.",
     "randomness": "the operating system's generator, or ``scripted(seed)`` for study that can be repeated.",
@@ -167,6 +182,7 @@ WORDS: Mapping[str, str] = {
     "text": "what ``str`` wrote.",
     "periods.text": "the first and the last period, with a colon between.",
     "store": "the open database.",
+    "kept": "the columns that are kept.",
     "head": "where the history stood, as kept elsewhere.",
     "accountant": "what is added up.",
     "distance": "the L∞ distance between the scores of neighbours.",
@@ -236,20 +252,14 @@ def described(text: str) -> dict[str, str]:
 
 def parameters_of(thing: Any) -> list[tuple[str, str]]:
     """What a caller passes, each with its annotation as it is written."""
-    outer = getattr(thing, "__init__", None) if isinstance(thing, type) else thing
-    function = getattr(outer, "__func__", outer)
-    function = getattr(function, "__wrapped__", function)
-    if not isinstance(function, FunctionType):
+    try:
+        known = signature(thing).parameters
+    except (TypeError, ValueError):  # made by the interpreter
         return []
-    code = function.__code__
-    flags = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + flags]
-    hidden = ("self", "cls")
-    notes = function.__annotations__
     return [
-        (name, str(notes.get(name, "Any")))
-        for name in names
-        if name not in hidden and not name.startswith("_")
+        (name, part.annotation if isinstance(part.annotation, str) else "Any")
+        for name, part in known.items()
+        if name not in ("self", "cls") and not name.startswith("_")
     ]
 
 
@@ -301,6 +311,8 @@ def _complete(owner: str, thing: Any, public: Mapping[str, Any]) -> None:
     known = described(told)
     missing = [(name, kind) for name, kind in parameters_of(thing) if name not in known]
     elsewhere = _told_elsewhere(thing, public) if missing else {}
+    if isinstance(thing, type) and issubclass(thing, Question):
+        elsewhere = {each.name: _words_of(each) for each in fields_of(thing)}
     added = [
         _line(name, type_for(name, annotation), words)
         for name, annotation in missing
@@ -317,6 +329,11 @@ def _complete(owner: str, thing: Any, public: Mapping[str, Any]) -> None:
     place = re.search(r"^(?:Returns|Raises|Yields|Examples?):$", text, re.M)
     at = place.start() if place else len(text)
     thing.__doc__ = f"{text[:at].rstrip()}\n\nArgs:\n{lines}\n\n{text[at:]}".rstrip()
+
+
+def _words_of(field: Any) -> str:
+    words: str = field.metadata["description"]
+    return words.replace("⟨", "``").replace("⟩", "``")
 
 
 def _told_elsewhere(thing: Any, public: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,150 @@
+"""Connections to a desk: how long a request may take to arrive, and which connections keep their place.
+
+Anyone who reaches the desk can open connections and send nothing. A connection over which a valid token was
+shown keeps its place. The number of all others is limited, in all and from one address, and a new one takes
+the place of the oldest, so that an analyst can always show a token. TLS is begun here, not by the server,
+because connections that never finish their handshake count as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+ARRIVAL = 15.0
+"""Seconds for the headers of a request to arrive, as many for its body, and as many between two requests."""
+MOST = 800
+"""Connections of all kinds: fewer than the 1,024 files that many systems let a program open."""
+STRANGERS = 400
+"""Connections over which no token was shown yet."""
+PER_ADDRESS = 100
+"""Those of them that come from one address."""
+_CONNECTION = "discreet.connection"
+
+
+class Places:
+    """The connections without a token, the oldest first."""
+
+    def __init__(self, *, strangers: int, per_address: int) -> None:
+        self._strangers: dict[Connection, str] = {}
+        self._most = strangers
+        self._per_address = per_address
+
+    def enter(self, connection: Connection, host: str) -> None:
+        """Give a new connection a place, if need be that of the oldest one."""
+        network = _network(host)
+        own = [each for each, where in self._strangers.items() if where == network]
+        if len(own) >= self._per_address:
+            own[0].drop()
+        elif len(self._strangers) >= self._most:
+            next(iter(self._strangers)).drop()
+        self._strangers[connection] = network
+
+    def leave(self, connection: Connection) -> None:
+        """Forget a connection that has ended, or over which a token was shown."""
+        self._strangers.pop(connection, None)
+
+
+class Connection(H11Protocol):
+    """A connection that ends if its request does not arrive in time, or if its place goes to another."""
+
+    def __init__(
+        self, *arguments: Any, places: Places, tls: ssl.SSLContext | None, **settings: Any
+    ) -> None:
+        super().__init__(*arguments, **settings)
+        self._places = places
+        self._tls = tls
+        self._handshake: asyncio.Task[None] | None = None
+        self._stands = tls is None
+        self._early = b""
+        self._served, self.app = self.app, self._arrived
+        self._waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
+        """Wait for the first request, by TLS if the desk speaks it."""
+        self.transport = transport
+        self._places.enter(self, (transport.get_extra_info("peername") or ("",))[0])
+        self._wait()
+        if self._tls is None:
+            super().connection_made(transport)
+        else:
+            transport.pause_reading()
+            self._handshake = self.loop.create_task(self._begin_tls(transport, self._tls))
+
+    async def _begin_tls(self, transport: asyncio.Transport, tls: ssl.SSLContext) -> None:
+        try:
+            secured = await self.loop.start_tls(transport, self, tls, server_side=True)
+        except OSError:  # dropped, late, or no TLS
+            secured = None
+        if secured is None:
+            self._end()
+            return
+        self._stands = True
+        super().connection_made(secured)
+        if self._early:
+            super().data_received(self._early)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what arrives; it may be there before TLS is known to stand."""
+        if self._stands:
+            super().data_received(data)
+        else:
+            self._early += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Free the place."""
+        self._end()
+        super().connection_lost(exc)
+
+    def _end(self) -> None:
+        self._stop_waiting()
+        self._places.leave(self)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        self._wait()
+        super().on_response_complete()
+
+    def drop(self) -> None:
+        """End the connection now."""
+        self._places.leave(self)
+        self.transport.abort()
+
+    def keep(self) -> None:
+        """Keep the place until the connection ends."""
+        self._places.leave(self)
+
+    async def _arrived(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._stop_waiting()
+        await self._served({**scope, _CONNECTION: self}, receive, send)
+
+    def _wait(self) -> None:
+        self._stop_waiting()
+        self._waiting = self.loop.call_later(ARRIVAL, self.drop)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+
+def keep_place(scope: Scope) -> None:
+    """Let the connection of a request that showed a valid token keep its place."""
+    connection = scope.get(_CONNECTION)
+    if connection is not None:
+        connection.keep()
+
+
+def _network(host: str) -> str:
+    """The address by which connections are counted: of IPv6 the half that a provider hands out."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+    return str(address)

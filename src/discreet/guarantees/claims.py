@@ -1,0 +1,131 @@
+"""The one table that ties a claim to a page of ``docs/proofs`` and to the theorem that Coq has checked.
+
+``tests/proofs/test_tie.py`` reads it beside Coq's own print of every theorem that it names, and demands the
+law, the measure, the neighbour relation and the hypotheses that the claim is about. It is the mathematics
+that is checked, not this code (``docs/proofs/checked-by-coq.md``).
+"""
+
+from __future__ import annotations
+
+from discreet.guarantees.conversions import Proof
+
+SCORES = "no person moves two scores further apart than was stated"
+VALUES = "no person moves a value further than was stated"
+ADDED_UP = "each guarantee that is added up holds"
+KEYED = (
+    "noise that is a keyed function cannot be told from independent noise without the key, which is a "
+    "computational assumption"
+)
+
+_DOMINANCE = "docs/proofs/laplace-dominance.md"
+_REFUTED = "docs/proofs/bounded-range-refuted.md"
+_CONVERSIONS = "docs/proofs/conversions.md"
+_CONCENTRATED = Proof("docs/proofs/concentrated.md")
+_NEIGHBOURS = "docs/proofs/neighbours.md"
+_COMPOSITION = "docs/proofs/composition.md"
+_QUESTIONS = "docs/proofs/question-sensitivities.md"
+_TOP_K = "docs/proofs/top-k.md"
+
+CLAIMS: dict[tuple[str, str], Proof] = {
+    # ---- what one selection promises, by its law and its measure ----
+    ("permute-and-flip", "FlippedCoins"): Proof(
+        (_DOMINANCE, _REFUTED), "permute_and_flip_flipped_coins"
+    ),
+    ("permute-and-flip", "PureDP"): Proof(
+        "docs/proofs/permute-and-flip.md", "permute_and_flip_pure_dp"
+    ),
+    ("permute-and-flip", "BoundedRange"): Proof(_REFUTED, "permute_and_flip_bounded_range"),
+    ("permute-and-flip", "ApproxDP"): Proof(_DOMINANCE, "permute_and_flip_approx_dp"),
+    ("exponential", "BoundedRange"): Proof(
+        "docs/proofs/exponential.md", "exponential_bounded_range"
+    ),
+    ("exponential", "PureDP"): Proof("docs/proofs/exponential.md", "exponential_pure_dp"),
+    ("exponential", "ApproxDP"): Proof("docs/proofs/exponential.md", "exponential_approx_dp"),
+    ("noisy-max-laplace", "LaplaceDominated"): Proof(_DOMINANCE, "laplace_noisy_max_dominated"),
+    ("noisy-max-laplace", "PureDP"): Proof(
+        "docs/proofs/noisy-max-laplace.md", "laplace_noisy_max_pure_dp"
+    ),
+    ("noisy-max-laplace", "BoundedRange"): Proof(
+        "docs/proofs/noisy-max-laplace.md", "laplace_noisy_max_bounded_range"
+    ),
+    ("noisy-max-laplace", "ApproxDP"): Proof(
+        "docs/proofs/noisy-max-laplace.md", "laplace_noisy_max_approx_dp"
+    ),
+    ("large-gap", "ApproxDP"): Proof("docs/proofs/large-gap.md", "large_gap_approx_dp"),
+    ("lazy", "stand-in"): Proof(
+        "docs/proofs/lazy-evaluation.md", "lazy_coins", "lazy_range_distance"
+    ),
+    # ---- a stream ----
+    ("above-threshold-exponential", "PureDP"): Proof(
+        "docs/proofs/above-threshold.md", "above_threshold_pure_dp"
+    ),
+    ("above-threshold-laplace", "PureDP"): Proof(
+        "docs/proofs/above-threshold.md", "above_threshold_laplace_pure_dp"
+    ),
+    # ---- from one measure to another, to several people, to a sum ----
+    ("PureDP", "BoundedRange"): Proof(_CONVERSIONS, "pure_to_bounded_range"),
+    ("PureDP", "ZCDP"): _CONCENTRATED,
+    ("PureDP", "ApproxDP"): Proof(_CONVERSIONS, "pure_to_approx"),
+    ("BoundedRange", "PureDP"): Proof(_CONVERSIONS, "bounded_range_to_pure"),
+    ("BoundedRange", "ZCDP"): _CONCENTRATED,
+    ("BoundedRange", "ApproxDP"): Proof(_CONVERSIONS, "bounded_range_to_approx"),
+    ("LaplaceDominated", "PureDP"): Proof(_DOMINANCE, "dominated_pure_dp"),
+    ("LaplaceDominated", "BoundedRange"): Proof(_DOMINANCE, "dominated_to_bounded_range"),
+    ("LaplaceDominated", "ZCDP"): _CONCENTRATED,
+    ("LaplaceDominated", "ApproxDP"): Proof(_DOMINANCE, "dominated_to_approx"),
+    ("FlippedCoins", "PureDP"): Proof(_DOMINANCE, "dominated_pure_dp"),
+    ("FlippedCoins", "BoundedRange"): Proof(_REFUTED),
+    ("FlippedCoins", "ZCDP"): _CONCENTRATED,
+    ("FlippedCoins", "ApproxDP"): Proof(_DOMINANCE, "dominated_to_approx"),
+    ("AveragedRange", "PureDP"): Proof(_NEIGHBOURS),
+    ("AveragedRange", "BoundedRange"): Proof(_NEIGHBOURS),
+    ("AveragedRange", "ZCDP"): Proof(_NEIGHBOURS).then(_CONCENTRATED),
+    ("AveragedRange", "ApproxDP"): Proof(_NEIGHBOURS),
+    ("AveragedRange", "people"): Proof(_NEIGHBOURS),
+    ("ZCDP", "ApproxDP"): Proof(_CONVERSIONS),
+    ("ApproxDP", "PureDP"): Proof(_CONVERSIONS),
+    ("ApproxDP", "BoundedRange"): Proof(_CONVERSIONS),
+    ("ApproxDP", "ZCDP"): _CONCENTRATED,
+    ("ApproxDP", "ApproxDP"): Proof(_CONVERSIONS, "approx_to_approx"),
+    ("PureDP", "people"): Proof(_NEIGHBOURS, "pure_for_people"),
+    ("BoundedRange", "people"): Proof(_NEIGHBOURS, "bounded_range_for_people"),
+    ("LaplaceDominated", "people"): Proof(_DOMINANCE, "dominated_for_people"),
+    ("FlippedCoins", "people"): Proof(_DOMINANCE, "dominated_for_people"),
+    ("ZCDP", "people"): Proof(_NEIGHBOURS),
+    ("ApproxDP", "people"): Proof(_NEIGHBOURS, "approx_for_people"),
+    ("PureDP", "sum"): Proof(_COMPOSITION, "adaptive_pure_composition"),
+    ("ZCDP", "sum"): Proof(_COMPOSITION),
+    ("ApproxDP", "sum"): Proof(_COMPOSITION, "adaptive_approx_composition"),
+    ("fixed list", "sum"): Proof(_COMPOSITION),
+    ("ledger", "sum"): Proof("docs/proofs/ledger.md", assumes=(ADDED_UP,)),
+    # ---- from a table to an answer, by one of the three selections above ----
+    ("mode", "PureDP"): Proof(_QUESTIONS, "mode_pure_dp"),
+    ("mode", "groups"): Proof(_QUESTIONS, "grouped_mode_pure_dp"),
+    ("quantile", "PureDP"): Proof(_QUESTIONS, "quantile_pure_dp"),
+    ("quantile", "groups"): Proof(_QUESTIONS, "grouped_quantile_pure_dp"),
+    ("one-shot", "scores"): Proof(_TOP_K, "one_shot_pure_dp"),
+    ("one-shot", "PureDP"): Proof(_TOP_K, "top_k_one_shot_pure_dp"),
+    ("joint", "PureDP"): Proof(_TOP_K, "top_k_joint_pure_dp"),
+    # That a person with one value moves from one candidate to another, or in or out, is on paper.
+    ("joint, one value", "PureDP"): Proof(_TOP_K),
+    # ---- the same in steps: how far one person moves the scores, what else is said beside a choice ----
+    ("counts", "add-remove"): Proof(_QUESTIONS, "counts_add_remove"),
+    ("counts", "replace"): Proof(_QUESTIONS, "counts_replace"),
+    ("quantiles", "add-remove"): Proof(_QUESTIONS, "quantiles_add_remove"),
+    ("quantiles", "replace"): Proof(_QUESTIONS, "quantiles_replace"),
+    ("drawn by a key", "average"): Proof(_QUESTIONS, "average_pure_dp"),
+    ("groups", "sum"): Proof(_QUESTIONS),
+    ("count", "PureDP"): Proof("docs/proofs/noisy-count-and-gap.md", "noisy_count_pure_dp"),
+    ("lead", "PureDP"): Proof("docs/proofs/noisy-count-and-gap.md", "lead_pure_dp"),
+    ("several quantiles", "PureDP"): Proof("docs/proofs/quantiles.md"),
+    ("bound", "PureDP"): Proof(("docs/proofs/above-threshold.md", "docs/proofs/quantiles.md")),
+    ("unknown domain", "ApproxDP"): Proof(
+        "docs/proofs/unknown-domain.md", "unknown_domain_approx_dp"
+    ),
+    ("kept", "ApproxDP"): Proof("docs/proofs/groups-from-the-data.md"),
+    ("kept", "PureDP"): Proof("docs/proofs/groups-from-the-data.md"),
+    ("cluster", "PureDP"): Proof("docs/proofs/distributed-selection.md", assumes=(KEYED,)),
+    ("tuning", "PureDP"): Proof("docs/proofs/tuning.md"),
+    ("tuning", "ApproxDP"): Proof("docs/proofs/tuning.md"),
+}
+"""What proves each claim, by what is claimed of what."""

@@ -1,0 +1,198 @@
+"""Where a ledger lives: addresses, and what must be true of a SQLite file before it is opened.
+
+Passwords are never shown.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from discreet.errors import LedgerError, ParameterError
+from discreet.ledger.side_files import require_own
+
+# user:password@host, scheme:..., or name=value pairs with a password among them; never scheme://.
+_NO_PATH = re.compile(
+    r"(?!.*://)(?:[^/@]*:[^@]*@|(?:postgres\w*|mysql|mariadb|sqlite)(?:\+\w+)?:|.*\bpassword\s*=)",
+    re.IGNORECASE | re.DOTALL,
+)
+_MOUNTS = Path("/proc/self/mountinfo")
+_SECRET_OPTIONS = frozenset({"password", "passfile", "sslpassword", "sslkey"})
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Place:
+    """A checked address. Its text forms hide every password."""
+
+    url: URL
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a SQLite file."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def path(self) -> Path:
+        """The SQLite file."""
+        assert self.url.database is not None
+        return Path(self.url.database)
+
+    def __str__(self) -> str:
+        if self.is_sqlite:
+            return str(self.path)
+        shown = self.url.set(
+            drivername="postgresql",
+            query={k: v for k, v in self.url.query.items() if k not in _SECRET_OPTIONS},
+        )
+        return shown.render_as_string(hide_password=True)
+
+    __repr__ = __str__
+
+    def without_secrets(self, message: str) -> str:
+        """A database's message with every password of this address blotted out."""
+        secrets = [str(self.url.password)] if self.url.password else []
+        for name in _SECRET_OPTIONS & set(self.url.query):
+            given = self.url.query[name]
+            secrets += [given] if isinstance(given, str) else list(given)
+        for secret in secrets:
+            for form in {secret, quote(secret, safe=""), quote_plus(secret)}:
+                message = message.replace(form, "***")
+        return message
+
+    def ensure_file(self) -> None:
+        """Make the SQLite file, readable by its owner only; an existing file keeps its mode."""
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            return
+        except OSError as error:
+            problem = LedgerError(f"cannot make a ledger at {self.path}: {error.strerror}")
+        else:
+            return
+        raise problem
+
+    def is_writable(self) -> bool:
+        """Whether the SQLite file can be written, and its journal beside it."""
+        file = self.path.resolve()
+        return all(os.access(part, os.W_OK) for part in (file, file.parent))
+
+    def state_without_locks(self) -> tuple[int, int] | None:
+        """Size and time of a file that must be read without locks; None if SQLite can lock it.
+
+        A write-ahead log needs a file of locks beside it, which nobody can make in a folder that cannot be
+        written, and which a reader in another folder would leave behind. Without a log there is nothing to
+        miss: the one file is read as it is, and compared afterwards.
+        """
+        found = self.path.resolve()
+        with found.open("rb") as file:
+            header = file.read(20)
+        if header[18:20] != b"\x02\x02" or found.with_name(found.name + "-wal").exists():
+            return None
+        about = found.stat()
+        return about.st_size, about.st_mtime_ns
+
+    def file_number(self) -> tuple[int, int] | None:
+        """What tells the SQLite file from any other, or None if it is gone.
+
+        SQLite finds its journal by the file's *name*: after a crash under one of two names, the other does
+        not see that a spend must be undone. Such a file is refused.
+        """
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        if found.st_nlink > 1:
+            raise LedgerError(
+                f"the ledger {self.path} has {found.st_nlink} names (hard links), and what is spent "
+                "under one may not be seen under another: leave it one name. Nothing was spent"
+            )
+        return found.st_dev, found.st_ino
+
+    def _require_no_mount_of_its_own(self) -> None:
+        """A single file mounted into a container is another name for it, which no count of links shows."""
+        try:
+            lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        except OSError:
+            return  # not Linux: there is no such mount
+        point = str(self.path.resolve())
+        for escaped, character in (
+            ("\\", "\\134"),
+            (" ", "\\040"),
+            ("\t", "\\011"),
+            ("\n", "\\012"),
+        ):
+            point = point.replace(escaped, character)
+        if any(line.split(" ")[4:5] == [point] for line in lines):
+            raise LedgerError(
+                f"the ledger {self.path} is mounted as a single file, and what is spent here may not be "
+                "seen where it comes from: mount the folder that it is in. Nothing was spent"
+            )
+
+    def check_file(self, *, wait: float) -> None:
+        """Refuse what is plainly no ledger, has two names, or lies beside files that are not its own.
+
+        The file itself is not opened here: closing it would end every lock that this process has on it.
+        """
+        self._require_no_mount_of_its_own()
+        if not self.path.exists():
+            raise LedgerError(
+                f"there is no ledger at {self.path}: `discreet budget create` makes one"
+            )
+        if not self.path.is_file() or not os.access(self.path, os.R_OK):
+            raise LedgerError(f"{self.path} is not a ledger, or cannot be read")
+        require_own(self.path, wait=wait)
+
+
+def default_place() -> Path:
+    """The ledger in the user's data directory; ``DISCREET_LEDGER`` overrides it (a path or a URL).
+
+    Example:
+        >>> default_place().name
+        'ledger.db'
+    """
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Application Support")
+    else:
+        base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "discreet" / "ledger.db"
+
+
+def place_of(address: object) -> Place:
+    """The place meant by None (the user's own), a path, ``sqlite:///...`` or ``postgresql://...``."""
+    if address is None:
+        address = os.environ.get("DISCREET_LEDGER") or default_place()
+    if isinstance(address, str) and _NO_PATH.match(address):
+        # Taken for a path, it would be shown with its password, and a file of that name made.
+        raise ParameterError(
+            "a ledger's address is a path, sqlite:///path or postgresql://...; this one looks like a "
+            "server's without the :// (it is not shown here, because it may hold a password)"
+        )
+    if isinstance(address, Path) or (isinstance(address, str) and address and "://" not in address):
+        return Place(
+            URL.create("sqlite+pysqlite", database=str(Path(address).expanduser().absolute()))
+        )
+    if not isinstance(address, str) or not address:
+        raise ParameterError("a ledger's address is a path, sqlite:///path or postgresql://...")
+    try:
+        url = make_url(address)
+        backend = url.get_backend_name()
+    except (ArgumentError, ValueError):
+        backend = ""
+    # The address is not echoed: a malformed one may contain a password.
+    if backend == "sqlite":
+        if not url.database or url.database == ":memory:" or url.query:
+            raise ParameterError("a SQLite ledger is a file: sqlite:///path, without options")
+        return place_of(Path(url.database))
+    if backend in ("postgresql", "postgres"):
+        return Place(url.set(drivername="postgresql+psycopg"))
+    raise ParameterError("a ledger's address is a path, sqlite:///path or postgresql://...")

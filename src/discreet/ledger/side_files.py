@@ -1,0 +1,162 @@
+"""The files that SQLite leaves beside a ledger after a crash, and whether they belong to it.
+
+SQLite finds them by name alone. A journal that stayed behind when the ledger was moved would undo later
+spends when the ledger comes back. SQLite reads a write-ahead log up to the first flipped bit and forgets the
+rest. Both are recognised here, before SQLite opens the file (``docs/proofs/ledger.md``).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+import time
+import zlib
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+from discreet.errors import LedgerError
+
+_WAL_MAGIC = {0x377F0682: "<", 0x377F0683: ">"}  # the byte order of its checksums
+_WAL_HEADER, _FRAME_HEADER = 32, 24
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+_JOURNAL_HEADER = 28
+_ONE_FILE = 4  # the version of the schema from which on a ledger is one file
+_TAG = slice(60, 64)  # where the first page of a SQLite file keeps user_version
+
+
+def next_tag(tag: int, file: Path) -> int:
+    """The tag that the next change gives a ledger: it follows from the last one and the file's name.
+
+    It is kept in ``PRAGMA user_version``, so that the journal of a change holds the tag from before. The
+    journal belongs to a file that still has this tag, or the one that follows it under this name.
+
+    Args:
+        tag: the tag before the change.
+        file: the ledger's file, without symbolic links.
+    """
+    return zlib.crc32(f"{tag} {os.stat(file.parent).st_ino} {file.name}".encode()) >> 1
+
+
+def require_own(path: Path, *, wait: float) -> None:
+    """Refuse a ledger with a log that cannot be applied, or with a journal that is not its own."""
+    file = path.resolve()
+    until = time.monotonic() + wait
+    _require_whole_log(file, until)
+    journal = file.with_name(file.name + "-journal")
+    while (before := _tag_before(journal)) is not None:
+        tag = _asked(file, "PRAGMA user_version")
+        if tag in (before[0], next_tag(before[0], file)):
+            return
+        if _tag_before(journal) == before or time.monotonic() > until:  # not a writer at work
+            raise LedgerError(
+                f"the journal {journal} does not belong to the ledger {path}, and would undo what was spent "
+                "since: move the journal away. Nothing was spent"
+            )
+
+
+def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
+    """The ledger's tag as a journal holds it, and what tells this journal from others; None without one."""
+    try:
+        with journal.open("rb") as opened:
+            header = opened.read(_JOURNAL_HEADER)
+            identity = os.fstat(opened.fileno()).st_ino
+            if header[:1] in (b"", b"\0"):
+                return None  # not begun, or ended: SQLite does not look at it
+            if len(header) < _JOURNAL_HEADER or not header.startswith(_JOURNAL_MAGIC):
+                raise _damaged(journal)
+            sector, page = struct.unpack(">II", header[20:])
+            opened.seek(sector)
+            record = opened.read(4 + page)
+            # Each change of ours begins with the first page; an earlier discreet's may have it anywhere.
+            while len(record) == 4 + page and record[:4] != b"\0\0\0\1":
+                opened.seek(4, os.SEEK_CUR)
+                record = opened.read(4 + page)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        raise _damaged(journal) from None
+    if len(record) < 4 + max(page, _TAG.stop):
+        return None  # the change has not come to the first page, nor to the ledger's file
+    return int.from_bytes(record[4:][_TAG], "big", signed=True), header, identity
+
+
+def _asked(file: Path, question: str) -> int | None:
+    """One number from the file alone, as if nothing lay beside it; None if it cannot be read."""
+    address = f"file:{quote(str(file))}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.execute("PRAGMA writable_schema=ON")  # its last pages may not be written yet
+            return int(connection.execute(question).fetchone()[0])
+    except (sqlite3.Error, TypeError, ValueError):
+        return None
+
+
+def _require_whole_log(file: Path, until: float) -> None:
+    """Check every frame of a write-ahead log, which only an earlier discreet can have left."""
+    log = file.with_name(file.name + "-wal")
+    content, before = _content(log), None
+    if content and (_asked(file, "SELECT max(version) FROM discreet_schema") or 0) >= _ONE_FILE:
+        raise LedgerError(
+            f"the log {log} does not belong to the ledger {file}, which keeps none, and could undo what was "
+            "spent: end any other program that has the ledger open, and move the log away. Nothing was spent"
+        )
+    while content and not _whole(content):
+        if content == before or time.monotonic() > until:  # not a writer at work
+            raise _damaged(log)
+        time.sleep(0.05)
+        content, before = _content(log), content
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError:
+        raise _damaged(file) from None
+
+
+def _damaged(file: Path) -> LedgerError:
+    return LedgerError(
+        f"{file} belongs to the ledger beside it and is damaged, so that spends would be forgotten: put both "
+        "files back from one copy, or move it away and compare the ledger with a head kept elsewhere. "
+        "Nothing was spent"
+    )
+
+
+def _whole(log: bytes) -> bool:
+    """Whether every frame of a write-ahead log is as it was written."""
+    header = log[:_WAL_HEADER]
+    if len(header) < _WAL_HEADER:
+        return False
+    magic, _, page = struct.unpack(">3I", header[:12])
+    if magic not in _WAL_MAGIC or not 512 <= page <= 65536:
+        return False
+    order, salts = _WAL_MAGIC[magic], header[16:24]
+    checksum = _checksum(order, header[:24], (0, 0))
+    if struct.pack(">II", *checksum) != header[24:]:
+        return False
+    ended = False  # after the last frame of this log come those of logs before it, with other salts
+    for start in range(_WAL_HEADER, len(log) - _FRAME_HEADER - page + 1, _FRAME_HEADER + page):
+        frame = log[start : start + _FRAME_HEADER + page]
+        same = [frame[8:12] == salts[:4], frame[12:16] == salts[4:]]
+        if not all(same):
+            ended = True
+            if any(same):  # salts are random: half of them never agree by chance
+                return False
+            continue
+        checksum = _checksum(order, frame[:8] + frame[_FRAME_HEADER:], checksum)
+        if ended or struct.pack(">II", *checksum) != frame[16:24]:
+            return False
+    return True
+
+
+def _checksum(order: str, content: bytes, start: tuple[int, int]) -> tuple[int, int]:
+    first, second = start
+    words = struct.iter_unpack(f"{order}II", content)
+    for one, other in words:
+        first = (first + one + second) & 0xFFFFFFFF
+        second = (second + other + first) & 0xFFFFFFFF
+    return first, second

@@ -1,0 +1,229 @@
+"""How good an answer will be, from public facts alone: at worst on any data, typically on stated data.
+
+*At worst* is proved for any data. *Typical* is the law of the answer on public data that the plan states, for
+about as many people as the owner states. The judgement compares means: an answer whose mean error is at most
+a tenth of that of a guess is useful, at most half doubtful, and otherwise no better than guessing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.displays import counted
+from discreet.errors import ParameterError
+from discreet.mechanisms.facts import Floats
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.numbers.exact import float_up
+from discreet.numbers.printing import figure
+from discreet.sampling import Bits
+from discreet.sampling.bits import ScriptedBits, uniform_indices
+from discreet.scores import Scores
+from discreet.tables.counts import Counts
+
+USEFUL, DOUBTFUL, GUESSING = "useful", "doubtful", "no better than guessing"
+DRAWS = 200
+"""How often an answer is drawn on stated data where its law has no closed form."""
+MOST_POINTS = 512
+"""Stated data lies on at most this many points of a grid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The errors of answers with their probabilities, and the mean error of a guess."""
+
+    sizes: Floats
+    chances: Floats
+    guessing: float
+
+    def quantile(self, level: Fraction) -> float:
+        """The least error that an answer exceeds with probability at most 1 − level."""
+        order = np.argsort(self.sizes, kind="stable")
+        reached = np.cumsum(self.chances[order])
+        place = min(int(np.searchsorted(reached, float(level) - 1e-9)), len(order) - 1)
+        return float(self.sizes[order[place]])
+
+    @property
+    def mean(self) -> float:
+        """The mean error of an answer."""
+        return float(self.sizes @ self.chances)
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """How far an answer is off, with a judgement.
+
+    Attributes:
+        worst: no data makes the error larger than this, with probability ``level``; None where no bound is
+            proved.
+        level: how often the error stays within the figures.
+        unit: what the error counts, singular and plural.
+        meaning: what an error is, in words.
+        assumed: the data for which ``typical`` is worked out, in words.
+        errors: works out the law of the error on that data; None where it cannot be.
+
+    Example:
+        >>> print(Accuracy(7.3, Fraction(19, 20), ("person", "people"), "people fewer than the best", ""))
+        at worst 8 people off, 19 times out of 20
+    """
+
+    worst: float | None
+    level: Fraction
+    unit: tuple[str, str]
+    meaning: str
+    assumed: str
+    errors: Callable[[], Errors] | None = field(default=None, repr=False)
+
+    @cached_property
+    def _law(self) -> Errors | None:
+        return None if self.errors is None else self.errors()
+
+    @property
+    def typical(self) -> float | None:
+        """What the error stays within on the assumed data, with probability ``level``."""
+        return None if self._law is None else self._law.quantile(self.level)
+
+    @property
+    def judgement(self) -> str | None:
+        """Useful, doubtful, or no better than guessing; None where no law is known."""
+        law = self._law
+        if law is None:
+            return None
+        ratio = law.mean / law.guessing if law.guessing else math.inf if law.mean else 0.0
+        return USEFUL if ratio <= 0.1 else DOUBTFUL if ratio <= 0.5 else GUESSING
+
+    def __str__(self) -> str:
+        judged = "" if self.judgement is None else f"{self.judgement}: "
+        said = [
+            f"{kind} {self.in_units(error)} off"
+            for kind, error in (("typically", self.typical), ("at worst", self.worst))
+            if error is not None
+        ]
+        if not said:
+            return "it depends on the data; no bound is proved"
+        return f"{judged}{', '.join(said)}, {self.how_often}"
+
+    @property
+    def how_often(self) -> str:
+        """The level in words."""
+        if self.level == Fraction(19, 20):
+            return "19 times out of 20"
+        return f"with probability {figure(self.level, up=False)}"
+
+    def in_units(self, error: float) -> str:
+        """An error in the unit that people think in, rounded up."""
+        return (
+            counted(math.ceil(error - 1e-9), *self.unit)
+            if error < 10**15
+            else f"{error:.3g} {self.unit[1]}"
+        )
+
+    def proved(self) -> dict[str, Any]:
+        """What is proved for any data, as plain data; the law on the assumed data is not worked out."""
+        return {
+            "worst": None if self.worst is None else float_up(self.worst),
+            "level": float(self.level),
+            "unit": self.unit[1],
+            "meaning": self.meaning,
+        }
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        typical = {"typical": self.typical, "judgement": self.judgement, "assumed": self.assumed}
+        return self.proved() | typical | {"words": str(self)}
+
+
+PEOPLE = ("person", "people")
+
+
+# ---- stated data ---------------------------------------------------------------------------------------
+
+
+def falling_counts(people: int, size: int) -> Counts:
+    """Counts in proportion to 1, 1/2, 1/3, ...: evenly spread ones would make every answer right."""
+    shares = 1 / np.arange(1, size + 1)
+    found: Counts = np.floor(people * shares / shares.sum()).astype(np.int64)
+    return found
+
+
+def even_counts(people: int, points: int) -> Counts:
+    """People spread evenly over a grid, or over 512 points that stand for a larger one."""
+    size = min(points, MOST_POINTS)
+    found: Counts = np.diff(np.arange(size + 1) * people // size).astype(np.int64)
+    return found
+
+
+def few_places(size: int) -> list[int]:
+    """Places spread over a list or a grid: all of them, or 512."""
+    number = min(size, MOST_POINTS)
+    return [place * (size - 1) // max(number - 1, 1) for place in range(number)]
+
+
+def exactly(mechanism: Mechanism, scores: Scores, sizes: Sequence[float] | Floats) -> Errors:
+    """The law of the error of one choice: exact, by the mechanism's own probabilities."""
+    errors = np.asarray(sizes, dtype=np.float64)
+    return Errors(errors, mechanism.probabilities(scores), float(errors.mean()))
+
+
+def drawn(
+    like: Counts,
+    pick: Callable[[Counts, Bits], Iterable[Sequence[int]]],
+    error: Callable[[Counts, Sequence[int]], float],
+    places: int,
+) -> Errors:
+    """The law of the error by drawing answers on stated data, the same ones each time."""
+    bits = ScriptedBits("stated data")
+    sizes = [error(like, next(iter(pick(like[None, :], bits)))) for _ in range(DRAWS)]
+    guesses = [error(like, guess(len(like), places, bits)) for _ in range(DRAWS)]
+    return Errors(np.array(sizes), np.full(DRAWS, 1 / DRAWS), math.fsum(guesses) / DRAWS)
+
+
+def guess(size: int, places: int, bits: Bits) -> list[int]:
+    """Different places, drawn without looking at anything."""
+    if places > size // 2:
+        order = np.argsort(bits.words(size), kind="stable")
+        return [int(place) for place in order[:places]]
+    found: dict[int, None] = {}
+    while len(found) < places:
+        found |= dict.fromkeys(uniform_indices(bits, size, count=places).tolist())
+    return list(found)[:places]
+
+
+def least_epsilon(
+    at: Callable[[Fraction], Accuracy], *, error: Fraction, typical: bool
+) -> Fraction:
+    """The least ε, on a grid of a thousandth of itself, at which the error is good enough.
+
+    ``at`` gives the accuracy at an ε. A proved bound falls as 1/ε; a typical error falls with ε.
+    """
+
+    def reached(epsilon: Fraction) -> bool:
+        found = at(epsilon)
+        size = found.typical if typical else found.worst
+        if size is None:
+            raise ParameterError(
+                "⟨error_at_most⟩ is not allowed here: no bound is proved for this question; give ⟨epsilon⟩"
+            )
+        return size <= error
+
+    power = next((power for power in range(-12, 13) if reached(Fraction(4) ** power)), None)
+    if power is None:
+        raise ParameterError("⟨error_at_most⟩ is not allowed: no ε below 16 million reaches it")
+    low, high = Fraction(4) ** (power - 1), Fraction(4) ** power
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return _rounded_up(high, reached)
+
+
+def _rounded_up(epsilon: Fraction, reached: Callable[[Fraction], bool]) -> Fraction:
+    """A number of four digits that is not below, and still enough."""
+    unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 3)
+    found = Fraction(math.ceil(epsilon / unit)) * unit
+    return found if reached(found) else found + unit

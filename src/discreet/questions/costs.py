@@ -1,0 +1,108 @@
+"""What a question costs: the promises of its releases, added up as one person can touch them.
+
+A question names no guarantee of its own. It says which releases one person touches, each with the promise of
+the mechanism that makes it; the ledger is told that, and the answer carries the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+
+from discreet.accounting import Event, compose
+from discreet.accounting.composition import sum_of_epsilon
+from discreet.errors import ParameterError
+from discreet.guarantees import (
+    ApproxDP,
+    AveragedRange,
+    BoundedRange,
+    FlippedCoins,
+    Guarantee,
+    LaplaceDominated,
+    Proof,
+    PureDP,
+)
+from discreet.guarantees.claims import CLAIMS
+
+Part = tuple[Guarantee, int]
+"""What each of some releases promises, and how many of them one person touches."""
+
+
+def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
+    """What a ledger is told: equal releases as they are, different ones as their sum.
+
+    Example:
+        >>> from discreet import ApproxDP
+        >>> event_of([(ApproxDP(1, "1e-6"), 2), (PureDP(1), 1)], mechanism="two choices and a count",
+        ...          neighbours="add-remove").guarantee
+        ApproxDP(3, 2e-06)
+    """
+    events = [
+        Event(promise, mechanism=mechanism, count=count, neighbours=neighbours)
+        for promise, count in parts
+    ]
+    if len(events) == 1:
+        return events[0]
+    return Event(_sum(events), mechanism=mechanism, neighbours=neighbours)
+
+
+def guarantee_of(
+    event: Event, *, proof: Proof | None = None, assumes: Sequence[str] = ()
+) -> Guarantee:
+    """What an answer says that it cost: pure ε where that is promised, else what is.
+
+    ``proof`` is what proves the whole, where that is shorter than the proofs of its parts together;
+    ``assumes`` is what is taken on trust about the data.
+
+    Example:
+        >>> guarantee_of(Event(FlippedCoins("0.5"), count=2))
+        PureDP(1)
+    """
+    promise = _sum([event])
+    whole = proof or promise.proof
+    return (
+        promise if whole is None else promise.resting_on(whole.assuming(*whole.assumes, *assumes))
+    )
+
+
+def _sum(events: Sequence[Event]) -> Guarantee:
+    pure = sum_of_epsilon(events)
+    if pure.exact < math.inf:
+        return pure
+    together = compose(events)
+    epsilon, delta = together.approx.exact
+    if epsilon < math.inf and delta < 1:
+        return together.approx
+    if together.zcdp.exact < math.inf:
+        return together.zcdp
+    raise ParameterError(
+        f"{events[0].mechanism} promises nothing for so many answers: ask for fewer, or with a smaller δ"
+    )
+
+
+def mixed(promise: Guarantee) -> Guarantee:
+    """What is left when people are first told apart by coins that nobody is shown.
+
+    Averages keep (ε, δ), ρ, Laplace dominance, and of a range all but the range itself:
+    ``docs/proofs/neighbours.md``.
+    """
+    if isinstance(promise, FlippedCoins):
+        return LaplaceDominated(promise.exact)
+    return AveragedRange(promise.exact) if isinstance(promise, BoundedRange) else promise
+
+
+def of_groups(parts: Sequence[Part], *, drawn: bool) -> Proof | None:
+    """What proves the answers of all groups: one theorem, if the question has one, or the page.
+
+    ``drawn`` is whether a key decides in which of their groups people count.
+    """
+    promise, count = parts[0]
+    if len(parts) == count == 1 and "groups" in promise.direct:
+        whole = promise.direct["groups"]
+        return whole.then(CLAIMS["drawn by a key", "average"]) if drawn else whole
+    stated = (each if isinstance(each, ApproxDP) else each.to(PureDP) for each, _ in parts)
+    proofs = [each.proof for each in stated]
+    if None in proofs:
+        return None
+    return reduce(Proof.then, [*filter(None, proofs), CLAIMS["groups", "sum"]])

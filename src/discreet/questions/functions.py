@@ -1,0 +1,62 @@
+"""Every kind of question as a function of data: ``mode(data, column, ..., user=..., ledger=...)``.
+
+Each is one line around ``table(data, ...).ask(...)``. ``functions.pyi`` spells their signatures out for type
+checkers; a test compares it with what is made here.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+from discreet.neighbours import ADD_REMOVE, Neighbours
+from discreet.questions.answer import TableRelease
+from discreet.questions.bound import Bound
+from discreet.questions.derived import of_data, require_known
+from discreet.questions.first_above import FirstAbove
+from discreet.questions.mode import Mode
+from discreet.questions.private_table import table
+from discreet.questions.quantiles import Median, Quantile, Quantiles
+from discreet.questions.run import AnyLedger, run
+from discreet.questions.select_by import SelectBy
+from discreet.questions.top_k import TopK
+
+_TERMS = signature(table)
+_OWN = tuple(signature(SelectBy).parameters)
+
+mode = of_data(Mode, table, _TERMS)
+median = of_data(Median, table, _TERMS)
+quantile = of_data(Quantile, table, _TERMS)
+quantiles = of_data(Quantiles, table, _TERMS)
+top_k = of_data(TopK, table, _TERMS)
+first_above = of_data(FirstAbove, table, _TERMS)
+bound = of_data(Bound, table, _TERMS)
+
+
+def select_by(
+    data: Any,
+    *,
+    neighbours: str = ADD_REMOVE,
+    ledger: AnyLedger | None = None,
+    dataset: str | None = None,
+    **fields: Any,
+) -> TableRelease:
+    """Ask ``SelectBy`` of any data that the score takes; a path stays a path.
+
+    Args:
+        data: whatever ``score`` takes.
+        neighbours: the relation for which the sensitivity is stated.
+        ledger: the ledger that counts the budget of ``dataset``, or its address.
+        dataset: the data set's name in the ledger.
+        **fields: the fields of ``SelectBy``.
+
+    Example:
+        >>> def shorter(names, length):
+        ...     return sum(len(name) < length for name in names)
+        >>> select_by(["Ann", "Bob", "Carla"] * 99, candidates=[2, 4, 6], score=shorter, sensitivity=1,
+        ...           monotonic=True, epsilon=1).answer
+        6
+    """
+    require_known(fields, [*_OWN, "neighbours", "ledger", "dataset"])
+    plan = SelectBy(**fields).planned(data, Neighbours.named(neighbours))
+    return run(plan, ledger=ledger, dataset=dataset)

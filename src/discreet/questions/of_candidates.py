@@ -1,0 +1,160 @@
+"""Questions whose answers are public candidates, points of a public grid, or values that are safe to name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.analysis import error_bound
+from discreet.errors import ParameterError
+from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.numbers.exact import Number, refuse, whole
+from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, falling_counts, few_places
+from discreet.questions.candidates import Contest, contest_of, in_the_cluster
+from discreet.questions.of_rows import Asking, Grouped
+from discreet.questions.question import Labels, field, flag, labels, share, value
+from discreet.questions.unknown_domain import CONSIDERED
+from discreet.tables import Table
+from discreet.tables.counts import Counts
+
+
+def label(name: str, given: Any) -> str:
+    """A label for one more candidate."""
+    if not isinstance(given, str) or not given.strip():
+        raise refuse(name, given, "a label, such as 'other'")
+    return given
+
+
+@value
+class OfCandidates(Grouped):
+    """A question about which of several candidates people have."""
+
+    candidates: Labels = field(
+        "The public candidates: a list, a range such as 1980:1987, or a file with one on each line. Without "
+        "them, with ⟨delta⟩, only "
+        "values that have enough people are named.",
+        default=None,
+        check=labels,
+        takes="LIST",
+    )
+    bounds: Labels = field(
+        "Instead of ⟨candidates⟩: the public bounds of a grid; a value counts for the grid point at or below "
+        "it.",
+        default=None,
+        check=labels,
+        takes="LOWER:UPPER",
+        advanced=True,
+    )
+    step: Any = field(
+        "With ⟨bounds⟩: the distance between grid points, such as 5, 1d or 15min.",
+        default=1,
+        takes="NUMBER",
+        advanced=True,
+    )
+    other: str | None = field(
+        "With ⟨candidates⟩: the label of one more candidate, for every value that is not on the list.",
+        default=None,
+        check=label,
+        takes="LABEL",
+        advanced=True,
+    )
+    considered: int = field(
+        "Without ⟨candidates⟩: how many values compete at most.",
+        default=CONSIDERED,
+        check=whole,
+        takes="COUNT",
+        option=False,
+    )
+    with_count: bool = flag(
+        "Also release a noisy count of each answer, for a quarter of ⟨epsilon⟩.",
+        default=False,
+        analyst=True,
+    )
+    count_share: Number = share("The part of ⟨epsilon⟩ for ⟨with_count⟩.", default="1/4")
+
+    @property
+    def names_values(self) -> bool:
+        """Whether the answers themselves come from the data, for a δ."""
+        return self.candidates is None and self.bounds is None and self.delta is not None
+
+    @property
+    def counting_share(self) -> Fraction:
+        """The part of ε that noisy counts get."""
+        return Fraction(self.count_share) if self.with_count else Fraction(0)
+
+    def _require(self) -> None:
+        super()._require()
+        if self.by is not None and self.groups is None:
+            return  # δ is for the groups as well: checked again once they are found
+        if self.delta is not None and not self.names_values:
+            raise refuse(
+                "delta", self.delta, "left out with public candidates: a mechanism brings its own"
+            )
+        if self.names_values and self.other is not None:
+            raise ParameterError("⟨other⟩ needs public candidates")
+
+    def public_values(self, table: Table) -> dict[str, list[Any]]:
+        """The public groups and the candidates."""
+        groups = super().public_values(table)
+        if self.names_values or in_the_cluster(self.candidates):
+            return groups
+        contest = self.contest(table)
+        return groups | {self.column: [contest.label(place) for place in few_places(len(contest))]}
+
+    def contest(self, table: Table) -> Contest:
+        """What is counted for which candidate."""
+        return contest_of(
+            table,
+            self.column,
+            self.candidates,
+            bounds=self.bounds,
+            step=self.step,
+            other=self.other,
+        )
+
+    def accuracy(
+        self,
+        asking: Asking,
+        epsilon: Fraction,
+        *,
+        ways: int,
+        distance: int,
+        size: int,
+        errors: Callable[[Counts], Errors],
+        chooser: Mechanism | None = None,
+        meaning: str,
+    ) -> Accuracy:
+        """Bound the shortfall in people, for one choice among ``ways`` things moved apart by ``distance``.
+
+        ``errors`` gives the law of the shortfall on stated counts.
+        """
+        bounded = chooser is None or chooser.facts.law in (
+            PermuteAndFlip.facts.law,
+            Exponential.facts.law,
+        )
+        worst = error_bound(
+            epsilon,
+            ways,
+            with_probability=self.with_probability,
+            sensitivity=distance,
+            monotonic=True,
+        )
+        people = asking.people
+        return Accuracy(
+            worst if bounded else None,
+            Fraction(self.with_probability),
+            PEOPLE,
+            meaning,
+            f"{people:,} people whose counts fall off as 1, 1/2, 1/3, ...",
+            lambda: errors(falling_counts(people, size)),
+        )
+
+
+def shortfall(counts: Counts, chosen: Any) -> float:
+    """The most by which a chosen place falls short of the count that belongs there."""
+    best = np.sort(counts)[::-1][: len(chosen)]
+    return float(max(0, (best - counts[list(chosen)]).max()))

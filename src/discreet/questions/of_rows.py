@@ -1,0 +1,400 @@
+"""What all questions about a column share: which rows count, in which groups, and how a plan is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import ParameterError
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.registry import mechanism_at
+from discreet.neighbours import ADD_REMOVE, REPLACE
+from discreet.numbers.exact import Number, refuse, whole
+from discreet.questions.accuracy import Accuracy
+from discreet.questions.answer import about_rows, about_types, about_undeclared
+from discreet.questions.candidates import candidates_of
+from discreet.questions.costs import Part, event_of, guarantee_of, mixed, of_groups
+from discreet.questions.plan import Found, Plan, Reading, Sentences
+from discreet.questions.question import (
+    Labels,
+    Question,
+    by_name,
+    field,
+    flag,
+    labels,
+    level,
+    share,
+    value,
+)
+from discreet.questions.scoring import count_promise, noisy_count, within
+from discreet.questions.setting import USUAL_PEOPLE, Setting
+from discreet.sampling import Bits
+from discreet.tables import Rows, Table
+from discreet.tables.counts import Counts
+
+CHOOSE = "choose"
+"""For ``groups_per_person``: a bound that is found privately."""
+
+
+def column_named(name: str, given: Any) -> str:
+    """The name of a column."""
+    if not isinstance(given, str):
+        raise refuse(name, given, "the name of a column")
+    return given
+
+
+def groups_each(name: str, given: Any) -> int | str:
+    """A whole number of groups, or the word for a bound that is found privately."""
+    return given if given == CHOOSE and isinstance(given, str) else whole(name, given)
+
+
+@value
+class OfRows(Question):
+    """A question about a column of a table."""
+
+    column: str = field(
+        "The column to ask about.",
+        default="value",
+        kw_only=False,
+        check=column_named,
+        takes="COLUMN",
+        analyst=True,
+    )
+    where: str | None = field(
+        'Only rows for which this holds, such as "age >= 18".',
+        default=None,
+        takes="CONDITION",
+        analyst=True,
+        group="data",
+    )
+    with_people: bool = flag(
+        "Also release a noisy number of the people who counted, for a tenth of ⟨epsilon⟩: near zero it says "
+        "that the answer is noise, because no row matched.",
+        default=False,
+        analyst=True,
+    )
+    people_share: Number = share("The part of ⟨epsilon⟩ for ⟨with_people⟩.", default="1/10")
+    mechanism: Any = field(
+        "A mechanism other than permute-and-flip, such as exponential.",
+        default=None,
+        check=by_name,
+        takes="NAME",
+        advanced=True,
+    )
+
+    def asking(self, setting: Setting) -> Asking:
+        """The table, opened, and which rows of it count; no row is read."""
+        return self._asked(setting.narrowed(self.where), by=None, groups=None, most=1)
+
+    def _asked(self, setting: Setting, *, by: str | None, groups: Labels, most: int) -> Asking:
+        table = setting.opened(self.column, tells_apart=(by,))
+        group_labels, keys = (), ()  # type: tuple[Any, ...], tuple[Any, ...]
+        doubts: Sentences = ()
+        if by is not None:
+            public = candidates_of(table, groups, column=by, name="groups")
+            group_labels, keys = public.labels, public.keys
+            doubts = about_types(table, by, public, name="groups")
+        most = min(most, max(len(keys), 1))
+        # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
+        split = by is not None and setting.neighbours == REPLACE
+        times = most * (2 if split else 1)
+        rows = Rows(
+            user=setting.user,
+            counted=setting.counted,
+            where=setting.condition,
+            by=by,
+            groups=keys,
+            groups_per_person=most,
+        )
+        part = Fraction(self.people_share) if self.with_people else Fraction(0)
+        each = self.total * (1 - part) / times
+        return Asking(
+            question=self,
+            setting=setting,
+            table=table,
+            rows=rows,
+            inner=ADD_REMOVE if split else setting.neighbours,
+            epsilon_each=each,
+            epsilon_people=self.total * part / times,
+            times=times,
+            group_labels=group_labels,
+            rules=about_rows(rows, where=setting.where, epsilon=self.total, epsilon_each=each)
+            + about_undeclared(table, (self.column, setting.user, by), setting.read_as)
+            + doubts,
+            doubts=doubts,
+        )
+
+
+@value
+class Grouped(OfRows):
+    """A question about a column that can be answered for each group of another column."""
+
+    by: str | None = field(
+        "One answer for each group of this column: see ⟨groups⟩.",
+        default=None,
+        check=column_named,
+        takes="COLUMN",
+        analyst=True,
+        group="groups",
+    )
+    groups: Labels = field(
+        "With ⟨by⟩: the public groups: a list, a range such as 1980:1987, or a file; without them, with "
+        "⟨delta⟩, those of the data that have enough people to be named.",
+        default=None,
+        check=labels,
+        takes="LIST",
+        group="groups",
+    )
+    groups_per_person: int | str = field(
+        "A person counts in at most this many groups, drawn at random from theirs, and ⟨epsilon⟩ is shared "
+        "accordingly; choose: a bound that is found privately.",
+        default=1,
+        check=groups_each,
+        takes="COUNT",
+        group="groups",
+        advanced=True,
+    )
+    groups_share: Number | None = share(
+        "The part of ⟨epsilon⟩ for finding groups (a half by default) or for choosing their bound (a tenth).",
+        default=None,
+    )
+    delta: Number | None = field(
+        "Without a public list: how likely the guarantee is to fail, at most.",
+        default=None,
+        check=level,
+        takes="NUMBER",
+        group="groups",
+        advanced=True,
+    )
+
+    def _require(self) -> None:
+        if self.by is None and self.groups is not None:
+            raise ParameterError("⟨groups⟩ go with ⟨by⟩, the column that they are of")
+        if self.groups_per_person != 1 and self.by is None:
+            raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
+        finding = self.by is not None and self.groups is None
+        if finding and self.groups_per_person == CHOOSE:
+            raise ParameterError(f'⟨groups_per_person⟩"{CHOOSE}" needs public ⟨groups⟩')
+        if finding and self.delta is None:
+            raise ParameterError(
+                "⟨by⟩ needs ⟨groups⟩, a public list, or ⟨delta⟩: groups from the data are named with a "
+                "probability of failure"
+            )
+        if not finding and self.groups_per_person != CHOOSE and self.groups_share is not None:
+            raise ParameterError(
+                f'⟨groups_share⟩ goes with ⟨by⟩ without ⟨groups⟩, or ⟨groups_per_person⟩"{CHOOSE}"'
+            )
+        if not finding and self.delta is not None and not self.names_values:
+            raise refuse("delta", self.delta, "left out, unless the groups come from the data")
+
+    @property
+    def names_values(self) -> bool:
+        """Whether the answers themselves come from the data, for a δ."""
+        return False
+
+    @property
+    def delta_each(self) -> Fraction:
+        """δ of finding groups: half of it is for values that come from the data as well."""
+        return Fraction(self.delta or 0) / (2 if self.names_values else 1)
+
+    def given(self, name: str, answer: Any) -> Question:
+        """The question in groups that were found, or within a bound that was chosen."""
+        delta = self.delta
+        if name == "groups":  # the δ for finding them is not the question's own
+            delta = self.delta_each if self.names_values else None
+        return self.changed(**{name: answer, "groups_share": None, "delta": delta})
+
+    def asking(self, setting: Setting) -> Asking:
+        """The table, opened, and which rows of it count in which groups; no row is read."""
+        if self.groups_per_person != 1 and setting.user is None:
+            raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
+        most = whole("groups_per_person", self.groups_per_person)
+        return self._asked(setting.narrowed(self.where), by=self.by, groups=self.groups, most=most)
+
+    def plan(self, setting: Setting) -> Plan:
+        """Plan the question, after finding its groups or a bound on them where nobody states these."""
+        from discreet.questions.then import in_bounded_groups, in_found_groups
+
+        if self.by is not None and self.groups is None:
+            return in_found_groups(self).plan(setting)
+        if self.groups_per_person == CHOOSE:
+            return in_bounded_groups(self).plan(setting)
+        return self.planned(self.asking(setting))
+
+    def public_values(self, table: Table) -> dict[str, list[Any]]:
+        """The public groups."""
+        if self.by is None or self.groups is None:
+            return {}
+        return {
+            self.by: list(candidates_of(table, self.groups, column=self.by, name="groups").keys)
+        }
+
+    def planned(self, asking: Asking) -> Plan:
+        """Plan the question, once it is known which rows count."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is planned")
+
+
+Pick = Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]]
+"""From what was read, and bits, to the labels chosen with their true counts, group by group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """One question about one table: which rows count, and what each group's answer may cost.
+
+    Attributes:
+        question: the question.
+        setting: the setting, with the question's own condition on rows.
+        table: the table.
+        rows: which rows count and whose they are.
+        inner: the relation for which each group's scores state their sensitivity.
+        epsilon_each: what one group's answer may cost.
+        epsilon_people: what one group's noisy number of people may cost, or zero.
+        times: how often one person is counted: the sum of the answers' costs that a person can touch.
+        group_labels: the public groups as the user writes them.
+        rules: which rows count, in sentences.
+        doubts: groups that the declared type of their column rules out.
+    """
+
+    question: OfRows
+    setting: Setting
+    table: Table
+    rows: Rows
+    inner: str
+    epsilon_each: Fraction
+    epsilon_people: Fraction
+    times: int
+    group_labels: tuple[Any, ...]
+    rules: Sentences
+    doubts: Sentences = ()
+
+    @property
+    def people(self) -> int:
+        """About how many people a group has, for stated data."""
+        return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
+
+    @property
+    def several_rows(self) -> bool:
+        """Whether a person may have several rows."""
+        return self.rows.user is not None
+
+    def chooser(self, epsilon: Fraction, *, besides: str | None = None) -> Mechanism:
+        """The mechanism that was asked for, at this ε."""
+        return mechanism_at(self.question.mechanism, epsilon, besides=besides)
+
+    def naming(
+        self, pick: Pick, part: Part, *, share: Fraction = Fraction(0), k: int | None = None
+    ) -> dict[str, Any]:
+        """Release what ``pick`` names: ``k`` things or one, each with a noisy count for a ``share``."""
+        each = self.epsilon_each * share / (k or 1)
+
+        def choose(counted: Any, bits: Bits) -> Iterable[Found]:
+            for chosen, besides in pick(counted, bits):
+                if k is None and not share:
+                    yield {"answer": chosen[0][0] if chosen else None, **besides}
+                    continue
+                found: Found = {"answer": tuple(label for label, _ in chosen)}
+                if share:
+                    found["count"] = tuple(
+                        noisy_count(count, each, bits=bits) for _, count in chosen
+                    )
+                if k is None:
+                    found = {name: values[0] if values else None for name, values in found.items()}
+                yield found | besides
+
+        return {
+            "parts": [part, (count_promise(each), k or 1)] if share else [part],
+            "choose": choose,
+            "count_within": within(each) if share else None,
+        }
+
+    def plan(
+        self,
+        what: str,
+        *,
+        parts: Sequence[Part],
+        mechanism: str,
+        read: Callable[[Table, Rows], Any],
+        choose: Callable[[Any, Bits], Iterable[Found]],
+        people: Callable[[Table, Rows], Counts] | None = None,
+        table: Table | None = None,
+        rules: Sentences = (),
+        rules_after: Callable[[Any], Sentences] = lambda _answer: (),
+        doubts: Sentences = (),
+        accuracy: Accuracy | None = None,
+        **shape: Any,
+    ) -> Plan:
+        """Put the plan together; ``people`` counts who counted at all, where ``read`` does not.
+
+        ``table`` is what they read, where that is not the table as it was opened.
+
+        A group's promise holds for the inner relation: two steps of it, where that is not the question's,
+        are what two people cost (``docs/proofs/question-sensitivities.md``).
+        """
+        rows, setting = self.rows, self.setting
+        grouped = rows.by is not None
+        if self.epsilon_people:
+            parts = (*parts, (count_promise(self.epsilon_people), 1))
+        steps = 1 if self.inner == setting.neighbours else 2
+        event = event_of(
+            [
+                (
+                    (mixed(promise) if grouped else promise).for_people(steps),
+                    count * self.times // steps,
+                )
+                for promise, count in parts
+            ],
+            mechanism=mechanism,
+            neighbours=setting.neighbours,
+        )
+
+        def reading(bits: Bits) -> Reading:
+            # People are drawn into groups afresh for each release: a plan holds no randomness.
+            fresh = rows.keyed(bits)
+
+            def counts(table: Table) -> tuple[Any, list[int]]:
+                counted = read(table, fresh)
+                if not self.epsilon_people:
+                    return counted, []
+                anybody = counted if people is None else people(table, fresh)
+                return counted, anybody.sum(axis=1).tolist()
+
+            return Reading(counts, table or self.table, setting.seconds)
+
+        def choosing(counted: tuple[Any, list[int]], bits: Bits) -> Iterable[Found]:
+            for place, found in enumerate(choose(counted[0], bits)):
+                if self.epsilon_people:
+                    found["people"] = noisy_count(counted[1][place], self.epsilon_people, bits=bits)
+                yield found
+
+        asked = {f"{what} of": self.question.column, "by": rows.by, "where": setting.where}
+        narrowed = [
+            f", {name} {each}" for name, each in asked.items() if each and name in ("by", "where")
+        ]
+        return Plan(
+            question=self.question,
+            title=self.question.title + "".join(narrowed),
+            words=", ".join(f"{name} {each}" for name, each in asked.items() if each is not None),
+            event=event,
+            guarantee=guarantee_of(
+                event,
+                proof=of_groups(parts, drawn=rows.assigns) if grouped else None,
+                assumes=setting.assumes,
+            ),
+            read=reading,
+            choose=choosing,
+            rules=self.rules + rules,
+            rules_after=rules_after,
+            doubts=self.doubts + doubts,
+            accuracy=accuracy,
+            groups=self.group_labels if grouped else None,
+            shape={
+                **shape,
+                "by": rows.by,
+                "engine": self.table.engine,
+                "assigned": rows.assigns if grouped else None,
+                "people_within": within(self.epsilon_people) if self.epsilon_people else None,
+            },
+        )

@@ -1,0 +1,403 @@
+"""A question as a value: a frozen dataclass whose fields carry their words, their check and their owner.
+
+Everything that must know about questions reads the fields: the methods of a table, the functions of
+``discreet.questions``, the options of the command line, the requests of a desk, the page's form and help.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import math
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
+
+from discreet.errors import ParameterError
+from discreet.mechanisms import MECHANISMS
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.numbers.exact import Number, echo, finite, positive, probability, refuse, shown
+from discreet.tables import Grid, Table
+
+if TYPE_CHECKING:
+    from discreet.questions.plan import Plan
+    from discreet.questions.setting import Setting
+
+T = TypeVar("T")
+Labels = Any
+"""A public list: a list, the name of a file, an enum, a declared categorical type or a grid."""
+USUAL_LEVEL = Fraction(19, 20)
+KINDS: dict[str, type[Question]] = {}
+"""Every kind of question by the name that a desk, a file and the command line use."""
+_MOST_SHOWN = 8
+
+
+# ---- what fields check -----------------------------------------------------------------------------------
+
+
+def labels(name: str, given: Any) -> Any:
+    """A public list as a tuple, in its order; a file stays its name, a grid or a cluster's frame itself."""
+    if isinstance(given, type) and issubclass(given, enum.Enum):
+        return tuple(member.value for member in given)
+    listed = given
+    if hasattr(given, "categories") and not hasattr(given, "cat"):  # polars.Enum, CategoricalDtype
+        listed = given.categories
+        if listed is None:
+            raise ParameterError(f"{name}: the categorical type declares no categories")
+    for turn in ("to_list", "tolist"):
+        if hasattr(listed, turn):
+            listed = getattr(listed, turn)()
+            break
+    if isinstance(listed, str) or hasattr(listed, "__fspath__"):
+        return str(listed)
+    if isinstance(listed, Sequence) and not isinstance(listed, bytes):
+        return tuple(listed)
+    if isinstance(listed, Mapping | set | frozenset):
+        raise ParameterError(
+            f"{name} must be a list (in a fixed order), not {type(given).__name__}"
+        )
+    return listed
+
+
+def truth(name: str, given: Any) -> bool:
+    """True or False, and nothing that looks like it."""
+    if not isinstance(given, bool):
+        raise refuse(name, given, "True or False")
+    return given
+
+
+def part_of_epsilon(name: str, given: Any) -> Fraction:
+    """A part of ε, strictly between 0 and 1."""
+    part = positive(name, given)
+    if part >= 1:
+        raise refuse(name, given, "strictly between 0 and 1")
+    return part
+
+
+def level(name: str, given: Any) -> Fraction:
+    """A probability strictly between 0 and 1."""
+    found = probability(name, given)
+    if not 0 < found < 1:
+        raise refuse(name, given, "strictly between 0 and 1")
+    return found
+
+
+def by_name(_name: str, given: Any) -> Any:
+    """A mechanism's registered name, where it has one; anything else as it is."""
+    for known, make in MECHANISMS.items():
+        is_made = isinstance(given, Mechanism) and make(epsilon=1) == given.with_epsilon(1)
+        if given is make or is_made:
+            return known
+    return given
+
+
+def one_of(known: Mapping[str, str]) -> Callable[[str, Any], str]:
+    """A check that a value is one of the known names."""
+
+    def check(name: str, given: Any) -> str:
+        if not isinstance(given, str) or given not in known:
+            raise refuse(name, given, "one of " + ", ".join(f'"{each}"' for each in known))
+        return given
+
+    return check
+
+
+# ---- fields and questions ---------------------------------------------------------------------------------
+
+
+def field(
+    words: str,
+    *,
+    default: Any = dataclasses.MISSING,
+    kw_only: bool = True,
+    takes: str = "TEXT",
+    example: str = "",
+    check: Callable[[str, Any], Any] | None = None,
+    analyst: bool = False,
+    group: str = "question",
+    advanced: bool = False,
+    option: bool | str = True,
+) -> Any:
+    """Declare a field of a question.
+
+    ``check(name, value)`` returns the value to keep. A field belongs to the owner of the data unless
+    ``analyst`` says that an analyst at a desk may set it. ``group`` and ``advanced`` place its command-line
+    option; ``option`` names it where it is called otherwise, and False means that there is none. A form
+    begins with the ``example``. In the words, ⟨name⟩ refers to another field.
+    """
+    facts = {"description": words, "takes": takes, "check": check, "analyst": analyst}
+    facts["example"] = example
+    facts |= {"group": group, "advanced": advanced, "option": option}
+    return dataclasses.field(default=default, kw_only=kw_only, metadata=facts)
+
+
+def flag(words: str, *, default: bool, **facts: Any) -> Any:
+    """Declare a field that is True or False."""
+    return field(words, default=default, check=truth, **facts)
+
+
+def share(words: str, *, default: str | None) -> Any:
+    """Declare a part of ε with a good default; it has no command-line option."""
+    kept = None if default is None else Fraction(default)
+    return field(words, default=kept, check=part_of_epsilon, takes="NUMBER", option=False)
+
+
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, field_specifiers=(field, flag, share)
+)
+def value(cls: type[T]) -> type[T]:
+    """Make a frozen dataclass; the decorator above tells type checkers what its fields are."""
+    return dataclasses.dataclass(frozen=True, repr=False)(cls)
+
+
+def fields_of(kind: type[Question]) -> list[dataclasses.Field[Any]]:
+    """The fields in the order in which people write them: positional ones, a question's own, shared ones."""
+    depth: dict[str, int] = {}
+    for place, base in enumerate(kind.__mro__):
+        for name in vars(base).get("__annotations__", ()):
+            depth.setdefault(name, place)
+    return sorted(dataclasses.fields(kind), key=lambda each: (bool(each.kw_only), depth[each.name]))
+
+
+@value
+class Question:
+    """Any question: what it may cost or how good its answer must be, and how to plan it.
+
+    A question is compared, hashed, printed, sent and stored as a value. It holds no data and pays nothing;
+    ``discreet.table(...).plan(question)`` shows what it will cost and ``.ask(question)`` asks it.
+
+    Example:
+        >>> from discreet.questions import Mode
+        >>> question = Mode("diagnosis", candidates=["flu", "cold"], epsilon=0.5)
+        >>> question
+        Mode('diagnosis', candidates=['flu', 'cold'], epsilon=0.5)
+        >>> question == Question.from_dict(question.to_dict())
+        True
+    """
+
+    kind: ClassVar[str]
+    completed_by: ClassVar[tuple[str, ...]] = ()
+    """What a desk's owner must declare of a column, any of these, so that analysts can ask it."""
+    one_choice: ClassVar[bool] = False
+    """Whether one choice is all that takes time after counting, if nothing else is released with it."""
+
+    epsilon: Number | None = field(
+        "What the whole question costs.",
+        default=None,
+        check=positive,
+        takes="NUMBER",
+        analyst=True,
+        group="budget",
+    )
+    error_at_most: Number | None = field(
+        "Instead of ⟨epsilon⟩: the largest error that is still good enough; the least ε for it is used.",
+        default=None,
+        check=positive,
+        takes="NUMBER",
+        group="budget",
+    )
+    with_probability: Number = field(
+        "With ⟨error_at_most⟩: how often the error must stay within it.",
+        default=USUAL_LEVEL,
+        check=level,
+        takes="NUMBER",
+        group="budget",
+        advanced=True,
+    )
+    typical: bool = flag(
+        "With ⟨error_at_most⟩: for data as it is assumed to be, rather than for any data.",
+        default=False,
+        group="budget",
+        advanced=True,
+    )
+    purpose: str | None = field(
+        "What the ledger writes down, in words without data; by default the question in words.",
+        default=None,
+        group="budget",
+        advanced=True,
+    )
+
+    def __init_subclass__(cls, kind: str | None = None) -> None:
+        if kind is not None:
+            cls.kind = kind
+            KINDS[kind] = cls
+
+    def __post_init__(self) -> None:
+        for each in dataclasses.fields(self):
+            given, check = getattr(self, each.name), each.metadata["check"]
+            if check is not None and given is not None:
+                object.__setattr__(self, each.name, check(each.name, given))
+        if (self.epsilon is None) == (self.error_at_most is None):
+            raise ParameterError(
+                "give ⟨epsilon⟩, or ⟨error_at_most⟩ and the least ε for it is used"
+            )
+        self._require()
+
+    def _require(self) -> None:
+        """Raise an error if the fields do not go together; no table is needed to know."""
+
+    @property
+    def total(self) -> Fraction:
+        """ε of the whole question."""
+        assert isinstance(self.epsilon, Fraction)
+        return self.epsilon
+
+    @property
+    def title(self) -> str:
+        """The question in a few words."""
+        return self.kind.replace("_", " ")
+
+    def plan(self, setting: Setting) -> Plan:
+        """Plan the question: no row is read, nothing is paid."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is planned")
+
+    def public_values(self, _table: Table) -> dict[str, list[Any]]:
+        """Values that its public facts list for columns, from which rows can be invented."""
+        return {}
+
+    def changed(self, **fields: Any) -> Self:
+        """The same question with other values in these fields."""
+        return dataclasses.replace(self, **fields)
+
+    def given(self, name: str, answer: Any) -> Question:
+        """The question once an earlier one has found the value of a field."""
+        return self.changed(**{name: answer})
+
+    def stated(self) -> dict[str, Any]:
+        """The fields that differ from their defaults."""
+        pairs = ((each, getattr(self, each.name)) for each in fields_of(type(self)))
+        return {each.name: given for each, given in pairs if not _same(given, each.default)}
+
+    def __repr__(self) -> str:
+        positional = [each.name for each in dataclasses.fields(self) if not each.kw_only]
+        words = (
+            _written(given) if name in positional else f"{name}={_written(given)}"
+            for name, given in self.stated().items()
+        )
+        return f"{type(self).__name__}({', '.join(words)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The question as plain data that JSON can hold; dates, decimals and bytes keep their type."""
+        numbers = {
+            each.name
+            for each in dataclasses.fields(self)
+            if each.metadata["takes"].startswith("NUMBER")
+        }
+        return {"kind": self.kind} | {
+            name: _number(name, given) if name in numbers else _plain(name, given)
+            for name, given in self.stated().items()
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Question:
+        """Make a question from its plain data, checked like any other; nothing is imported or opened."""
+        if not isinstance(data, Mapping):
+            raise refuse("question", data, "a mapping with the name of a kind")
+        given = dict(data)
+        kind = given.pop("kind", None)
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise refuse("kind", kind, "one of " + ", ".join(KINDS))
+        known = {each.name: each for each in dataclasses.fields(KINDS[kind])}
+        for name in given:
+            if name not in known:
+                raise ParameterError(
+                    f"{kind} has no field {echo(name)}; it has {', '.join(sorted(known))}"
+                )
+        for name, each in known.items():
+            if each.default is dataclasses.MISSING and name not in given:
+                raise ParameterError(f"⟨{name}⟩ must be given: {each.metadata['description']}")
+        return KINDS[kind](**{name: _read(name, each) for name, each in given.items()})
+
+
+def _same(given: Any, default: Any) -> bool:
+    try:
+        return type(given) is type(default) and bool(given == default)
+    except Exception:  # a frame as candidates compares by element
+        return False
+
+
+# ---- plain data ------------------------------------------------------------------------------------------
+
+_TAGS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
+    "moment": (datetime.datetime, datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
+    "time": (datetime.time, datetime.time.isoformat, datetime.time.fromisoformat),
+    "microseconds": (
+        datetime.timedelta,
+        lambda span: str(span // datetime.timedelta(microseconds=1)),
+        lambda text: datetime.timedelta(microseconds=int(text)),
+    ),
+    "decimal": (Decimal, str, Decimal),
+    "number": (Fraction, str, lambda text: finite("number", text)),
+    "bytes": (bytes, bytes.hex, bytes.fromhex),
+}
+"""How values that JSON does not have are written: under a tag that names their type."""
+
+
+def _number(name: str, given: Any) -> Any:
+    """A number, or several, as JSON holds them without loss: whole, or a text."""
+    if isinstance(given, tuple):
+        return [_number(name, each) for each in given]
+    if not isinstance(given, Fraction):
+        return _plain(name, given)
+    if given.denominator == 1:
+        return int(given)
+    return shown(given) if Fraction(shown(given)) == given else str(given)
+
+
+def _plain(name: str, given: Any) -> Any:
+    if isinstance(given, Question):
+        return given.to_dict()
+    if isinstance(given, tuple):
+        return [_plain(name, each) for each in given]
+    if isinstance(given, bool | str | int | None) or (
+        isinstance(given, float) and math.isfinite(given)
+    ):
+        return given
+    if isinstance(given, Grid):
+        return {"grid": [_plain(name, each) for each in (given.lower, given.upper, given.step)]}
+    for tag, (kind, write, _) in _TAGS.items():
+        if isinstance(given, kind):
+            return {tag: write(given)}
+    named = by_name(name, given)
+    if isinstance(named, str):
+        return named
+    raise ParameterError(
+        f"⟨{name}⟩ holds {type(given).__name__}, which cannot be written as plain data: give a list or the "
+        "name of something registered"
+    )
+
+
+def _read(name: str, given: Any) -> Any:
+    if isinstance(given, list):
+        return tuple(_read(name, each) for each in given)
+    if not isinstance(given, Mapping):
+        return given
+    if "kind" in given:
+        return Question.from_dict(given)
+    tag, written = next(iter(given.items()), (None, None))
+    try:
+        if len(given) == 1 and tag == "grid" and isinstance(written, list):
+            return Grid(*(finite(name, _read(name, each)) for each in written))
+        if len(given) == 1 and tag in _TAGS and isinstance(written, str):
+            return _TAGS[tag][2](written)
+    except (ValueError, ArithmeticError, TypeError):
+        pass
+    raise ParameterError(
+        f"⟨{name}⟩ holds {echo(given)}, which is not allowed: plain data, or one value under "
+        f"{', '.join(['grid', *_TAGS])}"
+    )
+
+
+def _written(given: Any) -> str:
+    if isinstance(given, tuple):
+        if len(given) > _MOST_SHOWN:
+            few = ", ".join(map(_written, given[:3]))
+            return f"[{few}, ..., {_written(given[-1])} ({len(given):,} in all)]"
+        return f"[{', '.join(map(_written, given))}]"
+    if isinstance(given, Fraction):
+        number = str(_number("", given))
+        return f"'{number}'" if "/" in number else number
+    return repr(given)

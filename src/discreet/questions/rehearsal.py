@@ -1,0 +1,123 @@
+"""A rehearsal: a question asked about invented rows, for nothing, by the code that answers real ones.
+
+The rows are made from the declared columns and from the question's public facts alone: its candidates, its
+bounds, its groups, the values in its condition. Nothing of the table's rows goes into them.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.questions.question import Question
+from discreet.questions.setting import USUAL_PEOPLE, Setting
+from discreet.sampling import Bits
+from discreet.sampling.bits import uniform_indices
+from discreet.tables import Table
+from discreet.tables.engines import quoted
+from discreet.tables.files import connected
+from discreet.tables.where import comparisons
+
+MOST_ROWS = 100_000
+_TYPES = {
+    "text": "VARCHAR",
+    "object": "VARCHAR",
+    "integer": "BIGINT",
+    "float": "DOUBLE",
+    "decimal": "DECIMAL(38, 6)",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "moment": "TIMESTAMP",
+    "time": "TIME",
+    "span": "INTERVAL",
+}
+"""DuckDB's type for each kind of column."""
+_USUAL: dict[str, Sequence[Any]] = {
+    "integer": range(100),
+    "float": range(100),
+    "decimal": range(100),
+    "boolean": (True, False),
+    "date": [datetime.date(2026, 1, 1) + datetime.timedelta(days=day) for day in range(365)],
+    "moment": [
+        datetime.datetime(2026, 1, 1) + datetime.timedelta(hours=6 * hour) for hour in range(1400)
+    ],
+    "time": [datetime.time(hour) for hour in range(24)],
+    "span": [datetime.timedelta(minutes=10 * number) for number in range(100)],
+}
+
+
+def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
+    """Invented rows as a relation of DuckDB, with the declared columns that the question needs."""
+    condition = setting.narrowed(getattr(question, "where", None)).condition
+    literals = {each.column: each.literals for each in comparisons(condition)} if condition else {}
+    by = getattr(question, "by", None)
+    asked = getattr(question, "column", None)
+    used = [name for name in (asked, by, *literals) if name is not None]
+    table = setting.opened(*used)
+    people = min(setting.people or USUAL_PEOPLE, MOST_ROWS)
+    several = setting.several_rows
+    whose = (
+        np.repeat(np.arange(people), 1 + uniform_indices(bits, 3, count=people))
+        if several
+        else None
+    )
+    rows = people if whose is None else len(whose)
+    public = question.public_values(table)
+    columns: dict[str, list[Any]] = {}
+    for name in dict.fromkeys(used) if used else table.kinds:
+        values = public.get(name) or [*literals.get(name, ()), *_usual(table, name)]
+        falling = name in public and table.kinds.get(name) in ("text", "object")
+        places = (
+            _falling(bits, len(values), rows)
+            if falling
+            else uniform_indices(bits, len(values), count=rows)
+        )
+        columns[name] = [values[place] for place in places]
+    if setting.user is not None and whose is not None:
+        columns[setting.user] = _people(table, setting.user, whose)
+    if setting.counted is not None:
+        columns[setting.counted] = (1 + uniform_indices(bits, 3, count=rows)).tolist()
+    return _relation(table, columns)
+
+
+def _usual(table: Table, name: str) -> Sequence[Any]:
+    kind = table.read_as.get(name) or table.kinds.get(name, "text")
+    return _USUAL.get(kind, [f"{name} {number}" for number in range(1, 6)])
+
+
+def _falling(bits: Bits, size: int, count: int) -> Any:
+    """Places among the first more often: in proportion to 1, 1/2, 1/3, ... as typical errors assume."""
+    shares = np.cumsum(1 / np.arange(1, size + 1))
+    drawn = bits.words(count) / 2.0**64 * shares[-1]
+    return np.minimum(np.searchsorted(shares, drawn), size - 1)
+
+
+def _people(table: Table, user: str, whose: Any) -> list[Any]:
+    if table.kinds.get(user) in ("integer", "float", "decimal"):
+        return list(whose.tolist())
+    if table.kinds.get(user) == "date":
+        first = datetime.date(1900, 1, 1)
+        return [first + datetime.timedelta(days=int(number)) for number in whose]
+    return [f"person {number}" for number in whose]
+
+
+def _relation(table: Table, columns: dict[str, list[Any]]) -> Any:
+    """A relation whose columns are declared as the table's are."""
+    texts: dict[str, Any] = {}
+    parts = []
+    for place, (name, values) in enumerate(columns.items()):
+        kind = table.read_as.get(name) or table.kinds.get(name, "text")
+        texts[f"c{place}"] = np.array([_written(value) for value in values], dtype=object)
+        parts.append(f"TRY_CAST(c{place} AS {_TYPES.get(kind, 'VARCHAR')}) AS {quoted(name)}")
+    found = connected().sql(f"SELECT {', '.join(parts)} FROM texts")  # noqa: S608 - public names, quoted
+    assert texts  # which DuckDB looks for by its name
+    return found
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, datetime.timedelta):
+        return f"{value // datetime.timedelta(microseconds=1)} microseconds"
+    return str(value)

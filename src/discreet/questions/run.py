@@ -1,0 +1,212 @@
+"""The only code that spends: pay, read, choose, release.
+
+An error before the payment costs nothing. After it the payment stays, the entry is marked as failed, nothing
+is released, and the error carries nothing of the data.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from discreet.accounting import Event
+from discreet.accounting.accountants import ACCOUNTANTS, exact_cost
+from discreet.errors import DiscreetError, LedgerError, ParameterError, TableError
+from discreet.guarantees import Guarantee
+from discreet.numbers.exact import refuse
+from discreet.numbers.printing import figure
+from discreet.questions.answer import Meter, NeverMatchesWarning, TableRelease
+from discreet.questions.costs import guarantee_of
+from discreet.questions.plan import Found, Plan, Reading
+from discreet.sampling import Bits, SecureBits
+
+T = TypeVar("T")
+Watch: TypeAlias = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+def unwatched(_doing: str, _done: int, _all: int) -> None:
+    """Watch nothing."""
+
+
+class SpendingLedger(Protocol):
+    """All that a question needs of a ledger."""
+
+    def spend(self, dataset: str, event: Event, *, purpose: str) -> Any:
+        """Commit a spend, or raise; the release carries the entry that is returned."""
+
+    def fail(self, entry: Any) -> Any:
+        """Record that the release which an entry paid for failed; the spend stays."""
+
+
+AnyLedger: TypeAlias = SpendingLedger | str | Path
+"""An open ledger, or the address of one that is opened for the question."""
+
+
+@contextmanager
+def opened(ledger: AnyLedger | None) -> Iterator[Any]:
+    """An open ledger, or None where no ledger counts."""
+    if not isinstance(ledger, str | Path):
+        yield ledger
+        return
+    from discreet.ledger import Ledger  # without a ledger its database library is not needed
+
+    with Ledger.open(ledger, create=False) as found:
+        yield found
+
+
+def require_counted(ledger: AnyLedger | None, dataset: str | None) -> None:
+    """Raise an error unless a ledger and the name of a data set in it are given together, or neither."""
+    known = ledger is None or isinstance(ledger, str | Path)
+    if not known and not hasattr(ledger, "spend"):
+        raise refuse("ledger", ledger, "a ledger, or the address of one")
+    if (ledger is None) != (dataset is None):
+        raise ParameterError(
+            "⟨ledger⟩ and ⟨dataset⟩ go together: a ledger counts for a named data set"
+        )
+
+
+def run(
+    plan: Plan, *, ledger: AnyLedger | None, dataset: str | None, watch: Watch = unwatched
+) -> TableRelease:
+    """Pay for a plan, then read, choose and release."""
+    for doubt in plan.doubts:
+        warnings.warn(doubt, NeverMatchesWarning, stacklevel=4)
+    bits = SecureBits()
+    reading = plan.read(bits)
+    reading.try_out()
+    (said, rules), terms = paid(
+        plan.event,
+        plan.question.purpose or plan.words,
+        lambda: answered(plan, reading, bits, watch),
+        ledger=ledger,
+        dataset=dataset,
+        guarantee=plan.guarantee,
+    )
+    meter = None if terms["entry"] is None else _meter(ledger, dataset, plan.event)
+    return TableRelease(
+        **terms, **said, rules=rules, title=plan.title, accuracy=plan.accuracy, meter=meter
+    )
+
+
+def _meter(ledger: Any, dataset: str | None, event: Event) -> Meter | None:
+    """The budget after the payment; the answer is paid for, so nothing here may fail it."""
+    with suppress(Exception), opened(ledger) as open_ledger:
+        return meter_of(open_ledger.show(dataset), event, paid=True)
+    return None
+
+
+def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
+    """A budget beside an event, before or after it is paid for."""
+    this = ACCOUNTANTS[budget.accountant].amount(event).cost
+    left = budget.remaining.cost - (0 if paid else this)
+    spent = budget.total.cost - (this if paid else 0)
+    symbol = ACCOUNTANTS[budget.accountant].symbol
+    return Meter(exact_cost(spent), exact_cost(this), exact_cost(left), symbol)
+
+
+def answered(
+    plan: Plan, reading: Reading, bits: Bits, watch: Watch
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What a release of the plan says, and its rules; a plan that follows from it is paid already."""
+    watch("reading", 0, 1)
+    counted = reading()
+    found: list[Found] = []
+    for each in plan.choose(counted, bits):
+        found.append(each)
+        watch("choosing", len(found), plan.answers)
+    if plan.then is None:
+        said = plan.said(found)
+        return said, plan.rules + plan.rules_after(said["answer"])
+    answer = found[0]["answer"]
+    following, own = plan.then(answer), plan.rules + plan.rules_after(answer)
+    if following is None:
+        return {"answer": {}}, own
+    said, rules = answered(following, following.read(bits), bits, watch)
+    return said, rules + own
+
+
+def paid(
+    event: Event,
+    purpose: str,
+    work: Callable[[], T],
+    *,
+    ledger: AnyLedger | None,
+    dataset: str | None,
+    guarantee: Guarantee | None = None,
+) -> tuple[T, dict[str, Any]]:
+    """Pay for an event, then work; the result, and what a release says of its cost."""
+    require_counted(ledger, dataset)
+    guarantee = guarantee or guarantee_of(event)
+    entry = None
+    with opened(ledger) as open_ledger:
+        if open_ledger is not None:
+            try:
+                entry = open_ledger.spend(dataset, event, purpose=purpose)
+            except KeyboardInterrupt as stopped:
+                stopped.args = (f"the history of {dataset!r} shows whether it was spent",)
+                raise
+        failure: BaseException
+        try:
+            with _heeding_interrupts() as heard:
+                return work(), {
+                    "guarantee": guarantee,
+                    "mechanism": event.mechanism,
+                    "neighbours": event.neighbours,
+                    "entry": entry,
+                }
+        except (DiscreetError, KeyboardInterrupt, SystemExit) as error:
+            failure = error
+        except BaseException:
+            # Its message may quote the data.
+            failure = TableError("the question failed while it read the data; nothing is released")
+        if heard and not isinstance(failure, SystemExit):
+            # An engine may turn it into an error of its own, as DuckDB does.
+            failure = KeyboardInterrupt("the question was stopped; nothing is released")
+        if open_ledger is not None:
+            # Whether or not the failure can be recorded, the spend stays, and the failure is reported.
+            with suppress(LedgerError):
+                open_ledger.fail(entry)
+    if not isinstance(failure, SystemExit):
+        failure.args = (
+            "; ".join([*map(str, failure.args), _stays_spent(guarantee, entry, dataset)]),
+        )
+    # Raised outside the handlers: no cause and no context that would quote an engine.
+    failure.__cause__ = failure.__context__ = None
+    raise failure.with_traceback(None)
+
+
+@contextmanager
+def _heeding_interrupts() -> Iterator[list[int]]:
+    """Note the interrupts that arrive inside, each of which still does what it would do otherwise."""
+    before, heard = signal.getsignal(signal.SIGINT), list[int]()
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+
+    def heed(number: int, frame: FrameType | None) -> Any:
+        heard.append(number)
+        return before(number, frame)
+
+    signal.signal(signal.SIGINT, heed)
+    try:
+        yield heard
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _stays_spent(guarantee: Guarantee, entry: Any, dataset: str | None) -> str:
+    """What a failed release has cost, and where to look that up."""
+    symbols = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
+    figures = ", ".join(
+        f"{symbols[name]} = {figure(number)}" for name, number in guarantee.figures.items()
+    )
+    if entry is None:
+        return f"count {figures} as spent (no ledger does)"
+    return f"{figures} stays spent: {dataset}, entry {getattr(entry, 'sequence', entry)}"

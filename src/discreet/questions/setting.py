@@ -1,0 +1,134 @@
+"""What a question meets: the declared table, whose its rows are, the relation, how the budget adds up.
+
+A setting is public. It has no ledger and no randomness, and nothing in it comes from a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from discreet.errors import ParameterError
+from discreet.neighbours import ADD_REMOVE, Neighbours
+from discreet.numbers.exact import positive, refuse, whole
+from discreet.tables import Table, open_table
+from discreet.tables.compared import require_condition
+from discreet.tables.where import Condition, comparisons, parse
+
+USUAL_PEOPLE = 1000
+"""How many people a typical error is worked out for where nobody states a number."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Setting:
+    """A table and the facts about it that its owner states once.
+
+    Attributes:
+        data: a path or glob (CSV, Parquet, JSON lines), a frame, a relation, an Arrow table or data set, a
+            table of Ibis, or the address of a database or a SQLAlchemy engine with ``table``; an array or a
+            list is one column, ``value``, of which a list holds texts unless ``read_as`` states another type.
+        user: the column that tells people apart.
+        one_row_per_user: instead of ``user``: every row is another person's.
+        counted: instead of ``user``, for a table that is counted already: the column that says how many
+            people a row stands for. Each person counts in one row only, which you state.
+        neighbours: ``"add-remove"`` one person (default), or ``"replace"`` one.
+        where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
+        engine: what reads a path: ``duckdb`` (default), ``polars``, ``pandas`` or ``spark``.
+        table: with the address of a database or a SQLAlchemy engine: the table's name, ``schema.name`` where
+            it has a schema.
+        read_as: the type of a list, or of an array of objects: ``text`` (default), ``integer``, ``number``,
+            ``decimal``, ``boolean``, ``date``, ``moment`` (a date with a time), ``time`` (of day), ``span``.
+            Values of another type are missing.
+        time_limit: how many seconds a database may work; after that nothing is released.
+        people: about how many people the table has, if that is public: typical errors are worked out for
+            this many. It changes no answer and no cost.
+        accountant: how the budget adds up; None where no ledger counts.
+    """
+
+    data: Any
+    user: str | None = None
+    one_row_per_user: bool = False
+    counted: str | None = None
+    neighbours: str = ADD_REMOVE
+    where: str | None = None
+    engine: str | None = None
+    table: str | None = None
+    read_as: str | None = None
+    time_limit: object = None
+    people: int | None = None
+    accountant: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", Neighbours.named(self.neighbours))
+        if not isinstance(self.one_row_per_user, bool):
+            raise refuse("one_row_per_user", self.one_row_per_user, "True or False")
+        if [self.user is not None, self.one_row_per_user, self.counted is not None].count(
+            True
+        ) != 1:
+            raise ParameterError(
+                "say whose a row is: either ⟨user⟩ names the column that tells people apart, or "
+                "⟨one_row_per_user=True⟩ says that no person has two rows, or ⟨counted⟩ names the column "
+                "that says how many people a row stands for"
+            )
+        if self.time_limit is not None:
+            positive("time_limit", self.time_limit)
+        if self.people is not None:
+            object.__setattr__(self, "people", whole("people", self.people))
+
+    @property
+    def adds_up_rho(self) -> bool:
+        """Whether the budget adds up ρ, so that many small costs add up to less than their ε do."""
+        return self.accountant in ("rho", "rho-delta")
+
+    @property
+    def condition(self) -> Condition | None:
+        """The condition on rows, parsed."""
+        return None if self.where is None else parse(self.where)
+
+    @property
+    def several_rows(self) -> bool:
+        """Whether a person may have several rows."""
+        return self.user is not None
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What is taken on trust: whose the rows are, which nobody but the owner of the table knows."""
+        if self.user is not None:
+            return (f"the column {self.user} tells people apart",)
+        return ("nobody has two rows" if self.counted is None else "nobody counts in two rows",)
+
+    def narrowed(self, where: str | None) -> Self:
+        """The same setting with a further condition on rows."""
+        if where is None:
+            return self
+        both = where if self.where is None else f"({self.where}) and ({where})"
+        return replace(self, where=both)
+
+    def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
+        """The table with the columns that a question needs; no row is read."""
+        condition = self.condition
+        used = [
+            name for name in (*columns, self.user, self.counted, *tells_apart) if name is not None
+        ]
+        if condition is not None:
+            used += [comparison.column for comparison in comparisons(condition)]
+        table = open_table(
+            self.data, needed=used, engine=self.engine, table=self.table, read_as=self.read_as
+        )
+        table.require_time_limit(self.time_limit)
+        if self.user is not None:
+            table.require_told_apart(self.user, name="user")
+        for by in tells_apart:
+            if by is not None:
+                table.require_told_apart(by, name="by")
+        if self.counted is not None:
+            table.require_number(self.counted)
+        if condition is not None:
+            require_condition(table, condition)
+        return table
+
+    @property
+    def seconds(self) -> float | None:
+        """The time limit as a float."""
+        return None if self.time_limit is None else float(positive("time_limit", self.time_limit))

@@ -1,0 +1,274 @@
+"""A question that follows another: the first one's answer becomes a field of the second.
+
+Groups that nobody listed and a bound on groups that nobody knows are found first. Both questions have one
+price, which is known before anything is paid: the second is planned for the dearest answer of the first.
+``docs/proofs/groups-from-the-data.md`` proves it.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.accounting import Event
+from discreet.errors import ParameterError
+from discreet.guarantees import ApproxDP, PureDP
+from discreet.guarantees.claims import CLAIMS
+from discreet.mechanisms import PermuteAndFlip
+from discreet.numbers.exact import Number, refuse, whole
+from discreet.questions.answer import about_chosen_bound, about_found_groups
+from discreet.questions.candidates import candidates_of
+from discreet.questions.costs import event_of, guarantee_of
+from discreet.questions.of_rows import Grouped, column_named
+from discreet.questions.plan import Found, Plan, Reading, plan_of
+from discreet.questions.question import Labels, Question, field, fields_of, labels, level, value
+from discreet.questions.scoring import quantile_scores
+from discreet.questions.setting import Setting
+from discreet.questions.unknown_domain import KEPT_BY, keeping_at
+from discreet.sampling import Bits
+from discreet.sampling.keeping import kept
+from discreet.tables import Rows, Table
+from discreet.tables.counts import Counts, people_per_group, people_per_number_of_groups
+
+COVERED = Fraction(9, 10)
+"""The part of the people who are to count in all of their groups, where the bound is chosen."""
+_FINDING, _CHOOSING = Fraction(1, 2), Fraction(1, 10)
+_EXAMPLES: dict[str, Callable[[int], Any]] = {
+    "text": str,
+    "object": str,
+    "integer": int,
+    "decimal": int,
+    "boolean": bool,
+    "date": lambda day: datetime.date(2000, 1, 1) + datetime.timedelta(days=day),
+}
+"""Different groups for each kind of column whose values can be named, for planning what follows."""
+
+
+@value
+class _First(Question):
+    """A question about the groups of a column, asked before another one."""
+
+    by: str = field("The column of the groups.", kw_only=False, check=column_named, takes="COLUMN")
+    where: str | None = field("Only rows for which this holds.", default=None, takes="CONDITION")
+
+    def dearest(self, setting: Setting, second: Question) -> list[Any]:
+        """Answers for one of which the question that follows costs as much as for any other.
+
+        ε is the same for all answers, and δ is a convex function of the number of groups in which a person
+        counts, so that one of its ends costs most (``docs/proofs/groups-from-the-data.md``).
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say which answers are dearest")
+
+
+@value
+class FoundGroups(_First, kind="groups"):
+    """The groups of a column that have enough people to be named safely."""
+
+    delta: Number = field(
+        "How likely the guarantee is to fail, at most.", check=level, takes="NUMBER"
+    )
+
+    def dearest(self, setting: Setting, second: Question) -> list[Any]:
+        """As many groups as a person may count in, and one."""
+        kind = setting.opened(tells_apart=(self.by,)).kind(self.by, name="by")
+        if kind not in _EXAMPLES:
+            raise refuse("by", self.by, "a column of texts, whole numbers, decimals or dates")
+        assert isinstance(second, Grouped)
+        most = whole("groups_per_person", second.groups_per_person)
+        groups = tuple(map(_EXAMPLES[kind], range(min(most, 2) if kind == "boolean" else most)))
+        return [groups, groups[:1]] if most > 1 else [groups]
+
+    def plan(self, setting: Setting) -> Plan:
+        """Plan to keep groups by the best rule for ε and δ."""
+        setting = setting.narrowed(self.where)
+        table = setting.opened(tells_apart=(self.by,))
+        if table.engine == "ibis":
+            raise ParameterError("in a database ⟨by⟩ needs ⟨groups⟩, a public list")
+        delta = Fraction(self.delta)
+        keeping = keeping_at(self.total, delta, setting.neighbours)
+        rows = Rows(user=setting.user, counted=setting.counted, where=setting.condition, by=self.by)
+
+        def choose(counted: list[tuple[Any, int]], bits: Bits) -> Iterable[Found]:
+            named = {label: people for label, people in counted if _is_a_name(label)}
+            people = np.array(list(named.values()), dtype=np.int64)
+            safe = kept(people, keeping=keeping, bits=bits)
+            # In their own order: that of their numbers of people would tell about these.
+            yield {
+                "answer": tuple(
+                    sorted(label for label, is_safe in zip(named, safe, strict=True) if is_safe)
+                )
+            }
+
+        promise = ApproxDP(self.total, delta).resting_on(CLAIMS["kept", "ApproxDP"])
+        return Plan(
+            question=self,
+            title=f"groups of {self.by}",
+            words=f"groups of {self.by}",
+            event=Event(
+                promise,
+                mechanism=f"groups {KEPT_BY[setting.neighbours]}",
+                neighbours=setting.neighbours,
+            ),
+            guarantee=promise,
+            read=lambda bits: _reading(people_per_group, table, rows.keyed(bits), setting),
+            choose=choose,
+            rules=about_found_groups(self.by, one=setting.several_rows),
+        )
+
+
+def _reading(
+    count: Callable[[Table, Rows], Any], table: Table, rows: Rows, setting: Setting
+) -> Reading:
+    return Reading(lambda asked: count(asked, rows), table, setting.seconds)
+
+
+def _is_a_name(label: Any) -> bool:
+    """Whether a group can be asked for: a blank text cannot, nor one that is not quite Unicode."""
+    return not isinstance(label, str) or bool(
+        label.strip() and "\N{REPLACEMENT CHARACTER}" not in label
+    )
+
+
+@value
+class ChosenBound(_First, kind="groups_per_person"):
+    """A number of groups within which about nine of ten people stay."""
+
+    groups: Labels = field("The public groups.", check=labels, takes="LIST")
+
+    def dearest(self, setting: Setting, second: Question) -> list[Any]:  # noqa: ARG002 - as of others
+        """All groups, and one."""
+        return sorted({len(self._rows(setting).groups), 1}, reverse=True)
+
+    def _rows(self, setting: Setting) -> Rows:
+        table = setting.opened(tells_apart=(self.by,))
+        public = candidates_of(table, self.groups, column=self.by, name="groups")
+        return Rows(user=setting.user, where=setting.condition, by=self.by, groups=public.keys)
+
+    def plan(self, setting: Setting) -> Plan:
+        """Plan to choose the bound among all numbers of groups, as a quantile."""
+        if setting.user is None:
+            raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
+        setting = setting.narrowed(self.where)
+        table, rows = setting.opened(tells_apart=(self.by,)), self._rows(setting)
+        chooser = PermuteAndFlip(epsilon=self.total)
+
+        def choose(people: Counts, bits: Bits) -> Iterable[Found]:
+            scores = quantile_scores(people, COVERED, neighbours=setting.neighbours)
+            yield {"answer": chooser._choose(scores, bits) + 1}
+
+        promise = PureDP(self.total).resting_on(CLAIMS["kept", "PureDP"])
+        return Plan(
+            question=self,
+            title=f"groups of {self.by} for each person",
+            words=f"groups of {self.by} for each person",
+            event=Event(
+                promise,
+                mechanism="a bound on groups by permute-and-flip",
+                neighbours=setting.neighbours,
+            ),
+            guarantee=promise,
+            read=lambda bits: _reading(
+                people_per_number_of_groups, table, rows.keyed(bits), setting
+            ),
+            choose=choose,
+            rules=(),
+            rules_after=lambda most: about_chosen_bound(most, self.total, COVERED),
+        )
+
+
+@value
+class Then(Question, kind="then"):
+    """A question, and another one that takes its answer; nothing is given back if the first finds nothing.
+
+    Example:
+        >>> from discreet.questions import Mode
+        >>> codes = Mode("diagnosis", candidates=["flu", "cold"], by="clinic", delta="1e-6", epsilon=1)
+        >>> from discreet.questions.then import in_found_groups
+        >>> in_found_groups(codes).first
+        FoundGroups('clinic', delta=1e-06, epsilon=0.5)
+    """
+
+    first: Question = field("The question that is asked first.")
+    second: Question = field("The question that is asked then.")
+    into: str = field("The field of the second question that takes the answer of the first.")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.first, _First) or self.first.epsilon is None:
+            allowed = "a question that finds groups or a bound on them, with its ⟨epsilon⟩"
+            raise refuse("first", self.first, allowed)
+        if not isinstance(self.second, Question) or self.second.epsilon is None:
+            raise refuse("second", self.second, "a question with its ⟨epsilon⟩")
+        if self.into not in [each.name for each in fields_of(type(self.second))]:
+            raise refuse("into", self.into, f"a field of {type(self.second).__name__}")
+        object.__setattr__(self, "epsilon", self.first.total + self.second.total)
+        object.__setattr__(self, "purpose", self.purpose or self.second.purpose)
+        super().__post_init__()
+
+    def plan(self, setting: Setting) -> Plan:
+        """Plan both: the price is the sum of the two."""
+        assert isinstance(self.first, _First)
+        # Both together are told to the ledger as one ε, and charged so.
+        setting = replace(setting, accountant=None)
+        first = plan_of(self.first, setting)
+        ends = [
+            plan_of(self._second(answer), setting)
+            for answer in self.first.dearest(setting, self.second)
+        ]
+        second = max(ends, key=lambda plan: plan.guarantee.figures.get("delta", 0))
+        inner = second.guarantee
+        if not isinstance(inner, PureDP | ApproxDP):
+            raise ParameterError(
+                f"{second.event.mechanism} promises no ε for groups found in this way"
+            )
+        event = event_of(
+            [(first.event.guarantee, 1), (inner.resting_on(CLAIMS["groups", "sum"]), 1)],
+            mechanism=f"{second.event.mechanism}; {first.event.mechanism}",
+            neighbours=setting.neighbours,
+        )
+        return Plan(
+            question=self,
+            title=second.title,
+            words=f"{second.words}, {first.event.mechanism}",
+            event=event,
+            guarantee=guarantee_of(event, assumes=setting.assumes),
+            read=first.read,
+            choose=first.choose,
+            rules=first.rules,
+            rules_after=first.rules_after,
+            doubts=second.doubts,
+            accuracy=second.accuracy,
+            then=lambda answer: plan_of(self._second(answer), setting) if answer else None,
+        )
+
+    def _second(self, answer: Any) -> Question:
+        return self.second.given(self.into, answer)
+
+
+def in_found_groups(question: Grouped) -> Then:
+    """``by`` without ``groups``: find them for a part of ε and for δ, then ask."""
+    assert question.by is not None
+    part = _FINDING if question.groups_share is None else Fraction(question.groups_share)
+    finding = FoundGroups(
+        question.by,
+        epsilon=question.total * part,
+        delta=question.delta_each,
+        where=question.where,
+    )
+    rest = question.changed(epsilon=question.total * (1 - part))
+    return Then(first=finding, second=rest, into="groups")
+
+
+def in_bounded_groups(question: Grouped) -> Then:
+    """``groups_per_person="choose"``: choose the bound for a part of ε, then ask."""
+    assert question.by is not None
+    part = _CHOOSING if question.groups_share is None else Fraction(question.groups_share)
+    bound = ChosenBound(
+        question.by, groups=question.groups, epsilon=question.total * part, where=question.where
+    )
+    rest = question.changed(epsilon=question.total * (1 - part))
+    return Then(first=bound, second=rest, into="groups_per_person")

@@ -1,0 +1,194 @@
+"""Real connections on the loopback interface: floods and unfinished requests keep nobody with a token out."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import http.client
+import ipaddress
+import json
+import resource
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from discreet.desk import connections
+from discreet.desk.connections import PER_ADDRESS, STRANGERS
+from discreet.desk.owner_file import read_owner_file
+from discreet.desk.serving import DeskServer
+from discreet.errors import ParameterError
+from tests.tools.desks import MODE, Caller, clinic_at
+from tests.tools.waiting import PATIENCE, until
+
+FLOOD = 1100
+UNFINISHED = b"POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _many_files() -> Iterator[None]:
+    """Both ends of every connection are in this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 4096 else max(soft, 4096), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@contextlib.contextmanager
+def _strangers(
+    server: DeskServer, count: int, *, addresses: int, sent: bytes = UNFINISHED
+) -> Iterator[list[socket.socket]]:
+    """Connections from several addresses of this machine that begin a request and never finish it."""
+    with contextlib.ExitStack() as opened:
+        found = []
+        for number in range(count):
+            source = f"127.0.0.{2 + number % addresses}"
+            line = opened.enter_context(
+                socket.create_connection(
+                    server.owner.desk.address, timeout=PATIENCE, source_address=(source, 0)
+                )
+            )
+            line.sendall(sent)
+            found.append(line)
+        yield found
+
+
+def _is_ended(line: socket.socket) -> bool:
+    line.setblocking(False)
+    try:
+        return line.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("addresses", [1, 60])
+def test_unfinished_requests_of_strangers_keep_nobody_out(
+    desk_in: Callable[..., DeskServer], addresses: int
+) -> None:
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        with _strangers(server, FLOOD, addresses=addresses) as lines:
+            left = min(STRANGERS, addresses * PER_ADDRESS)
+            until(lambda: sum(map(_is_ended, lines)) >= FLOOD - left, "the oldest to be ended")
+            assert call("/api/desk").status == 200
+            assert call("/api/ask", MODE).status == 200
+            assert sum(map(_is_ended, lines)) <= FLOOD - left + 10  # only as many as were needed
+
+
+def test_who_has_shown_a_token_keeps_the_connection(desk_in: Callable[..., DeskServer]) -> None:
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        host, port = server.owner.desk.address
+        line = http.client.HTTPConnection(host, port, timeout=PATIENCE)
+        shown = {"authorization": f"Bearer {call.token}"}
+
+        def ask() -> tuple[int, object]:
+            line.request("GET", "/api/desk", headers=shown)
+            reply = line.getresponse()
+            return reply.status, json.load(reply)["analyst"]
+
+        assert ask() == (200, "epidemiology")
+        kept = line.sock
+        with _strangers(server, PER_ADDRESS + 20, addresses=1, sent=b"") as lines:
+            until(lambda: sum(map(_is_ended, lines)) >= 20, "the oldest to be ended")
+            assert ask() == (200, "epidemiology")
+        assert line.sock is kept
+        line.close()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost:",
+        b"POST /api/session HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9\r\n\r\n{",
+        b"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9\r\n\r\n{",
+    ],
+)
+def test_a_request_that_does_not_arrive_in_time_is_ended(
+    desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    """Headers, a body, the next request, and what is left of a body that nobody reads."""
+    monkeypatch.setattr(connections, "ARRIVAL", 0.2)
+    with desk_in().in_background() as server:
+        host = "{}:{}".format(*server.owner.desk.address).encode()
+        with socket.create_connection(server.owner.desk.address, timeout=PATIENCE) as line:
+            line.sendall(sent.replace(b"{host}", host))
+            told = b""
+            with contextlib.suppress(ConnectionResetError):
+                while part := line.recv(65536):
+                    told += part
+        if b"POST" in sent:
+            assert b"408" in told.splitlines()[0]
+            assert b"did not arrive in time; nothing was spent" in told
+
+
+@pytest.mark.parametrize("garbage", [b"", b"\x16\x03", b"GET / HTTP/1.1\r\n\r\n"])
+def test_tls_that_is_never_spoken_keeps_nobody_out(tmp_path: Path, garbage: bytes) -> None:
+    certificate = _certificate(tmp_path)
+    clinic_at(
+        tmp_path,
+        desk='tls = {certificate = "desk.pem", key = "desk.key"}',
+    )
+    with DeskServer(read_owner_file(tmp_path / "clinic.toml")).in_background() as server:
+        token = server.desk.store.new_token("epidemiology", days=1)
+        with _strangers(server, PER_ADDRESS + 50, addresses=1, sent=garbage) as lines:
+            until(lambda: sum(map(_is_ended, lines)) >= 50, "the oldest to be ended")
+            host, port = server.owner.desk.address
+            trusting = ssl.create_default_context(cafile=str(certificate))
+            line = http.client.HTTPSConnection(host, port, context=trusting, timeout=PATIENCE)
+            line.request("GET", "/api/desk", headers={"authorization": f"Bearer {token}"})
+            reply = line.getresponse()
+            assert reply.status == 200
+            assert reply.headers["strict-transport-security"]
+            line.close()
+
+
+def test_a_certificate_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    owner = clinic_at(tmp_path, desk='tls = {certificate = "desk.pem", key = "desk.key"}')
+    with pytest.raises(ParameterError, match=r"desk.pem .* are not a certificate and its key"):
+        DeskServer(owner)
+
+
+def test_addresses_of_one_provider_are_counted_together() -> None:
+    assert connections._network("2001:db8::1") == connections._network("2001:db8::2:1")
+    assert connections._network("2001:db8::1") != connections._network("2001:db8:0:1::1")
+    assert connections._network("::ffff:127.0.0.2") != connections._network("::ffff:127.0.0.3")
+    assert connections._network("127.0.0.2") != connections._network("127.0.0.3")
+
+
+def _certificate(folder: Path) -> Path:
+    """A certificate of this test's own for 127.0.0.1, and its key beside it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "desk")])
+    now = datetime.datetime.now(datetime.UTC)
+    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(names, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "desk.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "desk.key").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return folder / "desk.pem"

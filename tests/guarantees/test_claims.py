@@ -1,0 +1,29 @@
+"""The table that ties claims to theorems; ``tests/proofs/test_tie.py`` reads what the theorems say."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from discreet import PureDP
+from discreet.guarantees import Proof
+from discreet.guarantees.claims import CLAIMS
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_proof_is_one_thing_or_the_other(claim: tuple[str, str]) -> None:
+    proof = CLAIMS[claim]
+    assert ("checked by Coq" in str(proof)) != str(proof).partition(";")[0].endswith(
+        "proved on paper"
+    )
+    assert pickle.loads(pickle.dumps(proof)) == proof  # noqa: S301 - our own bytes
+
+
+def test_a_step_that_is_not_in_the_table_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    promise = PureDP(1).resting_on(Proof("page", "one"))
+    proof = promise.for_people(2).proof
+    assert proof == Proof("page", "one").then(CLAIMS["PureDP", "people"])
+    monkeypatch.delitem(CLAIMS, ("PureDP", "people"))
+    assert promise.for_people(2).proof is None
+    assert promise.for_people(1).proof == promise.proof

@@ -1,0 +1,180 @@
+"""Questions with one answer for each group, audited from the rows of a table to all answers together.
+
+A person is in several groups, so that the answers of one question add up: for every mechanism, under both
+relations, where the groups are listed, where they are found in the data, and where the bound on them is
+chosen. Every draw follows all of its paths, given the key of the hash that assigns people to groups: what
+is promised holds for each key.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet import ApproxDP
+from discreet.audit import unrolled
+from discreet.audit.subjects import Failure
+from discreet.mechanisms import MECHANISMS, LargeGap, Mechanism
+from discreet.questions import mode, top_k
+from tests.tools.choices import let_choose
+
+Law = dict[Any, float]
+Table = tuple[str, ...]
+"""What each person has, in the groups north and south: "a-b" is a in the one and b in the other."""
+
+PRIVATE = {
+    name: make(epsilon=1) for name, make in MECHANISMS.items() if make(epsilon=1).private
+} | {"large-gap": LargeGap(epsilon=1, delta="0.01")}
+GROUPS: dict[str, tuple[Table, dict[str, Any]]] = {
+    "listed": ((), {"groups": ["north", "south"], "groups_per_person": 2}),
+    "listed, assigned": ((), {"groups": ["north", "south"], "groups_per_person": 1}),
+    "found": (("c-c",) * 600, {"groups_per_person": 2, "delta": "0.001"}),
+    "found, assigned": (("c-c",) * 600, {"groups_per_person": 1, "delta": "0.001"}),
+    "found, fewer than the bound": (("c-c",) * 600, {"groups_per_person": 3, "delta": "0.001"}),
+    "chosen": (
+        ("c-c",) * 600,
+        {"groups": ["north", "south"], "groups_per_person": "choose"},
+    ),
+    "chosen, assigned": (
+        ("c-",) * 3000,
+        {"groups": ["north", "south"], "groups_per_person": "choose"},
+    ),
+}
+"""A crowd that counts for no candidate, so that groups are found, or a bound of two or of one is chosen."""
+EPSILON = 8
+
+
+@pytest.fixture
+def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """The exact law of a question's answers, and what it promises."""
+    paths: list[Callable[[Any], Any]] = []
+    rooms = {
+        name: importlib.import_module(f"discreet.questions.{name}") for name in ("then", "run")
+    }
+
+    def selected(mechanism: Mechanism, scores: Any) -> int:
+        return int(paths[-1](mechanism.ball_probabilities(scores)))
+
+    def kept(people: Any, *, keeping: Any, **_: Any) -> Any:
+        chances = [keeping.ball(int(number)) for number in people]
+        return np.array([bool(paths[-1]([1 - chance, chance])) for chance in chances])
+
+    class OneKey:
+        def integer(self, _bits: int) -> int:
+            return 20_261_101
+
+    let_choose(monkeypatch, selected)
+    monkeypatch.setattr(rooms["then"], "kept", kept)
+    monkeypatch.setattr(rooms["run"], "SecureBits", OneKey)
+
+    def made(ask: Callable[[Any], Any]) -> Any:
+        stated: list[Any] = []
+
+        def run(table: Table, choose: Callable[[Any], Any]) -> Any:
+            paths.append(choose)
+            try:
+                release = ask(rows_of(table))
+            finally:
+                paths.pop()
+            stated.append(release.guarantee)
+            return tuple(sorted(release.answer.items()))
+
+        law = unrolled(run)
+
+        @cache
+        def in_floats(table: Table) -> Law:
+            answers = law(table)
+            assert not any(isinstance(answer, Failure) for answer in answers), answers
+            return {answer: float(chance) for answer, chance in answers.items()}
+
+        return in_floats, stated
+
+    return made
+
+
+@lru_cache(maxsize=1)
+def rows_of(table: Table) -> pl.DataFrame:
+    """A frame; people are named by what they have, so that a name is not another person's in a neighbour."""
+    rows = [
+        (f"{kind}, number {number}", value, group)
+        for kind, alike in itertools.groupby(table)
+        for number, _ in enumerate(alike)
+        for value, group in zip(kind.split("-"), ("north", "south"), strict=True)
+        if value
+    ]
+    return pl.DataFrame(
+        rows, schema={"person": pl.String, "value": pl.String, "group": pl.String}, orient="row"
+    )
+
+
+def neighbours_of(relation: str, crowd: Table) -> Iterator[tuple[Table, Table]]:
+    """Tables near a tie, beside a crowd, that differ by a person who is in both groups or in one."""
+    for others in ((), ("a-a",), ("a-a", "a-a"), ("a-a", "b-b")):
+        told = crowd + others
+        tables = [tuple(sorted((*told, kind))) for kind in ("a-a", "b-b", "a-", "-b")]
+        if relation == "add-remove":
+            yield from ((tuple(sorted(told)), table) for table in tables)
+        else:
+            yield from itertools.combinations(tables, 2)
+
+
+def worst_delta(law: Callable[[Table], Law], relation: str, crowd: Table) -> float:
+    """The largest δ at ε over all these tables."""
+    worst = 0.0
+    for pair in neighbours_of(relation, crowd):
+        for one, other in (pair, pair[::-1]):
+            before, after = law(one), law(other)
+            beyond = (
+                before[answer] - math.exp(EPSILON) * after.get(answer, 0.0) for answer in before
+            )
+            worst = max(worst, math.fsum(max(0.0, part) for part in beyond))
+    return worst
+
+
+# Who is assigned to one group, and what a list of choices adds up to, matters to a δ only.
+CASES: list[tuple[str, Any, str]] = [
+    (name, mode, groups) for name in PRIVATE for groups in ("listed", "found", "chosen")
+]
+CASES += [("large-gap", mode, groups) for groups in GROUPS if ", " in groups]
+CASES += [("large-gap", top_k, groups) for groups in ("found", "chosen")]
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize(("name", "question", "groups"), CASES)
+def test_answers_for_groups(
+    law_of: Any, name: str, question: Callable[..., Any], groups: str, relation: str
+) -> None:
+    crowd, terms = GROUPS[groups]
+    if crowd:
+        terms = {**terms, "groups_share": "0.01"}
+    if question is top_k:
+        terms = {**terms, "k": 2, "method": "peeling"}
+
+    def ask(table: pl.DataFrame) -> Any:
+        return question(
+            table,
+            "value",
+            candidates=["a", "b"],
+            epsilon=EPSILON,
+            user="person",
+            by="group",
+            mechanism=PRIVATE[name],
+            neighbours=relation,
+            **terms,
+        )
+
+    law, stated = law_of(ask)
+    measured = worst_delta(law, relation, crowd)
+    (promise,) = set(stated)
+    _, delta = promise.to(ApproxDP).exact
+    assert measured <= float(delta) + 1e-12
+    if (name, question) == ("large-gap", mode) and ", " not in groups:
+        assert measured > 0.1 * float(delta)

@@ -1,0 +1,237 @@
+"""What every answer says that it rests on: by question, mechanism, method and relation, and in groups."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from discreet import AboveThreshold, PermuteAndFlip, PureDP, Scores
+from discreet.guarantees import Guarantee, Proof
+from discreet.guarantees.claims import CLAIMS, SCORES
+from discreet.mechanisms import MECHANISMS, LargeGap
+from discreet.questions import (
+    TableRelease,
+    bound,
+    first_above,
+    median,
+    mode,
+    quantile,
+    quantiles,
+    select_by,
+    top_k,
+)
+from discreet.questions.read_back import release_from
+from discreet.tuning import Fixed, Geometric, Poisson, cost_of_tuning
+from tests.tools.theorems import PAGES
+
+ROWS = pl.DataFrame(
+    {
+        "who": [*range(60), *range(20)],
+        "code": ["a", "b", "b", "c"] * 20,
+        "age": list(range(80)),
+        "site": ["n", "s", "s", "w"] * 20,
+    }
+)
+CODES: dict[str, Any] = {"column": "code", "candidates": ["a", "b", "c", "d", "e", "f"]}
+AGES: dict[str, Any] = {"column": "age", "bounds": (0, 80)}
+BY: dict[str, Any] = {"by": "site", "groups": ["n", "s", "w"]}
+DELTA: dict[str, Any] = {"delta": "1e-6"}
+ADDED, REPLACED = "counts_add_remove", "counts_replace"
+AVERAGED, SUM = "average_pure_dp", "adaptive_pure_composition"
+THREE = [name for name in MECHANISMS if name != "large-gap" and MECHANISMS[name](epsilon=1).private]
+
+Case = tuple[Callable[..., TableRelease], dict[str, Any], tuple[str, ...], tuple[str, ...]]
+"""A question, its options, and the theorems that it names for add-remove and for replace."""
+
+
+def both(*theorems: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The same theorems under both relations."""
+    return theorems, theorems
+
+
+CASES: dict[str, Case] = {
+    "mode": (mode, CODES, *both("mode_pure_dp")),
+    "median": (median, AGES, *both("quantile_pure_dp")),
+    "quantile": (quantile, {**AGES, "at": "0.9"}, *both("quantile_pure_dp")),
+    "a drawn value": (
+        median,
+        {**AGES, "per_person": "random"},
+        *both("quantile_pure_dp", AVERAGED),
+    ),
+    "several quantiles": (quantiles, {**AGES, "at": [0.25, 0.5, 0.75]}, (), ()),
+    "top 2": (top_k, {**CODES, "k": 2}, *both("top_k_one_shot_pure_dp")),
+    "top 5": (top_k, {**CODES, "k": 5}, *both("top_k_joint_pure_dp")),
+    "peeling": (top_k, {**CODES, "k": 2, "method": "peeling"}, *both("mode_pure_dp", SUM)),
+    "with a lead": (
+        mode,
+        {**CODES, "with_gap": True},
+        ("lead_pure_dp", ADDED),
+        ("lead_pure_dp", REPLACED),
+    ),
+    "with a count": (
+        mode,
+        {**CODES, "with_count": True},
+        *both("mode_pure_dp", "noisy_count_pure_dp", SUM),
+    ),
+    "with people": (
+        median,
+        {**AGES, "with_people": True},
+        *both("quantile_pure_dp", "noisy_count_pure_dp", SUM),
+    ),
+    "unknown domain": (
+        mode,
+        {"column": "code", **DELTA},
+        ("unknown_domain_approx_dp", ADDED),
+        ("unknown_domain_approx_dp", ADDED, "approx_for_people"),
+    ),
+    "first above": (
+        first_above,
+        {"column": "code", "groups": ["a", "b"], "above": 3},
+        ("above_threshold_pure_dp", ADDED),
+        ("above_threshold_pure_dp", REPLACED),
+    ),
+    "bound": (bound, {"column": "age"}, (), ()),
+    "large gap": (
+        mode,
+        {**CODES, "mechanism": LargeGap},
+        ("large_gap_approx_dp", ADDED),
+        ("large_gap_approx_dp", REPLACED),
+    ),
+    "large gap, a quantile": (
+        median,
+        {**AGES, "mechanism": LargeGap},
+        ("large_gap_approx_dp", "quantiles_add_remove"),
+        ("large_gap_approx_dp", "quantiles_replace"),
+    ),
+    # In groups.
+    "a group each": (mode, {**CODES, **BY}, *both("grouped_mode_pure_dp", AVERAGED)),
+    "all groups": (mode, {**CODES, **BY, "groups_per_person": 3}, *both("grouped_mode_pure_dp")),
+    "a quantile a group": (median, {**AGES, **BY}, *both("grouped_quantile_pure_dp", AVERAGED)),
+    "a lead a group": (mode, {**CODES, **BY, "with_gap": True}, (), ()),
+    "a count a group": (mode, {**CODES, **BY, "with_count": True}, (), ()),
+    "top 2 a group": (top_k, {**CODES, **BY, "k": 2}, (), ()),
+    "top 5 a group": (top_k, {**CODES, **BY, "k": 5}, (), ()),
+    "peeling a group": (top_k, {**CODES, **BY, "k": 2, "method": "peeling"}, (), ()),
+    "quantiles a group": (quantiles, {**AGES, **BY, "at": [0.25, 0.75]}, (), ()),
+    "unknown domain a group": (mode, {"column": "code", **DELTA, **BY}, (), ()),
+    "large gap a group": (mode, {**CODES, **BY, "mechanism": LargeGap}, (), ()),
+    "found groups": (mode, {**CODES, **DELTA, "by": "site"}, (), ()),
+    "a chosen bound": (mode, {**CODES, **BY, "groups_per_person": "choose"}, (), ()),
+    **{
+        f"{question.__name__} by {name}{where}": (
+            question,
+            {**options, **groups, "mechanism": name},
+            *both(*theorems),
+        )
+        for name in THREE
+        for question, options, where, groups, theorems in (
+            (mode, CODES, "", {}, ("mode_pure_dp",)),
+            (median, AGES, "", {}, ("quantile_pure_dp",)),
+            (mode, CODES, ", in groups", BY, ("grouped_mode_pure_dp", AVERAGED)),
+            (median, AGES, ", in groups", BY, ("grouped_quantile_pure_dp", AVERAGED)),
+        )
+    },
+}
+
+
+def proves(proof: Proof) -> None:
+    """Every page that is shown holds a theorem that is named, or proves on paper what a claim says there."""
+    by_hand = {page for claim in CLAIMS.values() for page in claim.pages}
+    for page in proof.pages:
+        cited = any(f"`{name}`" in PAGES[page] for name in proof.theorems)
+        assert cited if proof.theorems else page in by_hand, page
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore::discreet.questions.answer.NeverMatchesWarning")
+def test_an_answer_names_what_it_rests_on(case: str, relation: str) -> None:
+    question, options, *named = CASES[case]
+    release = question(ROWS, **options, epsilon=2, user="who", neighbours=relation)
+    proof = release.guarantee.proof
+    assert proof is not None
+    assert proof.theorems == named[relation == "replace"]
+    assert proof.checked == (len(proof.theorems) == 1)
+    assert proof.assumes == ("the column who tells people apart",)
+    proves(proof)
+    again = release_from(release.as_data()).guarantee.proof
+    assert again == proof
+
+
+def test_a_row_each_is_another_statement() -> None:
+    asked: dict[str, Any] = {**CODES, "epsilon": 2, "one_row_per_user": True}
+    proof = mode(ROWS, **asked).guarantee.proof
+    assert proof == CLAIMS["mode", "PureDP"].assuming("nobody has two rows")
+    grouped = mode(ROWS, **asked, **BY).guarantee.proof
+    assert grouped is not None
+    assert grouped.theorems == ("grouped_mode_pure_dp",)  # nobody is drawn
+    counted = pl.DataFrame({"code": ["a", "b"], "people": [3, 4]})
+    options: dict[str, Any] = {**CODES, "epsilon": 2, "counted": "people"}
+    assert "nobody counts in two rows" in str(mode(counted, **options).guarantee.proof)
+    # With one value each a replaced person moves the joint scores less far: that much is on paper.
+    joint = top_k(ROWS, **asked, k=5, neighbours="replace").guarantee.proof
+    assert joint is not None
+    assert not joint.theorems
+    kept = top_k(ROWS, "code", k=2, epsilon=2, one_row_per_user=True, **DELTA).guarantee.proof
+    assert kept is not None
+    assert kept.pages == ("docs/proofs/groups-from-the-data.md",)
+
+
+def test_scores_of_ones_own_rest_on_what_was_stated() -> None:
+    release = select_by(
+        [1, 2], candidates=[1, 2], score=lambda data, of: data.count(of), sensitivity=1, epsilon=1
+    )
+    assert release.guarantee.proof == CLAIMS["permute-and-flip", "PureDP"].assuming(SCORES)
+
+
+def test_a_mechanism_that_nobody_proved_labels_no_answer() -> None:
+    class Other(PermuteAndFlip):
+        __slots__ = ()
+
+    for options in (CODES, {**CODES, **BY}, {**CODES, "with_count": True}):
+        release = mode(ROWS, **options, epsilon=1, user="who", mechanism=Other)
+        proof = release.guarantee.proof
+        assert proof is None or "each guarantee that is added up holds" in proof.assumes
+        assert release_from(release.as_data()).guarantee.proof == proof
+
+
+def _other_guarantees() -> dict[str, Guarantee]:
+    scores = Scores([3, 1], sensitivity=1)
+    return {
+        "a release": PermuteAndFlip(epsilon=1).release(scores).guarantee,
+        "a stream": AboveThreshold(epsilon=1, threshold=5, sensitivity=1).guarantee(),
+        **{
+            f"tuning, {type(runs).__name__}": cost_of_tuning(
+                PermuteAndFlip(epsilon=1).guarantee(scores), runs=runs
+            )
+            for runs in (Geometric(mean=5), Poisson(mean=5), Fixed(5))
+        },
+    }
+
+
+@pytest.mark.parametrize("what", _other_guarantees())
+def test_whatever_else_promises_says_what_it_rests_on(what: str) -> None:
+    proof = _other_guarantees()[what].proof
+    assert proof is not None
+    proves(proof)
+    named = {
+        "a release": ("permute_and_flip_pure_dp",),
+        "a stream": ("above_threshold_pure_dp",),
+        "tuning, Fixed": ("permute_and_flip_pure_dp", SUM),
+    }
+    assert proof.theorems == named.get(what, ())
+    assert not what.startswith("tuning") or what.endswith("Fixed") or "tuning.md" in proof.pages[0]
+
+
+def test_a_tie_to_another_mechanism_would_be_seen() -> None:
+    """The plant that a label must survive: a law that is not one of the three, called one of them."""
+    scores = Scores([3, 1], sensitivity=1)
+    for first, second in itertools.permutations(THREE, 2):
+        one, other = (MECHANISMS[name](epsilon=1) for name in (first, second))
+        same = one.facts.law is other.facts.law
+        proofs = one.guarantee(scores, PureDP).proof, other.guarantee(scores, PureDP).proof
+        assert (proofs[0] == proofs[1]) == same

@@ -1,0 +1,132 @@
+"""What two thousand questions did before questions became values: the same now, or different by a rule here.
+
+``tests/tools/recorded_questions.py`` says what is recorded. Every tenth case is asked again under the same
+scripted bits; each difference is excused by one rule, with its reason, and everything else is equal.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet import errors
+from discreet.errors import DiscreetError
+from discreet.questions.question import KINDS, fields_of
+from tests.tools.recorded_questions import Tables, outcome, recorded
+
+EVERY = 10
+Told = dict[str, Any]
+
+MORE = "an answer says its question in words and how good it is"
+EARLIER = "a question is checked when it is made, before its table"
+NO_SUCH = "a question has no parameter that it has no field for"
+ORDER = "one source of bits: groups or their bound first, then each group with what goes with it"
+PURPOSE = (
+    "the ledger writes the whole question down, also where groups or their bound are found first"
+)
+REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE}
+
+DRAWN = {"answer", "count", "gap", "people"}
+BOUNDED = {"assigned", "rules", "count_within", "people_within"}
+GROUPED = {"by", "labels", "ordered"}
+
+
+def finds_first(case: Told) -> bool:
+    """Whether groups, or a bound on them, are found before the question is asked."""
+    return "by" in case and ("groups" not in case or case.get("groups_per_person") == "choose")
+
+
+def fields(case: Told) -> set[str]:
+    """The fields of the question."""
+    return {each.name for each in fields_of(KINDS[case["question"]])}
+
+
+def refusal(case: Told) -> str | None:
+    """What making the question says against it; no table is needed."""
+    given = {name: each for name, each in case.items() if name in fields(case)}
+    try:
+        KINDS[case["question"]](**given)
+    except DiscreetError as error:
+        return str(error)
+    return None
+
+
+def reasons(case: Told, old: Told, new: Told) -> set[str]:
+    """Why what a case does now may differ from what was recorded; an error if nothing says so."""
+    if "error" in old:
+        assert "error" in new, "what was refused is answered"
+        if new["error"] == "UnknownParameterError":
+            assert new["words"].split("=")[0] in case.keys() - fields(case)
+            return {NO_SUCH}
+        if new["words"] == old["words"]:
+            assert issubclass(getattr(errors, new["error"]), getattr(errors, old["error"]))
+            return set()
+        assert new["words"] == refusal(case), "another error, and not one of making the question"
+        return {EARLIER}
+    assert "error" not in new, "what was answered is refused"
+    differ = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+    found = {MORE} if differ & {"title", "accuracy"} else set()
+    assert not {"title", "accuracy"} & old.keys()
+    differ -= {"title", "accuracy"}
+    if "event" in differ:
+        told = {"purpose": old["event"]["purpose"]}
+        assert new["event"] | told == old["event"], "another event is paid"
+        assert finds_first(case)
+        assert "purpose" not in case
+        assert new["event"]["purpose"].endswith(old["event"]["purpose"].split(", ")[-1])
+        differ.remove("event")
+        found.add(PURPOSE)
+    allowed: set[str] = set()
+    if finds_first(case):
+        # Another bound may be chosen; what is paid does not depend on it.
+        chosen = case.get("groups_per_person") == "choose"
+        other_groups = list(old["answer"]) != list(new["answer"])
+        allowed = DRAWN | (BOUNDED if chosen or other_groups else set())
+        allowed |= set() if old["answer"] and new["answer"] else GROUPED
+    elif "by" in case:
+        allowed = DRAWN if "with_people" in case else set()
+    if differ:
+        assert differ <= allowed, f"not expected to differ: {differ - allowed}"
+        found.add(ORDER)
+    return found
+
+
+@pytest.fixture(scope="module")
+def cases() -> dict[str, Told]:
+    every = list(recorded().items())
+    assert len(every) == 2000
+    return dict(every[::EVERY])
+
+
+def test_every_tenth_question_does_what_it_did(cases: dict[str, Told], tmp_path: Path) -> None:
+    tables, given = Tables(tmp_path), set[str]()
+    for key, old in cases.items():
+        case = json.loads(key)
+        new = json.loads(json.dumps(outcome(case, tables)))
+        if new == old:
+            continue
+        try:
+            given |= reasons(case, old, new)
+        except AssertionError as unexplained:
+            raise AssertionError(f"{unexplained}\n{key}\nwas {old}\nis  {new}") from None
+    assert given == REASONS, "a reason that explains nothing any more goes"
+
+
+def test_a_difference_without_a_reason_is_seen(cases: dict[str, Told]) -> None:
+    key, old = next((key, old) for key, old in cases.items() if "event" in old and "by" not in key)
+    case = json.loads(key)
+    planted: list[Told] = [
+        {"answer": "another"},
+        {"rules": [*old["rules"], "one more"]},
+        {"guarantee": old["guarantee"] | {"proof": "another"}},
+        {"event": old["event"] | {"count": 7}},
+        {"event": old["event"] | {"purpose": "another"}},
+        {"error": "ParameterError", "words": "no"},
+    ]
+    for change in planted:
+        with pytest.raises(AssertionError):
+            reasons(case, old, old | change)
+    assert reasons(case, old, old | {"title": "said", "accuracy": {}}) == {MORE}

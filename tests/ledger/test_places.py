@@ -1,0 +1,144 @@
+"""Addresses of ledgers, and files that SQLite must not open."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet import PureDP
+from discreet.errors import BudgetExceededError, LedgerError, ParameterError
+from discreet.ledger import Ledger, places
+from discreet.ledger.places import default_place, place_of
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A SQLite ledger with one budget."""
+    found = tmp_path / "budget.db"
+    with Ledger.open(found) as ledger:
+        ledger.create("visits", PureDP(1))
+    return found
+
+
+def test_one_file_under_two_names_is_never_paid_from_twice(path: Path) -> None:
+    """Each name would have a journal of its own, and after a crash the other would not see it."""
+    other = path.with_name("other.db")
+    with Ledger.open(path) as first:
+        first.spend("visits", PureDP("0.5"))
+        other.hardlink_to(path)
+        with pytest.raises(LedgerError, match=r"has 2 names \(hard links\).*Nothing was spent"):
+            first.spend("visits", PureDP("0.5"))
+        for name in (other, path):
+            with pytest.raises(LedgerError, match="leave it one name"):
+                Ledger.open(name)
+        other.unlink()
+        first.spend("visits", PureDP("0.5"))
+        with pytest.raises(BudgetExceededError):
+            first.spend("visits", PureDP("0.5"))
+        assert first.verify("visits").holds
+
+
+def test_a_file_mounted_by_itself_is_another_name(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spaced = path.rename(tmp_path / "my budget.db")
+    mounts = tmp_path / "mountinfo"
+    monkeypatch.setattr(places, "_MOUNTS", mounts)
+    line = "36 35 98:0 /srv/b.db {} rw,noatime master:1 - ext4 /dev/root rw\n"
+    mounts.write_text(line.format(str(tmp_path)))
+    Ledger.open(spaced).close()
+    mounts.write_text(line.format(str(spaced).replace(" ", "\\040")))
+    with pytest.raises(LedgerError, match="mount the folder"):
+        Ledger.open(spaced)
+
+
+def test_a_link_that_only_points_to_the_file_is_the_same_name(path: Path) -> None:
+    """SQLite follows it before it looks for its log."""
+    pointing = path.with_name("pointing.db")
+    pointing.symlink_to(path)
+    with Ledger.open(path) as first, Ledger.open(pointing) as second:
+        first.spend("visits", PureDP("0.5"))
+        second.spend("visits", PureDP("0.5"))
+        for ledger in (first, second):
+            with pytest.raises(BudgetExceededError):
+                ledger.spend("visits", PureDP("0.5"))
+
+
+def test_only_the_owner_may_read(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with Ledger.open(tmp_path / "new" / "budget.db") as ledger:
+            ledger.create("visits", PureDP(1))
+            modes = {
+                found.name: stat.S_IMODE(found.stat().st_mode)
+                for found in (tmp_path / "new").iterdir()
+            }
+    finally:
+        os.umask(before)
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+SECRET = "correct horse/battery"  # noqa: S105  # a password for the test
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql:me:{SECRET}@host/x",
+        f"postgresql:/me:{SECRET}@host/x",
+        f"me:{SECRET}@host:5432/x",
+        f"host=db user=me password={SECRET}",
+        "sqlite:budget.db",
+    ],
+)
+def test_an_address_without_its_slashes_is_no_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match="without the ://") as refused:
+        Ledger.open(address)
+    assert "battery" not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+    for path in ("a@b.db", "my budget.db", "c:budget.db"):
+        assert place_of(path).path.name == path
+
+
+def test_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.delenv("DISCREET_LEDGER", raising=False)
+    assert default_place().name == "ledger.db"
+    with Ledger.open() as ledger:
+        assert str(default_place()) in repr(ledger)
+    monkeypatch.setenv("DISCREET_LEDGER", str(tmp_path / "else.db"))
+    assert place_of(None).path == tmp_path / "else.db"
+    assert place_of(f"sqlite:///{tmp_path}/a.db").path == tmp_path / "a.db"
+    for wrong in ("", "sqlite://", "sqlite:///:memory:", "sqlite:///a.db?mode=ro", 7):
+        with pytest.raises(ParameterError):
+            place_of(wrong)
+
+
+WRITE_TOO = """
+import sqlite3, sys
+sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute("BEGIN IMMEDIATE")
+"""
+
+
+def test_opening_a_ledger_again_keeps_the_locks_of_this_process(path: Path) -> None:
+    """Closing any handle of a file ends all of a process's locks on it: two processes would write at once."""
+
+    # Not forked: a child would take SQLite's memory of the locks along, and not ask the system.
+    write_too = [sys.executable, "-c", WRITE_TOO, str(path)]
+
+    def work(_: Any) -> str:
+        Ledger.open(path).close()
+        return subprocess.run(write_too, capture_output=True, text=True, check=False).stderr
+
+    with Ledger.open(path) as ledger:
+        assert "database is locked" in ledger._store.write(work)

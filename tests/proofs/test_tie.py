@@ -1,0 +1,204 @@
+"""A claim names the right theorem, and a wrong name or a changed statement is caught.
+
+The plants are what a hasty hand could do: to the table of the code, to what Coq printed, to a source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from discreet.distribution import exponential, noisy_max_laplace, permute_and_flip
+from discreet.guarantees import Proof
+from discreet.guarantees.claims import CLAIMS
+from discreet.mechanisms import MECHANISMS
+from discreet.mechanisms.mechanism import facts_of
+from tests.proofs.tie import DEMANDS, Claim, faults, printed
+from tests.tools.theorems import CHECK, PAGES, PROOFS, THEOREMS
+
+CHECKED = (PROOFS / "checked.txt").read_text(encoding="utf-8")
+SOURCES = CHECK.read_sources()
+CITING = {page: text + " ".join(f"`{name}`" for name in THEOREMS) for page, text in PAGES.items()}
+"""Pages that cite everything, so that a wrong name is seen by what it states alone."""
+
+
+def found(
+    claims: Mapping[Claim, Proof] = CLAIMS,
+    checked: str = CHECKED,
+    pages: Mapping[str, str] = PAGES,
+) -> list[str]:
+    """Everything that is wrong with a table and a print."""
+    return list(faults(claims, checked, pages))
+
+
+def test_every_claim_names_the_theorem_that_it_needs() -> None:
+    assert not found()
+
+
+def test_coq_has_read_these_very_sources() -> None:
+    agreed = CHECKED.split()[1]
+    assert CHECK.digest(SOURCES) == agreed, "a source has changed: make -C proofs accept"
+
+
+def test_every_demand_is_that_of_a_claim() -> None:
+    """A demand without a claim would be a theorem that the code once named and names no more."""
+    unused = {claim for claim in DEMANDS if not CLAIMS.get(claim, Proof("")).theorems}
+    of_no_mechanism = {
+        *((law, "FlippedCoins") for law in ("exponential", "noisy-max-laplace")),
+        *((law, "LaplaceDominated") for law in ("permute-and-flip", "exponential")),
+        ("FlippedCoins", "BoundedRange"),
+    }
+    assert unused == of_no_mechanism
+
+
+LAWS = {
+    "permute-and-flip": permute_and_flip,
+    "exponential": exponential,
+    "noisy-max-laplace": noisy_max_laplace,
+    "large-gap": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism_is_checked_as_the_law_that_it_has(name: str) -> None:
+    mechanism = MECHANISMS[name](epsilon=1)
+    facts = facts_of(mechanism)
+    assert facts is not None
+    assert facts.law is LAWS[facts.checked_as]
+    assert (facts.checked_as == "large-gap") == (name == "large-gap")
+    assert bool(facts.checked_as) == mechanism.private
+
+
+# ---- plants ----------------------------------------------------------------------------------------------
+
+TIED: dict[str, tuple[Claim, str]] = {
+    # The first nine are those that once went unnoticed, or are like them.
+    "a range tied to a tail": (("exponential", "BoundedRange"), "noisy_count_tail"),
+    "tuning tied to one theorem": (("tuning", "PureDP"), "tuning_poisson_pure_dp"),
+    "a sum tied to parallel composition": (("PureDP", "sum"), "parallel_composition"),
+    "another law": (("permute-and-flip", "PureDP"), "exponential_pure_dp"),
+    "a law for counts only": (
+        ("permute-and-flip", "BoundedRange"),
+        "permute_and_flip_bounded_range_counts",
+    ),
+    "another measure": (("LaplaceDominated", "people"), "pure_for_people"),
+    "another relation": (("counts", "replace"), "counts_add_remove"),
+    "another mechanism": (("large-gap", "ApproxDP"), "permute_and_flip_approx_dp"),
+    "that it is a law": (("noisy-max-laplace", "PureDP"), "laplace_noisy_max_is_law"),
+    # And these are new.
+    "another conversion": (("PureDP", "ApproxDP"), "bounded_range_to_approx"),
+    "the conversion the other way": (("PureDP", "BoundedRange"), "bounded_range_to_pure"),
+    "another question": (("mode", "PureDP"), "quantile_pure_dp"),
+    "groups by the theorem for one answer": (("mode", "groups"), "mode_pure_dp"),
+    "Laplace noise by exponential noise": (
+        ("above-threshold-laplace", "PureDP"),
+        "above_threshold_pure_dp",
+    ),
+    "a refutation": (("permute-and-flip", "FlippedCoins"), "published_bounded_range_false"),
+    "a bound below": (("permute-and-flip", "ApproxDP"), "approx_dp_exact"),
+    "what is on paper": (("several quantiles", "PureDP"), "recursive_quantiles_pure_dp"),
+    "a name that nobody stated": (("exponential", "PureDP"), "exponential_pure_db"),
+    "a curve in place of a figure": (("ApproxDP", "ApproxDP"), "approx_curve"),
+    "weaker composition": (("ApproxDP", "sum"), "adaptive_pure_composition"),
+}
+
+
+@pytest.mark.parametrize("plant", TIED)
+def test_a_wrong_name_is_caught(plant: str) -> None:
+    claim, theorem = TIED[plant]
+    assert claim in CLAIMS
+    assert found({**CLAIMS, claim: Proof(CLAIMS[claim].pages, theorem)}, pages=CITING)
+
+
+def test_a_page_that_does_not_hold_the_proof_is_caught() -> None:
+    for claim, theorem in ((("mode", "PureDP"), ["mode_pure_dp"]), (("cluster", "PureDP"), [])):
+        assert found({**CLAIMS, claim: Proof("docs/proofs/sampling.md", *theorem)})
+    assert found({**CLAIMS, ("a new", "claim"): Proof("docs/proofs/sampling.md")})
+
+
+HYPOTHESIS = r"\1q = q' ->\n       "
+PRINTED = {
+    "a hypothesis": (
+        "permute_and_flip_pure_dp",
+        r"(Mechanism\.range_distance n q q' d ->\n\s+)",
+        HYPOTHESIS,
+    ),
+    "a hypothesis of a conversion": (
+        "pure_to_approx",
+        r"(0 <= delta ->\n\s+)",
+        r"\g<1>0 < exp eps - delta * (1 + exp eps) ->\n       ",
+    ),
+    "strictly positive laws": (
+        "approx_to_approx",
+        r"Measures\.is_law_over",
+        "Measures.is_positive",
+    ),
+    "two candidates at least": ("large_gap_approx_dp", r"\(0 < n\)%nat", "(1 < n)%nat"),
+    "a larger cost": ("exponential_pure_dp", r"\(d / s\)", "(2 * d / s)"),
+    "another predicate": (
+        "exponential_bounded_range",
+        r"Privacy\.bounded_range",
+        "Privacy.pure_dp",
+    ),
+    "one law of three": (
+        "mode_pure_dp",
+        r"In choose Selections\.selections",
+        "choose = Mechanism.pf",
+    ),
+    "one relation of two": (
+        "quantile_pure_dp",
+        r"\(People\.replace t t' ->",
+        "(People.add_remove t t' ->",
+    ),
+    "other scores": ("mode_pure_dp", r"people_with has t0", "people_with has t"),
+    "a person in one group": ("grouped_mode_pure_dp", r"<= m\)%nat", "<= 1)%nat"),
+}
+
+
+@pytest.mark.parametrize("plant", PRINTED)
+def test_a_changed_statement_is_caught(plant: str) -> None:
+    name, old, new = PRINTED[plant]
+    before = printed(CHECKED)[0][name]
+    after = re.sub(old, new, before)
+    assert after != before
+    assert found(checked=CHECKED.replace(before, after))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "forall S : nat -> bool, Mechanism.event",
+            "forall S : nat -> bool, 0 = 1 -> Mechanism.event",
+        ),
+        ("Mechanism.pf :: Mechanism.em ::", "Mechanism.em :: Mechanism.em ::"),
+        ("People.rows t' p <> nil /\\", "True /\\"),
+    ],
+)
+def test_a_changed_definition_is_caught(old: str, new: str) -> None:
+    assert old in CHECKED
+    assert found(checked=CHECKED.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        (
+            "Statements.v",
+            "Theorem permute_and_flip_pure_dp q q' d :\n",
+            "Theorem permute_and_flip_pure_dp q q' d : q = q' ->\n",
+        ),
+        ("Privacy.v", "forall S, event n S p", "forall S, 0 = 1 -> event n S p"),
+        ("Walk.v", "Qed.", "Admitted."),
+        ("Common.v", "Open Scope R_scope.", 'Open Scope R_scope. Axiom more : "(*" = "*)".'),
+    ],
+)
+def test_a_changed_source_is_caught_without_coq(file: str, old: str, new: str) -> None:
+    """Only Coq can say whether the change is sound, so that it must read the sources again."""
+    place = CHECK.sources().index(file)
+    assert old in SOURCES[place]
+    planted = [*SOURCES[:place], SOURCES[place].replace(old, new), *SOURCES[place + 1 :]]
+    assert CHECK.digest(planted) != CHECKED.split()[1]

@@ -1,0 +1,446 @@
+"""What each claim of the code demands of the theorem that it names, in the words of Coq's own print.
+
+A claim is (of what, what), as in ``discreet.guarantees.claims.CLAIMS``. What it demands is a conclusion, with
+the law, the measure and the neighbour relation in it, and the hypotheses that the code establishes: a theorem
+may ask for fewer, never for more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from discreet.guarantees import Proof
+
+Claim = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is supposed, which names are introduced, and what follows."""
+
+    supposing: frozenset[str]
+    where: tuple[str, ...]
+    follows: str
+
+
+def plain(text: str) -> str:
+    """A text of Coq on one line, without the files' names and the types of variables."""
+    text = " ".join(re.sub(r"\b(?!Nat|Z)[A-Z]\w*\.(?=[A-Za-z_])", "", text).split())
+    done = ""
+    while found := re.search(r"\b(?:(?:forall|exists)|(fun)) ", text):
+        end = " =>" if found[1] else ","
+        binders, rest = _cut(text[found.end() :], end)
+        names = re.findall(r"(?:^|(?<=\()|(?<= ))([\w' ]+) : ", binders) or [binders]
+        done += text[: found.end()] + " ".join(names) + end
+        text = rest
+    return done + text
+
+
+def read(text: str) -> Statement:
+    """A statement taken apart at its arrows, outside of all brackets."""
+    rest = plain(text)
+    supposing: list[str] = []
+    where: list[str] = []
+    while True:
+        if rest.startswith("forall "):
+            rest = _cut(rest, ", ")[1]
+        elif rest.startswith("let "):
+            name, rest = _cut(rest, " in ")
+            where.append(name)
+        else:
+            first, other = _cut(rest, " -> ")
+            if not other:
+                return Statement(frozenset(supposing), tuple(where), first)
+            supposing.append(first)
+            rest = other
+
+
+def _cut(text: str, mark: str) -> tuple[str, str]:
+    """What stands before the first mark outside of all brackets, and after it."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if depth == 0 and text.startswith(mark, place):
+            return text[:place], text[place + len(mark) :]
+    return text, ""
+
+
+def printed(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The theorems and the definitions of ``proofs/checked.txt``, each by its name."""
+    theorems, _, definitions = text.partition("THEOREMS\n")[2].partition("DEFINITIONS\n")
+    said = re.findall(r"^Statements\.(\w+)\s+: (.*?)(?=^Statements\.|\Z)", theorems, re.M | re.S)
+    told = re.findall(r"^\w+\.(\w+) =\s(.*?)^     : ", definitions, re.M | re.S)
+    return dict(said), {name: plain(body) for name, body in told}
+
+
+# ---- what is demanded ------------------------------------------------------------------------------------
+
+LAWS = {"permute-and-flip": "pf", "exponential": "em", "noisy-max-laplace": "laplace_max"}
+MEASURES = {
+    "PureDP": "pure_dp n {} {} {}",
+    "BoundedRange": "bounded_range n {} {} {}",
+    "LaplaceDominated": "laplace_dominated n {} {} {}",
+    "ApproxDP": "approx_dp n {} {} {} delta",
+}
+RANGES = {
+    "permute-and-flip": "(range_permute_and_flip (d / s))",
+    "exponential": "(d / s)",
+    "noisy-max-laplace": "(range_of_pure (d / s))",
+}
+AT_DELTA = dict.fromkeys(LAWS, "(Rmax 0 (epsilon_laplace (d / s) delta))") | {
+    "exponential": "(Rmax 0 (epsilon_of_range (d / s) delta))"
+}
+SCALE = ("0 < s", "(0 < n)%nat", "0 <= d", "0 <= delta", "range_distance n q q' d")
+COSTS = ("0 <= eps", "0 <= delta")
+LAWFUL = ("is_law_over N p", "is_law_over N p'", "is_law n p", "is_law n p'")
+SELECTED = ("In choose selections", "0 < s")
+COUNTED = "(forall r, personal (fun p l => has p l r))"
+VALUED = ("personal value", "0 <= a <= b")
+GROUPED = (
+    "(forall g, personal (fun p l => kept p l g))",
+    "(forall p l, (length (filter (is_in inside kept p l) (candidates count)) <= m)%nat)",
+    "(forall g, (o g < n)%nat)",
+)
+JOINT_LAW = (
+    "let joint := fun t0 => prod (candidates count) "
+    "(fun g => choose s n ({} (part inside kept g t0)) (o g))"
+)
+BY_GROUP = (
+    "(add_remove t t' -> joint t <= exp (INR m * ({0} / s)) * joint t') /\\ "
+    "(replace t t' -> joint t <= exp (2 * (INR m * ({0} / s))) * joint t')"
+)
+STREAM = ("0 < b1", "0 < b2", "0 <= h", "within_shift h d o o'")
+TRANSCRIPTS = "sum (transcripts n k nil) (fun t => phi t * path {} nil t)"
+ROUNDS = (
+    "(forall h, is_part (n h) (law h))",
+    "(forall h, is_part (n h) (law' h))",
+    "within n eps k nil cap",
+)
+
+
+def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
+    """Claim, hypotheses that the code establishes, names that are introduced, conclusion."""
+    for law, name in LAWS.items():
+        pair = f"({name} s n q)", f"({name} s n q')"
+        figures = {"ApproxDP": AT_DELTA[law], "BoundedRange": RANGES[law]}
+        for measure, form in MEASURES.items():
+            yield (law, measure), SCALE, (), form.format(*pair, figures.get(measure, "(d / s)"))
+        both = (
+            MEASURES["LaplaceDominated"].format(*pair, "(d / s)"),
+            MEASURES["BoundedRange"].format(*pair, RANGES[law]),
+        )
+        yield (law, "FlippedCoins"), SCALE, (), " /\\ ".join(both)
+    yield (
+        ("large-gap", "ApproxDP"),
+        ("(0 < n)%nat", "0 < eps", "0 <= delta", "0 < d", "range_distance n q q' d"),
+        ("let law := large_gap (scale_of eps d) n (share_of_large_gap eps delta)",),
+        "approx_dp n (law q) (law q') eps delta",
+    )
+    coins = "coin s (S n) (lazy_scores B q)"
+    yield (
+        ("lazy", "stand-in"),
+        ("0 < s",),
+        (),
+        f"{coins} 0 = 1 /\\ (forall j, {coins} (S j) = exp (- (B - Rmin (q j) B) / s))",
+    )
+    near = "range_distance (S n) (lazy {}) (lazy {}) (distance_{} D)"
+    yield (
+        ("lazy", "stand-in"),
+        ("0 <= D",),
+        ("let lazy := lazy_scores B",),
+        "((forall i, (i < n)%nat -> Rabs (q' i - q i) <= D) -> "
+        + near.format("q", "q'", "general")
+        + ") /\\ ((forall i, (i < n)%nat -> 0 <= q' i - q i <= D) -> "
+        + near.format("q", "q'", "monotone")
+        + " /\\ "
+        + near.format("q'", "q", "monotone")
+        + ")",
+    )
+    for noise, chance in (("exponential", "is_chance"), ("laplace", "is_laplace_chance")):
+        chances = (f"{chance} b1 b2 T o P", f"{chance} b1 b2 T o' P'")
+        answers = "P <= exp (h / b1 + INR (crossings o) * (d / b2)) * P'"
+        yield (f"above-threshold-{noise}", "PureDP"), (*STREAM, *chances), (), answers
+
+    # From one measure to another: both directions are given, since neighbours are symmetric.
+    def over(form: str, way: tuple[str, str], figure: str) -> str:
+        return f"over N (fun n => {form.format(*way, figure)})"
+
+    ways = (("p", "p'"), ("p'", "p"))
+    for start, to, figure in (
+        ("PureDP", "BoundedRange", "(range_of_pure eps)"),
+        ("PureDP", "ApproxDP", "(Rmax 0 (epsilon_of_pure eps delta))"),
+        ("BoundedRange", "PureDP", "eps"),
+        ("BoundedRange", "ApproxDP", "(Rmax 0 (epsilon_of_range eps delta))"),
+    ):
+        given = [over(MEASURES[start], way, "eps") for way in ways]
+        yield (start, to), (*LAWFUL, *COSTS, *given), (), over(MEASURES[to], ways[0], figure)
+    own = [over("approx_dp n {} {} {}", way, "eps lost") for way in ways]
+    more = over(MEASURES["ApproxDP"], ways[0], "(Rmax 0 (epsilon_of_approx eps lost delta))")
+    yield (
+        ("ApproxDP", "ApproxDP"),
+        (*LAWFUL, *COSTS, *own, "lost <= delta", "lost < 1"),
+        (),
+        more,
+    )
+    spelled = ("(forall r, (r < n)%nat -> 0 <= p r)", "sum (candidates n) p = 1")
+    given = [MEASURES["LaplaceDominated"].format(*way, "eps") for way in ways]
+    for start in ("LaplaceDominated", "FlippedCoins"):
+        for to, figure in (
+            ("PureDP", "eps"),
+            ("BoundedRange", "(range_of_pure eps)"),
+            ("ApproxDP", "(Rmax 0 (epsilon_laplace eps delta))"),
+        ):
+            follows = MEASURES[to].format(*ways[0], figure)
+            yield (start, to), (*LAWFUL, *COSTS, *spelled, *given), (), follows
+
+    # Several people, and several releases.
+    chain = "(forall i, (i < k)%nat -> {})"
+    lawful = ("0 <= eps", "(forall i, (i <= k)%nat -> is_law n (P i))")
+    for start in ("PureDP", "BoundedRange", "LaplaceDominated", "FlippedCoins"):
+        form = MEASURES["LaplaceDominated" if start == "FlippedCoins" else start]
+        given_chain = chain.format(form.format("(P i)", "(P (S i))", "eps"))
+        follows = form.format("(P 0%nat)", "(P k)", "(INR k * eps)")
+        yield (start, "people"), (*lawful, given_chain), (), follows
+    yield (
+        ("ApproxDP", "people"),
+        (chain.format("approx_dp n (P i) (P (S i)) eps delta"),),
+        (),
+        "approx_dp n (P 0%nat) (P k) (INR k * eps) "
+        "(delta * sum (candidates k) (fun i => exp (INR i * eps)))",
+    )
+    first, second = TRANSCRIPTS.format("law"), TRANSCRIPTS.format("law'")
+    yield (
+        ("PureDP", "sum"),
+        (
+            *ROUNDS,
+            "(forall h, pure_dp (n h) (law h) (law' h) (eps h))",
+            "(forall t, 0 <= phi t)",
+        ),
+        (),
+        f"{first} <= exp cap * {second}",
+    )
+    yield (
+        ("ApproxDP", "sum"),
+        (
+            *ROUNDS,
+            "(forall h, approx_dp (n h) (law h) (law' h) (eps h) (delta h))",
+            "within n delta k nil cap'",
+            "(forall t, 0 <= phi t <= 1)",
+        ),
+        (),
+        f"{first} <= exp cap * {second} + cap'",
+    )
+
+    # From a table to an answer, under both relations.
+    private = (
+        "(add_remove t t' -> pure_dp {0} (law t) (law t') {1}) /\\ "
+        "(replace t t' -> pure_dp {0} (law t) (law t') {2})"
+    )
+    count, quantile = "people_with has", "quantile_score value a b"
+    spread = "(distance_general (sensitivity_quantile{} a b) / s)"
+    yield (
+        ("mode", "PureDP"),
+        (*SELECTED, COUNTED),
+        (f"let law := fun t0 => choose s n ({count} t0)",),
+        private.format("n", "(1 / s)", "(2 / s)"),
+    )
+    yield (
+        ("quantile", "PureDP"),
+        (*SELECTED, *VALUED),
+        (f"let law := fun t0 => choose s n ({quantile} t0)",),
+        private.format("n", spread.format(""), spread.format("_replace")),
+    )
+    yield (
+        ("mode", "groups"),
+        (*SELECTED, COUNTED, *GROUPED),
+        (JOINT_LAW.format(count),),
+        BY_GROUP.format("1"),
+    )
+    yield (
+        ("quantile", "groups"),
+        (*SELECTED, *VALUED, *GROUPED),
+        (
+            "let d := distance_general (sensitivity_quantile a b)",
+            JOINT_LAW.format(quantile),
+        ),
+        BY_GROUP.format("d"),
+    )
+    yield (
+        ("one-shot", "scores"),
+        ("0 < s", "(forall t, In t o -> (t < n)%nat)", "range_distance n q q' d"),
+        (),
+        "one_shot s n q o <= exp (INR (length o) * (d / s)) * one_shot s n q' o",
+    )
+    yield (
+        ("one-shot", "PureDP"),
+        ("0 < s", COUNTED, "(forall r, In r o -> (r < n)%nat)"),
+        (f"let law := fun t0 => one_shot s n ({count} t0) o",),
+        "(add_remove t t' -> law t <= exp (INR (length o) * (1 / s)) * law t') /\\ "
+        "(replace t t' -> law t <= exp (INR (length o) * (2 / s)) * law t')",
+    )
+    yield (
+        ("joint", "PureDP"),
+        (
+            *("0 < s", "(1 <= k)%nat", COUNTED, "(forall i j, (tuple i j < N)%nat)"),
+            f"(forall t0 r, INR (counts t0 r) = {count} t0 r)",
+        ),
+        (
+            "let law := fun t0 => em s tuples (fun i => joint_score N k (counts t0) (tuple i))",
+            "let d := if k =? 1 then 1 else 2",
+        ),
+        private.format("tuples", "(d / s)", "(2 * d / s)"),
+    )
+
+    # In steps.
+    moved = "sensitivity {0} {1} {2} /\\ {3}distance {0} {1} {4}"
+    for relation, near, steady, far in (
+        ("add-remove", "add_remove", "monotonic add_remove q /\\ ", "1"),
+        ("replace", "replace", "", "2"),
+    ):
+        follows = moved.format(near, "q", "1", steady, far)
+        yield ("counts", relation), (COUNTED,), (f"let q := {count}",), follows
+        most = "sensitivity_quantile" + ("_replace" if near == "replace" else "")
+        yield (
+            ("quantiles", relation),
+            VALUED,
+            (
+                f"let q := {quantile}",
+                "let q0 := plain_score value a b",
+                f"let M := {most} a b",
+            ),
+            " /\\ ".join(
+                moved.format(near, q, "M", "", "(distance_general M)") for q in ("q", "q0")
+            ),
+        )
+    yield (
+        ("drawn by a key", "average"),
+        (
+            "(forall c, In c coins -> 0 <= weight c)",
+            "(forall c, In c coins -> law c <= exp eps * law' c)",
+        ),
+        (),
+        "sum coins (fun c => weight c * law c) <= exp eps * sum coins (fun c => weight c * law' c)",
+    )
+    noisy = "sum answers (fun a => discrete_laplace eps (a - {}))"
+    yield (
+        ("count", "PureDP"),
+        ("0 < eps", "(Z.abs (c - c') <= 1)%Z"),
+        (),
+        noisy.format("c") + " <= exp eps * " + noisy.format("c'"),
+    )
+    yield (
+        ("lead", "PureDP"),
+        ("0 < s", "(r < n)%nat", "g <= g'", "range_distance n q q' d"),
+        (),
+        "beyond s n q r g - beyond s n q r g' <= exp (d / s) * (beyond s n q' r g - beyond s n q' r g')",
+    )
+    yield (
+        ("unknown domain", "ApproxDP"),
+        (
+            *("0 <= tau", "0 < eps", "0 < delta", "(1 <= k)%nat", "(1 <= m)%nat"),
+            "(forall v, (v < N)%nat -> (c v <= c' v <= c v + 1)%nat)",
+            "(length (filter (fun v => negb (c' v =? c v)) (candidates N)) <= m)%nat",
+            "margin_unknown_domain eps delta (INR (Nat.min m k)) <= tau",
+        ),
+        ("let answers := answers N k (scale_of eps 1) tau chosen",),
+        "answers c A <= exp eps * answers c' A + delta /\\ answers c' A <= exp eps * answers c A + delta",
+    )
+
+
+DEMANDS: dict[Claim, list[Statement]] = {}
+for _claim, _supposing, _where, _follows in _demands():
+    DEMANDS.setdefault(_claim, []).append(Statement(frozenset(_supposing), _where, _follows))
+
+PAPER: dict[Claim, tuple[str, ...]] = {
+    **{
+        (measure, "ZCDP"): ("**Claim.** For every $\\varepsilon>0$ and every order",)
+        for measure in ("PureDP", "BoundedRange", "LaplaceDominated", "FlippedCoins", "ApproxDP")
+    },
+    **{
+        ("AveragedRange", to): ("**Theorem (averaged range).**",)
+        for to in ("PureDP", "BoundedRange", "ApproxDP", "people")
+    },
+    ("AveragedRange", "ZCDP"): ("**Theorem (averaged range).**", "**Claim.** For every"),
+    ("FlippedCoins", "BoundedRange"): ("The exact range of permute-and-flip",),
+    ("ZCDP", "ApproxDP"): (
+        "**Theorem.** If $D_\\alpha(P\\Vert Q)\\le\\alpha\\rho$ for one $\\alpha>1$",
+    ),
+    ("ApproxDP", "PureDP"): ("`ApproxDP(ε, 0)`",),
+    ("ApproxDP", "BoundedRange"): ("`ApproxDP(ε, 0)`",),
+    ("ZCDP", "people"): ("For `ZCDP` we show",),
+    ("ZCDP", "sum"): ("**Theorem 1.**",),
+    ("fixed list", "sum"): ("## Fixed costs: dominating pairs",),
+    ("ledger", "sum"): ("## The cap is a privacy filter",),
+    ("groups", "sum"): ("**What groups promise.**",),
+    ("joint, one value", "PureDP"): ("## The joint score",),
+    ("several quantiles", "PureDP"): ("**Theorem.** If each choice is $\\varepsilon_0$-DP",),
+    ("bound", "PureDP"): ("**Theorem.** Let $h\\ge0$", "**A bound.**"),
+    ("kept", "ApproxDP"): ("**Theorem (privacy).** The set of kept groups",),
+    ("kept", "PureDP"): ("## A bound that is chosen",),
+    ("cluster", "PureDP"): ("cannot be told from random functions",),
+    ("tuning", "PureDP"): ("## 1. Pure runs",),
+    ("tuning", "ApproxDP"): ("## 2. A profile and the largest ratio",),
+}
+"""Where each page proves what is claimed on paper, page by page."""
+
+MEANT = {
+    "pure_dp": "fun n p p' eps => forall S, event n S p <= exp eps * event n S p'",
+    "approx_dp": "fun n p p' eps delta => forall S, event n S p <= exp eps * event n S p' + delta",
+    "bounded_range": "fun n p p' eps => forall i j, (i < n)%nat -> (j < n)%nat -> "
+    "p i * p' j <= exp eps * (p j * p' i)",
+    "laplace_dominated": "fun n p p' eps => forall phi, test n phi -> "
+    "tradeoff_laplace eps (average n phi p) <= average n phi p'",
+    "test": "fun n phi => forall r, (r < n)%nat -> 0 <= phi r <= 1",
+    "event": "fun n S p => sum (filter S (candidates n)) p",
+    "range_distance": "fun n q q' d => forall i j, (i < n)%nat -> (j < n)%nat -> "
+    "q' i - q i - (q' j - q j) <= d",
+    "candidates": "fun n => seq 0 n",
+    "selections": "pf :: em :: laplace_max :: nil",
+    "em": "fun s n q r => coin s n q r / sum (candidates n) (coin s n q)",
+    "coin": "fun s n q t => exp (- (best n q - q t) / s)",
+    "pf": "fun s n q r => coin s n q r * "
+    "int (fun u => prod (others n r) (fun t => 1 - u * coin s n q t)) 0 1",
+    "is_law": "fun n p => (forall r, (r < n)%nat -> 0 <= p r) /\\ sum (candidates n) p = 1",
+    "is_law_on_all": "fun p => (forall r, 0 <= p r) /\\ "
+    "is_lim_seq (fun n => sum (candidates n) p) (Finite 1)",
+    "is_law_over": "fun N p => match N with | Some n => is_law n p | None => is_law_on_all p end",
+    "over": "fun N says => match N with | Some n => says n | None => forall n, says n end",
+    "is_part": "fun n p => (forall r, (r < n)%nat -> 0 <= p r) /\\ sum (candidates n) p <= 1",
+    "add_remove": "fun Row t t' => exists p, added t t' p \\/ added t' t p",
+    "replace": "fun Row t t' => exists m p p', added m t p /\\ added m t' p'",
+    "added": "fun Row t t' p => rows t p = nil /\\ rows t' p <> nil /\\ "
+    "(forall x, x <> p -> Permutation (rows t x) (rows t' x))",
+    "personal": "fun Row A f => forall p l l', Permutation l l' -> f p l = f p l'",
+    "people_with": "fun Row has t r => total t (fun p l => if has p l r then 1 else 0)",
+}
+"""The definitions that every statement above is read by, as Coq prints them."""
+
+
+def faults(claims: Mapping[Claim, Proof], checked: str, pages: Mapping[str, str]) -> Iterator[str]:
+    """Every claim whose theorem or page is not the one demanded, and every definition that was changed."""
+    theorems, definitions = printed(checked)
+    for claim, proof in claims.items():
+        texts = [pages.get(page, "") for page in proof.pages]
+        words = (
+            PAPER.get(claim, ()) if not proof.theorems else (f"`{proof.theorems[0]}`",) * len(texts)
+        )
+        if len(words) != len(texts) or any(map(lambda word, text: word not in text, words, texts)):
+            yield f"{claim}: {', '.join(proof.pages)} does not prove it"
+        demanded = DEMANDS.get(claim, [])
+        if proof.theorems and len(proof.theorems) != len(demanded):
+            yield f"{claim}: {', '.join(proof.theorems)}: nothing like it is demanded"
+            continue
+        for name, demand in zip(proof.theorems, demanded, strict=False):
+            if name not in theorems:
+                yield f"{claim}: {name} is not among the theorems that Coq has checked"
+                continue
+            stated = read(theorems[name])
+            if (stated.where, stated.follows) != (demand.where, demand.follows):
+                yield f"{claim}: {name} concludes {stated.follows}, not {demand.follows}"
+            for further in sorted(stated.supposing - demand.supposing):
+                yield f"{claim}: {name} supposes {further}, which the code does not establish"
+    for name, meaning in MEANT.items():
+        if definitions.get(name) != meaning:
+            yield f"{name} is {definitions.get(name)}, not {meaning}"

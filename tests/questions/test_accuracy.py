@@ -1,0 +1,135 @@
+"""What a plan says of its answer, against the answers that it draws and against exact laws."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet import PermuteAndFlip, Scores, table
+from discreet.analysis import error_bound, threshold_errors
+from discreet.errors import ParameterError
+from discreet.mechanisms import CrossingRule
+from discreet.questions import FirstAbove, Median, Mode, Plan, Quantiles, TopK
+from discreet.questions.accuracy import DOUBTFUL, GUESSING, USEFUL, Accuracy, Errors, exactly
+from discreet.sampling.bits import ScriptedBits
+
+LISTED = [f"value {number}" for number in range(40)]
+PEOPLE = table(pl.DataFrame({"person": [1], "code": ["x"], "age": [1]}), user="person")
+
+
+def worst_of(plan: Plan) -> int:
+    assert plan.accuracy is not None
+    assert plan.accuracy.worst is not None
+    return math.ceil(plan.accuracy.worst)
+
+
+@pytest.mark.parametrize("k", [2, 12])
+def test_the_first_k_fall_short_by_no_more(k: int) -> None:
+    """By one-shot noise for 2, jointly for 12, on counts with much to confuse.
+
+    Of 400 answers 20 may fall short by more; that 60 do has a probability below 10⁻¹² if it is true, and the
+    bits are scripted.
+    """
+    plan = PEOPLE.plan(TopK("code", k=k, candidates=LISTED, epsilon=1))
+    counts = np.array([1000] * k + [1000 - worst_of(plan) - 1] * (40 - k))
+    bits = ScriptedBits(f"top {k}")
+
+    def is_short() -> bool:
+        (found,) = plan.choose((counts[None, :], []), bits)
+        return any(LISTED.index(label) >= k for label in found["answer"])
+
+    assert sum(is_short() for _ in range(400)) < 60
+
+
+@pytest.mark.parametrize(("k", "ways", "moved"), [(2, 40, 2), (12, math.perm(40, 12), 2)])
+def test_the_bound_is_of_the_method_that_will_be_used(k: int, ways: int, moved: int) -> None:
+    bound = error_bound(1, ways, with_probability="0.95", sensitivity=moved, monotonic=True)
+    plan = PEOPLE.plan(TopK("code", k=k, candidates=LISTED, epsilon=1))
+    assert worst_of(plan) == math.ceil(bound)
+
+
+def test_counts_beside_the_answer_leave_less_for_the_choice() -> None:
+    """A quarter of ε is for the count of the winner, a tenth for how many people there are."""
+    alone = PEOPLE.plan(Mode("code", candidates=LISTED, epsilon="0.27"))
+    beside = Mode("code", candidates=LISTED, epsilon="0.4", with_count=True, with_people=True)
+    assert worst_of(PEOPLE.plan(beside)) == worst_of(alone)
+
+
+def test_a_first_crossing_is_right_with_such_a_margin() -> None:
+    margin = worst_of(PEOPLE.plan(FirstAbove("code", groups=LISTED, above=500, epsilon=1)))
+    rule = CrossingRule(epsilon=1, threshold=500, sensitivity=1, monotonic=True)
+    assert threshold_errors(rule, n=40, margin=margin).wrong <= 0.05
+    assert threshold_errors(rule, n=40, margin=margin - 2).wrong > 0.05
+
+
+def test_every_kind_of_question_has_its_accuracy() -> None:
+    questions: list[Any] = [
+        Mode("code", candidates=LISTED, epsilon=1),
+        Median("age", bounds="0:120", epsilon=1),
+        Quantiles("age", at=["0.5"], bounds="0:120", epsilon=1),
+        Quantiles("age", at=["0.25", "0.5", "0.75"], bounds="0:120", epsilon=1),
+    ]
+    for question in questions:
+        found = PEOPLE.plan(question).accuracy
+        assert found is not None
+        assert found.typical is not None
+        assert found.worst is not None
+        assert found.typical <= found.worst
+        assert "19 times out of 20" in str(found)
+
+
+def test_the_typical_error_of_a_mode_is_that_of_its_exact_law() -> None:
+    """Against probabilities worked out here, on counts in proportion to 1, 1/2, 1/3, ..."""
+    plan = PEOPLE.plan(Mode("code", candidates=LISTED[:6], epsilon="0.02"))
+    shares = 1 / np.arange(1, 7)
+    counts = np.floor(1000 * shares / shares.sum()).astype(int)
+    chances = PermuteAndFlip(epsilon="0.02").probabilities(
+        Scores(counts, sensitivity=1, monotonic=True)
+    )
+    reached, level = 0.0, None
+    for place in range(6):
+        reached += chances[place]
+        if level is None and reached >= 0.95:
+            level = counts[0] - counts[place]
+    assert plan.accuracy is not None
+    assert plan.accuracy.typical == level
+
+
+@pytest.mark.parametrize(
+    ("mean", "guessing", "judged"),
+    [(0, 0, USEFUL), (1, 10, USEFUL), (1.1, 10, DOUBTFUL), (5, 10, DOUBTFUL), (5.1, 10, GUESSING)],
+)
+def test_the_judgement_compares_means(mean: float, guessing: float, judged: str) -> None:
+    errors = Errors(np.array([mean]), np.array([1.0]), guessing)
+    accuracy = Accuracy(None, Fraction(19, 20), ("point", "points"), "", "", lambda: errors)
+    assert accuracy.judgement == judged
+
+
+def test_a_figure_is_rounded_up_in_its_unit() -> None:
+    accuracy = Accuracy(7.01, Fraction(19, 20), ("person", "people"), "", "")
+    assert str(accuracy) == "at worst 8 people off, 19 times out of 20"
+    assert accuracy.in_units(1.0) == "1 person"
+
+
+def test_the_exact_law_is_weighed_by_the_mechanism() -> None:
+    scores = Scores([3, 0], sensitivity=1, monotonic=True)
+    mechanism = PermuteAndFlip(epsilon=1)
+    errors = exactly(mechanism, scores, [0, 3])
+    assert errors.mean == pytest.approx(3 * mechanism.probabilities(scores)[1])
+    assert errors.guessing == 1.5
+
+
+def test_an_error_that_is_good_enough_takes_the_least_epsilon() -> None:
+    plan = PEOPLE.plan(Mode("code", candidates=LISTED, error_at_most=20))
+    assert worst_of(plan) <= 20
+    less = plan.question.changed(epsilon=Fraction(plan.price) * Fraction(99, 100))
+    assert worst_of(PEOPLE.plan(less)) > 20
+    typical = PEOPLE.plan(Mode("code", candidates=LISTED, error_at_most=20, typical=True))
+    assert typical.price < plan.price
+    with pytest.raises(ParameterError, match="error_at_most= is not allowed here"):
+        PEOPLE.plan(Mode("code", delta="1e-6", error_at_most=20))

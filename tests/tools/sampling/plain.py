@@ -1,0 +1,100 @@
+"""The mechanisms as a textbook writes them: slow, short and exact, to read and to compare with.
+
+Every sampler takes rational gaps γ = (best − score)/scale, in the unit of the noise, and random bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx
+
+from discreet.sampling.bits import Bits, uniform_below
+
+Sampler = Callable[[Sequence[Fraction], Bits], int]
+
+
+def coin(chance: Fraction, bits: Bits) -> bool:
+    """Heads with a rational probability."""
+    return uniform_below(bits, chance.denominator) < chance.numerator
+
+
+def falls_heads(gamma: Fraction, bits: Bits) -> bool:
+    """Heads with probability e^−γ: γ is split into parts of at most one, for each of which the number of
+    coins γ, γ/2, γ/3, ... until the first tails is odd with probability e^−γ."""
+    while gamma > 1:
+        if not falls_heads(Fraction(1), bits):
+            return False
+        gamma -= 1
+    count = 1
+    while coin(gamma / count, bits):
+        count += 1
+    return count % 2 == 1
+
+
+def permute_and_flip(gammas: Sequence[Fraction], bits: Bits) -> int:
+    """Visit the candidates in random order; the first whose coin e^−γ falls heads is chosen."""
+    left = list(range(len(gammas)))
+    while True:
+        place = left.pop(uniform_below(bits, len(left)))
+        if falls_heads(gammas[place], bits):
+            return place
+
+
+def exponential(gammas: Sequence[Fraction], bits: Bits) -> int:
+    """Propose a candidate at random, and keep it with probability e^−γ; otherwise begin again."""
+    while True:
+        place = uniform_below(bits, len(gammas))
+        if falls_heads(gammas[place], bits):
+            return place
+
+
+class _Noise:
+    """A Laplace or Gumbel variate of unit scale, known as exactly as anybody asks."""
+
+    def __init__(self, kind: str, bits: Bits) -> None:
+        self._kind, self._bits = kind, bits
+        self._sign = 1 if kind == "gumbel" or uniform_below(bits, 2) else -1
+        self._known, self._width = 0, 0
+
+    def ball(self, width: int) -> Any:
+        """A ball around it, from the first ``width`` bits of a uniform number."""
+        if width > self._width:
+            more = width - self._width
+            self._known = (self._known << more) | self._bits.integer(more)
+            self._width = width
+        unit = arb(1) / arb(2) ** width
+        uniform = arb(self._known) * unit + arb(0.5, 0.5) * unit
+        if self._known == 0:
+            return None  # its logarithm is not bounded yet
+        exponential = -uniform.log()
+        return -exponential.log() if self._kind == "gumbel" else self._sign * exponential
+
+
+def noisy_max(kind: str) -> Sampler:
+    """Add noise to every score and take the largest; more bits are drawn until it is certain which."""
+
+    def sample(gammas: Sequence[Fraction], bits: Bits) -> int:
+        noises = [_Noise(kind, bits) for _ in gammas]
+        width = 64
+        before, ctx.prec = ctx.prec, 400
+        try:
+            while True:
+                balls = [noise.ball(width) for noise in noises]
+                if all(ball is not None and ball.is_finite() for ball in balls):
+                    totals = [
+                        ball - arb(gamma.numerator) / gamma.denominator
+                        for ball, gamma in zip(balls, gammas, strict=True)
+                    ]
+                    for place, total in enumerate(totals):
+                        if all(
+                            other == place or totals[other] < total for other in range(len(totals))
+                        ):
+                            return place
+                width += 64
+        finally:
+            ctx.prec = before
+
+    return sample
