@@ -20,12 +20,12 @@ import numpy as np
 
 from benchmarks.timing import medians, record
 from discreet import PermuteAndFlip
-from discreet.numbers.noise_scales import NoiseScales
+from discreet._exact.numbers.noise_scales import NoiseScales
+from discreet._exact.sampling import SecureBits
+from discreet._exact.sampling.above_threshold import NoisyThreshold
+from discreet._tables.growing_grid import GrowingGrid
 from discreet.questions import median
 from discreet.questions.quantiles import recursive
-from discreet.sampling import SecureBits
-from discreet.sampling.above_threshold import NoisyThreshold
-from discreet.tables.growing_grid import GrowingGrid
 
 RNG = np.random.default_rng(20261117)
 GRID = GrowingGrid.of(1, None)

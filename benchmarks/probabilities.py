@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
 
-from discreet.distribution import (
+from discreet._exact.distribution import (
     exponential,
     noisy_max_laplace,
     permute_and_flip,

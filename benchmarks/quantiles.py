@@ -26,8 +26,8 @@ import numpy as np
 
 from benchmarks.timing import record
 from discreet import PermuteAndFlip
+from discreet._exact.sampling import SecureBits
 from discreet.questions.quantiles import recursive, spread_out
-from discreet.sampling import SecureBits
 
 RNG = np.random.default_rng(20261117)
 BESIDE = Path(__file__).parents[2] / "shared" / "data" / "dpbench"

@@ -20,10 +20,10 @@ import numpy as np
 from benchmarks.shapes import EASY, SCALE, SHAPES, Values
 from benchmarks.timing import medians, record
 from discreet import Exponential, NoisyMax, PermuteAndFlip, Scores
-from discreet.gaps import Gaps
-from discreet.sampling.bits import SecureBits
-from discreet.sampling.coins import STANDARD, Tuning
-from discreet.sampling.permute_and_flip import uniform_head
+from discreet._exact.gaps import Gaps
+from discreet._exact.sampling.bits import SecureBits
+from discreet._exact.sampling.coins import STANDARD, Tuning
+from discreet._exact.sampling.permute_and_flip import uniform_head
 
 _PERMUTE_AND_FLIP = PermuteAndFlip(epsilon=1)
 _STEADY = PermuteAndFlip(epsilon=1, steady=True)

@@ -15,7 +15,7 @@ PROGRAMS = {
     "import numpy": ["-c", "import numpy"],
     "import discreet": ["-c", "import discreet"],
     "import every name of discreet": ["-c", "from discreet import *"],
-    "discreet --help": ["-c", "from discreet.cli import main; main()", "--help"],
+    "discreet --help": ["-c", "from discreet._cli import main; main()", "--help"],
 }
 
 

@@ -92,7 +92,7 @@ def _line(what: str, ours: Times, other: str, theirs: Times) -> str:
 
 def _command_time(path: Path, listed: Path) -> Times:
     told = f"mode {path} --no-ledger --column code --user person --candidates {listed} --epsilon 1".split()
-    program = [sys.executable, "-c", "from discreet.cli import main; main()", *told]
+    program = [sys.executable, "-c", "from discreet._cli import main; main()", *told]
     clock, before = time.perf_counter(), os.times()
     subprocess.run(program, check=True, capture_output=True)  # noqa: S603 - our own command
     after = os.times()

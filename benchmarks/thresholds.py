@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks.timing import medians, record
 from discreet import AboveThreshold, PermuteAndFlip, Scores
-from discreet.distribution.crossings import Panels
+from discreet._exact.distribution.crossings import Panels
+from discreet._exact.numbers.searches import least_root
 from discreet.mechanisms import STREAMS, CrossingRule
-from discreet.numbers.searches import least_root
 
 _ASKED = 10_000
 _LENGTH = 1000

@@ -18,12 +18,12 @@ import numpy as np
 
 from benchmarks.timing import RESULTS, medians, record
 from discreet import PermuteAndFlip, Scores
+from discreet._exact.gaps import Gaps
+from discreet._exact.sampling import SecureBits
+from discreet._exact.sampling.joint_top_k import joint_first
+from discreet._exact.sampling.noisy_order import noisy_first
 from discreet.analysis.charts.style import line_chart, styled
-from discreet.gaps import Gaps
 from discreet.questions.top_k import joint_distance, peeled
-from discreet.sampling import SecureBits
-from discreet.sampling.joint_top_k import joint_first
-from discreet.sampling.noisy_order import noisy_first
 
 RNG = np.random.default_rng(20261117)
 

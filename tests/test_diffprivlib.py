@@ -17,9 +17,9 @@ import pytest
 from scipy.stats import chi2
 
 from discreet import PureDP, Scores, mechanisms
+from discreet._exact.sampling import in_proportion_to
 from discreet.diffprivlib import Exponential, PermuteAndFlip
 from discreet.errors import DiscreetError, ParameterError, ScoresError
-from discreet.sampling import in_proportion_to
 from discreet.testing import scripted
 
 BOTH: list[type[Any]] = [PermuteAndFlip, Exponential]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet._exact.numbers.exact import refuse
 from discreet.errors import NoBudgetError, ParameterError
-from discreet.numbers.exact import refuse
 
 NAMES = {"user": "--user", "one_row_per_user": "--one-row-per-user", "n": "--n", "file": "SCORES"}
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from discreet.web import LocalServer, _is_trouble
+from discreet._web import LocalServer, _is_trouble
 
 
 @pytest.mark.parametrize(

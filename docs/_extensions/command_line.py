@@ -10,8 +10,8 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
-from discreet.cli import app as commands
-from discreet.cli.commands import Argument
+from discreet._cli import app as commands
+from discreet._cli.commands import Argument
 
 
 class CommandLine(Directive):

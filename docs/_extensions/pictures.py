@@ -18,11 +18,11 @@ from discreet import (
     Scores,
     demo,
 )
+from discreet._exact.distribution import permute_and_flip
 from discreet.analysis import compare, disclosure_bound
 from discreet.analysis.charts import comparison_chart, crossover_chart, save_chart, split_chart
 from discreet.analysis.charts.style import DASHES, SHADES
 from discreet.audit import audit
-from discreet.distribution import permute_and_flip
 from discreet.papers.permute_and_flip.supplement import dynamic_program_in_floats
 
 FOLDER = Path(__file__).parent.parent / "_static"

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._exact.numbers.exact import refuse, whole
+from discreet._exact.sampling import ScriptedBits
 from discreet.errors import ParameterError, missing_extra
-from discreet.numbers.exact import refuse, whole
-from discreet.sampling import ScriptedBits
 
 __all__ = ["clinic", "write_clinic"]
 

@@ -14,11 +14,11 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from discreet import mechanisms
+from discreet._exact.numbers.exact import positive
+from discreet._exact.sampling import SecureBits, in_proportion_to
+from discreet._exact.sampling.bits import is_generator
 from discreet.errors import DiscreetError, ParameterError, ScoresError
 from discreet.guarantees import PureDP
-from discreet.numbers.exact import positive
-from discreet.sampling import SecureBits, in_proportion_to
-from discreet.sampling.bits import is_generator
 from discreet.scores import Scores
 
 __all__ = ["Exponential", "PermuteAndFlip"]

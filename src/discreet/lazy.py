@@ -17,15 +17,15 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from discreet.distribution.coin_flips import unbeaten
+from discreet._exact.distribution.coin_flips import unbeaten
+from discreet._exact.numbers.exact import positive, positive_distance, refuse
+from discreet._exact.sampling import Bits, SecureBits, uniform_below
+from discreet._exact.sampling.coins import Heads, Uniform, falls_heads
 from discreet.errors import ParameterError, ScoresError
 from discreet.guarantees import Guarantee, PureDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
-from discreet.numbers.exact import positive, positive_distance, refuse
 from discreet.release import Release
-from discreet.sampling import Bits, SecureBits, uniform_below
-from discreet.sampling.coins import Heads, Uniform, falls_heads
 from discreet.scores import Scores
 
 __all__ = ["LazyPermuteAndFlip"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from discreet.numbers.exact import refuse
+from discreet._exact.numbers.exact import refuse
 
 
 class Neighbours(StrEnum):

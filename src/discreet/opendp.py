@@ -21,13 +21,13 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from discreet._exact.numbers.exact import non_negative, refuse, whole
+from discreet._exact.sampling import SecureBits
+from discreet._exact.sampling.noisy_order import noisy_first
 from discreet.accounting import Event, compose
 from discreet.errors import DiscreetError, ParameterError, ScoresError, missing_extra
 from discreet.guarantees import ZCDP, PureDP
 from discreet.mechanisms import Exponential, Mechanism, NoisyMax, PermuteAndFlip
-from discreet.numbers.exact import non_negative, refuse, whole
-from discreet.sampling import SecureBits
-from discreet.sampling.noisy_order import noisy_first
 from discreet.scores import Scores
 
 _FEATURES = ("contrib", "honest-but-curious")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.displays import card, paragraph, table, visible
+from discreet._displays import card, paragraph, table, visible
 from discreet.guarantees import Guarantee
 
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.displays import card, counted
+from discreet._displays import card, counted
+from discreet._exact.gaps import require_finite
+from discreet._exact.numbers.exact import fraction_of_decimal, positive, positive_distance, refuse
 from discreet.errors import ParameterError, ScoresError
-from discreet.gaps import require_finite
-from discreet.numbers.exact import fraction_of_decimal, positive, positive_distance, refuse
 
 _EXACT_IN_FLOAT64 = 1 << 53
 _FLOATS = {float, np.float64, np.float32, np.float16}

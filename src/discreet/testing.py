@@ -6,7 +6,7 @@ ones.
 
 from __future__ import annotations
 
-from discreet.sampling.bits import ScriptedBits
+from discreet._exact.sampling.bits import ScriptedBits
 
 __all__ = ["scripted"]
 

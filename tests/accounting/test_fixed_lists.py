@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 
 from discreet import BoundedRange, PureDP
+from discreet._exact.numbers.balls import ball_of
 from discreet.accounting import Event, fixed_lists
 from discreet.accounting.fixed_lists import (
     LOSSES,
@@ -20,7 +21,6 @@ from discreet.accounting.fixed_lists import (
 )
 from discreet.accounting.loss_grids import bounded_range_curve
 from discreet.guarantees import FlippedCoins, Guarantee
-from discreet.numbers.balls import ball_of
 
 DELTA = Fraction(1, 50)
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Exponential, ExponentialRandomizedResponse, NoisyMax, PermuteAndFlip, Scores
+from discreet._exact.distribution.closed_form import laplace_missed, permute_and_flip_missed
 from discreet.analysis import (
     error_bound,
     error_tail,
@@ -21,7 +22,6 @@ from discreet.analysis import (
     worst_case_tail,
 )
 from discreet.analysis.worst_case import missed_chance
-from discreet.distribution.closed_form import laplace_missed, permute_and_flip_missed
 from discreet.errors import ParameterError
 from discreet.mechanisms import LargeGap, Mechanism
 

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from discreet import PureDP
-from discreet.cli import app
+from discreet._cli import app
 from discreet.desk import connect
 from discreet.desk.client import DeskQuestionError, DeskRefusalError, DeskUnreachableError
 from discreet.errors import ParameterError

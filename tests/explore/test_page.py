@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Page, expect
 
-from discreet.cli import app
+from discreet._cli import app
 from tests.tools.browser import Visit
 
 pytestmark = pytest.mark.xdist_group("browser")

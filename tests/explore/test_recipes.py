@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from discreet.cli import app
+from discreet._cli import app
 from discreet.explore.choices import choices_from
 from discreet.explore.recipes import as_csv, recipes_for
 from discreet.explore.uploads import ScoreFile, UploadStore

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from discreet._cli import app
 from discreet.accounting import Event
-from discreet.cli import app
 from discreet.errors import BudgetExceededError, ParameterError
 from discreet.explore.choices import choices_from
 from discreet.explore.record import digest, entries, problems, record_of

@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from discreet._web import SAFE_HEADERS
 from discreet.errors import DiscreetError
 from discreet.explore.server import PageServer
 from discreet.explore.uploads import MOST_BYTES
-from discreet.web import SAFE_HEADERS
 from tests.tools.waiting import PATIENCE, until
 
 POLICY = SAFE_HEADERS["content-security-policy"]

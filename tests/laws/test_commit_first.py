@@ -16,9 +16,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from discreet._tables import Table
 from discreet.errors import DiscreetError, TableError
 from discreet.questions import first_above, median, mode, quantiles, top_k
-from discreet.tables import Table
 from tests.tools.engines import DATABASES, TableMaker, made
 
 ROWS = 60

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.distribution import exponential, noisy_max_laplace, permute_and_flip
+from discreet._exact.distribution import exponential, noisy_max_laplace, permute_and_flip
 from discreet.papers.permute_and_flip.supplement import sum_over_subsets
 
 Floats = npt.NDArray[np.float64]

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet._tables import Grid, Rows, Table, open_table, people_per_candidate
+from discreet._tables.counts import commonest_values, people_per_grid_point, people_per_interval
+from discreet._tables.where import parse
 from discreet.questions.candidates import public_candidates
-from discreet.tables import Grid, Rows, Table, open_table, people_per_candidate
-from discreet.tables.counts import commonest_values, people_per_grid_point, people_per_interval
-from discreet.tables.where import parse
 from tests.tools.engines import DATABASES, made, sqlite_in_memory
 
 GRID = Grid.between("0:4")

@@ -33,7 +33,7 @@ def tell(frame, event, _):
 
 threading.setprofile(tell)
 sys.setprofile(tell)
-from discreet.cli import main
+from discreet._cli import main
 
 sys.argv = ["discreet", *arguments]
 try:
@@ -69,6 +69,8 @@ def test_a_question_passes_through_few_files(how: str, folder: Path) -> None:
     assert '"answer": "flu"' in done.stdout, done.stderr
     passed = done.stderr.split()
     # The trace sees what it should: the ends of the way, and the ledger where there is one.
-    assert {"cli/ask.py", "questions/mode.py", "sampling/permute_and_flip.py"} <= set(passed)
+    assert {"_cli/ask.py", "questions/mode.py", "_exact/sampling/permute_and_flip.py"} <= set(
+        passed
+    )
     assert ("ledger/ledger.py" in passed) == (how == "with a ledger")
     assert len(passed) <= MOST[how], passed

@@ -25,13 +25,13 @@ from discreet import (
     PureDP,
     Scores,
 )
+from discreet._exact.numbers.exact import Exact
+from discreet._exact.numbers.noise_scales import NoiseScales
 from discreet.audit import Regular, Verdict, audit
 from discreet.guarantees import Guarantee, LaplaceDominated
 from discreet.guarantees.conversions import zcdp_of_bounded_range
 from discreet.mechanisms import MECHANISMS, STREAMS, CrossingRule, LargeGap, Mechanism
 from discreet.mechanisms.mechanism import facts_of
-from discreet.numbers.exact import Exact
-from discreet.numbers.noise_scales import NoiseScales
 
 PRIVATE = [name for name, make in MECHANISMS.items() if make(epsilon=1).private]
 DELTAS = ("1e-3", "0.02", "0.2")

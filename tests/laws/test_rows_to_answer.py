@@ -20,12 +20,12 @@ import polars as pl
 import pytest
 
 from discreet import ApproxDP, PureDP
+from discreet._exact.numbers.balls import ball_of
+from discreet._tables.orders import KEY_BITS
 from discreet.audit import Tables, audit, unrolled
 from discreet.audit.subjects import Failure
 from discreet.mechanisms import Mechanism
-from discreet.numbers.balls import ball_of
 from discreet.questions import mode, quantiles, top_k
-from discreet.tables.engines import KEY_BITS
 from tests.tools.choices import let_choose
 from tests.tools.sampling.joint_law import joint_law
 from tests.tools.sampling.one_shot_law import one_shot_law

@@ -15,6 +15,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from discreet._tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
+from discreet._tables.counts import Counts, people_per_interval
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.scoring import (
     count_scores,
@@ -22,8 +24,6 @@ from discreet.questions.scoring import (
     quantile_sensitivity,
     quantile_values,
 )
-from discreet.tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
-from discreet.tables.counts import Counts, people_per_interval
 
 Person = tuple[int, ...]
 GRID = Grid.between("0:3")

@@ -50,9 +50,9 @@ for name, value in {
     builder = builder.config(name, value)
 spark = builder.getOrCreate()
 
-from discreet.sampling.keyed_noise import KeyedNoise
-from discreet.tables import spark_selection
-from discreet.tables.spark_selection import ReportFirst, select_in_cluster
+from discreet._exact.sampling.keyed_noise import KeyedNoise
+from discreet._tables import spark_selection
+from discreet._tables.spark_selection import ReportFirst, select_in_cluster
 
 
 class Slow(ReportFirst):

@@ -27,7 +27,7 @@ WAITS = {
     "laws/test_tests.py": "plants one",
     "desk/test_admission.py": "a lock that tells when it is met; a desk that is gone is asked again",
     "explore/test_server.py": "nobody answers at another address, at once or in time",
-    "numbers/test_balls.py": "two threads that must not meet are given time to",
+    "_exact/numbers/test_balls.py": "two threads that must not meet are given time to",
 }
 """Who waits for a time, and why; everything else waits for an event, by ``tests.tools.waiting``."""
 FILES = sorted(TESTS.rglob("*.py"))
@@ -35,11 +35,11 @@ TEST_FILES = [path for path in FILES if path.name.startswith("test_")]
 
 
 def names_a_module(path: Path) -> bool:
-    """``tests/room/test_x.py`` is for ``room/x.py``, for the package ``room/x``, or for ``__x__.py``."""
+    """``tests/room/test_x.py`` is for ``room/x.py``, ``_x.py``, the package ``room/x``, or ``__x__.py``."""
     room = SOURCES / path.parent.relative_to(TESTS)
     name = path.stem.removeprefix("test_")
-    found = (room / f"{name}.py", room / f"__{name}__.py", room / name / "__init__.py")
-    return any(candidate.is_file() for candidate in found)
+    files = (f"{name}.py", f"_{name}.py", f"__{name}__.py", f"{name}/__init__.py")
+    return any((room / file).is_file() for file in files)
 
 
 def imported_test_modules(source: str) -> list[str]:
@@ -98,9 +98,9 @@ def test_no_test_module_imports_another(path: Path) -> None:
 @pytest.mark.parametrize(
     "planted",
     [
-        "from tests.gaps.test_gaps import SCALES",
-        "from tests.gaps import test_gaps",
-        "import tests.gaps.test_gaps",
+        "from tests._exact.gaps.test_gaps import SCALES",
+        "from tests._exact.gaps import test_gaps",
+        "import tests._exact.gaps.test_gaps",
         "from .test_gaps import SCALES",
         "from . import test_gaps",
         "from .conftest import Visit",
@@ -124,6 +124,6 @@ def test_no_test_waits_for_a_time() -> None:
 
 
 def test_a_stray_file_would_be_seen() -> None:
-    assert names_a_module(TESTS / "gaps" / "test_arithmetic.py")
-    assert not names_a_module(TESTS / "gaps" / "test_infinite.py")
+    assert names_a_module(TESTS / "_exact" / "gaps" / "test_arithmetic.py")
+    assert not names_a_module(TESTS / "_exact" / "gaps" / "test_infinite.py")
     assert not names_a_module(TESTS / "nowhere" / "test_arithmetic.py")

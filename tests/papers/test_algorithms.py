@@ -8,7 +8,8 @@ from itertools import product
 
 import pytest
 
-from discreet.distribution.reference import permute_and_flip_ball
+from discreet._exact.distribution.reference import permute_and_flip_ball
+from discreet._exact.sampling import uniform_below
 from discreet.papers.algorithms import ALGORITHMS
 from discreet.papers.noisy_max.algorithms import chance_of_largest, largest_noisy
 from discreet.papers.opendp_proof import bernoulli_exponential, shuffle, shuffle_distribution
@@ -20,7 +21,6 @@ from discreet.papers.randomized_response.algorithms import (
     naive,
     prose,
 )
-from discreet.sampling import uniform_below
 from discreet.testing import scripted
 
 NAMES = [f"{algorithm.paper}: {algorithm.number}" for algorithm in ALGORITHMS]

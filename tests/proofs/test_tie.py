@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from discreet.distribution import exponential, noisy_max_laplace, permute_and_flip
+from discreet._exact.distribution import exponential, noisy_max_laplace, permute_and_flip
 from discreet.guarantees import Proof
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import MECHANISMS

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 from discreet import PermuteAndFlip, Scores, table
+from discreet._exact.sampling.bits import ScriptedBits
 from discreet.analysis import error_bound, threshold_errors
 from discreet.errors import ParameterError
 from discreet.mechanisms import CrossingRule
 from discreet.questions import FirstAbove, Median, Mode, Plan, Quantiles, TopK
 from discreet.questions.accuracy import DOUBTFUL, GUESSING, USEFUL, Accuracy, Errors, exactly
-from discreet.sampling.bits import ScriptedBits
 
 LISTED = [f"value {number}" for number in range(40)]
 PEOPLE = table(pl.DataFrame({"person": [1], "code": ["x"], "age": [1]}), user="person")

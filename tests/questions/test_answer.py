@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 from discreet import ApproxDP, PureDP
+from discreet._tables import Grid, Rows, open_table
+from discreet._tables.counts import people_with_any
 from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.mechanisms.above_threshold import CrossingRule
 from discreet.questions import NeverMatchesWarning, median, mode, quantiles, select_by, top_k
 from discreet.questions.answer import TableRelease, about_threshold
 from discreet.questions.scoring import within
-from discreet.tables import Grid, Rows, open_table
-from discreet.tables.counts import people_with_any
 
 VISITS = pl.DataFrame(
     {

@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 from discreet import PureDP
-from discreet.distribution.crossings import first_crossing
+from discreet._exact.distribution.crossings import first_crossing
+from discreet._exact.numbers.noise_scales import NoiseScales
+from discreet._tables import Rows, open_table
+from discreet._tables.counts import people_per_grid_point
+from discreet._tables.growing_grid import GrowingGrid
 from discreet.errors import ParameterError
-from discreet.numbers.noise_scales import NoiseScales
 from discreet.questions import bound
 from discreet.questions.bound import first_within, scales_for
-from discreet.tables import Rows, open_table
-from discreet.tables.counts import people_per_grid_point
-from discreet.tables.growing_grid import GrowingGrid
 from discreet.testing import scripted
 
 VALUES = (-5, 0, 1, 2, 9)

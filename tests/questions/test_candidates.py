@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 from discreet import PureDP
+from discreet._tables import TextFile
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
 from discreet.questions import first_above, median, mode, quantiles, top_k
 from discreet.questions.candidates import public_candidates
-from discreet.tables import TextFile
 
 YEARS = pl.DataFrame(
     {"who": range(400), "year": [1980 + who % 4 for who in range(400)], "code": ["a"] * 400}

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from discreet import PureDP, questions, table
-from discreet.cli.ask import ask_command
+from discreet._cli.ask import ask_command
 from discreet.desk.shapes import own_fields, request_of
 from discreet.errors import UnknownParameterError
 from discreet.questions import Mode, PrivateTable, Question, TableRelease

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from discreet.cli import app
+from discreet._cli import app
 from discreet.mechanisms import Mechanism
 from discreet.questions import Mode, median, mode, quantiles, table, top_k
 
@@ -163,7 +163,7 @@ def test_an_answer_that_cannot_be_written_is_printed(
     def full(*_: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("discreet.cli.ask.write_frame", full)
+    monkeypatch.setattr("discreet._cli.ask.write_frame", full)
     arguments = [
         "mode", _as("file", tmp_path), "--no-ledger", "--column", "diagnosis", "--user", "patient",
         "--candidates", ",".join(CODES), "--epsilon", "1", "--out", str(tmp_path / "a.parquet"),

@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from discreet import Exponential, NoisyMax, PermuteAndFlip, PureDP, sampling
+from discreet import Exponential, NoisyMax, PermuteAndFlip, PureDP
+from discreet._exact import sampling
 from discreet.errors import ParameterError
 from discreet.questions import median, mode, quantiles, top_k
 

@@ -18,14 +18,14 @@ import pyarrow as pa
 import pytest
 
 from discreet import PermuteAndFlip, PureDP
+from discreet._tables import Grid, Rows, TextFile, open_table
+from discreet._tables.counts import people_per_grid_point, people_per_interval
+from discreet._tables.growing_grid import GrowingGrid
 from discreet.errors import ParameterError
 from discreet.questions import bound, median, mode, quantile, table, top_k
 from discreet.questions.ordered import column_grid
 from discreet.questions.quantiles import recursive
 from discreet.questions.scoring import quantile_scores
-from discreet.tables import Grid, Rows, TextFile, open_table
-from discreet.tables.counts import people_per_grid_point, people_per_interval
-from discreet.tables.growing_grid import GrowingGrid
 from discreet.testing import scripted
 from tests.tools.engines import TableMaker
 

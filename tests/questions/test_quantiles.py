@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from discreet import BoundedRange, PermuteAndFlip, PureDP
+from discreet._tables.counts import Counts
 from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.guarantees.dominated import AveragedRange
@@ -19,7 +20,6 @@ from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions import median, quantile, quantiles
 from discreet.questions.quantiles import recursive, spread_out
 from discreet.questions.scoring import quantile_scores
-from discreet.tables.counts import Counts
 from discreet.testing import scripted
 from tests.tools.engines import TableMaker
 

@@ -329,7 +329,8 @@ def test_words_name_fields_that_there_are() -> None:
 
 
 def test_a_question_costs_an_epsilon_or_has_an_error_never_both() -> None:
-    for wrong in ({}, {"epsilon": 1, "error_at_most": 3}, {"epsilon": 0}, {"error_at_most": -1}):
+    wrongs: list[dict[str, Any]] = [{}, {"epsilon": 1, "error_at_most": 3}, {"epsilon": 0}]
+    for wrong in [*wrongs, {"error_at_most": -1}]:
         with pytest.raises(DiscreetError):
             Mode("code", candidates=["a"], **wrong)
 

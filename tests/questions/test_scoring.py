@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from discreet import Exponential, PureDP
+from discreet._exact.numbers.noise_scales import NoiseScales
+from discreet._exact.sampling import SecureBits
+from discreet._tables.counts import MOST_COUNTED
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import LargeGap
-from discreet.numbers.noise_scales import NoiseScales
 from discreet.questions.bound import first_within
 from discreet.questions.scoring import (
     count_sensitivity,
@@ -18,8 +20,6 @@ from discreet.questions.scoring import (
     quantile_values,
     resting,
 )
-from discreet.sampling import SecureBits
-from discreet.tables.counts import MOST_COUNTED
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])

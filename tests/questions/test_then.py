@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 
 from discreet import ApproxDP, PureDP
+from discreet._exact.numbers.balls import precision
+from discreet._tables import Rows, Table, open_table
+from discreet._tables.counts import people_per_group, people_per_number_of_groups
 from discreet.errors import ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.mechanisms import LargeGap
-from discreet.numbers.balls import precision
 from discreet.questions import median, mode, table, top_k
 from discreet.questions.unknown_domain import keeping_at
-from discreet.tables import Rows, Table, open_table
-from discreet.tables.counts import people_per_group, people_per_number_of_groups
 from tests.tools.engines import TableMaker
 
 CITIES = ["basel"] * 600 + ["bern"] * 300 + ["uri"] * 2 + [None] * 20 + [" "] * 78

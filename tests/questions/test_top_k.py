@@ -14,16 +14,16 @@ import polars as pl
 import pytest
 
 from discreet import ZCDP, BoundedRange, Exponential, PermuteAndFlip, PureDP
+from discreet._exact.gaps import Gaps
+from discreet._exact.sampling.noisy_order import noisy_first
 from discreet.accounting import Event
 from discreet.accounting.accountants import ACCOUNTANTS, exact_cost
 from discreet.errors import ParameterError
-from discreet.gaps import Gaps
 from discreet.guarantees import AveragedRange
 from discreet.ledger import Ledger
 from discreet.questions import top_k
 from discreet.questions.scoring import count_sensitivity
 from discreet.questions.top_k import joint_distance, one_shot, peeled
-from discreet.sampling.noisy_order import noisy_first
 from discreet.testing import scripted
 from tests.tools.engines import TableMaker
 from tests.tools.sampling.joint_law import joint_law

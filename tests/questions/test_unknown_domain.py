@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 
 from discreet import ApproxDP, PermuteAndFlip, Scores
+from discreet._exact.sampling import SecureBits
 from discreet.errors import ParameterError
 from discreet.questions import mode, top_k
 from discreet.questions.unknown_domain import Limits, choose, limits_for
-from discreet.sampling import SecureBits
 from tests.tools.engines import TableMaker
 
 Person = tuple[str, ...]

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from discreet import AboveThreshold, PureDP, SparseVector
+from discreet._exact.sampling.above_threshold import NoisyThreshold
 from discreet.errors import (
     BudgetExceededError,
     DiscreetError,
@@ -23,7 +24,6 @@ from discreet.errors import (
     WatchEndedError,
 )
 from discreet.ledger import Ledger
-from discreet.sampling.above_threshold import NoisyThreshold
 from tests.tools.forking import forked
 
 

@@ -19,8 +19,8 @@ from unittest import mock
 
 import discreet
 from discreet import questions
+from discreet._exact.sampling.bits import ScriptedBits, SecureBits
 from discreet.errors import DiscreetError
-from discreet.sampling.bits import ScriptedBits, SecureBits
 
 FILE = Path(__file__).parents[1] / "laws" / "recorded_questions.json"
 SEED = 20261117

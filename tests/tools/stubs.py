@@ -18,7 +18,7 @@ _HEAD = '''"""Signatures of the functions that ask questions, made from their fi
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.numbers.exact import Number
+from discreet._exact.numbers.exact import Number
 from discreet.questions.answer import TableRelease
 from discreet.questions.question import Labels
 from discreet.questions.run import AnyLedger

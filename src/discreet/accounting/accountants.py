@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+from discreet._exact.numbers.exact import Exact, probability, refuse, shown
+from discreet._exact.numbers.searches import least_whole
 from discreet.accounting.events import Event
 from discreet.errors import ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
-from discreet.numbers.exact import Exact, probability, refuse, shown
-from discreet.numbers.searches import least_whole
 
 COST_DIGITS = 12
 DELTA_DIGITS = 18

@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from discreet.numbers.exact import Exact, float_down
-from discreet.numbers.searches import bisected
+from discreet._exact.numbers.exact import Exact, float_down
+from discreet._exact.numbers.searches import bisected
 
 MOST_RELEASES = 20_000
 _SMALLEST_DELTA = 1e-200  # far above underflow, so that no term that matters is lost

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
+from discreet._displays import counted
+from discreet._exact.numbers.exact import Exact, probability, refuse
 from discreet.accounting.events import Event, core, events_of
 from discreet.accounting.fixed_lists import EpsilonBound, fixed_list_bounds, left_out
-from discreet.displays import counted
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, Proof, PureDP
 from discreet.guarantees.claims import ADDED_UP, CLAIMS
 from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.neighbours import ADD_REMOVE
-from discreet.numbers.exact import Exact, probability, refuse
 
 QUESTIONS = "questions"
 OF_EPSILON, OF_RHO = "the sum of ε", "the sum of ρ, converted"

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from discreet._exact.numbers.exact import refuse, whole
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, Proof, PureDP
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import Neighbours
-from discreet.numbers.exact import refuse, whole
 from discreet.release import Release
 from discreet.scores import Scores
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet._exact.numbers.exact import Exact
 from discreet.accounting.bounded_range import homogeneous_epsilon
 from discreet.accounting.events import Event, core
 from discreet.accounting.loss_grids import (
@@ -18,7 +19,6 @@ from discreet.accounting.loss_grids import (
     loss_curve_of,
 )
 from discreet.guarantees import AveragedRange, BoundedRange, FlippedCoins, Guarantee, PureDP
-from discreet.numbers.exact import Exact
 
 _POINTS = 4_096
 _MOST_POINTS = 65_536

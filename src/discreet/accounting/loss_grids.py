@@ -17,9 +17,9 @@ from functools import cached_property
 from itertools import accumulate, repeat
 from typing import Any
 
+from discreet._exact.numbers.balls import ball_of, precision, upper_end
+from discreet._exact.numbers.exact import Exact
 from discreet.guarantees import AveragedRange, BoundedRange, Guarantee, LaplaceDominated, PureDP
-from discreet.numbers.balls import ball_of, precision, upper_end
-from discreet.numbers.exact import Exact
 
 PRECISION = 160
 """Bits. A composed mass is known to about 2⁻¹⁴⁰ of its own size."""

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from discreet._displays import card, table
+from discreet._exact.numbers.exact import positive, refuse
 from discreet.analysis.error import candidate_errors, quantile_of
 from discreet.analysis.family import family_list
-from discreet.displays import card, table
 from discreet.errors import DiscreetError, ParameterError
 from discreet.mechanisms.registry import Family, member
-from discreet.numbers.exact import positive, refuse
 from discreet.scores import Scores
 
 _MOST_SHOWN = 30

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.exact import positive, positive_distance, probability, refuse, whole
 from discreet.analysis.family import noise_scale, required
 from discreet.errors import ParameterError, ScoresError
 from discreet.guarantees import PureDP
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.facts import Floats
-from discreet.numbers.exact import positive, positive_distance, probability, refuse, whole
 from discreet.scores import Scores
 
 _ONLY_DELTA = (

@@ -15,13 +15,13 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.gaps import Gaps
+from discreet._exact.gaps.arithmetic import PAIR_LIMIT
+from discreet._exact.numbers.exact import non_negative, probability, refuse
 from discreet.analysis.family import required
 from discreet.errors import ParameterError
-from discreet.gaps import Gaps
-from discreet.gaps.arithmetic import PAIR_LIMIT
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.facts import Floats
-from discreet.numbers.exact import non_negative, probability, refuse
 from discreet.scores import Scores
 
 # Errors are float64 within a few units in the last place; nearer than this the exact gap decides.

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from discreet._exact.numbers.exact import refuse
 from discreet.errors import ParameterError
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.mechanisms.registry import Family, member
-from discreet.numbers.exact import refuse
 
 CONTENDERS = tuple(
     mechanism for make in MECHANISMS.values() if (mechanism := make(epsilon=1)).facts.compared

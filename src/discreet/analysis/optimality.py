@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.numbers.exact import positive, refuse, whole
+from discreet._exact.numbers.searches import bisected
 from discreet.errors import DiscreetError, ParameterError, ScoresError, missing_extra
 from discreet.mechanisms.registry import Family, member
-from discreet.numbers.exact import positive, refuse, whole
-from discreet.numbers.searches import bisected
 from discreet.scores import Scores
 
 Levels = tuple[int, ...]

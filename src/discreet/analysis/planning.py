@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from discreet._exact.numbers.exact import positive, probability
+from discreet._exact.numbers.searches import least_root
 from discreet.analysis.error import (
     CandidateErrors,
     candidate_errors,
@@ -25,8 +27,6 @@ from discreet.analysis.worst_case import worst_case_error, worst_case_tail
 from discreet.errors import ParameterError, ScoresError
 from discreet.mechanisms import Mechanism, PermuteAndFlip
 from discreet.mechanisms.registry import Family, member
-from discreet.numbers.exact import positive, probability
-from discreet.numbers.searches import least_root
 from discreet.scores import Scores
 
 _LARGEST_LOG = 600.0

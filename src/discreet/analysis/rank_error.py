@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from discreet._exact.numbers.balls import upper_bound
+from discreet._exact.numbers.exact import (
+    float_up,
+    non_negative,
+    positive,
+    probability,
+    refuse,
+    whole,
+)
 from discreet.errors import ParameterError
 from discreet.neighbours import REPLACE, Neighbours
-from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import float_up, non_negative, positive, probability, refuse, whole
 
 PLACES_PER_POINT = 64
 """People who share a value are spread over at most so many places, where several quantiles are asked for."""

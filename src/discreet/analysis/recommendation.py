@@ -13,19 +13,19 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from discreet._displays import card, paragraph, table
+from discreet._exact.numbers.exact import Exact, refuse, whole
+from discreet._exact.numbers.searches import bisected, least_whole
 from discreet.accounting import Event, compose
 from discreet.accounting.accountants import COST_UNIT, DELTA_UNIT
 from discreet.accounting.events import core
 from discreet.analysis.family import family_list
 from discreet.analysis.planning import ErrorBasis
-from discreet.displays import card, paragraph, table
 from discreet.errors import NotPrivateError, ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.mechanisms.registry import Family, member
-from discreet.numbers.exact import Exact, refuse, whole
-from discreet.numbers.searches import bisected, least_whole
 from discreet.scores import Scores
 
 _ANY = Fraction(1)  # a mechanism built from ε costs the same at every range distance

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.distribution.crossings import Panels
+from discreet._exact.distribution.crossings import Panels
+from discreet._exact.numbers.exact import float_up, positive, probability, refuse, whole
+from discreet._exact.numbers.printing import rounded
+from discreet._exact.numbers.searches import least_root
 from discreet.errors import ParameterError
 from discreet.mechanisms import STREAMS, CrossingRule, Exponential, Mechanism, PermuteAndFlip
 from discreet.mechanisms.registry import Family, member
-from discreet.numbers.exact import float_up, positive, probability, refuse, whole
-from discreet.numbers.printing import rounded
-from discreet.numbers.searches import least_root
 from discreet.scores import Scores
 
 _FARTHEST = 60.0

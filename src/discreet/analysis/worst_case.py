@@ -13,13 +13,20 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet._exact.distribution.closed_form import Chance, exponential_missed
+from discreet._exact.numbers.exact import (
+    Exact,
+    float_up,
+    positive_distance,
+    probability,
+    refuse,
+    whole,
+)
+from discreet._exact.numbers.searches import peak
 from discreet.analysis.error import score_difference
 from discreet.analysis.family import noise_scale, required
-from discreet.distribution.closed_form import Chance, exponential_missed
 from discreet.errors import ParameterError
 from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
-from discreet.numbers.exact import Exact, float_up, positive_distance, probability, refuse, whole
-from discreet.numbers.searches import peak
 from discreet.scores import Scores
 
 

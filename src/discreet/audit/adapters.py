@@ -11,11 +11,11 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
+from discreet._exact.numbers.exact import positive
 from discreet.audit.exact import audit
 from discreet.audit.statistical import statistical_audit
 from discreet.audit.verdicts import Verdict
 from discreet.guarantees import Guarantee, PureDP
-from discreet.numbers.exact import positive
 
 _PACKAGES = {"wrong": "discreet"}
 """Where the package has another name than the library."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet._displays import card, paragraph, table
+from discreet._exact.numbers.printing import measured
 from discreet.audit.verdicts import Verdict, Witness
-from discreet.displays import card, paragraph, table
-from discreet.numbers.printing import measured
 
 _WIDTH = 16
 _MOST_BARS = 8

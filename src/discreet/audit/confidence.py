@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from discreet.numbers.balls import precision
-from discreet.numbers.exact import refuse
-from discreet.numbers.searches import bisected
+from discreet._exact.numbers.balls import precision
+from discreet._exact.numbers.exact import refuse
+from discreet._exact.numbers.searches import bisected
 
 # Enough for counts in the millions; balls say so themselves if it is not.
 _BITS = 96

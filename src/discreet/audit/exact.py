@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from discreet._exact.numbers.balls import precision
+from discreet._exact.numbers.exact import float_up, positive_distance, refuse, whole
 from discreet.audit.losses import Loss, as_float, exceeds, loss_for
 from discreet.audit.regularity import Regular, audit_regularity
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
@@ -21,8 +23,6 @@ from discreet.audit.verdicts import Verdict, Witness, in_blocks, plain
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, LaplaceDominated
 from discreet.mechanisms.mechanism import facts_of
-from discreet.numbers.balls import precision
-from discreet.numbers.exact import float_up, positive_distance, refuse, whole
 
 F = TypeVar("F", Pair, Found)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.exact import whole
 from discreet.audit.confidence import error_rate, lower_tail, upper_tail
 from discreet.audit.samplers import Sampler
 from discreet.errors import ParameterError
-from discreet.numbers.exact import whole
 from discreet.scores import Scores
 
 

@@ -17,10 +17,10 @@ from unittest.mock import patch
 
 import numpy as np
 
+from discreet._exact.distribution import permute_and_flip
 from discreet.audit.adapters import Adapter, adapter
 from discreet.audit.tables import Tables, unrolled
 from discreet.audit.wrong import WRONG
-from discreet.distribution import permute_and_flip
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP
 from discreet.mechanisms import Exponential, PermuteAndFlip

@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.numbers.exact import Exact
+from discreet._exact.numbers.searches import peak
 from discreet.audit.relations import Floats
 from discreet.audit.subjects import FLOOR
 from discreet.errors import ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, LaplaceDominated, PureDP
-from discreet.numbers.balls import ball_of
-from discreet.numbers.exact import Exact
-from discreet.numbers.searches import peak
 
 _LOG_FLOOR = math.log(FLOOR)
 

@@ -9,13 +9,13 @@ from itertools import product
 
 import numpy as np
 
+from discreet._exact.numbers.balls import precision
 from discreet.audit.losses import as_float, ball_log_ratio, exceeds
 from discreet.audit.relations import Floats, Relation, ScoreGrid, scattered, shapes
 from discreet.audit.search import Progress
 from discreet.audit.subjects import BITS, Subject
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
 from discreet.mechanisms.mechanism import facts_of
-from discreet.numbers.balls import precision
 
 _MOST_ROWS = 32
 _PROOF = "docs/proofs/auditing.md"

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.exact import refuse, whole
 from discreet.audit.confidence import error_rate, lower_confidence, upper_confidence
-from discreet.numbers.exact import refuse, whole
 
 POINTS = (0.0, 0.1, 1.0, 1 / 3, 1e6)
 _EVENTS = 4
@@ -69,7 +69,7 @@ def rounding_test(
 
     Example:
         >>> from discreet.testing import scripted
-        >>> from discreet.sampling.discrete_noise import discrete_laplace
+        >>> from discreet._exact.sampling.discrete_noise import discrete_laplace
         >>> bits = scripted(1)
         >>> def unsnapped(value, size):            # noise on a grid, added to a value that is not on it
         ...     return [value + discrete_laplace(bits, 2) for _ in range(size)]

@@ -18,14 +18,14 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from discreet._exact.numbers.balls import precision
+from discreet._exact.numbers.exact import float_up, refuse, whole
 from discreet.audit.losses import as_float, exceeds
 from discreet.audit.relations import Floats
 from discreet.audit.search import Progress
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
-from discreet.numbers.balls import precision
-from discreet.numbers.exact import float_up, refuse, whole
 
 Answer: TypeAlias = bool | Fraction
 """False for below, True for above, or the number that was released in place of "above"."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from discreet._exact.numbers.exact import positive_distance, refuse, whole
 from discreet.audit.bounds import LossBound, bound_for, frequencies
 from discreet.audit.confidence import error_rate
 from discreet.audit.crowds import offsets
@@ -18,7 +19,6 @@ from discreet.audit.samplers import Counts, OutOfTime, Sampler
 from discreet.audit.search import Progress, silent
 from discreet.audit.verdicts import Verdict, Witness, plain
 from discreet.guarantees import Guarantee
-from discreet.numbers.exact import positive_distance, refuse, whole
 
 SIZES = (2, 3, 5)
 _CROWD = 30

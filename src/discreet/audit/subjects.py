@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.balls import ball_of
 from discreet.audit.relations import Floats
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism, facts_of
-from discreet.numbers.balls import ball_of
 from discreet.scores import Scores
 
 TOLERANCE = 1e-9

@@ -16,13 +16,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.numbers.exact import refuse, whole
 from discreet.audit.losses import Loss
 from discreet.audit.subjects import BITS, Failure, Subject
 from discreet.audit.verdicts import Stage
 from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.numbers.balls import ball_of, precision
-from discreet.numbers.exact import refuse, whole
 
 Couple = tuple[Any, Any]
 """Two neighbouring inputs, which are hashable values."""

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from discreet.numbers.printing import jsonable
+from discreet._exact.numbers.printing import jsonable
 
 _MOST_TOLD = 6
 """More candidates than this are told block by block."""

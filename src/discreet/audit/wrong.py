@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.balls import ball_of, precision
 from discreet.audit.adapters import adapter
 from discreet.audit.tables import Tables
 from discreet.guarantees import ApproxDP
 from discreet.mechanisms import Exponential, ExponentialRandomizedResponse
-from discreet.numbers.balls import ball_of, precision
 from discreet.scores import Scores
 
 NOTHING = "nothing is safe to say"

@@ -24,13 +24,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from discreet._web import SAFE_HEADERS, is_request, limited, with_headers
 from discreet.desk import connections
 from discreet.desk.admission import UNABLE, Desk, DeskError, tell_owner
 from discreet.desk.description import described, openapi, planned
 from discreet.desk.shapes import question_from
 from discreet.desk.store import AskedQuestion
 from discreet.errors import DiscreetError, LedgerError, ParameterError
-from discreet.web import SAFE_HEADERS, is_request, limited, with_headers
 
 MOST_BYTES = 64 * 1024
 COOKIE = "discreet_desk"

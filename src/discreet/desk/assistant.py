@@ -15,11 +15,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 from discreet import __version__
+from discreet._exact.sampling import SecureBits
 from discreet.desk.client import RemoteDesk
 from discreet.desk.shapes import AnyRequest, question_from
 from discreet.errors import DiscreetError
 from discreet.questions.read_back import release_from
-from discreet.sampling import SecureBits
 
 T = TypeVar("T")
 

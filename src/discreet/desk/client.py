@@ -15,10 +15,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from discreet.displays import card, visible
-from discreet.displays import table as html_table
+from discreet._displays import card, visible
+from discreet._displays import table as html_table
+from discreet._exact.numbers.exact import refuse
+from discreet._exact.sampling import SecureBits
 from discreet.errors import DiscreetError, ParameterError
-from discreet.numbers.exact import refuse
 from discreet.questions import (
     FirstAbove,
     Median,
@@ -33,7 +34,6 @@ from discreet.questions import (
 from discreet.questions.derived import asks
 from discreet.questions.question import fields_of
 from discreet.questions.read_back import release_from
-from discreet.sampling import SecureBits
 
 _TRIES = 4
 _PATIENCE = 3700  # the longest slot, and some

@@ -9,6 +9,7 @@ from dataclasses import MISSING
 from typing import Any
 
 from discreet import __version__
+from discreet._exact.numbers.printing import figure
 from discreet.accounting.accountants import exact_cost
 from discreet.desk.admission import Desk, DeskError
 from discreet.desk.owner_file import Column, SharedTable, part_of
@@ -16,7 +17,6 @@ from discreet.desk.shapes import ASKED, Request, own_fields, permitted, schema
 from discreet.errors import DiscreetError
 from discreet.ledger import Ledger
 from discreet.neighbours import Neighbours
-from discreet.numbers.printing import figure
 from discreet.questions import table
 
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from discreet._exact.numbers.exact import echo, positive
 from discreet.errors import ParameterError
-from discreet.numbers.exact import echo, positive
 from discreet.questions.candidates import named_candidates
 from discreet.questions.periods import is_range
 from discreet.questions.question import KINDS

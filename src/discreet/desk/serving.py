@@ -7,6 +7,9 @@ import ssl
 from functools import partial
 from pathlib import Path
 
+from discreet._exact.numbers.printing import figure
+from discreet._tables.database_types import hides_every_row
+from discreet._web import LocalServer
 from discreet.accounting.accountants import ACCOUNTANTS
 from discreet.desk.admission import Desk
 from discreet.desk.application import DeskApplication
@@ -16,12 +19,9 @@ from discreet.desk.owner_file import Listening, OwnerFile, SharedTable, TlsFiles
 from discreet.errors import DiscreetError, NoBudgetError, ParameterError
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
-from discreet.numbers.printing import figure
 from discreet.questions.candidates import public_candidates
 from discreet.questions.ordered import column_grid
 from discreet.questions.setting import Setting
-from discreet.tables.database_types import hides_every_row
-from discreet.web import LocalServer
 
 
 def problems(owner: OwnerFile) -> list[str]:

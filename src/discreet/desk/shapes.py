@@ -19,15 +19,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from discreet._exact.numbers.exact import Number, echo, positive, refuse
+from discreet._exact.numbers.printing import figure
+from discreet._tables.where import comparisons, parse
 from discreet.desk.owner_file import OwnerFile, SharedTable
 from discreet.desk.owner_scores import OwnerScore
 from discreet.errors import ParameterError
 from discreet.mechanisms import PermuteAndFlip
-from discreet.numbers.exact import Number, echo, positive, refuse
-from discreet.numbers.printing import figure
 from discreet.questions import Question
 from discreet.questions.question import KINDS, fields_of
-from discreet.tables.where import comparisons, parse
 
 _TEXT = Field(max_length=2000)
 _NAME = Field(min_length=1, max_length=200)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet._exact.sampling import SecureBits
 from discreet.errors import DiscreetError
-from discreet.sampling import SecureBits
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tokens (

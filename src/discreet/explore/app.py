@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from discreet import __version__
+from discreet._tables.score_files import TEXT_SUFFIXES
 from discreet.analysis.charts.style import LOOKS, SHADES, TITLES
 from discreet.errors import DiscreetError, ParameterError
 from discreet.explore import attack, tasks
@@ -41,7 +42,6 @@ from discreet.explore.uploads import (
     read_scores,
 )
 from discreet.mechanisms import MECHANISMS
-from discreet.score_files import TEXT_SUFFIXES
 
 MEDIA = {
     ".html": "text/html",

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.exact import refuse
+from discreet._exact.numbers.printing import jsonable, percent
+from discreet._exact.sampling import SecureBits
 from discreet.analysis.disclosure import disclosure_bound
 from discreet.errors import ParameterError
 from discreet.explore.choices import Asked
 from discreet.explore.settings import Setting, mechanism_at
 from discreet.guarantees import PureDP
-from discreet.numbers.exact import refuse
-from discreet.numbers.printing import jsonable, percent
-from discreet.sampling import SecureBits
 
 ROUNDS = 20
 _MOST_ROUNDS = 1_000

@@ -7,12 +7,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from discreet._exact.numbers.exact import Exact, float_up
+from discreet._exact.numbers.searches import least_whole
 from discreet.accounting import Composition, Event, compose
 from discreet.analysis.charts.style import TITLES
 from discreet.explore.settings import mechanism_at
 from discreet.guarantees import ZCDP, ApproxDP
-from discreet.numbers.exact import Exact, float_up
-from discreet.numbers.searches import least_whole
 
 REFERENCE, RIVAL = "permute-and-flip", "exponential"
 ACCOUNTINGS = ("best at δ", "sum of ε")

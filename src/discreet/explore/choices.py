@@ -11,12 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import ParameterError
-from discreet.explore.examples import examples, look_alike
-from discreet.explore.settings import Setting, mechanism_at
-from discreet.explore.uploads import LARGEST_SCORE, ScoreFile, UploadStore
-from discreet.mechanisms import MECHANISMS, Mechanism
-from discreet.numbers.exact import (
+from discreet._exact.numbers.exact import (
     non_negative,
     positive,
     positive_distance,
@@ -24,6 +19,11 @@ from discreet.numbers.exact import (
     refuse,
     whole,
 )
+from discreet.errors import ParameterError
+from discreet.explore.examples import examples, look_alike
+from discreet.explore.settings import Setting, mechanism_at
+from discreet.explore.uploads import LARGEST_SCORE, ScoreFile, UploadStore
+from discreet.mechanisms import MECHANISMS, Mechanism
 
 MOST_RELEASES = 1_000_000
 MOST_WORLDS = 1_000_000

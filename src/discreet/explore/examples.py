@@ -9,10 +9,10 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.numbers.exact import refuse
 from discreet.analysis import worst_case
 from discreet.demo import CLINIC
 from discreet.mechanisms import Exponential
-from discreet.numbers.exact import refuse
 
 _WORST_CASE_SIZE = 24
 _STAIRS = 16

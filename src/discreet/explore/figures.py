@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.exact import float_up
+from discreet._exact.numbers.printing import jsonable, rounded
 from discreet.analysis.error import quantile_of
 from discreet.explore import budget, sentences
 from discreet.explore.bars import bars_of, score_range, summed
@@ -27,8 +29,6 @@ from discreet.explore.study import (
 )
 from discreet.explore.uploads import LARGEST_SCORE
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.numbers.exact import float_up
-from discreet.numbers.printing import jsonable, rounded
 
 LOWEST, HIGHEST = 0.01, 10.0
 """The ε on the charts, unless the chosen one lies outside."""

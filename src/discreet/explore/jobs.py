@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from discreet._exact.sampling import SecureBits
 from discreet.errors import ParameterError
-from discreet.sampling import SecureBits
 
 MOST_RUNNING = 4
 MOST_KEPT = 32

@@ -73,7 +73,7 @@ def _scores(choices: Choices) -> str:
     sensitivity, monotonic = _quoted(choices.sensitivity), choices.monotonic
     if len(choices.labels) > MOST_BARS:
         return f"""\
-from discreet.score_files import scores_from_file
+from discreet._tables.score_files import scores_from_file
 
 scores = scores_from_file("scores.csv", sensitivity={sensitivity}, monotonic={monotonic})"""
     pairs = zip(choices.labels, choices.values.tolist(), strict=True)

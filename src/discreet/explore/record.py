@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from discreet import __version__
+from discreet._displays import counted
+from discreet._exact.numbers.printing import figure as cost_figure
+from discreet._exact.numbers.printing import jsonable, percent
 from discreet.accounting.accountants import COST_UNIT, DELTA_UNIT
 from discreet.analysis.charts.style import TITLES
-from discreet.displays import counted
 from discreet.errors import ParameterError, ScoresError
 from discreet.explore.budget import total
 from discreet.explore.choices import Choices, choices_from
@@ -28,8 +30,6 @@ from discreet.explore.settings import is_private
 from discreet.explore.study import Study
 from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.guarantees import ZCDP
-from discreet.numbers.printing import figure as cost_figure
-from discreet.numbers.printing import jsonable, percent
 
 FORMAT = "discreet decision record 1"
 _LONGEST = 200

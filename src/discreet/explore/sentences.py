@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from discreet._exact.numbers.printing import measured, percent, rounded
 from discreet.analysis.charts.style import TITLES, titled
 from discreet.explore.choices import Choices
 from discreet.explore.recipes import short
 from discreet.explore.settings import is_private
-from discreet.numbers.printing import measured, percent, rounded
 
 
 def series(name: str) -> str:

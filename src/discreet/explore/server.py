@@ -15,11 +15,11 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from discreet._exact.sampling import SecureBits
+from discreet._web import SAFE_HEADERS, LocalServer, is_request, limited, with_headers
 from discreet.explore.app import Explorer, Opened
 from discreet.explore.bundle import Bundle
 from discreet.explore.uploads import MOST_BYTES
-from discreet.sampling import SecureBits
-from discreet.web import SAFE_HEADERS, LocalServer, is_request, limited, with_headers
 
 ADDRESS = "127.0.0.1"
 

@@ -22,10 +22,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.numbers.searches import root_between
 from discreet.explore.settings import Setting, mechanism_at
 from discreet.mechanisms import mechanism_named
 from discreet.mechanisms.facts import Floats
-from discreet.numbers.searches import root_between
 
 PER_DECADE = 12
 """Points of a curve for each factor of ten of ε."""

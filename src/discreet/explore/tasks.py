@@ -10,6 +10,7 @@ from fractions import Fraction
 from multiprocessing.connection import Connection
 from typing import Any, TypeAlias
 
+from discreet._exact.numbers.exact import positive_distance, probability, refuse
 from discreet.analysis.charts.style import TITLES
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
@@ -18,7 +19,6 @@ from discreet.explore.choices import Asked
 from discreet.explore.settings import mechanism_at, takes_delta
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
 from discreet.mechanisms import Mechanism
-from discreet.numbers.exact import positive_distance, probability, refuse
 
 Claimed: TypeAlias = Callable[[Mapping[str, Any]], Guarantee | Regular]
 

@@ -1,4 +1,4 @@
-"""Scores that a page shows: what :mod:`discreet.score_files` reads, within the page's limits.
+"""Scores that a page shows: what :mod:`discreet._tables.score_files` reads, within the page's limits.
 
 The scores were declared public, yet no message quotes one.
 """
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.sampling import SecureBits
+from discreet._tables.score_files import TEXT_SUFFIXES, scores_in, suffix_of
 from discreet.errors import ParameterError, ScoresError
-from discreet.sampling import SecureBits
-from discreet.score_files import TEXT_SUFFIXES, scores_in, suffix_of
 from discreet.scores import Scores
 
 MOST_BYTES = 32 * 1024 * 1024

@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import Exact
+from discreet._exact.numbers.balls import upper_bound
+from discreet._exact.numbers.exact import Exact
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from discreet._exact.numbers.exact import Exact, whole
 from discreet.guarantees.conversions import (
     epsilon_of_bounded_range,
     range_of_flipped_coins,
@@ -12,7 +13,6 @@ from discreet.guarantees.conversions import (
     zcdp_of_laplace,
 )
 from discreet.guarantees.measures import ZCDP, BoundedRange, Epsilon, Guarantee, PureDP
-from discreet.numbers.exact import Exact, whole
 
 
 class LaplaceDominated(Epsilon):

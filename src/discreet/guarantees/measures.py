@@ -23,7 +23,10 @@ from fractions import Fraction
 from functools import total_ordering
 from typing import Any, ClassVar, Self, TypeVar, cast
 
-from discreet.displays import card, paragraph, table
+from discreet._displays import card, paragraph, table
+from discreet._exact.numbers.balls import upper_bound
+from discreet._exact.numbers.exact import Exact, cost, float_up, probability, refuse, shown, whole
+from discreet._exact.numbers.printing import figure, odds, subject, times
 from discreet.errors import ParameterError
 from discreet.guarantees.claims import CLAIMS
 from discreet.guarantees.conversions import (
@@ -34,9 +37,6 @@ from discreet.guarantees.conversions import (
     zcdp_of_bounded_range,
     zcdp_of_pure,
 )
-from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import Exact, cost, float_up, probability, refuse, shown, whole
-from discreet.numbers.printing import figure, odds, subject, times
 
 G = TypeVar("G", bound="Guarantee")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from discreet.displays import visible
+from discreet._displays import visible
 from discreet.errors import LedgerError, ParameterError
 
 GENESIS = "0" * 64

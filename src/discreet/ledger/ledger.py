@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 from sqlalchemy.engine import Connection
 
 import discreet
+from discreet._exact.numbers.exact import refuse, whole
 from discreet.accounting.accountants import accountant_for, amount_as_data, cap_in_words, something
 from discreet.accounting.events import Event, text
 from discreet.errors import LedgerError, ParameterError
@@ -23,7 +24,6 @@ from discreet.ledger.states import State, part_of, period_named, period_number, 
 from discreet.ledger.store import Store, use_one_file
 from discreet.ledger.verification import Verification, verify_history
 from discreet.neighbours import ADD_REMOVE
-from discreet.numbers.exact import refuse, whole
 
 T = TypeVar("T")
 _OUTCOME = re.compile(r"[a-z][a-z0-9-]{0,39}")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet._displays import counted
+from discreet._exact.numbers.printing import figure
 from discreet.accounting.accountants import (
     ACCOUNTANTS,
     NOTHING,
@@ -16,12 +18,10 @@ from discreet.accounting.accountants import (
     exact_delta,
 )
 from discreet.accounting.events import Event
-from discreet.displays import counted
 from discreet.guarantees import ZCDP, ApproxDP, Proof
 from discreet.guarantees.claims import CLAIMS
 from discreet.ledger.entries import Head
 from discreet.ledger.states import Account, State
-from discreet.numbers.printing import figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
+from discreet._exact.numbers.exact import positive, refuse
 from discreet.accounting.accountants import (
     ACCOUNTANTS,
     NOTHING,
@@ -28,7 +29,6 @@ from discreet.errors import BudgetExceededError, LedgerError, NoBudgetError, Par
 from discreet.guarantees import ZCDP, Guarantee
 from discreet.ledger.entries import GENESIS, Entry, Head, moment_of
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.numbers.exact import positive, refuse
 
 PERIODS = ("day", "week", "month", "quarter", "year")
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.displays import counted
+from discreet._displays import counted
 from discreet.errors import DiscreetError
 from discreet.ledger.entries import GENESIS, Entry, Head, read
 from discreet.ledger.states import State

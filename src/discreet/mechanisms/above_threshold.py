@@ -10,17 +10,24 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from discreet.distribution.crossings import Block, Panels, first_crossing, sequence_ball
+from discreet._exact.distribution.crossings import Block, Panels, first_crossing, sequence_ball
+from discreet._exact.numbers.exact import (
+    finite,
+    positive,
+    positive_distance,
+    probability,
+    refuse,
+    whole,
+)
+from discreet._exact.numbers.noise_scales import NoiseScales
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.above_threshold import NoisyThreshold
+from discreet._exact.sampling.bits import source_of_bits
 from discreet.errors import ParameterError, ScoresError
 from discreet.guarantees import Guarantee, PureDP
 from discreet.guarantees.claims import CLAIMS, VALUES
 from discreet.mechanisms.facts import Floats
 from discreet.mechanisms.mechanism import Indices
-from discreet.numbers.exact import finite, positive, positive_distance, probability, refuse, whole
-from discreet.numbers.noise_scales import NoiseScales
-from discreet.sampling import Bits
-from discreet.sampling.above_threshold import NoisyThreshold
-from discreet.sampling.bits import source_of_bits
 from discreet.scores import Scores
 
 G = TypeVar("G", bound=Guarantee)

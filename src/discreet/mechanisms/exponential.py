@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from discreet import distribution, sampling
-from discreet.distribution.closed_form import exponential_missed
-from discreet.distribution.reference import exponential_ball
-from discreet.gaps import Gaps, RowGaps
+from discreet._exact import distribution, sampling
+from discreet._exact.distribution.closed_form import exponential_missed
+from discreet._exact.distribution.reference import exponential_ball
+from discreet._exact.gaps import Gaps, RowGaps
+from discreet._exact.numbers.exact import Exact
+from discreet._exact.sampling import Bits
 from discreet.guarantees import BoundedRange, Guarantee
 from discreet.mechanisms.facts import Facts
 from discreet.mechanisms.mechanism import Indices, Mechanism
-from discreet.numbers.exact import Exact
-from discreet.sampling import Bits
 
 
 class Exponential(Mechanism):

@@ -10,18 +10,18 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from discreet import distribution, sampling
+from discreet._exact import distribution, sampling
+from discreet._exact.gaps import Gaps, require_finite
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.numbers.exact import Exact, probability, refuse, whole
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.bits import source_of_bits
 from discreet.errors import NotPrivateError
-from discreet.gaps import Gaps, require_finite
 from discreet.guarantees import Guarantee, PureDP
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.mechanisms.mechanism import Indices, Mechanism
-from discreet.numbers.balls import ball_of
-from discreet.numbers.exact import Exact, probability, refuse, whole
 from discreet.release import Release
-from discreet.sampling import Bits
-from discreet.sampling.bits import source_of_bits
 from discreet.scores import Scores
 
 _REFUSAL = (

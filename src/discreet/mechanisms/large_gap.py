@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from discreet import distribution, sampling
-from discreet.distribution.reference import permute_and_flip_ball
+from discreet._exact import distribution, sampling
+from discreet._exact.distribution.reference import permute_and_flip_ball
+from discreet._exact.gaps import Gaps, RowGaps
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.numbers.exact import Exact, probability
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.bits import source_of_bits
+from discreet._exact.sampling.coins import Ball, Uniform
 from discreet.errors import ParameterError
-from discreet.gaps import Gaps, RowGaps
 from discreet.guarantees import ApproxDP, Guarantee, Proof
 from discreet.guarantees.claims import SCORES
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.mechanisms.mechanism import Indices, Mechanism
-from discreet.numbers.balls import ball_of, precision
-from discreet.numbers.exact import Exact, probability
-from discreet.sampling import Bits
-from discreet.sampling.bits import source_of_bits
-from discreet.sampling.coins import Ball, Uniform
-from discreet.score_rows import ScoreRows
+from discreet.mechanisms.score_rows import ScoreRows
 from discreet.scores import Scores
 
 # Relative error granted to the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.

@@ -16,13 +16,9 @@ from typing import Any, ClassVar, Self, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import ParameterError
-from discreet.gaps import Gaps, RowGaps
-from discreet.guarantees import ZCDP, ApproxDP, Guarantee, Proof, PureDP
-from discreet.guarantees.claims import CLAIMS, SCORES
-from discreet.mechanisms.facts import Facts, Floats
-from discreet.numbers.balls import ball_of
-from discreet.numbers.exact import (
+from discreet._exact.gaps import Gaps, RowGaps
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.numbers.exact import (
     Exact,
     non_negative,
     non_negative_distance,
@@ -30,11 +26,15 @@ from discreet.numbers.exact import (
     refuse,
     whole,
 )
-from discreet.numbers.printing import written
+from discreet._exact.numbers.printing import written
+from discreet._exact.sampling import Bits, SecureBits, best_indices, best_of_each, uniform_best
+from discreet._exact.sampling.bits import source_of_bits
+from discreet.errors import ParameterError
+from discreet.guarantees import ZCDP, ApproxDP, Guarantee, Proof, PureDP
+from discreet.guarantees.claims import CLAIMS, SCORES
+from discreet.mechanisms.facts import Facts, Floats
+from discreet.mechanisms.score_rows import BLOCK, ScoreRows
 from discreet.release import Release
-from discreet.sampling import Bits, SecureBits, best_indices, best_of_each, uniform_best
-from discreet.sampling.bits import source_of_bits
-from discreet.score_rows import BLOCK, ScoreRows
 from discreet.scores import Scores
 
 G = TypeVar("G", bound=Guarantee)

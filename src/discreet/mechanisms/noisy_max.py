@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet import distribution, sampling
-from discreet.distribution.closed_form import laplace_missed
-from discreet.distribution.reference import noisy_max_laplace_ball
-from discreet.gaps import Gaps, RowGaps
+from discreet._exact import distribution, sampling
+from discreet._exact.distribution.closed_form import laplace_missed
+from discreet._exact.distribution.reference import noisy_max_laplace_ball
+from discreet._exact.gaps import Gaps, RowGaps
+from discreet._exact.numbers.exact import Exact, refuse
+from discreet._exact.sampling import Bits
 from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, LaplaceDominated
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.facts import Facts
 from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.numbers.exact import Exact, refuse
-from discreet.sampling import Bits
 
 
 @dataclass(frozen=True, slots=True)

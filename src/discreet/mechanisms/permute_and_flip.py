@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet import distribution, sampling
-from discreet.distribution.closed_form import permute_and_flip_missed
-from discreet.distribution.reference import permute_and_flip_ball
-from discreet.gaps import Gaps, RowGaps
+from discreet._exact import distribution, sampling
+from discreet._exact.distribution.closed_form import permute_and_flip_missed
+from discreet._exact.distribution.reference import permute_and_flip_ball
+from discreet._exact.gaps import Gaps, RowGaps
+from discreet._exact.numbers.exact import Exact, refuse
+from discreet._exact.sampling import Bits
 from discreet.guarantees import FlippedCoins, Guarantee
 from discreet.mechanisms.facts import Facts
 from discreet.mechanisms.mechanism import Indices, Mechanism
-from discreet.numbers.exact import Exact, refuse
-from discreet.sampling import Bits
 
 
 class PermuteAndFlip(Mechanism):

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
 
+from discreet._exact.numbers.exact import refuse
 from discreet.errors import NotPrivateError, ParameterError
 from discreet.mechanisms.above_threshold import CrossingRule
 from discreet.mechanisms.exponential import Exponential
@@ -15,7 +16,6 @@ from discreet.mechanisms.large_gap import LargeGap
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.numbers.exact import refuse
 
 MECHANISMS: dict[str, Callable[..., Mechanism]] = {
     "permute-and-flip": PermuteAndFlip,

@@ -1,7 +1,7 @@
 """The papers' algorithms as the papers state them, on exact samplers, with their exact laws.
 
 One module per paper. They are for reading and for checking claims: the library's own samplers
-(:mod:`discreet.sampling`) draw from the same distributions much faster.
+(:mod:`discreet._exact.sampling`) draw from the same distributions much faster.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import TypeAlias
 
+from discreet._exact.numbers.exact import refuse
 from discreet.errors import DiscreetError, MissingExtraError
-from discreet.numbers.exact import refuse
 from discreet.papers.figure import DIFFERS, Drawing
 from discreet.papers.findings import CONSISTENT, Finding, Scope, not_checkable, refuted
 from discreet.papers.histograms import absent

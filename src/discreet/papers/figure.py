@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.numbers.printing import measured
 from discreet.analysis import epsilon_for, expected_error
 from discreet.mechanisms import (
     Exponential,
@@ -21,7 +22,6 @@ from discreet.mechanisms import (
     PermuteAndFlip,
 )
 from discreet.mechanisms.registry import Family, member
-from discreet.numbers.printing import measured
 from discreet.papers.findings import Scope
 from discreet.papers.histograms import Counts, Histogram, readable
 from discreet.scores import Scores

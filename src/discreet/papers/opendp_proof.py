@@ -14,9 +14,10 @@ from itertools import product
 from typing import Any
 
 from discreet import PermuteAndFlip, PureDP
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.sampling import Bits, uniform_below
 from discreet.audit import audit
 from discreet.errors import ParameterError
-from discreet.numbers.balls import ball_of
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, Scope, proved, refuted, unless
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max, draw_noisy_max
@@ -33,7 +34,6 @@ from discreet.papers.problems import (
     rational_coin,
     where_laws_differ,
 )
-from discreet.sampling import Bits, uniform_below
 
 PAPER = "opendp-proof"
 claim = claims_of(PAPER)

@@ -23,10 +23,10 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from typing import Any, TypeAlias, TypeVar
 
-from discreet.numbers.balls import ball_of, precision
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.sampling import Bits, biased_coins, uniform_below
+from discreet._exact.sampling.coins import Uniform
 from discreet.papers.findings import Witness
-from discreet.sampling import Bits, biased_coins, uniform_below
-from discreet.sampling.coins import Uniform
 
 Number: TypeAlias = Any
 """A flint ``fmpq``, ``fmpq_poly`` or ``arb``: the distributions are written once for all three."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.displays import counted
+from discreet._displays import counted
 from discreet.papers.catalogue import PAPERS, Figure, Paper, all_figures
 from discreet.papers.figure import AGREES, CLOSE, DIFFERS, NEW, NOT_COMPARED, PaperValue
 from discreet.papers.findings import FAILED, VERDICTS, Scope

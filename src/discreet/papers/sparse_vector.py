@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.distribution.crossings import Block, Panels, sequence_ball
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.numbers.noise_scales import NoiseScales
 from discreet.audit import Verdict
 from discreet.audit.sequences import audit_stream
-from discreet.distribution.crossings import Block, Panels, sequence_ball
 from discreet.guarantees import PureDP
 from discreet.mechanisms.facts import Floats
-from discreet.numbers.balls import ball_of, precision
-from discreet.numbers.noise_scales import NoiseScales
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, Scope, consistent, established, refuted
 

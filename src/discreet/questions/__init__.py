@@ -12,6 +12,7 @@ Example:
 
 from __future__ import annotations
 
+from discreet._tables import Grid
 from discreet.questions.accuracy import Accuracy
 from discreet.questions.answer import NeverMatchesWarning, TableRelease
 from discreet.questions.bound import Bound
@@ -37,7 +38,6 @@ from discreet.questions.sensitivity_check import SensitivityCheck, check_sensiti
 from discreet.questions.then import Then
 from discreet.questions.top_k import TopK
 from discreet.questions.watch import AboveThreshold, SparseVector, WatchTerms
-from discreet.tables import Grid
 
 __all__ = [
     "AboveThreshold",

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from discreet.displays import counted
+from discreet._displays import counted
+from discreet._exact.numbers.exact import float_up
+from discreet._exact.numbers.printing import figure
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.bits import ScriptedBits, uniform_indices
+from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
 from discreet.mechanisms.facts import Floats
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.numbers.exact import float_up
-from discreet.numbers.printing import figure
-from discreet.sampling import Bits
-from discreet.sampling.bits import ScriptedBits, uniform_indices
 from discreet.scores import Scores
-from discreet.tables.counts import Counts
 
 USEFUL, DOUBTFUL, GUESSING = "useful", "doubtful", "no better than guessing"
 DRAWS = 200

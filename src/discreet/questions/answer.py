@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.displays import counted, visible
+from discreet._displays import counted, visible
+from discreet._exact.numbers.exact import float_up, refuse
+from discreet._exact.numbers.printing import figure
+from discreet._tables import Rows, Table
 from discreet.neighbours import Neighbours
-from discreet.numbers.exact import float_up, refuse
-from discreet.numbers.printing import figure
 from discreet.release import Release
-from discreet.tables import Rows, Table
 
 if TYPE_CHECKING:
     from discreet.mechanisms.above_threshold import CrossingRule

@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from discreet._exact.numbers.exact import Number
+from discreet._exact.numbers.noise_scales import NoiseScales
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.above_threshold import NoisyThreshold
+from discreet._tables import people_per_grid_point
+from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.neighbours import REPLACE
-from discreet.numbers.exact import Number
-from discreet.numbers.noise_scales import NoiseScales
 from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, drawn, even_counts
 from discreet.questions.answer import about_magnitudes
 from discreet.questions.of_rows import Asking, Grouped
@@ -19,10 +23,6 @@ from discreet.questions.ordered import column_grid
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import field, value
 from discreet.questions.scoring import label_of, level_of, people_up_to
-from discreet.sampling import Bits
-from discreet.sampling.above_threshold import NoisyThreshold
-from discreet.tables import people_per_grid_point
-from discreet.tables.counts import Counts
 
 
 @value

@@ -18,15 +18,15 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from discreet._exact.numbers.exact import echo, fraction_of_decimal, refuse
+from discreet._tables import Grid, Rows, Table, people_per_candidate
+from discreet._tables.counts import Counts, people_per_interval, people_with_any
+from discreet._tables.engines import is_encodable
+from discreet._tables.moments import day_in
 from discreet.errors import ParameterError
-from discreet.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet.questions.answer import Sentences, about_candidates, about_types
 from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.questions.periods import is_period, is_range, periods
-from discreet.tables import Grid, Rows, Table, people_per_candidate
-from discreet.tables.counts import Counts, people_per_interval, people_with_any
-from discreet.tables.engines import is_encodable
-from discreet.tables.moments import day_in
 
 WHY_PUBLIC = (
     "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates read from "

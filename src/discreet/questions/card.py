@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.displays import escape, visible
+from discreet._displays import escape, visible
+from discreet._exact.numbers.printing import figure, percent
 from discreet.guarantees import ApproxDP, Guarantee
-from discreet.numbers.printing import figure, percent
 
 if TYPE_CHECKING:
     from discreet.questions.accuracy import Accuracy

@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.keyed_noise import KeyedNoise
+from discreet._tables import Rows, Table
+from discreet._tables.engines import quietly
+from discreet._tables.spark_selection import (
+    public_frame,
+    require_libraries,
+    scored_in_cluster,
+    select_in_cluster,
+)
 from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.guarantees.claims import CLAIMS
@@ -13,16 +23,6 @@ from discreet.questions.costs import Part
 from discreet.questions.of_rows import Asking
 from discreet.questions.plan import Found, Plan, Sentences
 from discreet.questions.scoring import count_sensitivity
-from discreet.sampling import Bits
-from discreet.sampling.keyed_noise import KeyedNoise
-from discreet.tables import Rows, Table
-from discreet.tables.engines import quietly
-from discreet.tables.spark_selection import (
-    public_frame,
-    require_libraries,
-    scored_in_cluster,
-    select_in_cluster,
-)
 
 if TYPE_CHECKING:
     from discreet.questions.of_candidates import OfCandidates

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from inspect import Parameter, Signature, signature
 from textwrap import fill
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 from discreet.errors import UnknownParameterError
 from discreet.questions.answer import TableRelease
@@ -17,6 +17,10 @@ P = ParamSpec("P")
 Q = TypeVar("Q", bound=Question)
 
 
+@overload
+def asks(kind: Callable[P, Question]) -> Callable[Concatenate[Any, P], TableRelease]: ...
+@overload
+def asks(kind: type[Question], *, at_a_desk: Literal[True]) -> Callable[..., TableRelease]: ...
 def asks(
     kind: Callable[P, Question], *, at_a_desk: bool = False
 ) -> Callable[Concatenate[Any, P], TableRelease]:

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from discreet._exact.numbers.exact import Number, finite, float_up, refuse, whole
+from discreet._exact.sampling import Bits
+from discreet._tables import Table, people_per_candidate
+from discreet._tables.counts import Counts, people_with_any
 from discreet.analysis import epsilon_for_threshold
 from discreet.errors import ParameterError
 from discreet.mechanisms.registry import STREAMS
-from discreet.numbers.exact import Number, finite, float_up, refuse, whole
 from discreet.questions.accuracy import PEOPLE, Accuracy
 from discreet.questions.answer import about_threshold, about_types
 from discreet.questions.candidates import Candidates, candidates_of
@@ -18,9 +21,6 @@ from discreet.questions.plan import Found, Plan
 from discreet.questions.question import Labels, field, flag, labels, value
 from discreet.questions.scoring import count_sensitivity, resting
 from discreet.questions.setting import Setting
-from discreet.sampling import Bits
-from discreet.tables import Table, people_per_candidate
-from discreet.tables.counts import Counts, people_with_any
 
 
 def stream_named(name: str, given: Any) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.numbers.exact import Number
+from discreet._exact.numbers.exact import Number
 from discreet.questions.answer import TableRelease
 from discreet.questions.question import Labels
 from discreet.questions.run import AnyLedger

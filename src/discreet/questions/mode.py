@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet._exact.sampling import Bits
+from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
 from discreet.guarantees.claims import CLAIMS
@@ -27,8 +29,6 @@ from discreet.questions.scoring import (
     winner_and_gap,
 )
 from discreet.questions.unknown_domain import planned_from_the_data
-from discreet.sampling import Bits
-from discreet.tables.counts import Counts
 
 
 @value

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.exact import Number, refuse, whole
+from discreet._tables import Table
+from discreet._tables.counts import Counts
 from discreet.analysis import error_bound
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.numbers.exact import Number, refuse, whole
 from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, falling_counts, few_places
 from discreet.questions.candidates import Contest, contest_of, in_the_cluster
 from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.question import Labels, field, flag, labels, share, value
 from discreet.questions.unknown_domain import CONSIDERED
-from discreet.tables import Table
-from discreet.tables.counts import Counts
 
 
 def label(name: str, given: Any) -> str:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet._exact.numbers.exact import Number, refuse, whole
+from discreet._exact.sampling import Bits
+from discreet._tables import Rows, Table
+from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.numbers.exact import Number, refuse, whole
 from discreet.questions.accuracy import Accuracy
 from discreet.questions.answer import about_rows, about_types, about_undeclared
 from discreet.questions.candidates import candidates_of
@@ -30,9 +33,6 @@ from discreet.questions.question import (
 )
 from discreet.questions.scoring import count_promise, noisy_count, within
 from discreet.questions.setting import USUAL_PEOPLE, Setting
-from discreet.sampling import Bits
-from discreet.tables import Rows, Table
-from discreet.tables.counts import Counts
 
 CHOOSE = "choose"
 """For ``groups_per_person``: a bound that is found privately."""

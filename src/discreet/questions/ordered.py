@@ -16,12 +16,12 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from discreet._exact.numbers.exact import positive, refuse
+from discreet._tables import Grid, Table
+from discreet._tables.growing_grid import LARGEST, GrowingGrid
+from discreet._tables.moments import DATED, moment_in
 from discreet.errors import ParameterError
-from discreet.numbers.exact import positive, refuse
 from discreet.questions.answer import Sentences
-from discreet.tables import Grid, Table
-from discreet.tables.growing_grid import LARGEST, GrowingGrid
-from discreet.tables.moments import DATED, moment_in
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _DAY = 86_400

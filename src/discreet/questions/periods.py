@@ -6,7 +6,7 @@ import datetime
 import re
 from collections.abc import Callable
 
-from discreet.numbers.exact import refuse
+from discreet._exact.numbers.exact import refuse
 
 MOST = 100_000
 """A range of more periods than this is taken for a slip of the pen."""

@@ -8,13 +8,13 @@ from dataclasses import field as plain_field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from discreet._exact.sampling import Bits
+from discreet._tables import Table
+from discreet._tables.statements import for_trial
 from discreet.accounting import Event
 from discreet.guarantees import Guarantee, Proof
 from discreet.questions.accuracy import Accuracy, least_epsilon
 from discreet.questions.question import Question
-from discreet.sampling import Bits
-from discreet.tables import Table
-from discreet.tables.statements import for_trial
 
 if TYPE_CHECKING:
     from discreet.questions.answer import Meter, TableRelease

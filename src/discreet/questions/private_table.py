@@ -7,8 +7,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.displays import card, visible
-from discreet.displays import table as html_table
+from discreet._displays import card, visible
+from discreet._displays import table as html_table
+from discreet._exact.sampling import SecureBits
+from discreet._tables.files import is_address
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import TableRelease
 from discreet.questions.bound import Bound
@@ -31,8 +33,6 @@ from discreet.questions.run import (
 from discreet.questions.select_by import SelectBy
 from discreet.questions.setting import Setting
 from discreet.questions.top_k import TopK
-from discreet.sampling import SecureBits
-from discreet.tables.files import is_address
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -157,7 +157,7 @@ class PrivateTable(Setting):
 
     def _source(self) -> str:
         if isinstance(self.data, str) and is_address(self.data):
-            from discreet.tables.databases import without_password
+            from discreet._tables.databases import without_password
 
             return visible(f"{self.table} at {without_password(self.data)}")
         if isinstance(self.data, str | Path):

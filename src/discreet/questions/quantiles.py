@@ -16,13 +16,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet._exact.numbers.exact import Number
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.discrete_noise import halved
+from discreet._tables import Table, people_per_grid_point
+from discreet._tables.counts import Counts
 from discreet.analysis import rank_error
 from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.numbers.exact import Number
 from discreet.questions.accuracy import (
     PEOPLE,
     Accuracy,
@@ -48,10 +52,6 @@ from discreet.questions.scoring import (
     quantile_values,
     resting,
 )
-from discreet.sampling import Bits
-from discreet.sampling.discrete_noise import halved
-from discreet.tables import Table, people_per_grid_point
-from discreet.tables.counts import Counts
 
 LARGEST_LINE = 1 << 22
 """Places on the line at most, unless the grid itself has more."""

@@ -15,11 +15,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
+from discreet._exact.numbers.exact import Number, echo, finite, positive, probability, refuse, shown
+from discreet._tables import Grid, Table
 from discreet.errors import ParameterError
 from discreet.mechanisms import MECHANISMS
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.numbers.exact import Number, echo, finite, positive, probability, refuse, shown
-from discreet.tables import Grid, Table
 
 if TYPE_CHECKING:
     from discreet.questions.plan import Plan

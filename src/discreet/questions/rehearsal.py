@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.bits import uniform_indices
+from discreet._tables import Table
+from discreet._tables.engines import quoted
+from discreet._tables.files import connected
+from discreet._tables.where import comparisons
 from discreet.questions.question import Question
 from discreet.questions.setting import USUAL_PEOPLE, Setting
-from discreet.sampling import Bits
-from discreet.sampling.bits import uniform_indices
-from discreet.tables import Table
-from discreet.tables.engines import quoted
-from discreet.tables.files import connected
-from discreet.tables.where import comparisons
 
 MOST_ROWS = 100_000
 _TYPES = {

@@ -15,16 +15,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from discreet._exact.numbers.exact import refuse
+from discreet._exact.numbers.printing import figure
+from discreet._exact.sampling import Bits, SecureBits
 from discreet.accounting import Event
 from discreet.accounting.accountants import ACCOUNTANTS, exact_cost
 from discreet.errors import DiscreetError, LedgerError, ParameterError, TableError
 from discreet.guarantees import Guarantee
-from discreet.numbers.exact import refuse
-from discreet.numbers.printing import figure
 from discreet.questions.answer import Meter, NeverMatchesWarning, TableRelease
 from discreet.questions.costs import guarantee_of
 from discreet.questions.plan import Found, Plan, Reading
-from discreet.sampling import Bits, SecureBits
 
 T = TypeVar("T")
 Watch: TypeAlias = Callable[[str, int, int], None]

@@ -12,19 +12,19 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet._exact.gaps import Gaps
+from discreet._exact.numbers.exact import probability
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.discrete_noise import discrete_laplace
+from discreet._exact.sampling.noisy_order import noisy_first_and_gap
+from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
-from discreet.gaps import Gaps
 from discreet.guarantees import Guarantee, Proof, PureDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import MECHANISMS, Mechanism
+from discreet.mechanisms.score_rows import ScoreRows
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.numbers.exact import probability
-from discreet.sampling import Bits
-from discreet.sampling.discrete_noise import discrete_laplace
-from discreet.sampling.noisy_order import noisy_first_and_gap
-from discreet.score_rows import ScoreRows
 from discreet.scores import Scores
-from discreet.tables.counts import Counts
 
 LARGEST_DENOMINATOR = 1_000_000
 """A quantile's level has at most this denominator, so that every score fits 64 bits."""

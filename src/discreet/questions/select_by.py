@@ -11,13 +11,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
+from discreet._exact.numbers.exact import Number, positive_distance, refuse, shown, whole
+from discreet._exact.sampling import Bits
+from discreet._tables.engines import quietly
+from discreet._tables.score_files import reader_of
 from discreet.accounting import Event
 from discreet.analysis import error_bound
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.numbers.exact import Number, positive_distance, refuse, shown, whole
 from discreet.questions.accuracy import Accuracy
 from discreet.questions.answer import TableRelease, about_scores
 from discreet.questions.candidates import WHY_PUBLIC
@@ -27,10 +30,7 @@ from discreet.questions.question import Labels, Question, field, flag, labels, o
 from discreet.questions.run import AnyLedger, run
 from discreet.questions.sensitivity_check import check_sensitivity
 from discreet.questions.setting import Setting
-from discreet.sampling import Bits
-from discreet.score_files import reader_of
 from discreet.scores import Scores
-from discreet.tables.engines import quietly
 
 _OPTIMIZE = {"max": "large scores are good", "min": "small scores are good"}
 
@@ -283,7 +283,7 @@ def select_from_file(
     r"""The candidate with the largest score of a file, chosen privately.
 
     With ``optimize="min"`` it is the smallest: mistakes, distances, costs. The file is read as
-    :mod:`discreet.score_files` says, which ``compare``, ``plan`` and the explorer use as well.
+    :mod:`discreet._tables.score_files` says, which ``compare``, ``plan`` and the explorer use as well.
 
     Example:
         >>> import tempfile

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet._exact.numbers.exact import positive_distance, whole
 from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.numbers.exact import positive_distance, whole
 from discreet.scores import Scores
 
 Row = Mapping[str, Any]

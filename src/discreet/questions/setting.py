@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from discreet._exact.numbers.exact import positive, refuse, whole
+from discreet._tables import Table, open_table
+from discreet._tables.compared import require_condition
+from discreet._tables.where import Condition, comparisons, parse
 from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.numbers.exact import positive, refuse, whole
-from discreet.tables import Table, open_table
-from discreet.tables.compared import require_condition
-from discreet.tables.where import Condition, comparisons, parse
 
 USUAL_PEOPLE = 1000
 """How many people a typical error is worked out for where nobody states a number."""

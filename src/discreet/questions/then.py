@@ -15,12 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.exact import Number, refuse, whole
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.keeping import kept
+from discreet._tables import Rows, Table
+from discreet._tables.counts import Counts, people_per_group, people_per_number_of_groups
 from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, PureDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
-from discreet.numbers.exact import Number, refuse, whole
 from discreet.questions.answer import about_chosen_bound, about_found_groups
 from discreet.questions.candidates import candidates_of
 from discreet.questions.costs import event_of, guarantee_of
@@ -30,10 +34,6 @@ from discreet.questions.question import Labels, Question, field, fields_of, labe
 from discreet.questions.scoring import quantile_scores
 from discreet.questions.setting import Setting
 from discreet.questions.unknown_domain import KEPT_BY, keeping_at
-from discreet.sampling import Bits
-from discreet.sampling.keeping import kept
-from discreet.tables import Rows, Table
-from discreet.tables.counts import Counts, people_per_group, people_per_number_of_groups
 
 COVERED = Fraction(9, 10)
 """The part of the people who are to count in all of their groups, where the bound is chosen."""

@@ -10,15 +10,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.displays import counted
+from discreet._displays import counted
+from discreet._exact.gaps import Gaps
+from discreet._exact.numbers.exact import refuse, whole
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.joint_top_k import joint_first
+from discreet._exact.sampling.keeping import Keeping, kept
+from discreet._exact.sampling.noisy_order import noisy_first
+from discreet._tables.counts import Counts, people_per_group, people_with_any
 from discreet.errors import ParameterError
-from discreet.gaps import Gaps
 from discreet.guarantees import ApproxDP, PureDP
 from discreet.guarantees.claims import CLAIMS, SCORES
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE
-from discreet.numbers.exact import refuse, whole
 from discreet.questions.accuracy import drawn
 from discreet.questions.answer import about_kept, about_method
 from discreet.questions.candidates import in_the_cluster
@@ -41,11 +46,6 @@ from discreet.questions.unknown_domain import (
     planned_from_the_data,
     require_named,
 )
-from discreet.sampling import Bits
-from discreet.sampling.joint_top_k import joint_first
-from discreet.sampling.keeping import Keeping, kept
-from discreet.sampling.noisy_order import noisy_first
-from discreet.tables.counts import Counts, people_per_group, people_with_any
 
 PEELING = "peeling"
 ONE_SHOT = "one-shot"

@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet._exact.numbers.balls import upper_bound
+from discreet._exact.numbers.exact import refuse
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.keeping import Keeping
+from discreet._tables import Table
+from discreet._tables.counts import commonest_in_groups, people_with_any
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.numbers.balls import upper_bound
-from discreet.numbers.exact import refuse
 from discreet.questions.answer import about_unknown
 from discreet.questions.of_rows import Asking
 from discreet.questions.plan import Found, Plan, Sentences
-from discreet.sampling import Bits
-from discreet.sampling.keeping import Keeping
 from discreet.scores import Scores
-from discreet.tables import Table
-from discreet.tables.counts import commonest_in_groups, people_with_any
 
 if TYPE_CHECKING:
     from discreet.questions.of_candidates import OfCandidates

@@ -6,17 +6,17 @@ import threading
 from fractions import Fraction
 from typing import Any, NoReturn, TypedDict, TypeVar, Unpack, overload
 
+from discreet._exact.numbers.exact import positive
+from discreet._exact.sampling import SecureBits
+from discreet._exact.sampling.above_threshold import NoisyThreshold
+from discreet._exact.sampling.bits import process
 from discreet.accounting import Event
 from discreet.errors import ParameterError, WatchEndedError
 from discreet.guarantees import Guarantee, PureDP
 from discreet.mechanisms.above_threshold import CrossingRule, vector_of
 from discreet.mechanisms.facts import Floats
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.numbers.exact import positive
 from discreet.questions.run import AnyLedger, paid
-from discreet.sampling import SecureBits
-from discreet.sampling.above_threshold import NoisyThreshold
-from discreet.sampling.bits import process
 
 G = TypeVar("G", bound=Guarantee)
 _MACHINE_INTEGER = 2**63

@@ -11,14 +11,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._exact.numbers.exact import positive, probability, refuse
+from discreet._exact.sampling import biased_coins
+from discreet._exact.sampling.bits import Bits, SecureBits, uniform_below
+from discreet._exact.sampling.discrete_noise import discrete_laplace
 from discreet.errors import ParameterError, missing_extra
 from discreet.guarantees import ZCDP, PureDP
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.numbers.exact import positive, probability, refuse
 from discreet.questions.run import AnyLedger
-from discreet.sampling import biased_coins
-from discreet.sampling.bits import Bits, SecureBits, uniform_below
-from discreet.sampling.discrete_noise import discrete_laplace
 from discreet.sklearn.rows import as_array, people_told_right, require_table
 from discreet.tuning.choose import choose_run
 from discreet.tuning.laws import Fixed, RunCount

@@ -12,14 +12,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._exact.numbers.exact import positive, positive_distance, refuse, whole
+from discreet._exact.sampling import SecureBits
+from discreet._tables.engines import quietly
 from discreet.errors import ParameterError, missing_extra
 from discreet.guarantees import PureDP
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.numbers.exact import positive, positive_distance, refuse, whole
 from discreet.questions.costs import event_of
 from discreet.questions.run import AnyLedger, paid, require_counted
 from discreet.questions.top_k import PEELING, way_to_choose
-from discreet.sampling import SecureBits
 from discreet.scores import Scores
 from discreet.sklearn.rows import (
     as_array,
@@ -30,7 +31,6 @@ from discreet.sklearn.rows import (
     rows_told_right,
     said_yes,
 )
-from discreet.tables.engines import quietly
 
 try:
     from sklearn.base import BaseEstimator

@@ -13,9 +13,9 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
+from discreet._exact.numbers.balls import ball_of, precision, upper_end
+from discreet._exact.numbers.exact import float_down, positive, refuse, whole
 from discreet.guarantees import PureDP
-from discreet.numbers.balls import ball_of, precision, upper_end
-from discreet.numbers.exact import float_down, positive, refuse, whole
 from discreet.tuning.laws import NegativeBinomial, RunCount
 
 _BITS = 160

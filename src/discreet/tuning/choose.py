@@ -13,16 +13,16 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from discreet._displays import visible
+from discreet._exact.numbers.exact import echo, refuse
+from discreet._exact.sampling.bits import Bits, SecureBits, uniform_below
 from discreet.accounting import Event
 from discreet.accounting.events import events_of
-from discreet.displays import visible
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.numbers.exact import echo, refuse
 from discreet.questions.run import AnyLedger, paid, require_counted
 from discreet.release import Release
-from discreet.sampling.bits import Bits, SecureBits, uniform_below
 from discreet.tuning.cost import cost_of_tuning
 from discreet.tuning.laws import Geometric, RunCount
 

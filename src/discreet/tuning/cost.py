@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from discreet._exact.numbers.balls import ball_of, precision, upper_bound, upper_end
+from discreet._exact.numbers.exact import Exact, float_up, probability, refuse
+from discreet._exact.numbers.searches import root_between
 from discreet.accounting import Event, compose
 from discreet.accounting.events import events_of
 from discreet.accounting.fixed_lists import EpsilonBound
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, PureDP
 from discreet.guarantees.claims import CLAIMS
-from discreet.numbers.balls import ball_of, precision, upper_bound, upper_end
-from discreet.numbers.exact import Exact, float_up, probability, refuse
-from discreet.numbers.searches import root_between
 from discreet.tuning.laws import (
     Fixed,
     NegativeBinomial,

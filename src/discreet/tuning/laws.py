@@ -10,13 +10,13 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any
 
-from discreet.displays import counted
+from discreet._displays import counted
+from discreet._exact.numbers.balls import ball_of, precision, upper_bound
+from discreet._exact.numbers.exact import Exact, above, positive, shown, whole
+from discreet._exact.numbers.searches import bisected
+from discreet._exact.sampling.bits import Bits
+from discreet._exact.sampling.run_counts import poisson, truncated_negative_binomial
 from discreet.errors import ParameterError
-from discreet.numbers.balls import ball_of, precision, upper_bound
-from discreet.numbers.exact import Exact, above, positive, shown, whole
-from discreet.numbers.searches import bisected
-from discreet.sampling.bits import Bits
-from discreet.sampling.run_counts import poisson, truncated_negative_binomial
 
 MOST_RUNS_AT_TIMES = 10**9
 LEAST_HALTING = 1 / MOST_RUNS_AT_TIMES

@@ -14,15 +14,15 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
 
+from discreet._exact.numbers.balls import ball_of, precision, upper_bound, upper_end
+from discreet._exact.numbers.exact import Exact, refuse
+from discreet._exact.numbers.searches import peak
 from discreet.accounting import Event
 from discreet.accounting.events import core, events_of
 from discreet.accounting.loss_grids import Losses, grid_step, loss_curve_of
 from discreet.errors import DiscreetError, ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.guarantees.conversions import zcdp_of_pure
-from discreet.numbers.balls import ball_of, precision, upper_bound, upper_end
-from discreet.numbers.exact import Exact, refuse
-from discreet.numbers.searches import peak
 
 _BITS = 128
 _POINTS = 320

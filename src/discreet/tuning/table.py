@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.numbers.exact import above, float_up, refuse
+from discreet._exact.numbers.printing import figure
 from discreet.analysis.charts.style import line_chart, styled
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, PureDP
-from discreet.numbers.balls import ball_of
-from discreet.numbers.exact import above, float_up, refuse
-from discreet.numbers.printing import figure
 from discreet.tuning.cost import cost_of_tuning
 from discreet.tuning.laws import Fixed, Geometric, NegativeBinomial, Poisson, RunCount
 

@@ -14,8 +14,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from discreet.numbers.balls import ball_of, precision, upper_end
-from discreet.numbers.exact import float_down, float_up
+from discreet._exact.numbers.balls import ball_of, precision, upper_end
+from discreet._exact.numbers.exact import float_down, float_up
 from discreet.tuning.laws import RandomRunCount
 from discreet.tuning.profiles import Profile
 

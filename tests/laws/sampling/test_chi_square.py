@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.gaps import Gaps, Indices
-from discreet.gaps import gaps as gaps_module
-from discreet.sampling import (
+from discreet._exact.gaps import Gaps, Indices
+from discreet._exact.gaps import gaps as gaps_module
+from discreet._exact.sampling import (
     ScriptedBits,
     laplace_max,
     laplace_maxes,
@@ -28,7 +28,7 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
-from discreet.sampling.coins import STANDARD, Tuning
+from discreet._exact.sampling.coins import STANDARD, Tuning
 from tests.tools.sampling import reference
 from tests.tools.sampling.fitting import LIMIT, excess, random_vectors
 

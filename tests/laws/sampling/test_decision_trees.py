@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.sampling.coins import Heads
-from discreet.sampling.laplace import Layer
-from discreet.sampling.permute_and_flip import Window
+from discreet._exact.sampling.coins import Heads
+from discreet._exact.sampling.laplace import Layer
+from discreet._exact.sampling.permute_and_flip import Window
 from tests.tools.sampling import oracles, reference
 from tests.tools.sampling.cases import CASES, Case
 from tests.tools.sampling.checks import assert_coin, assert_least_depth, chance_of

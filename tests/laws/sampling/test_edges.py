@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from discreet.errors import ParameterError, ScoresError
-from discreet.gaps import Gaps
-from discreet.sampling import (
+from discreet._exact.gaps import Gaps
+from discreet._exact.sampling import (
     ScriptedBits,
     SecureBits,
     best_indices,
@@ -29,6 +28,7 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
+from discreet.errors import ParameterError, ScoresError
 from tests.tools.extreme_values import ARRAYS, SCALES
 
 ONE: list[Callable[..., int]] = [uniform_head, proportional, laplace_max, steady_head]

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from discreet.gaps import Gaps
-from discreet.numbers.balls import precision
-from discreet.sampling import (
+from discreet._exact.gaps import Gaps
+from discreet._exact.numbers.balls import precision
+from discreet._exact.sampling import (
     ScriptedBits,
     laplace_max,
     laplace_maxes,
@@ -29,7 +29,7 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
-from discreet.sampling.coins import (
+from discreet._exact.sampling.coins import (
     STANDARD,
     Coins,
     Heads,
@@ -38,8 +38,8 @@ from discreet.sampling.coins import (
     heads_after_first_bits,
     noise_bounds,
 )
-from discreet.sampling.laplace import Layer
-from discreet.sampling.permute_and_flip import Window
+from discreet._exact.sampling.laplace import Layer
+from discreet._exact.sampling.permute_and_flip import Window
 from tests.tools.forking import forked
 from tests.tools.sampling.checks import (
     assert_coins_agree,

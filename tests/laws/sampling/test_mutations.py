@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.gaps import Flags, Floats, Gaps, Indices
-from discreet.gaps import gaps as gaps_module
-from discreet.sampling import (
+from discreet._exact.gaps import Flags, Floats, Gaps, Indices
+from discreet._exact.gaps import gaps as gaps_module
+from discreet._exact.sampling import (
     Bits,
     ScriptedBits,
     biased_coins,
@@ -22,12 +22,12 @@ from discreet.sampling import (
     steady,
     thinning,
 )
-from discreet.sampling import coins as coins_module
-from discreet.sampling.bits import uniform_below
-from discreet.sampling.coins import STANDARD, Ball, Heads, Uniform, flip, scaled
-from discreet.sampling.laplace import LaplaceNoise, Layer
-from discreet.sampling.permute_and_flip import Window, uniform_head, uniform_heads
-from discreet.sampling.thinning import Levels, marks
+from discreet._exact.sampling import coins as coins_module
+from discreet._exact.sampling.bits import uniform_below
+from discreet._exact.sampling.coins import STANDARD, Ball, Heads, Uniform, flip, scaled
+from discreet._exact.sampling.laplace import LaplaceNoise, Layer
+from discreet._exact.sampling.permute_and_flip import Window, uniform_head, uniform_heads
+from discreet._exact.sampling.thinning import Levels, marks
 from tests.tools.sampling import oracles, reference
 from tests.tools.sampling.cases import CASES, Case
 from tests.tools.sampling.checks import (
@@ -285,7 +285,7 @@ def marked_coin_not_boosted(patch: Patch) -> None:
 
 
 def halving_forgotten(patch: Patch) -> None:
-    from discreet.sampling import laplace
+    from discreet._exact.sampling import laplace
 
     patch.setattr(laplace, "_ABOVE", Heads(0))
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import chi2
 
+from discreet._exact.sampling.bits import ScriptedBits
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.sampling.bits import ScriptedBits
 from discreet.scores import Scores
 from discreet.testing import scripted
 from tests.tools.sampling.plain import Sampler

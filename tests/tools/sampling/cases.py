@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.gaps import Gaps, Indices
-from discreet.sampling import (
+from discreet._exact.gaps import Gaps, Indices
+from discreet._exact.sampling import (
     Bits,
     laplace_max,
     laplace_maxes,
@@ -21,7 +21,7 @@ from discreet.sampling import (
     uniform_head,
     uniform_heads,
 )
-from discreet.sampling.coins import Tuning
+from discreet._exact.sampling.coins import Tuning
 from tests.tools.sampling import reference
 
 SMALL = Tuning(

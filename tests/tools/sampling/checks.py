@@ -9,12 +9,12 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx, fmpq
 
-from discreet.gaps import Gaps
-from discreet.numbers.balls import precision
-from discreet.sampling import Bits, ScriptedBits, TapeBits
-from discreet.sampling.coins import STANDARD, Coins, Heads, flip, heads_among, not_tails_yet
-from discreet.sampling.laplace import Layer, shallowest
-from discreet.sampling.permute_and_flip import Window
+from discreet._exact.gaps import Gaps
+from discreet._exact.numbers.balls import precision
+from discreet._exact.sampling import Bits, ScriptedBits, TapeBits
+from discreet._exact.sampling.coins import STANDARD, Coins, Heads, flip, heads_among, not_tails_yet
+from discreet._exact.sampling.laplace import Layer, shallowest
+from discreet._exact.sampling.permute_and_flip import Window
 from tests.tools.sampling import reference
 from tests.tools.sampling.cases import SMALL
 from tests.tools.sampling.walking import assert_bracketed, walk

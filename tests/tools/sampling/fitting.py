@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.gaps import Indices
+from discreet._exact.gaps import Indices
 
 LIMIT = 6.0
 """Standard deviations allowed. The summed statistic is close to normal (hundreds of independent

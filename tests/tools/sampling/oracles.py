@@ -16,11 +16,18 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from discreet.gaps import Flags, Gaps, Indices
-from discreet.numbers.balls import ball_of
-from discreet.sampling import exponential, laplace, permute_and_flip, proposals, steady, thinning
-from discreet.sampling.bits import Bits, TapeBits, Words
-from discreet.sampling.coins import Heads, Tuning
+from discreet._exact.gaps import Flags, Gaps, Indices
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.sampling import (
+    exponential,
+    laplace,
+    permute_and_flip,
+    proposals,
+    steady,
+    thinning,
+)
+from discreet._exact.sampling.bits import Bits, TapeBits, Words
+from discreet._exact.sampling.coins import Heads, Tuning
 from tests.tools.sampling import reference
 
 PRECISION = 128

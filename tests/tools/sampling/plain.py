@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from discreet.sampling.bits import Bits, uniform_below
+from discreet._exact.sampling.bits import Bits, uniform_below
 
 Sampler = Callable[[Sequence[Fraction], Bits], int]
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from discreet.gaps import Gaps, Indices
-from discreet.gaps import gaps as gaps_module
-from discreet.numbers.balls import ball_of
-from discreet.sampling import Bits, proposals
-from discreet.sampling.bits import TapeBits
-from discreet.sampling.coins import Heads, Tuning
-from discreet.sampling.laplace import LaplaceNoise
-from discreet.sampling.permute_and_flip import ExponentialNoise
-from discreet.sampling.proposals import BoundedBlocks, Clock, Noise, first_kept
+from discreet._exact.gaps import Gaps, Indices
+from discreet._exact.gaps import gaps as gaps_module
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.sampling import Bits, proposals
+from discreet._exact.sampling.bits import TapeBits
+from discreet._exact.sampling.coins import Heads, Tuning
+from discreet._exact.sampling.laplace import LaplaceNoise
+from discreet._exact.sampling.permute_and_flip import ExponentialNoise
+from discreet._exact.sampling.proposals import BoundedBlocks, Clock, Noise, first_kept
 from tests.tools.sampling import oracles
 from tests.tools.sampling.cases import PROPOSED, SMALL
 from tests.tools.sampling.walking import walk

@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from discreet.sampling import Bits, TapeBits, TapeExhausted
+from discreet._exact.sampling import Bits, TapeBits, TapeExhausted
 
 Sampler = Callable[[Bits], int]
 

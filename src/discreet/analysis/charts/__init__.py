@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet._displays import counted
+from discreet._exact.numbers.exact import positive, shown, whole
 from discreet.analysis.charts.style import (
     NEUTRAL,
     NOT_PRIVATE,
@@ -37,12 +39,10 @@ from discreet.analysis.worst_case import (
     worst_case_error,
     worst_case_lower_bound,
 )
-from discreet.displays import counted
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.registry import Family, member
-from discreet.numbers.exact import positive, shown, whole
 from discreet.scores import Scores
 
 __all__ = [

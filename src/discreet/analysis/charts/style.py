@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from discreet.displays import table
+from discreet._displays import table
 from discreet.errors import DiscreetError, ParameterError, missing_extra
 from discreet.mechanisms import MECHANISMS
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from discreet._exact.numbers.exact import positive, shown
 from discreet.analysis.charts.style import altair, line_chart, styled
 from discreet.mechanisms import CrossingRule
-from discreet.numbers.exact import positive, shown
 
 
 def split_chart(

@@ -8,7 +8,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from discreet.numbers.balls import ball_of, precision
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.sampling import Bits
+from discreet._exact.sampling.coins import Uniform
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, Scope, unless
 from discreet.papers.permute_and_flip.algorithms import (
@@ -30,8 +32,6 @@ from discreet.papers.problems import (
     uniform_choice,
     where_laws_differ,
 )
-from discreet.sampling import Bits
-from discreet.sampling.coins import Uniform
 
 PAPER = "noisy-max"
 claim = claims_of(PAPER)

@@ -8,10 +8,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from discreet._exact.numbers.balls import ball_of
 from discreet.audit import audit
 from discreet.guarantees import ZCDP, BoundedRange
 from discreet.mechanisms import PermuteAndFlip
-from discreet.numbers.balls import ball_of
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import (
     Finding,

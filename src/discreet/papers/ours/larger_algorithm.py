@@ -24,15 +24,15 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.numbers.searches import bisected
+from discreet._exact.sampling import Bits, uniform_indices
 from discreet.analysis import expected_error
 from discreet.guarantees import ZCDP
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
-from discreet.numbers.searches import bisected
 from discreet.papers.catalogue import figure
 from discreet.papers.figure import PF_AND_EM, Axis, Drawing, Floats, Line, Lines
 from discreet.papers.findings import Scope
 from discreet.papers.histograms import Histogram
-from discreet.sampling import Bits, uniform_indices
 from discreet.scores import Scores
 from discreet.testing import scripted
 

@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from discreet._exact.distribution import permute_and_flip
 from discreet.analysis import epsilon_for, error_distribution, error_quantile, expected_error
-from discreet.distribution import permute_and_flip
 from discreet.mechanisms import Exponential, LargeGap, Mechanism, NoisyMax, PermuteAndFlip
 from discreet.papers.catalogue import figure
 from discreet.papers.figure import (

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from discreet.numbers.balls import ball_of
+from discreet._exact.numbers.balls import ball_of
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, Scope, unless, unless_found
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max

@@ -9,6 +9,7 @@ import math
 from fractions import Fraction
 from itertools import permutations
 
+from discreet._exact.sampling import Bits
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, Scope, unless
 from discreet.papers.problems import (
@@ -22,7 +23,6 @@ from discreet.papers.problems import (
     uniform_choice,
     where_laws_differ,
 )
-from discreet.sampling import Bits
 
 PAPER = "permute-and-flip"
 claim = claims_of(PAPER)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
-from discreet.numbers.balls import ball_of
+from discreet._exact.numbers.balls import ball_of
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, Scope, Witness, unless
 from discreet.papers.noisy_max.algorithms import distribution_noisy_max

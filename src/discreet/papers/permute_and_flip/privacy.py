@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from discreet.distribution.reference import noisy_max_laplace_ball
+from discreet._exact.distribution.reference import noisy_max_laplace_ball
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import (
     Finding,

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.distribution.reference import noisy_max_laplace_ball
+from discreet._exact.distribution.reference import noisy_max_laplace_ball
 from discreet.errors import ScoresError
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, Scope, Witness, unless

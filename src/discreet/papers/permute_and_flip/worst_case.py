@@ -16,19 +16,19 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.distribution.closed_form import (
+    exponential_missed,
+    laplace_missed,
+    permute_and_flip_missed,
+)
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.numbers.searches import bisected
 from discreet.analysis import (
     expected_error_bound,
     worst_case,
     worst_case_error,
     worst_case_lower_bound,
 )
-from discreet.distribution.closed_form import (
-    exponential_missed,
-    laplace_missed,
-    permute_and_flip_missed,
-)
-from discreet.numbers.balls import ball_of
-from discreet.numbers.searches import bisected
 from discreet.papers.catalogue import claims_of, figure
 from discreet.papers.figure import EM, PF, PF_AND_EM, Axis, Drawing, Floats, Line, Lines, shown
 from discreet.papers.findings import Finding, Scope, unless

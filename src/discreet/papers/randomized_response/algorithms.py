@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
+from discreet._exact.sampling import Bits
 from discreet.papers.catalogue import claims_of
 from discreet.papers.findings import Finding, Scope, established, proved, refuted, unless
 from discreet.papers.permute_and_flip.algorithms import (
@@ -31,7 +32,6 @@ from discreet.papers.problems import (
     uniform_choice,
     where_laws_differ,
 )
-from discreet.sampling import Bits
 
 PAPER = "exponential-randomized-response"
 claim = claims_of(PAPER)

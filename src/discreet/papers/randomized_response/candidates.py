@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from discreet._exact.sampling import uniform_indices
 from discreet.analysis import expected_error
 from discreet.mechanisms import Mechanism
 from discreet.papers.catalogue import claims_of, figure
 from discreet.papers.figure import EM, ERR, KEY, PF, STATED, Axis, Drawing, Line, Lines, shown
 from discreet.papers.findings import Scope
 from discreet.papers.randomized_response.privacy import loss_at
-from discreet.sampling import uniform_indices
 from discreet.scores import Scores
 from discreet.testing import scripted
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.balls import ball_of
 from discreet.analysis import disclosure_bound, epsilon_for_risk
 from discreet.mechanisms import ExponentialRandomizedResponse
-from discreet.numbers.balls import ball_of
 from discreet.papers.catalogue import claims_of, figure
 from discreet.papers.figure import Axis, Drawing, Floats, Line, Lines, shown
 from discreet.papers.findings import Finding, Scope, consistent, established, refuted, unless

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.numbers.exact import Exact
 from discreet.audit import Regular, audit
 from discreet.audit.losses import PureLoss
 from discreet.audit.relations import Relation
 from discreet.guarantees import PureDP
 from discreet.mechanisms import ExponentialRandomizedResponse, Mechanism
-from discreet.numbers.balls import ball_of
-from discreet.numbers.exact import Exact
 from discreet.papers.catalogue import claims_of
 from discreet.papers.figure import Floats
 from discreet.papers.findings import Finding, Scope, consistent, established, refuted

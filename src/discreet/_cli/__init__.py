@@ -1,0 +1,104 @@
+"""The command line: parse, call, print; nothing else.
+
+Each command is in a module named in the table below, from which the help is written; its module is imported
+when it runs, and heavy libraries inside it. Results go to stdout, progress and complaints to stderr. Exit
+status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something failed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from discreet import __version__
+from discreet._cli.commands import LazyGroup
+from discreet.errors import DiscreetError, ParameterError, ScoresError
+
+_SECTIONS = {
+    "Try it": {
+        "demo": ("demo", "One private answer, and what it promises."),
+        "demo-data": ("demo", "Write the tables of an invented clinic."),
+        "explore": ("explore", "See what a choice costs, in the browser."),
+    },
+    "Ask, and pay": {
+        "mode": ("ask", "The most common value of a column."),
+        "median": ("ask", "The median of a column, on a public grid."),
+        "quantiles": ("ask", "Several quantiles of a column at once."),
+        "bound": ("ask", "A bound on a column, for later questions."),
+        "top": ("ask", "The k most common values of a column."),
+        "first": ("ask", "The first of ordered groups with many people."),
+        "select": ("select", "The best candidate, by scores of your own."),
+        "budget": ("budget", "A budget that cannot be overspent."),
+        "desk": ("desk", "A desk for analysts who may not see a row."),
+    },
+    "Choose before you spend": {
+        "compare": ("choose", "How far each mechanism falls short, over ε."),
+        "plan": ("choose", "The least ε that is accurate enough."),
+        "recommend": ("choose", "Which mechanism to use, and why."),
+        "risk": ("choose", "The surest an attacker can be, or the ε for that."),
+        "tuning": ("tuning", "What the best of several private runs costs."),
+        "optimality": ("choose", "A mechanism's error over the least possible."),
+    },
+    "Check": {
+        "audit": ("audit", "Search for scores that refute a claimed guarantee."),
+        "observatory": ("observatory", "Other libraries' mechanisms, audited, in one table."),
+        "verify": ("verify", "Check a decision record, and the ledger against it."),
+        "claims": ("papers", "Every numbered claim of five papers, checked."),
+        "reproduce": ("papers", "Redraw the papers' figures; where do they differ?"),
+    },
+}
+
+
+def _show_completion(context: click.Context, _option: click.Parameter, shell: str | None) -> Any:
+    if shell is not None:
+        from click.shell_completion import get_completion_class
+
+        kind = get_completion_class(shell)
+        assert kind is not None
+        click.echo(kind(app, {}, "discreet", "_DISCREET_COMPLETE").source())
+        context.exit()
+
+
+@click.group(
+    "discreet",
+    cls=LazyGroup,
+    sections=_SECTIONS,
+    help="Choose privately, know what it costs, check every claim.",
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+@click.version_option(
+    __version__, message="discreet %(version)s", help="Show the version and leave."
+)
+@click.option(
+    "--show-completion",
+    metavar="SHELL",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    callback=_show_completion,
+    expose_value=False,
+    is_eager=True,
+    help="Print what bash, zsh or fish needs to complete commands and options, and leave.",
+)
+def app() -> None:
+    """The whole command line."""
+
+
+def main() -> None:
+    """Run the command line; errors become one line on stderr and an exit status."""
+    from discreet._cli.output import prepare_streams, say
+
+    prepare_streams()
+    try:
+        app(prog_name="discreet")
+    except Exception as error:
+        if os.environ.get("DISCREET_DEBUG"):
+            raise
+        if isinstance(error, DiscreetError):
+            say(f"error: {error}", err=True)
+            sys.exit(2 if isinstance(error, ParameterError | ScoresError) else 3)
+        # The message of an error that is not ours may quote data: only its kind is shown.
+        kind = type(error).__name__
+        say(f"error: something failed ({kind}); DISCREET_DEBUG=1 shows where", err=True)
+        sys.exit(3)

@@ -1,0 +1,473 @@
+"""``discreet mode``, ``median``, ``quantiles``, ``top``, ``first`` and ``bound`` ask a table.
+
+Every command is made from the fields of its kind of question: an option for each field that has one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+import typing
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet._cli.commands import HELP_ALL, Command, Decorator, argument, command, option, stack
+from discreet._cli.output import as_json, deliver, opened_for_answer, progress, say
+from discreet._cli.shared_options import mechanism_names
+from discreet._displays import visible
+from discreet.errors import DiscreetError, ParameterError
+from discreet.questions import (
+    Bound,
+    FirstAbove,
+    Median,
+    Mode,
+    NeverMatchesWarning,
+    Quantiles,
+    Question,
+    TableRelease,
+    TopK,
+)
+from discreet.questions import table as private_table
+from discreet.questions.frames import FILES, write_frame
+from discreet.questions.periods import is_clock, is_range
+from discreet.questions.question import fields_of
+from discreet.questions.run import Watch
+
+_FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
+_DATA, _QUESTION, _GROUPS, _BUDGET, _OUTPUT = "Data", "Question", "Groups", "Budget", "Output"
+
+SOURCE = stack(
+    argument(
+        "DATA",
+        "A CSV, Parquet or JSON lines file, a glob in quotes, a database's address, or desk:TABLE.",
+    ),
+    option("--table NAME", "With the address of a database: the table to ask.", section=_DATA),
+    option("--user COLUMN", "The column that tells people apart.", section=_DATA),
+    option(
+        "--one-row-per-user", "Instead of --user: every row is another person's.", section=_DATA
+    ),
+    option(
+        "--counted COLUMN",
+        "Instead of --user, for a table that is counted already: how many people a row stands for.",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--people COUNT",
+        "About how many people there are, if that is public: accuracy is worked out for this many.",
+        section=_DATA,
+    ),
+    option(
+        "--neighbours NAME",
+        "add-remove one person, or replace one.",
+        default="add-remove",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--read-as NAME",
+        "What a text file's column spells, if not numbers: date, moment (date and time), time, span, "
+        "decimal.",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--delimiter SIGN",
+        "What separates the fields of a CSV file, e.g. ';'.",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--encoding NAME", "How a CSV file is encoded, e.g. cp1252.", section=_DATA, advanced=True
+    ),
+    option(
+        "--ask-password",
+        "Ask for the database's password, where no file or variable has it.",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--time-limit SECONDS",
+        "How long a database may work; after that nothing is released.",
+        section=_DATA,
+        advanced=True,
+    ),
+    option(
+        "--engine NAME",
+        "What reads the file: duckdb, polars, pandas or spark.",
+        section=_DATA,
+        advanced=True,
+    ),
+)
+COUNTED = stack(
+    option("--dataset NAME", "The data set's name in the budget ledger.", section=_BUDGET),
+    option("--ledger ADDRESS", "A ledger other than the default one.", section=_BUDGET),
+    option(
+        "--no-ledger",
+        "Run without a ledger: nothing is counted, and the answer says so.",
+        section=_BUDGET,
+    ),
+)
+DELIVERED = stack(
+    option("--json", "Print everything as JSON.", section=_OUTPUT),
+    option(
+        "--out FILE",
+        "Write the answer to this file as well, before it is printed; as a table if it is .csv or .parquet.",
+        section=_OUTPUT,
+    ),
+    option(
+        "--explain",
+        "Show the rules: what is left out, moved, assigned or trusted.",
+        section=_OUTPUT,
+    ),
+    option(
+        "--keep-answer",
+        "Keep the answer in the ledger, for `budget answers`.",
+        section=_OUTPUT,
+        advanced=True,
+    ),
+)
+
+
+def listed(text: str | None, *, least: int = 1) -> Any:
+    """A public list written with commas; or the text itself, which names a range or a file.
+
+    It is one if it has fewer parts than ``least``, or a single one with a colon.
+    """
+    if text is None or _FILE.search(text) or Path(text).is_file():
+        return text
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) < least or (len(parts) == 1 and ":" in text):
+        return text
+    for part in parts if ":" in text else ():
+        if is_range(part) and not is_clock(part):
+            raise ParameterError(f"{part!r} is a range: give it alone, without commas")
+    return parts
+
+
+def _in_options(words: str) -> str:
+    """Words that name fields, naming options."""
+    return re.sub("⟨([a-z_]+)⟩", lambda found: f"--{found[1].replace('_', '-')}", words)
+
+
+def options_of(kind: type[Question]) -> Iterator[Decorator[Any]]:
+    """An option for each field that has one, in the section of its group."""
+    types = typing.get_type_hints(kind)
+    for each in fields_of(kind):
+        facts = each.metadata
+        if facts["option"]:
+            yield _option(each, facts, types[each.name])
+
+
+def _option(each: dataclasses.Field[Any], facts: Any, kind: Any) -> Decorator[Any]:
+    named = f"--{each.name.replace('_', '-')}"
+    if isinstance(facts["option"], str):
+        named = facts["option"]
+    elif len(each.name) == 1:
+        named = f"-{each.name} {named}"
+    settings: dict[str, Any] = {
+        "section": facts["group"].capitalize(),
+        "advanced": facts["advanced"],
+    }
+    settings["default"] = None
+    takes = facts["takes"]
+    if each.default is dataclasses.MISSING or each.name == "column":
+        settings["required"] = True
+    elif not isinstance(each.default, bool) and each.default not in (None, 1):
+        settings["show_default"] = str(each.default)
+    if kind is bool:
+        settings |= {"is_flag": True, "flag_value": not each.default}
+        words = ("Turn off: " if each.default else "") + _in_options(facts["description"])
+        return option(named, words, name=each.name, **settings)
+    if takes == "LIST":
+        least = 2 if each.name == "candidates" else 1
+        settings["callback"] = lambda _context, _option, text: listed(text, least=least)
+    elif takes == "NUMBERS":
+        takes = "LIST"
+        settings["callback"] = lambda _context, _option, text: (
+            text and [part.strip() for part in text.split(",")]
+        )
+    elif each.name == "groups_per_person":
+        takes = "NUMBER"
+        settings["callback"] = lambda _context, _option, text: (
+            int(text) if text and text.isdecimal() else text
+        )
+    if each.name == "mechanism":
+        settings["shell_complete"] = mechanism_names
+    return option(f"{named} {takes}", _in_options(facts["description"]), name=each.name, **settings)
+
+
+class Ask(Command):
+    """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
+
+    kind: type[Question]
+
+    def run(self, ctx: click.Context) -> Any:
+        """Ask here, or there."""
+        if not ctx.params["data"].startswith("desk:"):
+            return super().run(ctx)
+        from discreet._cli.desk import ask_desk
+
+        return ask_desk(ctx, self.kind)
+
+
+def ask_command(name: str, kind: type[Question], words: str, example: str) -> Command:
+    """The command that asks one kind of question."""
+
+    def ask(**given: Any) -> None:
+        ask_table(kind, **given)
+
+    ask.__doc__ = f"{words}\n\nExample: {example}"
+    plan = option(
+        "--plan",
+        "Show what the question will cost and how good its answer will be; nothing is read or paid.",
+        section=_OUTPUT,
+    )
+    parts = stack(SOURCE, *options_of(kind), COUNTED, plan, DELIVERED, HELP_ALL)
+    made = command(name, Ask)(parts(ask))
+    assert isinstance(made, Ask)
+    made.kind = kind
+    return made
+
+
+_NO_MATCH = (
+    "Where no row matches, the answer is {}: --with-people tells, for a part of epsilon, how many people "
+    "counted."
+)
+mode = ask_command(
+    "mode",
+    Mode,
+    f"The most common value of a column.\n\n{_NO_MATCH.format('a random candidate')}",
+    "discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id "
+    "--candidates icd10.txt --epsilon 1",
+)
+median = ask_command(
+    "median",
+    Median,
+    "The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.\n\n"
+    + _NO_MATCH.format("a random grid point"),
+    "discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120 --epsilon 0.5",
+)
+quantiles = ask_command(
+    "quantiles",
+    Quantiles,
+    "Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans.\n\n"
+    + _NO_MATCH.format("a list of random grid points"),
+    "discreet quantiles pay.parquet --dataset staff --column salary --user person_id --at 0.1,0.5,0.9 "
+    "--bounds 0:500000 --step 1000 --epsilon 1",
+)
+top = ask_command(
+    "top",
+    TopK,
+    f"The k most common values of a column.\n\n{_NO_MATCH.format('a list of random candidates')}",
+    "discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10 "
+    "--candidates pages.csv --epsilon 2",
+)
+first = ask_command(
+    "first",
+    FirstAbove,
+    "The first of ordered groups with many people, or none of them.\n\nA person counts once in each group in "
+    "which they have rows. The cost is the same for any number of groups.",
+    "discreet first visits.parquet --dataset clinic --column week --user patient_id "
+    "--groups 2026-W01:2026-W52 --where \"diagnosis = 'flu'\" --above 500 --epsilon 0.5",
+)
+bound = ask_command(
+    "bound",
+    Bound,
+    "A bound on the magnitude of a column, for later questions.\n\nWith the answer b a later question may "
+    "say --bounds -b:b, or 0:b where nothing is negative.",
+    "discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999 "
+    "--epsilon 0.2",
+)
+
+
+def ask_table(
+    kind: type[Question],
+    *,
+    data: Any,
+    plan: bool,
+    delimiter: str | None,
+    encoding: str | None,
+    ask_password: bool,
+    read_as: str | None,
+    **given: Any,
+) -> None:
+    """Plan or ask a question about a table."""
+    named = {each.name for each in fields_of(kind)}
+    stated = {name: each for name, each in given.items() if name in named and each is not None}
+    given = {name: each for name, each in given.items() if name not in named}
+    _require_list(kind, stated)
+    question = kind(**stated)
+    is_text = any((delimiter, encoding, read_as))  # what a file's name does not tell
+    data = _opening(data, ask_password=ask_password, is_file=is_text)
+    if is_text:
+        from discreet._tables import TextFile
+
+        spelled = {} if read_as is None else {stated["column"]: read_as}
+        data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8", read_as=spelled)
+    terms = (
+        "user",
+        "one_row_per_user",
+        "counted",
+        "people",
+        "neighbours",
+        "table",
+        "time_limit",
+        "engine",
+    )
+    whose = {name: given.pop(name) for name in terms}
+    if plan:
+        with counting(*(given[name] for name in ("dataset", "ledger", "no_ledger"))) as counted:
+            planned = private_table(data, **whose, **counted).plan(question)
+            say(as_json(planned.as_data()) if given["json"] else planned.card.in_text(_width()))
+        return
+    answer(
+        lambda watch, counted: private_table(data, **whose, **counted).ask(question, watch=watch),
+        **given,
+    )
+
+
+def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
+    """Somebody said which answers there are, or that a δ is paid for not saying so."""
+    wanted = {each.name for each in fields_of(kind)}
+    if "candidates" in wanted and not {"delta", "candidates", "bounds"} & stated.keys():
+        raise ParameterError(
+            "--candidates must be given, a file that lists the possible answers, or --bounds. A list made "
+            "from the data would show that somebody has that value; if there is no public list, give "
+            "--delta, and the answer may be that nothing is safe to say"
+        )
+
+
+def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
+    """What names the table; a password among the arguments would stay in the shell's history."""
+    from discreet._tables.files import is_address
+
+    if not is_address(data):
+        if ask_password:
+            raise ParameterError("--ask-password goes with the address of a database")
+        return data
+    from discreet._tables.databases import with_password, without_password
+
+    if is_file:
+        raise ParameterError("--delimiter, --encoding and --read-as go with a text file")
+    if ":" in data.partition("://")[2].rpartition("@")[0] or "password" in data:
+        raise ParameterError(
+            f"leave the password out of the address ({without_password(data)}): say --ask-password, or keep "
+            "it in the environment (PGPASSWORD) or in the database's own file (~/.pgpass)"
+        )
+    if not ask_password:
+        return data
+    return with_password(data, click.prompt("Password", hide_input=True, err=True))
+
+
+def answer(
+    ask: Callable[[Watch, dict[str, Any]], TableRelease],
+    *,
+    json: bool,
+    out: str | None,
+    explain: bool,
+    dataset: str | None,
+    ledger: str | None,
+    no_ledger: bool,
+    keep_answer: bool,
+) -> None:
+    """Ask, with the ledger that was named or with none, and deliver the release."""
+    if keep_answer and no_ledger:
+        raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
+    as_frame = out is not None and Path(out).suffix.lower() in FILES
+    with counting(dataset, ledger, no_ledger) as counted:
+        file = opened_for_answer(out)
+        try:
+            with _progress() as watch, warnings.catch_warnings():
+                warnings.simplefilter("always", NeverMatchesWarning)
+                warnings.showwarning = lambda message, *_, **__: say(
+                    f"warning: {visible(message)}", err=True
+                )
+                release = ask(watch, counted)
+        except KeyboardInterrupt as stopped:
+            say(f"interrupted: {stopped}" if stopped.args else "interrupted", err=True)
+            raise SystemExit(130) from None
+        if keep_answer:
+            counted["ledger"].keep(release.entry, release.as_data())
+    if file is not None and as_frame:
+        file.close()
+        try:
+            write_frame(release, file.name)
+            lost = None
+        except Exception:  # whatever it is, the answer is paid for and must be printed
+            lost = DiscreetError(
+                f"the answer could not be written to {file.name}: it was printed only"
+            )
+        show(release, json=json, explain=explain, file=None)
+        if lost is not None:
+            raise lost
+        return
+    show(release, json=json, explain=explain, file=file)
+
+
+def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None:
+    """Deliver a release: a card on a terminal; in a pipe the bare answer, with the rest on stderr."""
+    if json:
+        deliver(as_json(release.as_data(), indent=None), file)
+        return
+    card = release.card
+    if _on_screen():
+        deliver(card.in_text(_width(), explain=explain), file)
+        return
+    deliver(card.bare, file)
+    say(card.in_text(None, explain=explain, answer=False), err=True)
+
+
+def _width() -> int | None:
+    """The width of the screen; None where there is none."""
+    import shutil
+
+    return shutil.get_terminal_size().columns if _on_screen() else None
+
+
+def _on_screen() -> bool:
+    """Whether a person looks at what is printed; a process may have no stdout at all."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+@contextmanager
+def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
+    """The ledger and the data set's name, as arguments of a table."""
+    if no_ledger and (dataset is not None or ledger is not None):
+        raise ParameterError("--no-ledger runs without a ledger: leave --dataset and --ledger out")
+    if no_ledger:
+        yield {"ledger": None}
+        return
+    if dataset is None:
+        raise ParameterError("give --dataset NAME, whose budget the ledger counts, or --no-ledger")
+    from discreet.ledger import Ledger
+
+    with Ledger.open(ledger, create=False) as opened:
+        yield {"ledger": opened, "dataset": dataset}
+
+
+@contextmanager
+def _progress() -> Iterator[Watch]:
+    """A spinner with a clock while the engine works, and a bar over the groups once it has counted."""
+    if not sys.stderr.isatty():  # and nothing of Rich is imported
+        yield lambda _doing, _done, _all: None
+        return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    words = TextColumn("{task.description}")
+    with progress(SpinnerColumn(), words, BarColumn(), TimeElapsedColumn()) as shown:
+        task = shown.add_task("asking the table", total=None)
+
+        def watch(doing: str, done: int, number: int) -> None:
+            if doing == "choosing":
+                shown.update(
+                    task, description="choosing in each group", completed=done, total=number
+                )
+
+        yield watch

@@ -1,0 +1,310 @@
+"""``discreet budget``: make, watch, plan, divide, check and close budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from discreet._cli import shared_options as shared
+from discreet._cli.commands import Group, argument, command, option, stack
+from discreet._cli.output import in_short, say, say_either, say_json, say_table
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.ledger import Budget, Entry, Ledger
+
+_DATASET = argument("DATASET", "The data set's name, or a part of its budget: visits/alice.")
+_GROUP = option("--group NAME", "One of the groups declared disjoint.")
+_LEDGER = stack(
+    option(
+        "--ledger ADDRESS",
+        "A path, sqlite:///path or postgresql://...; else $DISCREET_LEDGER, or your own.",
+    ),
+    shared.JSON,
+)
+
+
+@command("create")
+@argument("DATASET", "A name for the data set.")
+@shared.GUARANTEE
+@option(
+    "--accountant NAME", "epsilon, rho, rho-delta or epsilon-delta; by default it follows the cap."
+)
+@option(
+    "--period NAME",
+    "Renew each day, week, month, quarter or year (UTC). The promise is then per period.",
+)
+@shared.NEIGHBOURS
+@option(
+    "--group NAME",
+    "A group of people; nobody is in two. Give it once for each group.",
+    multiple=True,
+)
+@option(
+    "--delta-for-releases NUMBER",
+    "How much of δ is kept for releases that have a δ of their own; half if not given.",
+)
+@_LEDGER
+def create(
+    dataset: str,
+    *,
+    accountant: str | None,
+    period: str | None,
+    neighbours: str,
+    group: Sequence[str],
+    delta_for_releases: str | None,
+    ledger: str | None,
+    json: bool,
+    **figure: str | None,
+) -> None:
+    """Give a data set a budget. The cap and the way of counting never change afterwards.
+
+    Example: discreet budget create visits --epsilon 3
+
+    Example: discreet budget create visits --epsilon 3 --delta 1e-6 --period year
+    """
+    from discreet.neighbours import Neighbours
+
+    with _opened(ledger, create=True) as opened:
+        made = opened.create(
+            dataset,
+            shared.guarantee_of(**figure),
+            period,
+            accountant=accountant,
+            neighbours=Neighbours.named(neighbours),
+            groups=group,
+            delta_for_releases=delta_for_releases,
+        )
+    print_budgets([made], json)
+
+
+@command("show")
+@argument("[DATASET]", "One data set or part; all data sets if not given.")
+@_LEDGER
+def show(dataset: str | None, *, ledger: str | None, json: bool) -> None:
+    """What is spent and what is left.
+
+    Example: discreet budget show visits
+    """
+    with _opened(ledger) as opened:
+        if dataset is None:
+            listed = list(opened.budgets())
+        else:
+            whole = opened.show(dataset)
+            listed = [whole, *(opened.show(part) for part in whole.parts)]
+    print_budgets(listed, json)
+
+
+@command("history")
+@_DATASET
+@_LEDGER
+def history(dataset: str, *, ledger: str | None, json: bool) -> None:
+    """Every entry, oldest first.
+
+    Example: discreet budget history visits --json
+    """
+    with _opened(ledger) as opened:
+        entries = opened.history(dataset)
+    columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
+    data = [entry.as_data() for entry in entries]
+    say_table(columns, [_entry_row(entry) for entry in entries], data, json=json)
+
+
+@command("answers")
+@_DATASET
+@_LEDGER
+def answers(dataset: str, *, ledger: str | None, json: bool) -> None:
+    """The released answers that were kept (--keep-answer), oldest first. Costs nothing.
+
+    Example: discreet budget answers visits
+    """
+    from discreet.questions.read_back import release_from
+
+    with _opened(ledger) as opened:
+        kept = opened.answers(dataset)
+    if json:
+        say_json([{"entry": str(entry), "time": entry.time, **release} for entry, release in kept])
+        return
+    for entry, release in kept:
+        say(f"{entry.time}  {entry.details['purpose']}\n{release_from(release)}\n")
+
+
+@command("plan")
+@_DATASET
+@shared.GUARANTEE
+@option(
+    "--mechanism NAME",
+    "With --epsilon: count it by this mechanism's own proof, e.g. exponential.",
+    shell_complete=shared.mechanism_names,
+)
+@option("--count COUNT", "How many such releases.", default=1)
+@shared.NEIGHBOURS
+@_GROUP
+@_LEDGER
+def plan(
+    dataset: str,
+    *,
+    mechanism: str | None,
+    count: int,
+    neighbours: str,
+    group: str | None,
+    ledger: str | None,
+    json: bool,
+    **figure: str | None,
+) -> None:
+    """What more releases would cost. Spends nothing.
+
+    Example: discreet budget plan visits --epsilon 0.1 --mechanism permute-and-flip --count 10
+    """
+    from discreet.accounting import Event
+    from discreet.neighbours import Neighbours
+
+    event = Event(
+        shared.guarantee_of(**figure, mechanism=mechanism),
+        mechanism=mechanism or "unnamed",
+        neighbours=Neighbours.named(neighbours),
+    )
+    with _opened(ledger) as opened:
+        planned = opened.plan(dataset, event, count=count, group=group)
+    say_either(planned, planned.as_data(), json=json)
+
+
+@command("allot")
+@argument("PART", "visits/alice: a part of visits, for alice.")
+@shared.GUARANTEE
+@option("--share NUMBER", "In place of a figure: a fraction of the whole, e.g. 1/4.")
+@_GROUP
+@_LEDGER
+def allot(
+    part: str,
+    *,
+    share: str | None,
+    group: str | None,
+    ledger: str | None,
+    json: bool,
+    **figure: str | None,
+) -> None:
+    """Set a part of a budget aside for an analyst, until it is revoked.
+
+    Example: discreet budget allot visits/alice --epsilon 0.5
+    """
+    if (share is None) == (set(figure.values()) == {None}):
+        raise ParameterError("give --epsilon, --rho, --epsilon with --delta, or --share")
+    limit = shared.guarantee_of(**figure) if share is None else None
+    with _opened(ledger) as opened:
+        made = opened.allot(part, limit, share=share, group=group)
+    print_budgets([made], json)
+
+
+@command("revoke")
+@_DATASET
+@option("--purpose TEXT", "Why, for the history.", default="", show_default=False)
+@_LEDGER
+def revoke(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
+    """Close a budget and its parts; what a part has not spent goes back to the whole.
+
+    Example: discreet budget revoke visits/alice --purpose "left the team"
+    """
+    with _opened(ledger) as opened:
+        closed = opened.revoke(dataset, purpose=purpose)
+    print_budgets([closed], json)
+
+
+@command("verify")
+@argument("[DATASET]", "One data set; all if not given.")
+@option("--head TEXT", "A head kept elsewhere, as `discreet budget head` printed it.")
+@_LEDGER
+def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: bool) -> None:
+    """Check the history's chain and every total. Exit status 1 if something is wrong.
+
+    Example: discreet budget verify visits --head "$(cat visits.head)"
+    """
+    with _opened(ledger) as opened:
+        if dataset is None and head is not None:
+            raise ParameterError("--head goes with one data set")
+        names = [found.name for found in opened.budgets()] if dataset is None else [dataset]
+        results = [opened.verify(name, head=head) for name in names]
+    words = "\n".join(map(str, results))
+    say_either(words, [result.as_data() for result in results], json=json)
+    if not all(result.holds for result in results):
+        raise SystemExit(1)
+
+
+@command("head")
+@_DATASET
+@_LEDGER
+def head(dataset: str, *, ledger: str | None, json: bool) -> None:
+    """Print where the history stands, to keep elsewhere: it shows any later rewriting.
+
+    Example: discreet budget head visits > visits.head
+    """
+    with _opened(ledger) as opened:
+        found = opened.head(dataset)
+    data = {"dataset": found.dataset, "sequence": found.sequence, "hash": found.hash}
+    say_either(found, data, json=json)
+
+
+@command("accept-clock")
+@_DATASET
+@option("--purpose TEXT", "What happened to the clock, for the history.", required=True)
+@_LEDGER
+def accept_clock(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
+    """Accept the present time after a clock ran ahead and was put back. No period begins again.
+
+    Example: discreet budget accept-clock visits --purpose "the server's battery was replaced"
+    """
+    with _opened(ledger) as opened:
+        entry = opened.accept_clock(dataset, purpose=purpose)
+    say_either(f"{entry}: {entry.time}", entry.as_data(), json=json)
+
+
+def _opened(address: str | None, *, create: bool = False) -> AbstractContextManager[Ledger]:
+    from discreet.ledger import Ledger
+
+    return Ledger.open(address, create=create)
+
+
+budget = Group("budget", help="A budget that survives the process and cannot be overspent.")
+for _each in (create, show, history, answers, plan, allot, revoke, verify, head, accept_clock):
+    budget.add_command(_each)
+
+
+def print_budgets(budgets: Sequence[Budget], json: bool) -> None:
+    """Budgets, as a table or as JSON."""
+    columns = ["budget", "spent", "left", "cap", "lasts", "neighbours", "entries"]
+    data = [found.as_data() for found in budgets]
+    say_table(columns, [_budget_row(found) for found in budgets], data, json=json)
+
+
+def _budget_row(found: Budget) -> list[str]:
+    cap = [
+        f"{name} {value}"
+        for name, value in sorted(found.cap.items(), reverse=True)
+        if name != "measure"
+    ]
+    return [
+        found.name,
+        in_short(found.spent, up=True),
+        "revoked" if found.revoked else in_short(found.left, up=False),
+        ", ".join(cap),
+        f"a {found.period}" if found.period else "for good",
+        found.neighbours,
+        str(found.head.sequence),
+    ]
+
+
+def _entry_row(entry: Entry) -> list[str]:
+    details = entry.details
+    amount = details.get("spent") or details.get("limit") or {}
+    # Of a cap what may be used is rounded down, of a spend the cost up; --json has all digits.
+    spent = "spent" in details
+    cost = in_short(amount.get("cost", ""), up=spent)
+    if amount.get("delta", "0") != "0":
+        cost += f", δ {in_short(amount['delta'], up=spent)}"
+    about = details.get("purpose", "")
+    if entry.kind == "failed":
+        about = f"entry {details['about']}: {details['outcome']}"
+    minutes = entry.time[:16].replace("T", " ")
+    mechanism = str(details.get("mechanism", ""))
+    return [str(entry.sequence), minutes, entry.budget, entry.kind, cost, mechanism, about]

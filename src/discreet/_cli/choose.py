@@ -1,0 +1,395 @@
+"""``discreet compare``, ``plan``, ``recommend``, ``risk`` and ``optimality``: choose before you spend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet._cli import shared_options as shared
+from discreet._cli.commands import argument, command, option, stack
+from discreet._cli.output import (
+    check_chart,
+    draw,
+    in_short,
+    print_table,
+    say,
+    say_either,
+    say_json,
+    say_table,
+    wrapped,
+)
+from discreet._cli.special_plans import plan_quantiles, plan_threshold, recommend_threshold
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.analysis import Comparison
+    from discreet.mechanisms import Mechanism
+    from discreet.scores import Scores
+
+
+def require_not_private(*, not_private: bool, public: bool, **_: Any) -> None:
+    """Nobody looks at scores by accident: one of the two flags must be given."""
+    if not (not_private or public):
+        raise ParameterError(
+            "this reads the scores and spends no budget, so what it prints is not private: say "
+            "--not-private, or --public if the data is public anyway"
+        )
+
+
+def read_scores(
+    *,
+    file: str,
+    sensitivity: str | None,
+    monotonic: bool,
+    candidate_column: str | None,
+    score_column: str | None,
+    range_distance: str | None = None,
+    **leave: Any,
+) -> Scores:
+    """The scores in a file, once somebody said that they may be looked at."""
+    from discreet._tables.score_files import scores_from_file
+
+    require_not_private(**leave)
+    return scores_from_file(
+        file,
+        sensitivity="1" if sensitivity is range_distance is None else sensitivity,
+        range_distance=range_distance,
+        monotonic=monotonic,
+        candidate_column=candidate_column,
+        score_column=score_column,
+    )
+
+
+def scores_or_count(
+    *, file: str | None, n: int | None, gap: str | None, **given: Any
+) -> dict[str, Any]:
+    """Scores that may be looked at, or how many candidates there are, as the analysis takes either."""
+    from discreet._exact.numbers.exact import whole
+
+    if file is not None:
+        if n is not None or gap is not None:
+            raise ParameterError("--n and --gap go without data: leave the file out")
+        return {"scores": read_scores(file=file, **given)}
+    if n is None:
+        raise ParameterError("give a file of scores, or --n to do without data")
+    if given["range_distance"] is not None:
+        raise ParameterError("--range-distance goes with a file; without data say --sensitivity")
+    sensitivity, monotonic = given["sensitivity"] or "1", given["monotonic"]
+    return {"n": whole("n", n), "sensitivity": sensitivity, "monotonic": monotonic, "gap": gap}
+
+
+def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) -> list[Mechanism]:
+    """The mechanisms named, or the usual ones, looking for the largest or the smallest score."""
+    from discreet.analysis.family import CONTENDERS
+    from discreet.mechanisms import mechanism_named
+
+    chosen = mechanism or [contender.name for contender in CONTENDERS]
+    return [mechanism_named(name, epsilon=1, optimize=optimize) for name in chosen]
+
+
+@command("compare")
+@argument("SCORES", "Scores: a CSV, TSV, JSON or Parquet file.", name="file")
+@option(
+    "--epsilon RANGE",
+    "One ε, several with commas, or a range: 0.1:2, or 0.1:2:9 for nine.",
+    default="0.1:2:6",
+)
+@shared.SCORES
+@shared.CHART
+@shared.JSON
+def compare(*, epsilon: str, chart: str | None, json: bool, **given: Any) -> None:
+    """How far each mechanism falls short of the best, over a range of ε. Not private.
+
+    Example: discreet compare scores.csv --monotonic --epsilon 0.1:2 --public --chart error.html
+    """
+    from discreet.analysis import compare as compared
+
+    require_not_private(**given)
+    check_chart(chart)
+    families = families_of(**given)
+    table = compared(read_scores(**given), families, epsilon)
+    if chart is not None:
+        draw(table.chart(), chart)
+    if json:
+        say_json(table.records())
+        return
+    for words, figure in (
+        ("Expected error, in units of the score", "expected_error"),
+        ("Error that 95 % of answers do not exceed", "error_95"),
+        ("Probability of the best candidate", "best_probability"),
+    ):
+        say(f"{words}:")
+        print_table(*_across(table, figure))
+        say("")
+
+
+def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
+    """ε down, mechanisms across; an error is rounded up, the hope for the best candidate down."""
+    from discreet._exact.numbers.printing import rounded
+
+    up = figure != "best_probability"
+    names = list(dict.fromkeys((row.mechanism, row.private) for row in table))
+    found = {(row.epsilon, row.mechanism): rounded(getattr(row, figure), up=up) for row in table}
+    amounts = list(dict.fromkeys(row.epsilon for row in table))
+    heads = [name + ("" if private else " (not private)") for name, private in names]
+    rows = [[epsilon, *(found[epsilon, name] for name, _ in names)] for epsilon in amounts]
+    return ["ε", *heads], rows
+
+
+SCORES_OR_COUNT = stack(
+    argument(
+        "[SCORES]",
+        "Scores: a CSV, TSV, JSON or Parquet file; or leave it out and say --n.",
+        name="file",
+    ),
+    shared.COUNT,
+    shared.SCORES,
+)
+
+
+_MARGIN = option("--margin NUMBER", "About a threshold: how far from it every value is, at least.")
+
+
+@command("plan")
+@option("--expected-error NUMBER", "The mean error wanted.")
+@option("--error-at-most NUMBER", "The largest error wanted ...")
+@option("--with-probability NUMBER", "... with this probability.")
+@option(
+    "--at LIST", "For quantiles at these levels, on a grid of --n points: errors are in people."
+)
+@_MARGIN
+@SCORES_OR_COUNT
+@shared.JSON
+def plan(
+    *,
+    at: str | None,
+    expected_error: str | None,
+    error_at_most: str | None,
+    with_probability: str | None,
+    margin: str | None,
+    json: bool,
+    **given: Any,
+) -> None:
+    """The least ε at which each mechanism is accurate enough.
+
+    With a file the answer is for these scores, and not private. With --n it holds for any data, or for any
+    data whose best candidate leads by --gap, and nothing is read.
+
+    With --margin it is about a threshold: the least ε at which the first of --n values above it is named
+    with this probability, if all values keep the margin.
+
+    Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
+    """
+    if at is not None:
+        if expected_error is not None or error_at_most is None or given.get("n") is None:
+            raise ParameterError("--at goes with --n, --error-at-most and --with-probability")
+        plan_quantiles(at, given["n"], error_at_most, with_probability or "0.95", json=json)
+        return
+    if margin is not None:
+        if expected_error is not None or error_at_most is not None:
+            raise ParameterError("--margin goes with --with-probability alone")
+        plan_threshold(margin, with_probability or "0.95", json=json, **scores_or_count(**given))
+        return
+    from discreet._exact.numbers.printing import rounded
+    from discreet.analysis import epsilon_for
+
+    families = families_of(**given)
+    where = scores_or_count(**given)
+    needed = [
+        epsilon_for(
+            family,
+            expected_error=expected_error,
+            error_at_most=error_at_most,
+            with_probability=with_probability,
+            **where,
+        )
+        for family in families
+    ]
+    least = min((e for each, e in zip(families, needed, strict=True) if each.private), default=0.0)
+    found = [
+        {
+            "mechanism": family.name,
+            "epsilon": epsilon,
+            "ratio": epsilon / least if least else None,
+            "private": family.private,
+        }
+        for family, epsilon in zip(families, needed, strict=True)
+    ]
+    rows = [
+        [
+            f"{row['mechanism']}{'' if row['private'] else ' (not private)'}",
+            rounded(epsilon, up=True),
+            "" if row["ratio"] is None else row["ratio"],
+        ]
+        for row, epsilon in zip(found, needed, strict=True)
+    ]
+    say_table(["mechanism", "ε needed", "× least"], rows, found, json=json)
+
+
+@command("recommend")
+@shared.GUARANTEE
+@option("--releases COUNT", "How many releases share the budget.", default=1)
+@option("--fixed-in-advance", "No question depends on an earlier answer.")
+@_MARGIN
+@SCORES_OR_COUNT
+@shared.CHART
+@shared.JSON
+def recommend(
+    *,
+    releases: int,
+    fixed_in_advance: bool,
+    margin: str | None,
+    chart: str | None,
+    json: bool,
+    **given: Any,
+) -> None:
+    """Which mechanism to use for a budget and a number of releases, and why.
+
+    With a file the errors are those on these scores, and not private. With --n they are the worst for any
+    data, and nothing is read; --chart then draws them against the number of releases.
+
+    With --margin it is about a threshold: who names the first of --n values above it, how often wrongly,
+    and who would do better if all values were known at once; --chart draws the split of ε.
+
+    Example: discreet recommend --n 100 --epsilon 1 --delta 1e-6 --releases 50
+    """
+    from discreet.analysis import recommend as recommended
+
+    if margin is not None:
+        check_chart(chart)
+        if given["rho"] is not None or given["delta"] is not None or given["epsilon"] is None:
+            raise ParameterError("--margin goes with --epsilon alone")
+        epsilon = given["epsilon"]
+        recommend_threshold(margin, epsilon, chart=chart, json=json, **scores_or_count(**given))
+        return
+    budget = shared.guarantee_of(**{name: given.pop(name) for name in ("epsilon", "rho", "delta")})
+    families = families_of(**given)
+    check_chart(chart)
+    if chart is not None and given["file"] is not None:
+        raise ParameterError("--chart is drawn without data: leave the file out")
+    where = scores_or_count(**given)
+    advice = recommended(
+        budget=budget,
+        releases=releases,
+        mechanisms=families,
+        adaptive=not fixed_in_advance,
+        **where,
+    )
+    if chart is not None:
+        from discreet.analysis.charts import crossover_chart
+
+        draw(crossover_chart(budget, **{k: v for k, v in where.items() if k != "gap"}), chart)
+    data = {
+        "mechanism": advice.mechanism.name,
+        "epsilon": advice.options[0].epsilon,
+        "releases": advice.releases,
+        "budget": repr(advice.budget),
+        "crossover": advice.crossover,
+        "basis": advice.basis,
+        "options": advice.records(),
+        "reasons": list(advice.reasons),
+    }
+    rows = [
+        [
+            o.mechanism,
+            in_short(f"{o.epsilon:.6g}", up=False),
+            o.error,
+            in_short(o.composed, up=True),
+        ]
+        for o in advice.options
+    ]
+    say_table(
+        ["mechanism", "ε each", "expected error", "cost of all"],
+        rows,
+        data,
+        json=json,
+        before=f"{advice.advice}\n",
+        after="\n" + "\n".join(map(wrapped, advice.reasons)),
+    )
+
+
+@command("risk")
+@option("--worlds COUNT", "How many data sets the attacker thinks equally likely.", default=2)
+@option("--epsilon NUMBER", "ε of the answer.")
+@option(
+    "--tolerated NUMBER",
+    "In place of --epsilon: how sure the attacker may become, from 0 to 1.",
+    name="risk",
+)
+@option(
+    "--steps NUMBER",
+    "How many people apart two of the data sets are: by default 1 for two of them, 2 for more.",
+)
+@shared.JSON
+def risk(
+    *, worlds: int, epsilon: str | None, risk: str | None, steps: str | None, json: bool
+) -> None:
+    """How sure an attacker can become, or the ε for a tolerated risk. Reads no data.
+
+    By default the attacker asks whether a certain person is in the data, and thinks both equally likely.
+
+    Example: discreet risk --epsilon 1
+
+    Example: discreet risk --worlds 201 --tolerated 0.2
+    """
+    from discreet._exact.numbers.exact import probability
+    from discreet._exact.numbers.printing import percent, rounded
+    from discreet.analysis import disclosure_bound, epsilon_for_risk
+    from discreet.analysis.disclosure import steps_between
+
+    if (epsilon is None) == (risk is None):
+        raise ParameterError("say --epsilon to learn the risk, or --tolerated to learn the ε")
+    about: dict[str, Any] = {"worlds": worlds, "steps": float(steps_between(worlds, steps))}
+    which = "which of the two data sets" if worlds == 2 else f"which of the {worlds} data sets"
+    if epsilon is not None:
+        bound = disclosure_bound(epsilon, worlds=worlds, steps=steps)
+        about |= {"epsilon": epsilon, "risk": bound}
+        sure = percent(bound, up=True)
+        words = f"No answer lets an attacker be more than {sure} sure {which} is real."
+    else:
+        largest = epsilon_for_risk(risk, worlds=worlds, steps=steps)
+        about |= {"epsilon": largest, "risk": risk}
+        shown, sure = rounded(largest, up=False), percent(float(probability("risk", risk)))
+        words = f"Up to ε = {shown:.4g} no answer lets an attacker be more than {sure} sure {which} is real."
+    say_either(words, about, json=json)
+
+
+@command("optimality")
+@option("--epsilon RANGE", "One ε, several with commas, or a range: 0.1:2.", default="0.32")
+@option("--n COUNT", "How many candidates.", default=4)
+@option("--k COUNT", "The largest gap, in steps of the range distance.", default=8)
+@shared.MECHANISMS
+@option(
+    "--neighbours NAME",
+    "worst: the published program; all: private towards every neighbour.",
+    default="worst",
+)
+@shared.CHART
+@shared.JSON
+def optimality(
+    *, epsilon: str, mechanism: tuple[str, ...], chart: str | None, json: bool, **lattice: Any
+) -> None:
+    """A mechanism's average error over the least possible, by linear programming. Reads no data.
+
+    Example: discreet optimality --epsilon 0.1:2 --n 4 --k 8 --chart ratio.svg
+    """
+    from discreet.analysis import optimality_ratio
+    from discreet.analysis.comparison import epsilon_list
+
+    check_chart(chart)
+    families = families_of(mechanism=mechanism)
+    rows = [
+        {
+            "mechanism": family.name,
+            "epsilon": float(amount),
+            "ratio": optimality_ratio(family, epsilon=amount, **lattice),
+        }
+        for family in families
+        for amount in epsilon_list(epsilon)
+    ]
+    if chart is not None:
+        from discreet.analysis.charts import optimality_chart
+
+        draw(optimality_chart(families, epsilons=epsilon, **lattice), chart)
+    shown = [[row["mechanism"], row["epsilon"], f"{row['ratio']:.6f}"] for row in rows]
+    say_table(["mechanism", "ε", "error ÷ least possible"], shown, rows, json=json)

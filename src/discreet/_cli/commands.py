@@ -1,0 +1,223 @@
+"""Commands on Click: options declared in one line, help that can be copied, errors that name options.
+
+A command's module is imported when the command is asked for: the list of commands needs none of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any, TypeAlias, TypeVar
+
+import click
+
+from discreet.errors import ParameterError
+
+_Made = TypeVar("_Made", bound=Callable[..., Any])
+Decorator: TypeAlias = Callable[[_Made], _Made]
+
+_GLUE = "\N{NO-BREAK SPACE}"
+
+
+class Option(click.Option):
+    """An option that stands in a section of its command's help; an advanced one only in ``--help-all``."""
+
+    def __init__(
+        self,
+        declarations: list[str],
+        *,
+        section: str = "Options",
+        advanced: bool = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(declarations, **settings)
+        self.section, self.advanced = section, advanced
+
+
+def option(
+    declaration: str, words: str, *, name: str | None = None, **settings: Any
+) -> Decorator[Any]:
+    """An option, from its names and what it takes: ``-k --k COUNT``; one that takes nothing is a flag.
+
+    ``name`` is what the library calls it, where the command line calls it otherwise.
+    """
+    *names, last = declaration.split()
+    if last.startswith("-"):
+        settings = {"is_flag": True, **settings}
+        names.append(last)
+    else:
+        settings = {"metavar": last, **({"type": int} if last == "COUNT" else {}), **settings}
+    settings.setdefault("show_default", settings.get("default") is not None)
+    return click.option(*names, *([name] if name else []), cls=Option, help=words, **settings)
+
+
+def argument(
+    declaration: str, words: str, *, name: str | None = None, **settings: Any
+) -> Decorator[Any]:
+    """An argument, ``SCORES``, or ``[SCORES]`` where it may be left out."""
+    return click.argument(
+        name or declaration.strip("[]").lower(),
+        cls=Argument,
+        words=words,
+        metavar=declaration,
+        required=not declaration.startswith("["),
+        **settings,
+    )
+
+
+def stack(*decorators: Decorator[Any]) -> Decorator[Any]:
+    """Options that go together, as one decorator."""
+    return lambda made: reduce(lambda inner, decorate: decorate(inner), reversed(decorators), made)
+
+
+class Argument(click.Argument):
+    """An argument that says what it is."""
+
+    def __init__(self, declarations: list[str], *, words: str, **settings: Any) -> None:
+        super().__init__(declarations, **settings)
+        default = f"  [default: {settings['default']}]" if "default" in settings else ""
+        self.words = words + ("  [required]" if self.required else default)
+
+    @property
+    def shown(self) -> str:
+        """Its name on the command line."""
+        return str(self.metavar).strip("[]")
+
+
+class Command(click.Command):
+    """A command whose examples can be copied from the screen."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run; an error names the options of this command."""
+        try:
+            return self.run(ctx)
+        except ParameterError as error:
+            error.args = (error.worded(_names(self)),)
+            raise
+        except KeyboardInterrupt:
+            raise SystemExit(130) from None  # as a shell reports an interrupted command
+
+    def run(self, ctx: click.Context) -> Any:
+        """What is run."""
+        return super().invoke(ctx)
+
+    def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  # whole, however long
+        """The first sentence."""
+        first, stop, _ = " ".join((self.help or "").split()).partition(". ")
+        return first + stop.strip()
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The description; an example is broken between words only, as a shell allows it."""
+        for paragraph in (self.help or "").split("\n\n"):
+            words = " ".join(paragraph.split())
+            formatter.write_paragraph()
+            with formatter.indentation():
+                if words.startswith("Example: "):
+                    formatter.write(_example(words, formatter.width, formatter.current_indent))
+                else:
+                    formatter.write_text(words)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Arguments by name, then options."""
+        rows = [(part.shown, part.words) for part in self.params if isinstance(part, Argument)]
+        if rows:
+            with formatter.section("Arguments"):
+                formatter.write_dl(rows)
+        everything = ctx.meta.get(_ALL, False)
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for part in self.get_params(ctx):
+            if getattr(part, "advanced", False) and not everything:
+                continue
+            record = part.get_help_record(ctx)
+            if record is not None and not isinstance(part, Argument):
+                sections.setdefault(getattr(part, "section", "Options"), []).append(record)
+        for title in sorted(sections, key=lambda title: title == "Options"):
+            with formatter.section(title):
+                formatter.write_dl(sections[title])
+
+
+_ALL = "discreet.help_all"
+
+
+def _show_all(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked:
+        ctx.meta[_ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+HELP_ALL = option(
+    "--help-all",
+    "Show every option, the rare ones too.",
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+)
+
+
+def command(name: str, cls: type[Command] = Command) -> Callable[[Callable[..., None]], Command]:
+    """Make a command of a function; its docstring is the help."""
+    return click.command(name, cls=cls)
+
+
+def _names(command: click.Command) -> dict[str, str]:
+    """What the library calls each parameter, and what the command line calls it."""
+    return {
+        str(part.name): part.shown if isinstance(part, Argument) else max(part.opts, key=len)
+        for part in command.params
+    }
+
+
+def _example(words: str, width: int, indent: int) -> str:
+    # What is quoted stays whole, and a value with its option.
+    glued = re.sub(r'"[^"]*"', lambda found: found[0].replace(" ", _GLUE), words)
+    glued = re.sub(r" (--?[a-z-]+) (?!-)", rf" \1{_GLUE}", glued)
+    lines = textwrap.wrap(
+        glued,
+        width - 2,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return " \\\n".join(lines).replace(_GLUE, " ") + "\n"
+
+
+class Group(click.Group):
+    """Commands in the order in which they were added."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Their names."""
+        return list(self.commands)
+
+
+class LazyGroup(Group):
+    """Commands by section, each in the module of this package that the table names."""
+
+    def __init__(
+        self, name: str, *, sections: Mapping[str, Mapping[str, tuple[str, str]]], **settings: Any
+    ) -> None:
+        super().__init__(name, **settings)
+        self.sections = sections
+        self.modules = {
+            name: module for part in sections.values() for name, (module, _) in part.items()
+        }
+        # Click suggests these names for one that is misspelt.
+        self.commands = {name: click.Command(name) for name in self.modules}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command."""
+        if cmd_name not in self.modules:
+            return None
+        module = importlib.import_module(f"discreet._cli.{self.modules[cmd_name]}")
+        found: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list, without any of them."""
+        for title, part in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, summary) for name, (_, summary) in part.items()])

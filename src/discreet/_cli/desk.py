@@ -1,0 +1,355 @@
+"""``discreet desk``: what the owner of a desk does; analysts ask over HTTP."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+from discreet._cli import shared_options as shared
+from discreet._cli.commands import Group, argument, command, option
+from discreet._cli.output import (
+    opened_for_answer,
+    print_table,
+    say,
+    say_either,
+    say_json,
+    say_table,
+)
+from discreet.errors import ParameterError, missing_extra
+
+if TYPE_CHECKING:
+    from click import Context
+
+    from discreet.desk.owner_file import OwnerFile
+    from discreet.desk.store import DeskStore
+    from discreet.questions import Question
+
+_FILE = argument("FILE", "The owner's file, such as clinic.toml.")
+_ANALYST = argument("ANALYST", "An analyst of the file.")
+
+
+@command("check")
+@_FILE
+@shared.JSON
+def check(file: str, *, json: bool) -> None:
+    """What each analyst could ask, and what could go wrong. Starts nothing, spends nothing.
+
+    Example: discreet desk check clinic.toml
+    """
+    from discreet._exact.numbers.printing import figure
+
+    owner = _owner(file)
+    from discreet.desk.serving import problems
+
+    found = problems(owner)
+    rows = [
+        (
+            name,
+            table,
+            figure(analyst.epsilon, up=False),
+            f"{figure(analyst.least)} to {figure(analyst.most, up=False)}",
+            ", ".join(owner.table[table].column),
+        )
+        for name, analyst in owner.analyst.items()
+        for table in analyst.tables
+    ]
+    columns = ("analyst", "table", "ε", "a question", "columns")
+    rights = [dict(zip(columns, row, strict=True)) for row in rows]
+    say_table(
+        columns,
+        rows,
+        {"may_ask": rights, "problems": found},
+        json=json,
+        after="\n".join(f"problem: {each}" for each in found) or "Nothing stands in the way.",
+    )
+    if found:
+        raise SystemExit(2)
+
+
+@command("token")
+@_FILE
+@_ANALYST
+@option("--days COUNT", "For how many days it is valid; the file's token_days by default.")
+def token(file: str, analyst: str, *, days: int | None) -> None:
+    """Print a new token for an analyst, once; the desk keeps its hash only.
+
+    Example: discreet desk token clinic.toml epidemiology
+    """
+    owner = _owner(file)
+    if days is not None and not 0 < days <= 3650:
+        raise ParameterError(f"--days {days} is not allowed: it must be from 1 to 3650")
+    with _store(owner, analyst) as store:
+        say(store.new_token(analyst, days=days or owner.desk.token_days))
+    say("Hand it over by a safe way: it is shown only now.", err=True)
+
+
+@command("revoke")
+@_FILE
+@_ANALYST
+@shared.JSON
+def revoke(file: str, analyst: str, *, json: bool) -> None:
+    """End all tokens of an analyst, at once.
+
+    Example: discreet desk revoke clinic.toml epidemiology
+    """
+    with _store(_owner(file), analyst) as store:
+        ended = store.revoke(analyst)
+    say_either(f"{ended} token(s) of {analyst} ended.", {"ended": ended}, json=json)
+
+
+@command("allow")
+@_FILE
+@_ANALYST
+@shared.JSON
+def allow(file: str, analyst: str, *, json: bool) -> None:
+    """Let an analyst ask again who was stopped because questions were not done in their slots.
+
+    Each such failure told something of the data. Make the slots longer first.
+
+    Example: discreet desk allow clinic.toml epidemiology
+    """
+    with _store(_owner(file), analyst) as store:
+        failures = store.failures(analyst)
+        store.forgive(analyst)
+    say_either(f"{analyst} may ask again.", {"forgiven": failures}, json=json)
+
+
+@command("log")
+@_FILE
+@option("--analyst NAME", "Only the questions of this analyst.")
+@option("--most COUNT", "At most this many, the newest.", default=1000)
+@shared.JSON
+def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
+    """Who asked what, when, what it cost, and why it failed; never an answer.
+
+    An analyst knows a question by its number, the ledger by its entry.
+
+    Example: discreet desk log clinic.toml --analyst epidemiology
+    """
+    with _store(_owner(file), analyst) as store:
+        asked = store.asked(analyst, most=most)
+    rows = [
+        {
+            "time": _when(each.began),
+            "analyst": each.analyst,
+            "question": each.asked["kind"],
+            "table": each.asked["table"],
+            "column": each.asked.get("column", each.asked.get("score")),
+            "where": each.asked.get("where"),
+            "epsilon": each.asked["epsilon"],
+            "number": each.number,
+            "entry": each.entry,
+            "state": each.state,
+            "reason": each.reason,
+        }
+        for each in reversed(asked)
+    ]
+    names = (
+        *("time", "analyst", "question", "table", "column", "epsilon"),
+        *("number", "entry", "state", "reason"),
+    )
+    shown = [["" if row[name] is None else row[name] for name in names] for row in rows]
+    say_table(names, shown, rows, json=json)
+
+
+@command("status")
+@_FILE
+@shared.JSON
+def status(file: str, *, json: bool) -> None:
+    """Each analyst's tokens, failures, and what is left.
+
+    Example: discreet desk status clinic.toml
+    """
+    from discreet.desk.owner_file import part_of
+    from discreet.ledger import Ledger
+
+    owner = _owner(file)
+    with _store(owner) as store, Ledger.open(owner.ledger.place, create=False) as ledger:
+        until: dict[str, list[str]] = {}
+        for holder, _, expires in store.tokens():
+            until.setdefault(holder, []).append(_when(expires)[:10])
+        rows: list[dict[str, Any]] = []
+        for name, analyst in owner.analyst.items():
+            for dataset in sorted({owner.table[table].dataset for table in analyst.tables}):
+                part = part_of(dataset, name)
+                handed_out = part in ledger.show(dataset).parts
+                rows.append(
+                    {
+                        "analyst": name,
+                        "budget": part,
+                        "left": ledger.show(part).left if handed_out else "not set aside yet",
+                        "tokens until": ", ".join(until.get(name, [])) or "none",
+                        "failures": f"{store.failures(name)} of {owner.desk.failures_allowed}",
+                    }
+                )
+    if json:
+        say_json(rows)
+    elif rows:
+        print_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+
+
+@command("serve")
+@_FILE
+@shared.JSON
+def serve(file: str, *, json: bool) -> None:
+    """Serve the desk until it is stopped with Ctrl-C.
+
+    Parts of budgets that the file names and the ledger lacks are set aside first.
+
+    Example: discreet desk serve clinic.toml
+    """
+    owner = _owner(file)
+    from discreet.desk.serving import DeskServer
+
+    server = DeskServer(owner)
+    for part in server.allotted:
+        say(f"set aside: {part}", err=True)
+    say_either(server.url, {"url": server.url}, json=json)
+    say("Stop it with Ctrl-C. What is being asked then stays paid.", err=True)
+    server.run()
+
+
+@command("demo")
+@option("--browser/--no-browser", "Open the page in the browser.", default=True)
+def demo(*, browser: bool) -> None:
+    """Serve an invented clinic to two analysts, and open the page; its files go when it is stopped.
+
+    Example: discreet desk demo
+    """
+    import tempfile
+    import threading
+    import webbrowser
+    from pathlib import Path
+
+    from discreet.demo_data import write_clinic
+    from discreet.guarantees import PureDP
+    from discreet.ledger import Ledger
+
+    with tempfile.TemporaryDirectory(prefix="discreet-desk-") as folder:
+        write_clinic(folder)
+        file = Path(folder) / "clinic.toml"
+        file.write_text(_CLINIC, encoding="utf-8")
+        with Ledger.open(Path(folder) / "budget.db") as ledger:
+            ledger.create("clinic", PureDP(3))
+        owner = _owner(str(file))
+        from discreet.desk.serving import DeskServer
+
+        server = DeskServer(owner)
+        say(f"An invented clinic, served to two analysts at {server.url}")
+        for analyst in owner.analyst:
+            token = server.desk.store.new_token(analyst, days=1)
+            say(f"  {analyst:<13} {token}")
+        say("Come in with one of the tokens. Stop it with Ctrl-C.", err=True)
+        if browser:
+            threading.Timer(1.0, webbrowser.open, [server.url]).start()
+        server.run()
+
+
+_CLINIC = """
+[ledger]
+place = "budget.db"
+[desk]
+listen = "127.0.0.1:0"
+[table.visits]
+source = "visits.csv"
+user = "patient_id"
+dataset = "clinic"
+where = ["clinic"]
+[table.visits.slot]
+mode = "2s"
+top_k = "3s"
+[table.visits.column.diagnosis]
+candidates = "icd10.txt"
+[table.visits.column.clinic]
+candidates = "clinics.txt"
+[table.people]
+source = "people.csv"
+user = "person_id"
+dataset = "clinic"
+where = ["clinic"]
+[table.people.slot]
+median = "2s"
+[table.people.column.age]
+bounds = [0, 120]
+[analyst.epidemiology]
+tables = ["visits", "people"]
+epsilon = 2
+most_per_question = 0.5
+[analyst.planning]
+tables = ["people"]
+epsilon = 0.5
+"""
+
+
+@command("mcp")
+def mcp() -> None:
+    """A desk for assistants: the Model Context Protocol on standard input and output.
+
+    The desk is $DISCREET_DESK, its token $DISCREET_DESK_TOKEN. A question that spends must name its ε.
+
+    Example: discreet desk mcp
+    """
+    from discreet.desk import connect
+
+    try:
+        from discreet.desk.assistant import assistant_server
+    except ImportError:
+        raise missing_extra("assistants need the mcp library", extra="desk") from None
+    assistant_server(connect()).run("stdio")
+
+
+def ask_desk(ctx: Context, kind: type[Question]) -> None:
+    """Ask a table of the desk that the environment names, by the options of a question's command."""
+    from click.core import ParameterSource
+
+    from discreet._cli.ask import show
+    from discreet.desk import connect
+    from discreet.questions.question import fields_of
+
+    given = {
+        name: value
+        for name, value in ctx.params.items()
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    table = given.pop("data").removeprefix("desk:")
+    as_data, explain = given.pop("json", False), given.pop("explain", False)
+    file = opened_for_answer(given.pop("out", None))
+    own = [each.name for each in fields_of(kind) if each.metadata["analyst"]]
+    for name in given:
+        if name not in own:
+            raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
+    if kind.kind not in _QUESTIONS:
+        raise ParameterError(f"a desk is not asked for {kind.kind}: {', '.join(_QUESTIONS)}")
+    release = getattr(connect().table(table), kind.kind)(**given)
+    show(release, json=as_data, explain=explain, file=file)
+
+
+_QUESTIONS = ("mode", "top_k", "median", "quantiles", "first_above")
+
+
+def _owner(file: str) -> OwnerFile:
+    try:
+        from discreet.desk.owner_file import read_owner_file
+    except ImportError:
+        raise missing_extra(
+            "the desk needs pydantic, Starlette and Uvicorn", extra="desk"
+        ) from None
+    return read_owner_file(file)
+
+
+def _store(owner: OwnerFile, analyst: str | None = None) -> DeskStore:
+    from discreet.desk.store import DeskStore
+
+    if analyst is not None and analyst not in owner.analyst:
+        known = ", ".join(owner.analyst) or "none"
+        raise ParameterError(f"{analyst!r} is no analyst of this file: {known}")
+    return DeskStore(str(owner.desk.store))
+
+
+def _when(seconds: float) -> str:
+    return datetime.datetime.fromtimestamp(seconds, tz=datetime.UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+desk = Group("desk", help="A desk for analysts: they ask, the owner's rows stay.")
+for _each in (check, token, serve, status, log, allow, revoke, mcp, demo):
+    desk.add_command(_each)

@@ -1,0 +1,115 @@
+"""``discreet observatory``: the mechanisms of every library that is installed, audited, in one table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from discreet._cli.commands import command, option
+from discreet._cli.output import progress
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.audit.adapters import Adapter
+
+COLUMNS = ("library", "version", "mechanism", "claim", "verdict", "witness")
+
+
+@command("observatory")
+@option("--only LIBRARY", "Only this library, or one mechanism as library:name.", multiple=True)
+@option("--markdown", "Print the table as Markdown.")
+@option("--json", "Print the table as JSON, with everything that was found.")
+def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
+    """Audit the selection mechanisms of every library that is installed.
+
+    "refuted" has an exact witness: two neighbouring inputs and an answer. "suspect" is a statistical
+    finding, and its error rate stands beside it. Libraries that are not installed are named and left out.
+    One line of the table is run again with: discreet audit LIBRARY:MECHANISM --epsilon E
+
+    Exit status: 0, whatever is found; it is 2 for wrong input.
+
+    Example: discreet observatory --only wrong
+    """
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
+    from discreet.audit.libraries import ADAPTERS
+
+    wanted = [
+        adapter
+        for adapter in ADAPTERS.values()
+        if not only or adapter.library in only or adapter.name in only
+    ]
+    libraries = dict.fromkeys(adapter.library for adapter in ADAPTERS.values())
+    unknown = set(only) - {*ADAPTERS, *libraries}
+    if unknown:
+        raise ParameterError(
+            f"--only {sorted(unknown)[0]} is not allowed: it must be a library ({', '.join(libraries)}) "
+            f"or one mechanism ({', '.join(ADAPTERS)})"
+        )
+    rows, absent = list[dict[str, Any]](), list[str]()
+    with progress(BarColumn(24), TextColumn("{task.description}"), TimeElapsedColumn()) as bar:
+        task = bar.add_task("observatory", total=len(wanted))
+        for adapter in wanted:
+            bar.update(task, description=adapter.name)
+            if adapter.version is None:
+                absent.append(adapter.library)
+            else:
+                rows.append(line(adapter))
+            bar.advance(task)
+    if json:
+        from json import dumps
+
+        click.echo(dumps(rows, allow_nan=False))
+    elif markdown:
+        click.echo("| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|")
+        for row in rows:
+            click.echo("| " + " | ".join(str(row[name]) for name in COLUMNS) + " |")
+    else:
+        _show(rows)
+    if absent:
+        click.echo(f"Not installed here: {', '.join(dict.fromkeys(absent))}.", err=True)
+
+
+def line(adapter: Adapter) -> dict[str, Any]:
+    """One line of the table; what the library itself raises is its verdict."""
+    told: dict[str, Any] = {
+        "library": adapter.library,
+        "version": adapter.version,
+        "mechanism": adapter.mechanism,
+    }
+    from discreet._exact.numbers.printing import measured, rounded
+    from discreet.audit import StatisticalVerdict
+
+    try:
+        verdict = adapter.audit()
+    except Exception as error:
+        failed = f"could not be run ({type(error).__name__})"
+        return {**told, "claim": "", "verdict": failed, "witness": ""}
+    words = verdict.status
+    if isinstance(verdict, StatisticalVerdict):
+        words += (
+            ", by sampling" if verdict.holds else f" (false alarm at most {verdict.false_alarm:g})"
+        )
+    found = measured(rounded(verdict.measured, up=False, digits=5), digits=5)
+    figures = f"{verdict.symbol} ≥ {found}" if not verdict.holds else f"largest found {found}"
+    witness = f"; {verdict.witness}" if verdict.witness is not None else ""
+    about = f" ({adapter.about})" if adapter.about else ""
+    return {
+        **told,
+        "claim": f"{verdict.claim}{about}",
+        "verdict": words,
+        "witness": f"{figures}{witness}",
+        "details": verdict.as_dict(),
+    }
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*COLUMNS)
+    for row in rows:
+        style = "red" if row["verdict"].startswith(("refuted", "suspect")) else ""
+        table.add_row(*(str(row[name]) for name in COLUMNS), style=style)
+    Console().print(table)

@@ -1,0 +1,85 @@
+"""Options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet._cli.commands import option, stack
+
+if TYPE_CHECKING:
+    from click import Context, Parameter
+
+    from discreet.guarantees import Guarantee
+
+
+def mechanism_names(_context: Context, _option: Parameter, incomplete: str) -> list[str]:
+    """The registered mechanisms, for a shell that completes."""
+    from discreet.mechanisms import MECHANISMS
+
+    return [name for name in MECHANISMS if name.startswith(incomplete)]
+
+
+JSON = option("--json", "Print JSON.")
+NEIGHBOURS = option(
+    "--neighbours NAME", "add-remove one person, or replace one.", default="add-remove"
+)
+MECHANISM = option(
+    "--mechanism NAME",
+    "A mechanism other than permute-and-flip, e.g. exponential.",
+    shell_complete=mechanism_names,
+)
+MECHANISMS = option(
+    "--mechanism NAME",
+    "Only this one, e.g. exponential; may be repeated.",
+    multiple=True,
+    shell_complete=mechanism_names,
+)
+SENSITIVITY = option("--sensitivity NUMBER", "The most one person changes a score; 1 by default.")
+RANGE_DISTANCE = option(
+    "--range-distance NUMBER", "In place of --sensitivity: the most two scores move apart."
+)
+MONOTONIC = option("--monotonic", "One person moves all scores one way.")
+OPTIMIZE = option("--optimize NAME", "max, or min where small scores are good.", default="max")
+COLUMNS = stack(
+    option("--candidate-column COLUMN", "By default 'candidate', or the first column."),
+    option("--score-column COLUMN", "By default 'score', or the second column."),
+)
+NOT_PRIVATE = stack(
+    option("--not-private", "Say that you know: the output is not private."),
+    option("--public", "Say that the data is public."),
+)
+COUNT = stack(
+    option("--n COUNT", "In place of a file: how many candidates."),
+    option("--gap NUMBER", "With --n: how far ahead the best is hoped to be."),
+)
+SCORES = stack(MECHANISMS, SENSITIVITY, RANGE_DISTANCE, MONOTONIC, OPTIMIZE, COLUMNS, NOT_PRIVATE)
+CHART = option("--chart FILE", "Draw to this file: .png, .svg or .html (offline).")
+GUARANTEE = stack(
+    option("--epsilon NUMBER", "ε; with --delta, an (ε, δ) figure."),
+    option("--rho NUMBER", "ρ of zero-concentrated privacy."),
+    option("--delta NUMBER", "δ, with --epsilon."),
+)
+
+
+def guarantee_of(
+    *, epsilon: str | None, rho: str | None, delta: str | None, mechanism: str | None = None
+) -> Guarantee:
+    """What --epsilon, --rho and --delta say together; with a mechanism, what its own proof promises."""
+    from fractions import Fraction
+
+    from discreet._exact.numbers.exact import positive
+    from discreet.errors import ParameterError
+    from discreet.guarantees import ZCDP, ApproxDP, PureDP
+    from discreet.mechanisms import mechanism_named
+
+    if (epsilon is None) == (rho is None) or (delta is not None and epsilon is None):
+        raise ParameterError("give --epsilon, or --rho, or --epsilon with --delta")
+    if mechanism is not None:
+        if epsilon is None or delta is not None:
+            raise ParameterError("--mechanism goes with --epsilon alone")
+        # Built from ε, a mechanism's promise does not depend on the distance.
+        return mechanism_named(mechanism, epsilon=epsilon).promise_at(Fraction(1))
+    if rho is not None:
+        return ZCDP(positive("rho", rho))
+    cost = positive("epsilon", epsilon)
+    return PureDP(cost) if delta is None else ApproxDP(cost, delta)

@@ -1,0 +1,81 @@
+"""What ``discreet plan`` and ``discreet recommend`` say about quantiles and about a threshold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet._cli.output import draw, say_table
+from discreet.errors import ParameterError
+
+
+def plan_quantiles(
+    at: str, points: int, at_most: str, with_probability: str, *, json: bool
+) -> None:
+    """The ε that keeps every quantile's rank within so many people, whatever the data."""
+    from discreet._exact.numbers.printing import rounded
+    from discreet.analysis import epsilon_for_rank_error
+
+    levels = [level.strip() for level in at.split(",")]
+    needed = {
+        relation: epsilon_for_rank_error(
+            levels,
+            points=points,
+            at_most=at_most,
+            with_probability=with_probability,
+            neighbours=relation,
+        )
+        for relation in ("add-remove", "replace")
+    }
+    data = [{"neighbours": relation, "epsilon": each} for relation, each in needed.items()]
+    rows = [[relation, rounded(each, up=True)] for relation, each in needed.items()]
+    say_table(["neighbours", "ε enough"], rows, data, json=json)
+
+
+def _threshold_terms(**where: Any) -> dict[str, Any]:
+    """What the analysis of thresholds takes; it reads no scores."""
+    if "n" not in where or where["gap"] is not None:
+        raise ParameterError("--margin goes with --n, without a file and without --gap")
+    return {name: where[name] for name in ("n", "sensitivity", "monotonic")}
+
+
+def plan_threshold(margin: str, with_probability: str, *, json: bool, **where: Any) -> None:
+    """The least ε at which the answer about a threshold is right often enough."""
+    from discreet._exact.numbers.printing import rounded
+    from discreet.analysis import epsilon_for_threshold
+    from discreet.mechanisms import STREAMS
+
+    terms = _threshold_terms(**where)
+    found = {
+        name: epsilon_for_threshold(name, margin=margin, with_probability=with_probability, **terms)
+        for name in STREAMS
+    }
+    data = [{"mechanism": name, "epsilon": epsilon} for name, epsilon in found.items()]
+    rows = [[name, rounded(epsilon, up=True)] for name, epsilon in found.items()]
+    say_table(["mechanism", "ε needed"], rows, data, json=json)
+
+
+def recommend_threshold(
+    margin: str, epsilon: str, *, chart: str | None, json: bool, **where: Any
+) -> None:
+    """Who answers best about a threshold, and how often each is wrong."""
+    from discreet._exact.numbers.printing import rounded
+    from discreet.analysis import recommend_threshold as recommended
+
+    terms = _threshold_terms(**where)
+    advice = recommended(epsilon, margin=margin, **terms)
+    if chart is not None:
+        from discreet.analysis.charts import split_chart
+
+        draw(split_chart(epsilon, monotonic=terms["monotonic"]), chart)
+    rows = [
+        [
+            option.mechanism,
+            rounded(option.false_alarm, up=True),
+            rounded(option.miss, up=True),
+            "all values at once" if option.at_once else "a stream",
+        ]
+        for option in advice.options
+    ]
+    data = {"mechanism": advice.best.mechanism, "options": advice.records()}
+    columns = ["mechanism", "false alarm", "miss", "needs"]
+    say_table(columns, rows, data, json=json, before=f"{advice.advice}\n")

@@ -1,0 +1,133 @@
+"""``discreet tuning``: what the best of several private runs costs, before the first one."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from discreet._cli import shared_options as shared
+from discreet._cli.commands import command, option
+from discreet._cli.output import check_chart, draw, say_table
+from discreet._exact.numbers.printing import percent
+
+
+@command("tuning")
+@option("--epsilon-per-run NUMBER", "ε of one run, its score included.")
+@option("--delta-per-run NUMBER", "With it: δ of one run.")
+@option("--rho-per-run NUMBER", "In place of ε: ρ of zero-concentrated privacy.")
+@option("--runs-mean NUMBER", "How many runs on average.", name="mean", required=True)
+@option(
+    "--distribution NAME",
+    "geometric, logarithmic, negative-binomial:SHAPE, poisson or fixed; may be repeated.",
+    multiple=True,
+)
+@option("--delta NUMBER", "The δ allowed for the whole, for runs that are not purely private.")
+@option("--target", "Stop at the first run that is good enough, not with the best.")
+@option("--claim NUMBER", "Audit this ε of the whole: search for a run that refutes it.")
+@shared.CHART
+@shared.JSON
+def tuning(
+    *,
+    epsilon_per_run: str | None,
+    delta_per_run: str | None,
+    rho_per_run: str | None,
+    mean: str,
+    distribution: tuple[str, ...],
+    delta: str | None,
+    target: bool,
+    claim: str | None,
+    chart: str | None,
+    json: bool,
+) -> None:
+    """What it costs to try many settings privately and release the best.
+
+    For each law of the number of runs: ε of the whole, the published bound for pure runs, and how likely the
+    winner is among the best tenth and hundredth of all settings. Nothing is read and nothing is spent.
+
+    Example: discreet tuning --epsilon-per-run 1 --runs-mean 40 --distribution negative-binomial:0.5
+    """
+    from discreet._exact.numbers.exact import positive
+    from discreet._exact.numbers.printing import figure
+    from discreet.tuning.table import OTHERS, advice, cost_stated, tuning_chart, tuning_table
+
+    check_chart(chart)
+    stated = {
+        name: None if given is None else positive(name, given)
+        for name, given in (("epsilon_per_run", epsilon_per_run), ("rho_per_run", rho_per_run))
+    }
+    cost = cost_stated(stated["epsilon_per_run"], stated["rho_per_run"], delta_per_run)
+    asked = distribution or ("geometric",)
+    shown = asked if target else (*asked, *(name for name in OTHERS if name not in asked))
+    offers = tuning_table(cost, mean=mean, distributions=shown, delta=delta, target=target)
+    if chart is not None:
+        draw(tuning_chart(cost, distributions=shown, delta=delta), chart)
+    verdict = None if claim is None else _audited(claim, cost, offers[0].runs, target=target)
+    say_table(
+        ["runs", "ε in all", "published", "best 10%", "best 1%", "no run"],
+        [
+            [offer.runs.words, figure(offer.epsilon), offer.published, *_chances(offer)]
+            for offer in offers
+        ],
+        [_record(offer, verdict if place == 0 else None) for place, offer in enumerate(offers)],
+        json=json,
+        after="\n".join([*advice(offers), *_verdict_in_words(verdict, offers[0].runs.words)]),
+    )
+    if verdict is not None and not verdict.holds:
+        sys.exit(1)
+
+
+def _chances(offer: Any) -> list[str]:
+    """How good the winner is; with a target that is not the question."""
+    if offer.top_tenth is None:
+        return ["-", "-", "-"]
+    found = [percent(share, up=False) for share in (offer.top_tenth, offer.top_hundredth)]
+    return [*found, percent(offer.none, up=True) if offer.none else "never"]
+
+
+def _record(offer: Any, verdict: Any) -> dict[str, Any]:
+    record = {
+        "runs": offer.runs.words,
+        "epsilon": offer.epsilon,
+        "guarantee": repr(offer.guarantee),
+        "proof": str(offer.guarantee.proof),
+    }
+    for name in ("published", "top_tenth", "top_hundredth", "none"):
+        record[name] = getattr(offer, name)
+    if verdict is not None:
+        record["audit"] = {name: getattr(verdict, name) for name in ("claimed", "holds", "found")}
+        record["audit"] |= {
+            "run": [str(mass) for mass in verdict.run],
+            "neighbour": [str(mass) for mass in verdict.neighbour],
+            "outcome": verdict.outcome,
+        }
+    return record
+
+
+def _audited(claim: str, cost: Any, runs: Any, *, target: bool) -> Any:
+    from discreet._exact.numbers.exact import positive
+    from discreet.errors import ParameterError
+    from discreet.guarantees import PureDP
+    from discreet.tuning import audit_tuning
+
+    if not isinstance(cost, PureDP):
+        raise ParameterError("⟨claim⟩ goes with ⟨epsilon_per_run⟩ alone: pure runs are audited")
+    return audit_tuning(
+        PureDP(positive("claim", claim)), epsilon=cost.exact, runs=runs, target=target
+    )
+
+
+def _verdict_in_words(verdict: Any, words: str) -> list[str]:
+    if verdict is None:
+        return []
+    if verdict.holds:
+        return [
+            f"Not refuted: the largest loss found is {verdict.found:.4f}, the claim {verdict.claimed:.4f}."
+        ]
+    masses, others = (
+        ", ".join(f"{float(mass):.4g}" for mass in part)
+        for part in (verdict.run, verdict.neighbour)
+    )
+    return [
+        f"Refuted: a {words}, of a run whose outcomes have the probabilities ({masses}) and for a neighbour "
+        f"({others}), from the worst up, loses {verdict.found:.4f}; the claim was {verdict.claimed:.4f}."
+    ]

@@ -1,0 +1,259 @@
+"""The exact law of answers to "does it cross the noisy threshold?", for one draw of the threshold's noise.
+
+Given the threshold's noise x the answers are independent, so a sequence has the probability
+∫ f(x) Π gᵢ(x) dx. Between the points where a value meets the threshold, f and every gᵢ are exponentials:
+closed forms in balls, and Gauss panels between those points in floats (docs/proofs/above-threshold.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.numbers.noise_scales import NoiseScales
+
+Floats = NDArray[np.float64]
+
+_MOST_BITS = 1 << 16
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+_AT_ONCE = 256
+_REACH = 46.0
+"""Beyond so many scales of the slowest decay a part of 10⁻²⁰ of the integral is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Equal values asked one after the other with equal answers.
+
+    Attributes:
+        offset: the value less the threshold.
+        above: the answer.
+        times: how often.
+    """
+
+    offset: Fraction
+    above: bool
+    times: int = 1
+
+
+# ---- in balls ----------------------------------------------------------------------------------
+
+
+def sequence_ball(
+    blocks: Sequence[Block],
+    scales: NoiseScales,
+    *,
+    least: Fraction | None = None,
+    most: Fraction | None = None,
+    bits: int = 100,
+) -> Any:
+    """A ball around the probability of all these answers together with ``least`` ≤ X ≤ ``most``.
+
+    It knows the probability to about ``bits`` bits; a probability of zero is exactly zero.
+
+    Example:
+        >>> half = NoiseScales(Fraction(1), Fraction(1), two_sided=True)
+        >>> float(sequence_ball([Block(Fraction(0), True)], half))
+        0.5
+    """
+    working = 2 * bits + sum(block.times for block in blocks)
+    while True:
+        with precision(working):
+            total = _integral(blocks, scales, least, most)
+            if total.is_zero() or total.rel_accuracy_bits() >= bits or working > _MOST_BITS:
+                return total
+        working *= 2
+
+
+def _integral(
+    blocks: Sequence[Block], scales: NoiseScales, least: Fraction | None, most: Fraction | None
+) -> Any:
+    """The integral over X, piece by piece between the points where something changes."""
+    low = least if scales.two_sided else max(Fraction(0), least or Fraction(0))
+    turns = {block.offset for block in blocks} | {Fraction(0)}
+    inside = sorted(x for x in turns if (low is None or x > low) and (most is None or x < most))
+    if low is not None and most is not None and low >= most:
+        return ball_of(0)
+    edges: list[Fraction | None] = [low, *inside, most]
+    total = ball_of(0)
+    for start, end in pairwise(edges):
+        if start is None or end is None or start < end:
+            total += _piece(blocks, scales, start, end)
+    return total
+
+
+def _piece(
+    blocks: Sequence[Block], scales: NoiseScales, start: Fraction | None, end: Fraction | None
+) -> Any:
+    """The integral over a piece on which no value meets the threshold."""
+    from flint import arb_poly
+
+    # The product of all answers' chances, as y^lowest·p(y) with y = e^(−(x − x₀)/b₂).
+    anchor = start if start is not None else end
+    assert anchor is not None
+    lowest, polynomial = 0, arb_poly([1])
+    for block in blocks:
+        beyond = start is not None and start >= block.offset  # x is above the value: z ≥ 0
+        size = ball_of((block.offset - anchor) / scales.query).exp()
+        if not scales.two_sided:
+            if beyond:
+                factor = arb_poly([0, size] if block.above else [1, -size])
+            elif block.above:
+                continue
+            else:
+                return ball_of(0)
+        elif beyond:
+            factor = arb_poly([0, size / 2] if block.above else [1, -size / 2])
+        else:
+            lowest -= block.times
+            factor = arb_poly([-1 / (2 * size), 1] if block.above else [1 / (2 * size)])
+        polynomial *= factor**block.times
+    sign = 1 if start is not None and start >= 0 else -1
+    total = ball_of(0)
+    for power, coefficient in enumerate(polynomial.coeffs()):
+        rate = Fraction(sign) / scales.threshold + (lowest + power) / scales.query
+        total += coefficient * _exponential(rate, start, end, anchor)
+    total *= ball_of(-sign * anchor / scales.threshold).exp() / ball_of(scales.threshold)
+    return total / 2 if scales.two_sided else total
+
+
+def _exponential(
+    rate: Fraction, start: Fraction | None, end: Fraction | None, anchor: Fraction
+) -> Any:
+    """∫ e^(−rate·(x − anchor)) dx from ``start`` to ``end``."""
+    if rate == 0:
+        assert start is not None
+        assert end is not None
+        return ball_of(end - start)
+    ends = [ball_of(0) if x is None else ball_of(-rate * (x - anchor)).exp() for x in (start, end)]
+    return (ends[0] - ends[1]) / ball_of(rate)
+
+
+# ---- in floats ---------------------------------------------------------------------------------
+
+
+class Panels:
+    """Points of the threshold's noise and their weights, for values at given offsets.
+
+    Every integrand is smooth between neighbouring offsets, so Gauss panels that end there are as good as
+    the numbers allow. ``longest`` is the longest sequence of answers that is asked about, ``steepest`` the
+    largest number of equal values in it that all cross or all do not.
+
+    Example:
+        >>> panels = Panels(NoiseScales(Fraction(2), Fraction(2)), [0.0])
+        >>> round(float(np.exp(panels.log_weights).sum()), 12)
+        1.0
+    """
+
+    def __init__(
+        self, scales: NoiseScales, offsets: Iterable[float], *, longest: int = 1, steepest: int = 1
+    ) -> None:
+        self._first, self._second = float(scales.threshold), float(scales.query)
+        self._two_sided = scales.two_sided
+        turns = {0.0, *offsets}
+        if not scales.two_sided:
+            turns = {x for x in turns if x >= 0.0}
+        # So far from a turn many equal answers move the bulk: by b₂ ln n, and where b₁ is small by n b₁.
+        self._crowd = min(
+            self._second * math.log1p(longest), self._first * (longest + 10 * math.sqrt(longest))
+        )
+        far = self._crowd + _REACH * self._first
+        ordered = sorted(turns)
+        edges = [*ordered, ordered[-1] + far]
+        if scales.two_sided:
+            edges = [ordered[0] - far, *edges]
+        cuts = [edges[0]]
+        for start, end in pairwise(edges):
+            cuts += self._cut(start, end, steepest)
+        bounds = np.array(cuts)
+        half = np.diff(bounds)[:, None] / 2
+        self.points: Floats = (bounds[:-1, None] + half * (1 + _NODES)).ravel()
+        weights = (half * _WEIGHTS).ravel() / (self._first * (2 if scales.two_sided else 1))
+        with np.errstate(
+            divide="ignore"
+        ):  # a panel between turns that floats hardly tell apart is empty
+            self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
+
+    def _cut(self, start: float, end: float, steepest: int) -> list[float]:
+        """Where a stretch is cut: from its end nearer the bulk, or for two-sided noise from both."""
+        length = end - start
+        cuts = self._ladder(length / 2 if self._two_sided else length)
+        fine = min(self._first, self._second) * 2.0 ** -np.arange(1, 1 + steepest.bit_length())
+        if steepest > 1:
+            cuts = np.concatenate([cuts, fine[fine < length / 2]])
+        mirrored = self._two_sided or steepest > 1
+        cuts = np.unique(np.concatenate([cuts, length - cuts if mirrored else cuts[:0], [length]]))
+        ends = start + cuts[cuts > 0]
+        ends[-1] = end
+        return [float(x) for x in ends]
+
+    def _ladder(self, length: float) -> Floats:
+        """Distances from a turn: small steps through the bulk, then ever larger ones."""
+        first, second = self._first, self._second
+        reached, step, rungs = 0.0, min(first, second), [0.0]
+        while reached + step < length:
+            reached += step
+            rungs.append(reached)
+            if reached < self._crowd + 6 * min(first, second):
+                step = min(4 * first, second)
+            else:
+                step = (
+                    2 * step if reached > self._crowd + _REACH * first else min(2 * step, 4 * first)
+                )
+        return np.array(rungs)
+
+    def log_chances(self, offsets: Floats, *, above: bool) -> Floats:
+        """The logarithm of the chance of an answer at every point (last axis) for values at these offsets."""
+        z = (self.points - np.asarray(offsets, dtype=np.float64)[..., None]) / self._second
+        with np.errstate(divide="ignore"):
+            if not self._two_sided:
+                z = np.maximum(z, 0.0)
+                return -z if above else np.log(-np.expm1(-z))
+            near = np.minimum(z, 0.0) if above else -np.maximum(z, 0.0)
+            far = -np.abs(z) - math.log(2)
+            return np.where((z < 0.0) == above, np.log1p(-0.5 * np.exp(near)), far)
+
+    def log_integrals(self, logs: Floats) -> Floats:
+        """The logarithm of ∫ f(x) e^logs(x) dx over the last axis."""
+        values = logs + self.log_weights
+        top = values.max(axis=-1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sums = np.log(np.exp(values - top).sum(axis=-1)) + top[..., 0]
+        return np.where(np.isneginf(top[..., 0]), -np.inf, sums)
+
+
+def first_crossing(offsets: Floats, scales: NoiseScales) -> Floats:
+    """The probability that each value is the first to cross, and last that none is.
+
+    Example:
+        >>> chances = first_crossing(np.array([-9.0, 9.0]), NoiseScales(Fraction(1), Fraction(1)))
+        >>> np.allclose(chances.sum(), 1), int(chances.argmax())
+        (True, 1)
+    """
+    # Only at values larger than all before them does one-sided noise turn; two-sided noise turns at every
+    # value, but mildly: with more than some hundred of them the rest are left to the panels.
+    turns = np.unique(np.maximum.accumulate(offsets))
+    if scales.two_sided and len(offsets) <= _AT_ONCE:
+        turns = np.unique(offsets)
+    panels = Panels(scales, turns.tolist(), longest=len(offsets))
+    chances = np.empty(len(offsets) + 1)
+    before = panels.log_weights.copy()
+    with np.errstate(over="ignore", under="ignore"):
+        for start in range(0, len(offsets), _AT_ONCE):
+            part = offsets[start : start + _AT_ONCE]
+            below = panels.log_chances(part, above=False)
+            np.cumsum(below, axis=0, out=below)
+            earlier = np.vstack([before, before + below[:-1]])
+            above = panels.log_chances(part, above=True)
+            chances[start : start + len(part)] = np.exp(earlier + above).sum(axis=1)
+            before = before + below[-1]
+        chances[-1] = np.exp(before).sum()
+    return chances

@@ -1,0 +1,18 @@
+"""What a mechanism sees of the scores: the gaps to the best one, in floats with a bound and exactly."""
+
+from discreet._exact.gaps.arithmetic import FARTHEST_GAP, Flags, Floats, Values
+from discreet._exact.gaps.gaps import Gaps, Indices, require_finite
+from discreet._exact.gaps.rows import RowGaps, Scratch, in_blocks
+
+__all__ = [
+    "FARTHEST_GAP",
+    "Flags",
+    "Floats",
+    "Gaps",
+    "Indices",
+    "RowGaps",
+    "Scratch",
+    "Values",
+    "in_blocks",
+    "require_finite",
+]

@@ -1,0 +1,302 @@
+"""What a mechanism sees of the scores: the gaps to the best one, exact and evaluated on demand.
+
+Every mechanism here depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best
+score and s the noise scale. :class:`Gaps` borrows the scores, reads them once to find the best (and
+the best of every block), and afterwards computes only the gaps that a sampler asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._exact.gaps.arithmetic import Flags, Floats, Scalar, Values, arithmetic_for
+from discreet.errors import ParameterError, ScoresError
+
+_ROW = 4096
+_ROWS_AT_ONCE = 256
+
+
+def best_of_rows(rows: Values, *, largest_is_best: bool) -> Values:
+    """The best number of each row of a two-dimensional array; a NaN or an infinite best is refused.
+
+    An infinity on the losing side is for ``require_finite``, when the scores are handed over: here it is
+    only the worst of scores, and nobody chooses it.
+
+    Example:
+        >>> best_of_rows(np.array([[1.0, 3.0], [-2.0, -1.0]]), largest_is_best=True)
+        array([ 3., -1.])
+    """
+    # A NaN in a row is the row's maximum and minimum.
+    bests: Values = (np.maximum if largest_is_best else np.minimum).reduce(rows, axis=1)
+    if rows.dtype.kind == "f" and np.count_nonzero(np.isfinite(bests)) < len(bests):
+        raise ScoresError("scores must be finite")
+    return bests
+
+
+def best_of(values: Values, *, largest_is_best: bool) -> Any:
+    """As ``best_of_rows`` for one row, as a Python number.
+
+    Example:
+        >>> best_of(np.array([1.0, 3.0]), largest_is_best=True)
+        3.0
+    """
+    best = (np.maximum if largest_is_best else np.minimum).reduce(values)
+    kind = values.dtype.kind
+    if kind == "f" and not math.isfinite(best):
+        raise ScoresError("scores must be finite")
+    return best if kind == "O" else best.item()
+
+
+@np.errstate(all="ignore")
+def require_finite(values: Values) -> None:
+    """Refuse NaN and infinities among scores of any native type, in one quick pass.
+
+    Example:
+        >>> require_finite(np.array([1.0, 2.0]))
+    """
+    if values.dtype.kind != "f":
+        return
+    whole = len(values) // _ROW * _ROW
+    rows = values[:whole].reshape(-1, _ROW)
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        _refuse_infinite(rows[start : start + _ROWS_AT_ONCE])
+    if whole < len(values):
+        _refuse_infinite(values[None, whole:])
+
+
+def _refuse_infinite(rows: Values) -> None:
+    """Refuse NaN and infinities in a two-dimensional array of floats.
+
+    A sum in any order is finite only if every term is: infinities and NaN never leave a sum. The
+    converse fails when finite terms overflow, so a sum that is not finite is looked into.
+    """
+    # Quicker than `sum`, and on one thread: BLAS would wait for its threads on a busy machine.
+    if rows.dtype.itemsize >= 4 and np.isfinite(np.einsum("ij->i", rows)).all():
+        return
+    if not np.isfinite(rows).all():
+        raise ScoresError("scores must be finite")
+
+
+Indices: TypeAlias = NDArray[np.int64]
+
+BLOCK = 2048
+"""Candidates in a block; a sampler skips the blocks whose best score is too far behind."""
+
+_BLOCKS_AT_ONCE = 256
+_FEW_BLOCKS = 48
+_NARROW = 256
+_CLOSE = 2
+
+
+class Gaps:
+    """The gaps γ_r ≥ 0 of all candidates, exactly, without a copy of the scores.
+
+    Args:
+        values: one-dimensional array of a native integer or float type, or of Python integers and
+            Fractions (``dtype=object``). Borrowed: it must not change during a release.
+        scale: the noise scale s, a positive rational.
+        largest_is_best: whether the best score is the largest (or the least).
+        block: candidates in a block; tests make it small.
+
+    Example:
+        >>> gaps = Gaps(np.array([3, 7, 5]), scale=Fraction(2))
+        >>> gaps.best, gaps.exact(0), gaps.gather(np.array([0, 2]))
+        (7, Fraction(2, 1), array([2., 1.]))
+    """
+
+    __slots__ = (
+        "_arithmetic",
+        "_best",
+        "_block_bests",
+        "_block_size",
+        "_is_near",
+        "_largest_is_best",
+        "_values",
+        "scale",
+        "size",
+    )
+
+    def __init__(
+        self,
+        values: Values,
+        *,
+        scale: Fraction,
+        largest_is_best: bool = True,
+        block: int = BLOCK,
+    ) -> None:
+        if scale.numerator <= 0:
+            raise ParameterError(f"scale must be positive, not {scale}")
+        dtype = values.dtype
+        if values.ndim != 1 or dtype.kind not in "iufO" or dtype.itemsize > 8 or not dtype.isnative:
+            raise ScoresError(
+                "scores must be one-dimensional and of a native integer or float type"
+            )
+        if not len(values):
+            raise ScoresError("there must be at least one score")
+        self._values = values
+        self.scale = scale
+        self.size = len(values)
+        self._largest_is_best = largest_is_best
+        self._is_near: np.ufunc = np.greater_equal if largest_is_best else np.less_equal
+        self._block_size = block
+        self._arithmetic = arithmetic_for(
+            values.dtype, scale.numerator, scale.denominator, largest_is_best
+        )
+        self._best: Scalar = None
+        self._block_bests: Values | None = None
+
+    @property
+    def native(self) -> bool:
+        """Whether the scores are machine numbers, which all take the same instructions."""
+        return self._values.dtype.kind != "O"
+
+    @property
+    def best(self) -> Scalar:
+        """The best score, as a Python number; the first use reads all scores and checks them."""
+        if self._best is None:
+            self._scan()
+        return self._best
+
+    # One pass over the scores.
+
+    def _scan(self) -> None:
+        values = self._values
+        if self.size >= 8 * self._block_size:
+            self._block_bests = values = self._bests(self._block_size)
+        self._best = best_of(values, largest_is_best=self._largest_is_best)
+
+    def _bests(self, width: int) -> Values:
+        """The best score of every ``width`` candidates in turn, and of what is left in the end."""
+        values, largest = self._values, self._largest_is_best
+        whole = self.size // width
+        bests = best_of_rows(values[: whole * width].reshape(whole, width), largest_is_best=largest)
+        if whole * width < self.size:
+            last = best_of_rows(values[None, whole * width :], largest_is_best=largest)
+            bests = np.concatenate([bests, last])
+        return bests
+
+    # Single gaps.
+
+    def exact(self, index: int) -> Fraction:
+        """γ of one candidate, exactly."""
+        try:
+            difference = Fraction(self.best) - Fraction(self._values.item(index))
+        except (OverflowError, ValueError):
+            raise ScoresError("scores must be finite") from None
+        return (difference if self._largest_is_best else -difference) / self.scale
+
+    def gamma(self, index: int) -> float:
+        """As ``gather``, for one candidate."""
+        return self._arithmetic.gamma(self._values.item(index), self.best)
+
+    def gather(self, indices: Indices) -> Floats:
+        """γ of some candidates as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰, and at most ``FARTHEST_GAP``."""
+        return self._arithmetic.gammas(self._values[indices], self.best)
+
+    def stretch(self, start: int, stop: int) -> Floats:
+        """As ``gather``, for the candidates from ``start`` up to ``stop``."""
+        return self._arithmetic.gammas(self._values[start:stop], self.best)
+
+    def steady_stretch(self, start: int, stop: int) -> Floats:
+        """As ``stretch``, cut to [2⁻¹⁰⁰, 150], by steps that do not depend on the scores."""
+        return self._arithmetic.steady_gammas(self._values[start:stop], self.best)
+
+    def within(self, bounds: Floats, places: NDArray[Any]) -> Flags:
+        """Whether γ of each candidate is at most ``bounds[place]``, for bounds from 2⁻⁸ to 500, or infinite.
+
+        Right unless γ is within 2⁻⁴⁸ of its bound, relatively.
+        """
+        return self._arithmetic.within(self._values, self.best, bounds, places)
+
+    def gammas(self) -> tuple[Floats, Floats]:
+        """All gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself, and to 2⁻⁵⁰⁰.
+
+        The second counts where scores differ by a subnormal number only. Gaps beyond 2⁹⁰⁰ are reported
+        as 2⁹⁰⁰. This reads every score: it is for computing probabilities, not for a release.
+        """
+        with np.errstate(all="ignore"):
+            best = self.best
+            high = np.empty(self.size)
+            low = np.empty(self.size)
+            for start in range(0, self.size, 1 << 16):
+                part = slice(start, start + (1 << 16))
+                high[part], low[part] = self._arithmetic.pairs(self._values[part], best)
+            return high, low
+
+    # Thresholds: whoever is far at a level has exp(−γ) < 2^−level.
+
+    def threshold(self, level: int) -> Scalar:
+        """A score such that every worse one has exp(−γ) < 2^−level."""
+        return self._arithmetic.threshold(self.best, level)
+
+    def is_far(self, indices: Indices, level: int) -> Flags:
+        """Which of these candidates are far at this level."""
+        worse = np.less if self._largest_is_best else np.greater
+        return worse(self._values[indices], self.threshold(level))
+
+    def blocks(self, *, narrow: bool = False) -> tuple[int, Indices, Floats]:
+        """How wide a block is, where each starts, and γ of its best; the last may reach beyond the end.
+
+        Narrow blocks, which few scores have anyway, take another pass.
+        """
+        width, bests = self._block_size, self._block_bests
+        if bests is None or narrow:
+            width = min(self.size, _NARROW)
+            bests = self._bests(width)
+        starts = np.arange(0, self.size, width)
+        return width, starts, self._arithmetic.gammas(bests, self.best)
+
+    def parts(self, starts: Indices, width: int, count: int) -> Floats:
+        """γ of the best of each of the ``count`` equal parts of the stretches that start there."""
+        stretches = [self._values[start : start + width] for start in starts.tolist()]
+        rows = np.concatenate(stretches).reshape(-1, width // count)
+        bests = best_of_rows(rows, largest_is_best=self._largest_is_best)
+        return self._arithmetic.gammas(bests, self.best)
+
+    def few_near(self, level: int, *, most: int) -> Indices | None:
+        """The candidates that are not far at this level, if they are few and quickly found."""
+        bests, threshold = self._block_bests, self.threshold(level)
+        if bests is None:
+            flags = self._is_near(self._values, threshold)
+            return flags.nonzero()[0] if np.count_nonzero(flags) <= most else None
+        blocks = self._is_near(bests, threshold).nonzero()[0]
+        if len(blocks) > _FEW_BLOCKS:
+            return None
+        found = self._listed(blocks, threshold, self._is_near)
+        return found if len(found) <= most else None
+
+    def ties(self) -> Iterator[Indices]:
+        """The candidates whose score is the best, in several arrays of bounded length."""
+        bests = self._block_bests
+        if bests is None:
+            yield (self._values == self.best).nonzero()[0]
+            return
+        wanted = (bests == self.best).nonzero()[0]
+        for start in range(0, len(wanted), _BLOCKS_AT_ONCE):
+            yield self._listed(wanted[start : start + _BLOCKS_AT_ONCE], self.best, np.equal)
+
+    def _listed(self, blocks: Indices, threshold: Scalar, test: Any) -> Indices:
+        """The candidates in these blocks that pass the test."""
+        size = self._block_size
+        first, last = int(blocks[0]), int(blocks[-1]) + 1
+        if last - first <= _CLOSE * len(blocks):
+            # Close together: reading the blocks between them costs less than leaving them out.
+            found: Indices = test(self._values[first * size : last * size], threshold).nonzero()[0]
+            found += first * size
+            return found
+        whole = self.size // size
+        if last > whole:
+            # The last block is a short one.
+            rest = self._listed(blocks[-1:], threshold, test)
+            return np.concatenate([self._listed(blocks[:-1], threshold, test), rest])
+        rows = self._values[: whole * size].reshape(whole, size)[blocks]
+        found = test(rows, threshold).ravel().nonzero()[0]
+        row = found // size
+        found += (blocks[row] - row) * size
+        return found

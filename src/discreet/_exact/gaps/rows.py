@@ -1,0 +1,217 @@
+"""The gaps of many rows of scores at once, each to the best score of its own row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._exact.gaps.arithmetic import Flags, FloatArithmetic, Floats, Values, arithmetic_for
+from discreet._exact.gaps.gaps import Gaps, Indices, require_finite
+
+_FEW_COLUMNS = 64
+_FLOAT64 = np.dtype(np.float64)
+
+
+class Scratch:
+    """Memory that blocks share one after another: the system takes long to hand out cleared pages anew."""
+
+    __slots__ = ("_buffers",)
+
+    def __init__(self) -> None:
+        self._buffers: list[Floats] = [np.empty(0)] * 2
+
+    def __call__(self, number: int, size: int) -> Floats:
+        """So much of one of the buffers."""
+        if len(self._buffers[number]) < size:
+            self._buffers[number] = np.empty(size)
+        return self._buffers[number][:size]
+
+
+class RowGaps:
+    """The gaps γ ≥ 0 of every score to the best of its row, as ``Gaps`` gives them for one row.
+
+    A place is a position in the array of all scores.
+
+    Args:
+        values: the scores of all rows, one row after another, as ``Gaps`` takes those of one.
+        starts: where each row begins; every row has a score.
+        width: how long the rows are if they are equally long, else None.
+        scale: the noise scale s, a positive rational.
+        largest_is_best: whether the best score of a row is the largest (or the least).
+        scratch: memory to work in, shared with the blocks before and after this one.
+
+    Example:
+        >>> rows = RowGaps(np.array([3, 7, 5, 9]), starts=np.array([0, 3]), width=None, scale=Fraction(2))
+        >>> rows.bests, rows.gather(np.array([0, 2, 3])), rows.exact(0)
+        (array([7, 9]), array([2., 1., 0.]), Fraction(2, 1))
+    """
+
+    __slots__ = (
+        "_arithmetic",
+        "_largest_is_best",
+        "_scratch",
+        "_values",
+        "_width",
+        "bests",
+        "scale",
+        "size",
+        "starts",
+    )
+
+    def __init__(
+        self,
+        values: Values,
+        *,
+        starts: Indices,
+        width: int | None,
+        scale: Fraction,
+        largest_is_best: bool = True,
+        scratch: Scratch | None = None,
+    ) -> None:
+        self._values = values
+        self._scratch = Scratch() if scratch is None else scratch
+        self._width = width
+        self._largest_is_best = largest_is_best
+        self.scale = scale
+        self.starts = starts
+        self.size = len(values)
+        require_finite(values)
+        self.bests: Values = self._best_of_each(np.maximum if largest_is_best else np.minimum)
+        arithmetic = arithmetic_for(_FLOAT64, scale.numerator, scale.denominator, largest_is_best)
+        assert isinstance(arithmetic, FloatArithmetic)
+        self._arithmetic = arithmetic
+
+    @property
+    def lengths(self) -> Indices:
+        """How long each row is."""
+        return np.diff(self.starts, append=self.size)
+
+    def _best_of_each(self, better: np.ufunc) -> Values:
+        # Each quicker than a reduction along the second axis.
+        if self._width is None or self._width > _FEW_COLUMNS:
+            found: Values = better.reduceat(self._values, self.starts)
+            return found
+        table = self._values.reshape(-1, self._width)
+        bests = table[:, 0].copy()
+        for column in range(1, self._width):
+            better(bests, table[:, column], out=bests)
+        return bests
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether floats may be believed; otherwise every row is a case for ``Gaps``."""
+        kind = self._values.dtype.kind
+        if kind == "f" and not self._arithmetic.cannot_overflow(float(np.abs(self.bests).max())):
+            return False
+        return kind != "O" and self._arithmetic.ordinary
+
+    def row(self, number: int) -> Gaps:
+        """The gaps of one row."""
+        start = int(self.starts[number])
+        stop = self.size if number + 1 == len(self.starts) else int(self.starts[number + 1])
+        return Gaps(
+            self._values[start:stop], scale=self.scale, largest_is_best=self._largest_is_best
+        )
+
+    def row_of(self, places: Indices) -> Indices:
+        """The row in which each place lies."""
+        if self._width is not None:
+            return places // self._width
+        found: Indices = np.searchsorted(self.starts, places, side="right") - 1
+        return found
+
+    def places_of(self, rows: Indices) -> Indices:
+        """All places of some rows, row after row."""
+        lengths = self.lengths[rows]
+        ends = np.cumsum(lengths)
+        places: Indices = np.arange(int(ends[-1]) if len(ends) else 0)
+        places += np.repeat(self.starts[rows] - (ends - lengths), lengths)
+        return places
+
+    def exact(self, place: int) -> Fraction:
+        """γ of one score, exactly."""
+        row = int(self.row_of(np.array([place]))[0])
+        difference = Fraction(self.bests.item(row)) - Fraction(self._values.item(place))
+        return (difference if self._largest_is_best else -difference) / self.scale
+
+    def gather(self, places: Indices) -> Floats:
+        """γ of some scores as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰ (lemma 4), and at most ``FARTHEST_GAP``."""
+        found = np.empty(len(places))
+        self._behind(
+            self._values[places], self.bests[self.row_of(places)], found, np.empty_like(found)
+        )
+        return self._arithmetic.from_differences(found)
+
+    def gammas(self) -> Floats:
+        """As ``gather``, of all scores; in memory that the next call writes over."""
+        return self._arithmetic.from_differences(self._all_behind())
+
+    def within(self, bounds: Floats, words: NDArray[Any]) -> tuple[Indices, Floats]:
+        """The places whose γ is at most ``bounds[word]``, and γ there as ``gather`` gives it.
+
+        Bounds fall: the first is infinite, the others are from 500 down to 2⁻⁸. Right unless γ is within 2⁻⁴⁸
+        of its bound, relatively (lemma 4).
+        """
+        behind = self._all_behind()
+        limits = self._arithmetic.as_differences(bounds)
+        # Most are beyond every bound but the first: only the others are compared with their own.
+        near: Flags = behind <= limits[1]
+        near |= words == 0
+        places = near.nonzero()[0]
+        behind = behind.take(places)
+        kept = (behind <= limits.take(words.take(places))).nonzero()[0]
+        return places.take(kept), self._arithmetic.from_differences(behind.take(kept))
+
+    def is_best(self) -> Flags:
+        """Whether each score is the best of its row."""
+        flags: Flags = self._shaped(self._values) == self._beside(self.bests)
+        return flags.ravel()
+
+    def _all_behind(self) -> Floats:
+        found, spare = (self._scratch(number, self.size) for number in (0, 1))
+        values, bests = self._shaped(self._values), self._beside(self.bests)
+        self._behind(values, bests, self._shaped(found), self._shaped(spare))
+        return found
+
+    def _shaped(self, values: Values) -> Values:
+        """All scores in the shape that goes with ``_beside``."""
+        return values if self._width is None else values.reshape(-1, self._width)
+
+    def _beside(self, bests: Values) -> Values:
+        """The best of each row beside every score of it."""
+        return np.repeat(bests, self.lengths) if self._width is None else bests[:, None]
+
+    def _behind(self, values: Values, bests: Values, out: Floats, spare: Floats) -> None:
+        """How far each score is behind the best, rounded once at most."""
+        better, worse = (bests, values) if self._largest_is_best else (values, bests)
+        if values.dtype.kind != "f" and values.dtype.itemsize == 8:
+            # Modulo 2⁶⁴, which is right for a difference that is not negative.
+            exact = np.subtract(
+                better.view(np.uint64), worse.view(np.uint64), out=spare.view(np.uint64)
+            )
+            out[...] = exact
+        else:
+            # Narrower types are widened first, which is exact.
+            np.subtract(better, worse, out=out, dtype=np.float64)
+
+
+def in_blocks(starts: Indices, size: int, most: int) -> Sequence[tuple[int, int]]:
+    """Ranges of rows, each of at most ``most`` scores, or a single longer row.
+
+    Example:
+        >>> in_blocks(np.array([0, 3, 6, 20]), 22, 7)
+        [(0, 2), (2, 3), (3, 4)]
+    """
+    ends = np.append(starts[1:], size)
+    blocks: list[tuple[int, int]] = []
+    first = 0
+    while first < len(starts):
+        fitting = int(np.searchsorted(ends, int(starts[first]) + most, side="right"))
+        last = max(fitting, first + 1)
+        blocks.append((first, last))
+        first = last
+    return blocks

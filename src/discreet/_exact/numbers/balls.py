@@ -1,0 +1,91 @@
+"""Ball arithmetic: the one place that sets flint's precision, and formulas rounded up.
+
+A formula evaluated here and rounded up never reports a cost that is too small.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from discreet._exact.numbers.exact import Exact
+
+_FIRST_PRECISION = 128
+_LAST_PRECISION = 1 << 14
+_RELATIVE_BITS = 64
+_LARGEST_EXPONENT = 20_000
+
+
+class _Precision:
+    """The lock under which flint's precision, one for the whole process, is set.
+
+    Whoever computes with balls takes it, so that no thread finds a precision that another has set. Held by
+    one thread it may be taken again by the same one.
+    """
+
+    lock = threading.RLock()
+
+    @classmethod
+    def renew(cls) -> None:
+        """In a forked child the old lock may be held by a thread that does not exist there."""
+        cls.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Precision.renew)
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Run ball arithmetic at this many bits, alone."""
+    from flint import ctx
+
+    with _Precision.lock, ctx.workprec(bits):
+        yield
+
+
+def ball_of(value: Fraction | int) -> Any:
+    """The ball (flint ``arb``) around an exact rational, at the current precision."""
+    from flint import arb, fmpq
+
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def upper_end(ball: Any) -> Exact:
+    """A rational at least every point of a finite ball; ``inf`` beyond 2^±20000."""
+    mantissa, exponent = (int(part) for part in ball.upper().man_exp())
+    if mantissa.bit_length() + exponent > _LARGEST_EXPONENT:
+        return math.inf if mantissa > 0 else Fraction(0)
+    if exponent < -_LARGEST_EXPONENT:
+        # Round the mantissa up to a coarser grid, so that the rational stays of sane size.
+        shift = -_LARGEST_EXPONENT - exponent
+        mantissa, exponent = -(-mantissa >> shift), -_LARGEST_EXPONENT
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def upper_bound(formula: Callable[..., Any], *arguments: Fraction) -> Exact:
+    """A rational at least ``formula(*arguments)``, tight to about 2⁻⁶⁴; ``inf`` if none is found.
+
+    ``formula`` takes and returns balls. Precision is doubled until the ball is narrow: expressions
+    such as ε + e^−ε − 1 cancel for small ε, and this is where the cancelled digits come back.
+
+    Example:
+        >>> float(upper_bound(lambda e: e + (-e).exp() - 1, Fraction(1)))
+        0.36787944117144233
+    """
+    bits = _FIRST_PRECISION
+    best: Exact = math.inf
+    while bits <= _LAST_PRECISION:
+        with precision(bits):
+            ball = formula(*(ball_of(argument) for argument in arguments))
+            if ball.is_finite():
+                best = min(best, upper_end(ball))
+                if ball.rel_accuracy_bits() >= _RELATIVE_BITS or ball.is_zero():
+                    return best
+        bits *= 2
+    return best

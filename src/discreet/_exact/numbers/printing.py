@@ -1,0 +1,132 @@
+"""Figures for people and for JSON: what is promised stays true after rounding, and NaN is never shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet._exact.numbers.balls import upper_bound
+from discreet._exact.numbers.exact import Exact, float_up, shown, whole
+from discreet.errors import DiscreetError
+
+
+def rounded(value: float, *, up: bool, digits: int = 4) -> float:
+    """A figure in a few digits, rounded up or down, from its shortest decimal.
+
+    Example:
+        >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
+        (0.4588, 0.4587, 0.5)
+    """
+    if not math.isfinite(value):
+        return value
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))))
+
+
+def figure(value: Exact, *, up: bool = True) -> str:
+    """A cost in at most four significant digits, rounded up, or what one may use, rounded down.
+
+    Example:
+        >>> figure(Fraction(1, 3)), figure(Fraction(1, 3_000_000)), figure(math.inf)
+        ('0.3334', '3.334e-7', '∞')
+        >>> figure(Fraction(4, 3), up=False)
+        '1.333'
+    """
+    nearest = float_up(value)
+    if nearest in (0, math.inf):
+        return "0" if nearest == 0 else "∞"
+    grid = Fraction(10) ** (3 - math.floor(math.log10(nearest)))
+    whole = (math.ceil if up else math.floor)(Fraction(value) * grid)
+    shown = float_up(whole / grid)
+    if shown == 0 or 1e-4 <= shown < 1e6:
+        return f"{shown:.9g}"
+    digits, _, power = f"{shown:.4g}".partition("e")
+    return f"{digits}e{int(power)}"
+
+
+def measured(value: float, *, digits: int = 4) -> str:
+    """A figure that promises nothing (an error, a share), to the nearest; ∞ for infinity.
+
+    Example:
+        >>> measured(5.32281), measured(5.32281, digits=6), measured(-math.inf)
+        ('5.323', '5.32281', '−∞')
+    """
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.{digits}g}"
+
+
+def written(value: object) -> str:
+    """A parameter as it is written to be read again: a rational exactly, where Python can."""
+    if not isinstance(value, Fraction):
+        return repr(value)
+    try:
+        return str(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return shown(value)
+
+
+def percent(value: float, *, up: bool | None = None) -> str:
+    """A probability in per cent, an upper bound rounded up; never 0% or 100% unless it is.
+
+    Example:
+        >>> percent(0.12341), percent(0.12341, up=True), percent(0.9999)
+        ('12.3%', '12.4%', 'above 99.9%')
+    """
+    if 0 < value < 0.001:
+        return "below 0.1%"
+    if 0.999 < value < 1:
+        return "above 99.9%"
+    share = value if up is None else rounded(value, up=up, digits=3)
+    return f"{100 * share:.3g}%"
+
+
+def jsonable(value: Any) -> Any:
+    """Plain values for JSON: infinity as the text "inf"; what is not a number is an error, not a figure.
+
+    Example:
+        >>> jsonable({"epsilon": math.inf, "errors": (1, np.float64(0.5))})
+        {'epsilon': 'inf', 'errors': [1, 0.5]}
+    """
+    if type(value) in (str, int, bool) or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return {name: jsonable(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isnan(value):
+        raise DiscreetError("a figure is not a number, so it says nothing")
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+
+# ---- what a cost means for people ----
+
+_PEOPLE = {2: "Two people", 3: "Three people", 4: "Four people", 5: "Five people"}
+
+
+def subject(people: int) -> str:
+    """Who changes something, with the verb: one person's data, or a household together."""
+    if whole("people", people) == 1:
+        return "One person's data changes"
+    return f"{_PEOPLE.get(people, f'{people} people')} together change"
+
+
+def times(factor: int, symbol: str) -> str:
+    """A multiple of a symbol, 4ε; once is the symbol itself."""
+    return symbol if factor == 1 else f"{factor}{symbol}"
+
+
+def odds(epsilon: Exact) -> str:
+    """By how much ε lets a probability change: the factor e^ε, rounded up."""
+    if epsilon == math.inf:
+        return "without any limit"
+    factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf
+    limit = figure(factor) if factor < 1e6 else f"e^{figure(epsilon)}"
+    return f"by a factor of at most {limit}"

@@ -1,0 +1,351 @@
+"""Random bits: the only module that asks the operating system for randomness.
+
+A release makes its own :class:`SecureBits` and throws it away. Small needs are served by the
+kernel; larger ones by AES-256 in counter mode under a key drawn afresh from the kernel for this
+source alone. Uniform integers are made of the bits by rejection (lemmas 1 and 2 of the proof page).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._exact.gaps import Indices
+from discreet._exact.numbers.exact import refuse
+from discreet.errors import DiscreetError, ParameterError
+
+Words: TypeAlias = NDArray[np.uint64]
+"""Unsigned words; a source may give 8 and 32 bits in a type of just that size."""
+
+KERNEL_BYTES = 8192
+"""What one source takes straight from the kernel before it turns to the cipher."""
+
+_SHORT: dict[int, Any] = {8: np.dtype("u1"), 32: np.dtype("<u4")}
+_ZEROS = bytes(1 << 16)
+_BLANK_NONCE = bytes(16)  # safe because no key is ever used for two streams
+
+
+class Bits(Protocol):
+    """A source of independent uniform bits."""
+
+    @property
+    def scripted(self) -> bool:
+        """Whether the bits can be predicted; such a source must never serve a release."""
+        ...
+
+    def words(self, count: int, *, width: int = 64) -> Words:
+        """``count`` independent uniform integers below ``2**width``, for a width of 1 to 64."""
+        ...
+
+    def integer(self, width: int) -> int:
+        """One uniform integer below ``2**width``, for any width."""
+        ...
+
+
+class _ByteBits(ABC):
+    """Words and integers cut from a stream of uniform bytes."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _bytes(self, count: int) -> bytes:
+        """The next bytes of the stream."""
+
+    def words(self, count: int, *, width: int = 64) -> Words:
+        """``count`` independent uniform integers below ``2**width``, in a type that holds them."""
+        if width in _SHORT:
+            return np.frombuffer(self._bytes(count * width >> 3), _SHORT[width])
+        drawn: Words = np.frombuffer(self._bytes(8 * count), "<u8")
+        return drawn if width == 64 else drawn >> np.uint64(64 - width)
+
+    def integer(self, width: int) -> int:
+        """One uniform integer below ``2**width``."""
+        return int.from_bytes(self._bytes((width + 7) >> 3), "little") >> (-width & 7)
+
+
+def is_generator(thing: object) -> bool:
+    """Whether a thing is a generator of Python's or NumPy's, and not a seed; it is never drawn from."""
+    return isinstance(thing, random.Random | np.random.RandomState | np.random.Generator)
+
+
+@cache
+def _ciphers() -> tuple[Any, Any, Any]:
+    # Imported here: 30 ms that a small selection never needs.
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    return Cipher, algorithms.AES, modes.CTR(_BLANK_NONCE)
+
+
+def _keystream(key: bytes) -> Any:
+    cipher, aes, counter_mode = _ciphers()
+    return cipher(aes(key), counter_mode).encryptor()
+
+
+def _expand(encryptor: Any, count: int) -> bytes:
+    stream: bytes = encryptor.update(_ZEROS[:count] if count <= len(_ZEROS) else bytes(count))
+    return stream
+
+
+class _Family:
+    """How many forks lie behind this process, and the lock under which sources are keyed.
+
+    A child process gets a copy of every cipher state. Its number tells it apart, and the count of
+    forks does so even when process numbers have wrapped around.
+    """
+
+    forks = 0
+    keying = threading.Lock()
+
+    @classmethod
+    def born(cls) -> None:
+        """Runs in a child before anything else does."""
+        cls.forks += 1
+        # The old lock may be held by a thread that does not exist on this side of the fork.
+        cls.keying = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Family.born)
+
+
+def process() -> tuple[int, int]:
+    """What tells this process from every other that could hold a copy of its memory."""
+    return os.getpid(), _Family.forks
+
+
+class SecureBits(_ByteBits):
+    """Fresh secure bits for one release.
+
+    Never repeats bits: a forked child, a copy and an unpickled source all start under a new key,
+    and threads that share a source take turns.
+
+    Example:
+        >>> SecureBits().words(3).shape
+        (3,)
+    """
+
+    __slots__ = ("_encryptor", "_kernel_left", "_lock", "_owner")
+
+    def __init__(self) -> None:
+        self._kernel_left = KERNEL_BYTES
+        self._encryptor: Any = None
+        self._owner = (0, 0)
+        self._lock = threading.Lock()
+
+    @property
+    def scripted(self) -> bool:
+        """Secure bits cannot be predicted."""
+        return False
+
+    def _bytes(self, count: int) -> bytes:
+        if count <= self._kernel_left:
+            self._kernel_left -= count
+            return os.urandom(count)
+        owner = process()
+        if self._owner != owner:
+            with _Family.keying:
+                if self._owner != owner:
+                    self._lock = threading.Lock()
+                    self._encryptor = _keystream(os.urandom(32))
+                    self._owner = owner
+        with self._lock:
+            return _expand(self._encryptor, count)
+
+    def __reduce__(self) -> tuple[type[SecureBits], tuple[()]]:
+        # A pickle or a copy is a new source, not the same stream again.
+        return (SecureBits, ())
+
+
+class ScriptedBits(_ByteBits):
+    """The same bits for the same seed, on every machine: for tests and reproducible study only.
+
+    Example:
+        >>> bool((ScriptedBits(7).words(4) == ScriptedBits(7).words(4)).all())
+        True
+    """
+
+    __slots__ = ("_encryptor", "seed")
+
+    def __init__(self, seed: int | str) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int | str):
+            raise ParameterError(f"seed must be an int or a str, not {type(seed).__name__}")
+        self.seed = seed
+        self._encryptor = _keystream(
+            hashlib.sha256(f"discreet scripted {seed!r}".encode()).digest()
+        )
+
+    @property
+    def scripted(self) -> bool:
+        """Scripted bits can be predicted by anyone who knows the seed."""
+        return True
+
+    def _bytes(self, count: int) -> bytes:
+        return _expand(self._encryptor, count)
+
+    def __reduce__(self) -> tuple[type[ScriptedBits], tuple[int | str]]:
+        return (ScriptedBits, (self.seed,))
+
+
+class TapeExhausted(DiscreetError):  # noqa: N818 - an end, which the walker expects
+    """A tape of bits ended; ``needed`` says how many more the next request takes."""
+
+    def __init__(self, needed: int) -> None:
+        super().__init__("the tape of bits has ended")
+        self.needed = needed
+
+
+class TapeBits:
+    """Bits read from a finite tape, so that every path of a sampler can be walked.
+
+    Example:
+        >>> TapeBits([1, 0, 1]).integer(3)
+        5
+    """
+
+    __slots__ = ("_position", "_tape")
+
+    def __init__(self, tape: Iterable[int]) -> None:
+        self._tape = tuple(tape)
+        self._position = 0
+
+    @property
+    def scripted(self) -> bool:
+        """A tape is known in advance."""
+        return True
+
+    @property
+    def left(self) -> int:
+        """How many bits of the tape have not been read."""
+        return len(self._tape) - self._position
+
+    def _take(self, count: int) -> tuple[int, ...]:
+        if count > self.left:
+            raise TapeExhausted(count - self.left)
+        start = self._position
+        self._position += count
+        return self._tape[start : self._position]
+
+    def words(self, count: int, *, width: int = 64) -> Words:
+        """``count`` integers of ``width`` bits each, the first bit on the tape the highest."""
+        taken = self._take(count * width)
+        return np.array(
+            [
+                int("".join(map(str, taken[start : start + width])), 2)
+                for start in range(0, count * width, width)
+            ],
+            dtype=np.uint64,
+        )
+
+    def integer(self, width: int) -> int:
+        """One integer of ``width`` bits, the first bit on the tape the highest."""
+        return int("0" + "".join(map(str, self._take(width))), 2)
+
+
+def source_of_bits(randomness: Bits | None) -> Bits:
+    """The bits of a study: fresh and secure unless scripted ones are given."""
+    if randomness is None:
+        return SecureBits()
+    if not (hasattr(randomness, "words") and hasattr(randomness, "integer")):
+        raise refuse("randomness", randomness, "None or discreet.testing.scripted(seed)")
+    return randomness
+
+
+def uniform_below(bits: Bits, bound: int) -> int:
+    """One uniform integer in ``range(bound)``: just enough bits, and again if too large.
+
+    Example:
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> uniform_below(SecureBits(), 1)
+        0
+    """
+    width = (bound - 1).bit_length()
+    if width == 0:
+        return 0
+    while True:
+        drawn = bits.integer(width)
+        if drawn < bound:
+            return drawn
+
+
+def uniform_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indices:
+    """``count`` independent uniform integers in ``range(bound)``.
+
+    Example:
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> uniform_indices(SecureBits(), 1, count=3)
+        array([0, 0, 0])
+    """
+    drawn = some_indices(bits, bound, count=count, width=width)
+    while len(drawn) < count:
+        more = some_indices(bits, bound, count=count - len(drawn), width=width)
+        drawn = np.concatenate([drawn, more])
+    return drawn
+
+
+def uniform_below_each(bits: Bits, bounds: Indices, *, width: int = 32) -> Indices:
+    """An independent uniform integer below each of the bounds, none of which exceeds 2^width.
+
+    As ``some_indices``, with a bound for each word; what is dropped is drawn again.
+
+    Example:
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> uniform_below_each(SecureBits(), np.array([1, 1, 1]))
+        array([0, 0, 0])
+    """
+    found = np.zeros(len(bounds), dtype=np.int64)
+    left = np.arange(len(bounds))
+    top = np.uint64(1 << width)
+    while len(left):
+        wanted = bounds[left].astype(np.uint64)
+        products = bits.words(len(left), width=width).astype(np.uint64) * wanted
+        kept = (products & (top - np.uint64(1))) >= top % wanted
+        found[left[kept]] = (products[kept] >> np.uint64(width)).astype(np.int64)
+        left = left[~kept]
+    return found
+
+
+def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indices:
+    """At most ``count`` independent uniform integers in ``range(bound)``, seldom fewer.
+
+    A word ``v`` of ``width`` bits gives the high half of ``v * bound``; the words whose low half is
+    below ``2**width % bound`` are dropped, which leaves every integer with equally many words.
+    Bounds too large for a product in 64 bits are served by masked rejection.
+    """
+    if bound > 1 << width:
+        return some_words_below(bits, bound, count=count).astype(np.int64)
+    product = bits.words(count, width=width) * np.uint64(bound)
+    chosen: Indices = (product >> np.uint64(width)).view(np.int64)
+    surplus = (1 << width) % bound
+    if surplus:
+        product &= np.uint64((1 << width) - 1)
+        kept = product >= surplus
+        if np.count_nonzero(kept) < count:
+            return chosen[kept]
+    return chosen
+
+
+def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
+    """As ``some_indices``, for a few and any bound up to ``2**width``: plain Python is quicker there."""
+    whole = 1 << width
+    surplus = whole % bound
+    products = [word * bound for word in bits.words(count, width=width).tolist()]
+    return [product >> width for product in products if product & (whole - 1) >= surplus]
+
+
+def some_words_below(bits: Bits, bound: int, *, count: int) -> Words:
+    """At most ``count`` independent uniform integers in ``range(bound)``, for a bound up to 2⁶³.
+
+    On average more than half of ``count`` are returned.
+    """
+    width = max(1, (bound - 1).bit_length())
+    drawn = bits.words(count, width=width)
+    return drawn[drawn < np.uint64(bound)]

@@ -1,0 +1,318 @@
+"""Exact coins whose chance is a function of the gap: floats with a proven band, balls inside it.
+
+A *family* of coins gives each candidate a chance c(γ). It offers the chance as a float with a known
+relative error, as a ball, and a bound on it for all candidates beyond a level. Everything that the
+samplers flip is one of these families.
+
+A uniform number u is known by its first bits only. When a float comparison falls inside its error
+band, u is extended and the other side is enclosed in a ball (flint's ``arb``) until the two
+separate, which happens with probability one (lemma 3 of the proof page).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._exact.gaps import Flags, Floats, Gaps, Indices
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.sampling.bits import Bits, Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """Word sizes, filter width and the points at which a sampler changes its plan.
+
+    Nothing here affects a distribution. Tests shrink the numbers until every path of a sampler can be
+    enumerated, or set the tolerance to infinity so that every decision is made in ball arithmetic.
+
+    Attributes:
+        word: bits of the first look at a uniform number, or of the second after ``first_bits``.
+        coin: the same for the coins that are flipped many at a time, of which few are close calls.
+        first_bits: bits, at most 8 (lemma 6a), that settle most coins of a few candidates.
+        index_word: bits of the word from which a uniform index is made.
+        key: bits of the keys by which one of several arrivals is chosen.
+        pick: bits from which a steady choice is made.
+        tolerance: relative half-width of the band in which a float comparison is not believed;
+            at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
+        sparse: when fewer marks than this are expected, they are looked for one at a time.
+        spare: distances between marks that are drawn beyond the expected number.
+        few: so many near candidates are listed and dealt with outright.
+        first_bits_up_to: of so many candidates all coins are looked at by their first bits, unless only few
+            candidates are near.
+        one_by_one: so many coins are flipped one by one, which is then quickest.
+        single_visits: how many random visits are made first, one at a time.
+        visits: how many more are made, all at once.
+        near_enough: they are made if one of the first met a gap of at most this.
+        flipped_up_to: of so many candidates all coins are flipped, if visits are in vain.
+        proposals: how many proposals are made in each round, and in every one after these.
+        cut_from: blocks of at least so many candidates may be cut into parts.
+        heavy: they are if the best of a block weighs more than that of all blocks together over this.
+        cells: about how many cells of equal chance the blocks may have from which proposals come; at least
+            four for each block.
+        overdraw: proposals made for each draw still missing, when many are drawn.
+        level: the exponent a of the coins, under 2⁻ᵃ, of candidates that are thinned and never listed.
+    """
+
+    word: int = 64
+    coin: int = 32
+    first_bits: int = 8
+    index_word: int = 32
+    key: int = 46
+    pick: int = 128
+    tolerance: float = 2.0**-42
+    sparse: float = 2.0**-8
+    spare: int = 16
+    few: int = 1024
+    first_bits_up_to: int = 2048
+    one_by_one: int = 8
+    single_visits: int = 6
+    visits: int = 128
+    near_enough: float = 5.5
+    flipped_up_to: int = 1 << 14
+    proposals: tuple[int, ...] = (512, 2048)
+    cut_from: int = 1024
+    heavy: float = 32.0
+    cells: int = 1 << 12
+    overdraw: int = 4
+    level: int = 32
+
+
+STANDARD = Tuning()
+
+
+Ball: TypeAlias = Any
+"""flint's ``arb``: a real number known to lie in an interval."""
+
+GUARD_BITS = 64
+_MOST_DOUBLINGS = 100
+
+
+def scaled(value: Ball, exponent: int) -> Ball:
+    """``value * 2**exponent``."""
+    from flint import arb
+
+    return value * arb((1, exponent))
+
+
+class Uniform:
+    """A uniform number in [0, 1) known to ``width`` bits: from ``known / 2**width`` upward."""
+
+    __slots__ = ("_bits", "_step", "known", "width")
+
+    def __init__(self, bits: Bits, *, known: int = 0, width: int = 0, step: int = 64) -> None:
+        self._bits = bits
+        self._step = step
+        self.known = known
+        self.width = width
+
+    def extend(self) -> None:
+        """Draw ``step`` more bits."""
+        self.known = (self.known << self._step) | self._bits.integer(self._step)
+        self.width += self._step
+
+    def is_below(self, target: Callable[[], Ball]) -> bool:
+        """Whether this number is below the one that ``target`` encloses at any precision."""
+        while True:
+            with precision(self.width + GUARD_BITS):
+                threshold = scaled(target(), self.width)
+                if bool(threshold >= self.known + 1):
+                    return True
+                if bool(threshold <= self.known):
+                    return False
+            self.extend()
+
+    def ends(self) -> tuple[Ball, Ball]:
+        """Balls around the two ends of the interval in which this number is known to lie."""
+        return scaled(ball_of(self.known), -self.width), scaled(
+            ball_of(self.known + 1), -self.width
+        )
+
+
+_POWERS = 2.0 ** np.arange(128)
+
+
+class SomeGaps(Protocol):
+    """What a coin needs of the gaps, those of one row or of many."""
+
+    def gather(self, indices: Indices, /) -> Floats:
+        """γ of some candidates as float64 (lemma 4)."""
+        ...
+
+    def exact(self, index: int, /) -> Fraction:
+        """γ of one candidate, exactly."""
+        ...
+
+
+class Coins(Protocol):
+    """A chance c(γ) for every gap γ, decreasing in γ."""
+
+    def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
+        """Chances for gaps computed by ``Gaps.gather``, and a factor for the tolerance.
+
+        The relative error of a chance is at most 2⁻⁴³ times its factor, or the true chance and the
+        float are both below 2⁻²⁰⁰. The first array may be the argument, overwritten.
+        """
+        ...
+
+    def ball(self, gamma: Fraction) -> Ball:
+        """The chance for an exact gap, at the precision in force."""
+        ...
+
+    def exponent(self, level: int) -> int:
+        """The largest known a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
+        ...
+
+
+class Heads:
+    """The coin exp(−γ)/2^halvings, or of chance one if that is more: halvings may be negative."""
+
+    __slots__ = ("halvings",)
+
+    def __init__(self, halvings: int = 0) -> None:
+        self.halvings = halvings
+
+    def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
+        """exp(−γ)/2^halvings."""
+        np.negative(gammas, out=gammas)
+        np.exp(gammas, out=gammas)
+        if self.halvings:
+            gammas *= 0.5**self.halvings
+            np.minimum(gammas, 1.0, out=gammas)
+        return gammas, 1.0 if self.halvings >= -_MOST_DOUBLINGS else math.inf
+
+    def chance(self, gamma: float) -> float:
+        """exp(−γ)/2^halvings for one gap, as good as ``chances``, where that is at most one."""
+        return math.exp(-gamma) * 0.5**self.halvings
+
+    def ball(self, gamma: Fraction) -> Ball:
+        """exp(−γ)/2^halvings."""
+        chance = scaled(ball_of(-gamma).exp(), -self.halvings)
+        return chance.min(ball_of(1)) if self.halvings < 0 else chance
+
+    def exponent(self, level: int) -> int:
+        """Each halving counts for one."""
+        return max(0, level + self.halvings)
+
+
+def flip(
+    gaps: SomeGaps,
+    candidates: Indices,
+    coins: Coins,
+    *,
+    bits: Bits,
+    tuning: Tuning,
+    boost: int | Indices = 0,
+) -> Indices:
+    """The positions in ``candidates`` at which a coin of chance ``2**boost * c(γ)`` falls heads.
+
+    The coins of different positions are independent. Lemma 6 shows that a coin decided here by
+    floats is decided as the real numbers decide it.
+    """
+    chances, factor = coins.chances(gaps.gather(candidates))
+    chances *= _POWERS[boost] * 2.0**tuning.coin
+    words = bits.words(len(candidates), width=tuning.coin)
+    drawn = words.astype(np.float64)
+    doubt = tuning.tolerance * factor
+    ceiling = chances * (1.0 + doubt)
+    ceiling += 2.0
+    heads: Indices = (drawn <= ceiling).nonzero()[0]
+    if not len(heads):
+        return heads
+    floor = chances[heads] * (1.0 - (doubt if isinstance(doubt, float) else doubt[heads]))
+    floor -= 2.0
+    kept: Flags = drawn[heads] < floor
+    if np.count_nonzero(kept) == len(kept):
+        return heads
+    for place in (~kept).nonzero()[0].tolist():
+        position = int(heads[place])
+        power = boost if isinstance(boost, int) else int(boost[position])
+        uniform = Uniform(bits, known=int(words[position]), width=tuning.coin, step=tuning.word)
+        gamma = gaps.exact(int(candidates[position]))
+        kept[place] = falls_heads(uniform, coins, gamma, boost=power)
+    return heads[kept]
+
+
+def heads_among(
+    gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
+) -> Iterator[int]:
+    """Those of a few candidates whose coins fall heads, flipped one by one as they are asked for."""
+    words = bits.words(len(candidates), width=tuning.word).tolist()
+    for candidate, word in zip(candidates, words, strict=True):
+        if _is_heads(gaps, candidate, coins, (word, tuning.word), bits=bits, tuning=tuning):
+            yield candidate
+
+
+def _is_heads(
+    gaps: Gaps, candidate: int, coins: Heads, known: tuple[int, int], *, bits: Bits, tuning: Tuning
+) -> bool:
+    """Whether one coin falls heads, given a word and its width: ``flip`` in plain Python."""
+    word, width = known
+    doubt = tuning.tolerance
+    chance = coins.chance(gaps.gamma(candidate)) * 2.0**width
+    if word > chance * (1.0 + doubt) + 2.0:
+        return False
+    if word < chance * (1.0 - doubt) - 2.0:
+        return True
+    uniform = Uniform(bits, known=word, width=width, step=tuning.word)
+    return falls_heads(uniform, coins, gaps.exact(candidate), boost=0)
+
+
+def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, Words]:
+    """The first bits of everybody's uniform number, and the candidates for whom they do not mean tails.
+
+    The first bits of u bound −ln u from above; whoever's gap is larger has e^−γ below u (lemma 6a).
+    """
+    words = bits.words(gaps.size, width=tuning.first_bits)
+    bounds = noise_bounds(tuning.first_bits, tuning.tolerance)
+    return gaps.within(bounds, words).nonzero()[0], words
+
+
+def heads_after_first_bits(
+    gaps: Gaps, candidate: int, coins: Heads, first: int, *, bits: Bits, tuning: Tuning
+) -> bool:
+    """Whether a coin falls heads, of whose uniform number the first bits are known."""
+    word = (first << tuning.word) | bits.integer(tuning.word)
+    known = (word, tuning.first_bits + tuning.word)
+    return _is_heads(gaps, candidate, coins, known, bits=bits, tuning=tuning)
+
+
+@lru_cache(maxsize=16)
+def noise_bounds(width: int, tolerance: float) -> Floats:
+    """For every value of the first bits of u, a number that −ln u is certainly below."""
+    with np.errstate(divide="ignore"):
+        bounds: Floats = np.log(np.arange(1 << width) * 0.5**width)
+    bounds *= -(1.0 + tolerance)
+    bounds.flags.writeable = False  # every release shares it
+    return bounds
+
+
+def falls_heads(uniform: Uniform, coins: Coins, gamma: Fraction, *, boost: int) -> bool:
+    """Whether ``uniform`` is below ``2**boost * c(gamma)``, exactly."""
+    return uniform.is_below(lambda: scaled(coins.ball(gamma), boost))
+
+
+def biased_coins(bits: Bits, chance: Fraction, *, count: int) -> NDArray[np.bool_]:
+    """``count`` independent coins that fall heads with exactly the rational probability ``chance``.
+
+    Example:
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> biased_coins(SecureBits(), Fraction(1), count=2)
+        array([ True,  True])
+    """
+    if chance >= 1 or chance <= 0:
+        return np.full(count, chance >= 1)
+    words = bits.words(count)
+    floor = chance.numerator * 2**64 // chance.denominator
+    heads: NDArray[np.bool_] = words < np.uint64(floor)
+    # Only the one word that contains the threshold leaves the matter open.
+    for place in (words == np.uint64(floor)).nonzero()[0].tolist():
+        heads[place] = Uniform(bits, known=floor, width=64).is_below(lambda: ball_of(chance))
+    return heads

@@ -1,0 +1,83 @@
+"""Whole-number noise for counts, exactly geometric and discrete Laplace, and exact halving of counts.
+
+⌊−s·ln u⌋ is at least g with probability e^{−g/s}: a geometric variable, for any rational scale s. The
+difference of two is discrete Laplace (docs/proofs/noisy-count-and-gap.md). The floor is decided in ball
+arithmetic, with more bits of u where needed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.sampling.bits import Bits
+from discreet._exact.sampling.coins import GUARD_BITS, Ball, Uniform
+
+_WORD = 64
+
+
+def geometric(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
+    """A whole number G ≥ 0 with Pr[G ≥ g] = e^{−g/scale}.
+
+    Example:
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> geometric(SecureBits(), Fraction(1, 10**6))
+        0
+    """
+    uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
+    while True:
+        if uniform.known:
+            with precision(uniform.width + GUARD_BITS + max(0, scale.numerator.bit_length())):
+                low, high = uniform.ends()
+                found = common_floor(-high.log() * ball_of(scale), -low.log() * ball_of(scale))
+            if found is not None:
+                return found
+        uniform.extend()
+
+
+def discrete_laplace(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
+    """A whole number Z with Pr[Z = z] proportional to e^{−|z|/scale}.
+
+    Example:
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> discrete_laplace(SecureBits(), Fraction(1, 10**6))
+        0
+    """
+    return geometric(bits, scale, word=word) - geometric(bits, scale, word=word)
+
+
+def common_floor(low: Ball, high: Ball) -> int | None:
+    """The floor that every number between two balls has, if it is one."""
+    below, above = low.floor().unique_fmpz(), high.floor().unique_fmpz()
+    return int(below) if below is not None and below == above else None
+
+
+_CHUNK_WORDS = 1 << 20
+
+
+def halved(counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
+    """For each count c an independent Binomial(c, 1/2): how many of c fair coins fall heads.
+
+    Example:
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> halved(np.array([0, 0]), SecureBits())
+        array([0, 0])
+    """
+    left = np.zeros_like(counts)
+    occupied = counts.nonzero()[0]
+    for start in range(0, len(occupied), _CHUNK_WORDS):
+        some = occupied[start : start + _CHUNK_WORDS]
+        # The last, partial word of each count: as many bits as are left over, 1 to 64.
+        rest = ((counts[some] - 1) & 63) + 1
+        words = bits.words(len(some)) >> (64 - rest).astype(np.uint64)
+        left[some] = np.bitwise_count(words)
+    for index in (counts > 64).nonzero()[0].tolist():
+        full = (int(counts[index]) - 1) >> 6
+        while full:
+            taken = min(full, _CHUNK_WORDS)
+            left[index] += int(np.bitwise_count(bits.words(taken)).sum(dtype=np.int64))
+            full -= taken
+    return left

@@ -1,0 +1,194 @@
+"""A choice for every row of a block of scores, independent of all others (theorem 6 of the proof page).
+
+A block is looked at as a whole: what floats with a bound decide is decided for all rows at once, and what
+they leave open is decided for one candidate, or one row, in ball arithmetic with more bits. Each function
+returns the chosen candidate's position in its row.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import count
+
+import numpy as np
+
+from discreet._exact.gaps import Flags, Floats, Indices, RowGaps
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.sampling.bits import Bits, Words, uniform_below_each
+from discreet._exact.sampling.coins import (
+    STANDARD,
+    Ball,
+    Coins,
+    Heads,
+    Tuning,
+    Uniform,
+    falls_heads,
+    flip,
+    noise_bounds,
+)
+from discreet._exact.sampling.laplace import Layer, shallowest
+
+_CERTAIN = Heads()
+_ABOVE = Heads(halvings=1)
+_SLACK = 2.0**-30  # far more than a gap of the layers that floats are believed in is off by
+
+
+@np.errstate(all="ignore")
+def head_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
+    """A candidate of each row, drawn as permute-and-flip draws it.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> rows = RowGaps(np.array([0, 10**9, 7]), starts=np.array([0, 2]), width=None, scale=Fraction(2))
+        >>> head_of_each(rows, SecureBits())
+        array([1, 0])
+    """
+    heads = _heads(rows, _CERTAIN, bits=bits, tuning=tuning)
+    chosen, _ = _one_of_each(rows, heads, bits=bits, tuning=tuning)
+    assert len(chosen) == len(rows.starts), "the best candidate's coin is always heads"
+    return chosen - rows.starts
+
+
+@np.errstate(all="ignore")
+def best_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
+    """A uniform choice among the best candidates of each row."""
+    best = rows.is_best().nonzero()[0]
+    return _one_of_each(rows, best, bits=bits, tuning=tuning)[0] - rows.starts
+
+
+@np.errstate(all="ignore")
+def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
+    """A candidate of each row, drawn as the exponential mechanism draws it: in proportion to exp(−γ).
+
+    The first place of a row whose share, together with those before it, exceeds a uniform number.
+    """
+    chances, _ = _CERTAIN.chances(rows.gammas())
+    ends = np.cumsum(chances)
+    last = rows.starts + rows.lengths - 1
+    before = ends[rows.starts] - chances[rows.starts]
+    # One sum over the whole block: its rounding is in the doubt, so a block must not be long (lemma 18).
+    totals = ends[last] - before
+    words = bits.words(len(totals), width=tuning.word)
+    target = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word) * totals + before
+    doubt = ends[-1] * (4 * tuning.tolerance + rows.size * 2.0**-50) + totals * 2.0 ** (
+        1 - tuning.word
+    )
+    chosen: Indices = np.searchsorted(ends, target - doubt)
+    np.clip(chosen, rows.starts, last, out=chosen)
+    unclear = ends[chosen] <= target + doubt
+    # The last place of a row takes what is left, whatever floats say of its end.
+    unclear &= chosen < last
+    for number in unclear.nonzero()[0].tolist():
+        uniform = Uniform(bits, known=int(words[number]), width=tuning.word, step=tuning.word)
+        chosen[number] = rows.starts[number] + _by_balls(rows, number, uniform)
+    return chosen - rows.starts
+
+
+def _by_balls(rows: RowGaps, number: int, uniform: Uniform) -> int:
+    """The first place of one row whose cumulative share exceeds the uniform number."""
+    start = int(rows.starts[number])
+    gammas = [rows.exact(start + place) for place in range(int(rows.lengths[number]))]
+
+    def share(place: int) -> Ball:
+        chances = [ball_of(-gamma).exp() for gamma in gammas]
+        below = sum(chances[: place + 1], ball_of(0))
+        return below / (below + sum(chances[place + 1 :], ball_of(0)))
+
+    low, high = 0, len(gammas) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if uniform.is_below(partial(share, middle)):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@np.errstate(all="ignore")
+def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
+    """A candidate of each row, drawn as noisy max with Laplace noise draws it."""
+    heads = _heads(rows, _ABOVE, bits=bits, tuning=tuning)
+    chosen = np.full(len(rows.starts), -1, dtype=np.int64)
+    above, owners = _one_of_each(rows, heads, bits=bits, tuning=tuning)
+    chosen[owners] = above
+    for number in count(1):
+        waiting = (chosen < 0).nonzero()[0]
+        if not len(waiting):
+            return chosen - rows.starts
+        layer = Layer(number)
+        inside = _in_layer(rows, rows.places_of(waiting), layer, bits=bits, tuning=tuning)
+        if len(inside):
+            groups = rows.row_of(inside)
+            owners, winners = shallowest(rows, layer, groups, inside, bits=bits, tuning=tuning)
+            chosen[owners] = winners
+    raise AssertionError("unreachable: the layers are endless")
+
+
+def _in_layer(
+    rows: RowGaps, places: Indices, layer: Layer, *, bits: Bits, tuning: Tuning
+) -> Indices:
+    """Those of the places that are in the layer, given that they are in none above it.
+
+    Their chances are at most e^(k−γ), and most are known by their first bits not to be (lemma 19).
+    """
+    if not layer.trusted:
+        return places[flip(rows, places, layer, bits=bits, tuning=tuning)]
+    first = bits.words(len(places), width=tuning.first_bits)
+    gammas = rows.gather(places)
+    bounds = noise_bounds(tuning.first_bits, tuning.tolerance) + (layer.number + _SLACK)
+    left = (gammas <= bounds.take(first)).nonzero()[0]
+    places, gammas, first = places.take(left), gammas.take(left), first.take(left)
+    return _fallen(rows, places, layer, gammas=gammas, first=first, bits=bits, tuning=tuning)
+
+
+def _heads(rows: RowGaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> Indices:
+    """The places whose coins fall heads: most are known by their first bits to be tails (lemma 6a)."""
+    first = bits.words(rows.size, width=tuning.first_bits)
+    left, gammas = rows.within(noise_bounds(tuning.first_bits, tuning.tolerance), first)
+    first = first.take(left)
+    return _fallen(rows, left, coins, gammas=gammas, first=first, bits=bits, tuning=tuning)
+
+
+def _fallen(
+    rows: RowGaps,
+    places: Indices,
+    coins: Coins,
+    *,
+    gammas: Floats,
+    first: Words,
+    bits: Bits,
+    tuning: Tuning,
+) -> Indices:
+    """The places whose coins fall heads, given the first bits of each one's uniform number."""
+    chances, factor = coins.chances(gammas)
+    more = bits.words(len(places), width=tuning.coin)
+    width = tuning.first_bits + tuning.coin
+    # Exact below 2⁵³; beyond it rounded, as lemma 6 allows.
+    drawn = first.astype(np.float64)
+    drawn *= 2.0**tuning.coin
+    drawn += more
+    chances *= 2.0**width
+    doubt = tuning.tolerance * factor
+    heads: Flags = drawn < chances * (1.0 - doubt) - 2.0
+    unclear = drawn <= chances * (1.0 + doubt) + 2.0
+    unclear &= ~heads
+    for position in unclear.nonzero()[0].tolist():
+        known = (int(first[position]) << tuning.coin) | int(more[position])
+        uniform = Uniform(bits, known=known, width=width, step=tuning.word)
+        heads[position] = falls_heads(uniform, coins, rows.exact(int(places[position])), boost=0)
+    return places.take(heads.nonzero()[0])
+
+
+def _one_of_each(
+    rows: RowGaps, heads: Indices, *, bits: Bits, tuning: Tuning
+) -> tuple[Indices, Indices]:
+    """A uniform choice among the heads of each row that has any, and those rows, ascending."""
+    numbers = np.bincount(rows.row_of(heads), minlength=len(rows.starts))
+    owners = numbers.nonzero()[0]
+    numbers = numbers.take(owners)
+    firsts = np.cumsum(numbers)
+    firsts -= numbers
+    several = (numbers > 1).nonzero()[0]
+    firsts[several] += uniform_below_each(bits, numbers.take(several), width=tuning.index_word)
+    return heads.take(firsts), owners

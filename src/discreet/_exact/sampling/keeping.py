@@ -1,0 +1,79 @@
+"""Which groups nobody listed may be named: each is kept by a coin of its own, by its number of people.
+
+The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for nobody and exactly
+one from some number on; in between it is enclosed in balls (docs/proofs/groups-from-the-data.md).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.sampling.bits import Bits
+from discreet._exact.sampling.coins import GUARD_BITS, Ball, Uniform
+from discreet._exact.sampling.discrete_noise import common_floor
+
+
+def kept(
+    people: NDArray[np.int64], *, keeping: Keeping, bits: Bits, word: int = 64
+) -> NDArray[np.bool_]:
+    """For each group with so many people whether it is kept, independently, with probability π(people).
+
+    Example:
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> keeping = Keeping(Fraction(1), Fraction(1, 10**9))
+        >>> kept(np.array([0, 500]), keeping=keeping, bits=SecureBits())
+        array([False,  True])
+    """
+    words = bits.words(len(people), width=word).tolist()
+    found = np.zeros(len(people), dtype=np.bool_)
+    ends: dict[int, tuple[int, int]] = {}
+    for place, (number, drawn) in enumerate(zip(people.tolist(), words, strict=True)):
+        if number not in ends:
+            ends[number] = keeping.ends(number, word)
+        low, high = ends[number]
+        if drawn < low or drawn >= high:
+            found[place] = drawn < low
+        else:
+            uniform = Uniform(bits, known=drawn, width=word, step=word)
+            found[place] = uniform.is_below(lambda number=number: keeping.ball(number))  # type: ignore[misc]  # bound at once
+    return found
+
+
+class Keeping:
+    """π(m) by its closed form: it grows as δ and e^ε allow up to the ``turn``, and nears one from there."""
+
+    def __init__(self, epsilon: Fraction, delta: Fraction) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        bits = GUARD_BITS
+        while True:
+            bits *= 2
+            with precision(bits + max(0, epsilon.denominator.bit_length())):
+                e, d = ball_of(epsilon), ball_of(delta)
+                last = (1 + (1 - d) / d * (e / 2).tanh()).log() / e
+                found = common_floor(last, last)
+            if found is not None:  # the number is never whole, so some precision settles it
+                self.turn = found + 1
+                return
+
+    def ball(self, people: int) -> Ball:
+        """A ball around π(people), at the current precision."""
+        e, d = ball_of(self.epsilon), ball_of(self.delta)
+        rising = min(people, self.turn)
+        chance = d * (e * rising).expm1() / e.expm1()
+        if people > self.turn:
+            steps = e * (self.turn - people)
+            chance = 1 - (steps.exp() * (1 - chance) + d * steps.expm1() / e.expm1())
+        return chance.min(ball_of(1))
+
+    def ends(self, people: int, width: int) -> tuple[int, int]:
+        """Whole numbers between which π(people)·2^width lies."""
+        with precision(width + GUARD_BITS):
+            scaled = self.ball(people) * ball_of(1 << width)
+            return int(scaled.lower().floor().unique_fmpz()), int(
+                scaled.upper().ceil().unique_fmpz()
+            )

@@ -1,0 +1,286 @@
+"""Noisy max with Laplace noise: the candidate whose score plus Laplace noise of scale s is largest.
+
+Above the best score the noisy scores behave like permute-and-flip with halved coins; if nobody is
+there, the layers below it are searched in turn, or by proposals in blocks if there are many candidates
+(theorem 3 of the proof page).
+
+Let Y_r ≥ 0 be how far, in units of the scale, candidate r's noisy score lies below the best score.
+Layer k holds the candidates with k−1 ≤ Y_r < k. Given that Y_r ≥ k−1, candidate r is in layer k
+with a chance that depends on z = γ_r − (k−1) alone, and there its depth V = Y_r − (k−1) has a law
+that depends on z cut to [0, 1] alone (lemmas 10 and 11 of the proof page).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import count
+
+import numpy as np
+
+from discreet._exact.gaps import Floats, Gaps, Indices
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.sampling.bits import Bits
+from discreet._exact.sampling.coins import (
+    GUARD_BITS,
+    STANDARD,
+    Ball,
+    Heads,
+    SomeGaps,
+    Tuning,
+    Uniform,
+    flip,
+)
+from discreet._exact.sampling.permute_and_flip import first_arrivals, head_or_none
+from discreet._exact.sampling.proposals import first_kept
+from discreet._exact.sampling.thinning import DRAWS_AT_ONCE, Levels, far_heads
+
+_ABOVE = Heads(halvings=1)
+# Depths computed in floats are within this of the true ones (lemma 11) for layers up to _DEEPEST.
+DEPTH_ERROR = 2.0**-38
+_DEEPEST = 100
+_LARGEST_STEP = 1 << _DEEPEST
+# log2(e), rounded up.
+_LOG2_E = Fraction(14427, 10000)
+
+
+@np.errstate(all="ignore")
+def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
+    """A candidate drawn as noisy max with Laplace noise draws it.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> laplace_max(Gaps(np.array([0, 10**9]), scale=Fraction(2)), SecureBits())
+        1
+    """
+    chosen = head_or_none(gaps, _ABOVE, LaplaceNoise(0), bits=bits, tuning=tuning)
+    if chosen is not None:
+        return chosen
+    near = gaps.few_near(tuning.level, most=tuning.few)
+    if near is None and gaps.size <= tuning.flipped_up_to:
+        near = np.arange(gaps.size)
+    for number in count(1):
+        if near is not None:
+            chosen = _shallowest_of(near, gaps, Layer(number), bits=bits, tuning=tuning)
+        else:
+            noise = LaplaceNoise(number)
+            chosen = first_kept(gaps, noise, bits=bits, tuning=tuning, lowered=number - 1)
+        if chosen is not None:
+            return chosen
+    raise AssertionError("unreachable: the layers are endless")
+
+
+def _shallowest_of(
+    near: Indices, gaps: Gaps, layer: Layer, *, bits: Bits, tuning: Tuning
+) -> int | None:
+    """Who is least deep in a layer, if anybody is in it, when the near candidates are listed."""
+    inside = near[flip(gaps, near, layer, bits=bits, tuning=tuning)]
+    if len(near) < gaps.size:
+        far = far_heads(gaps, layer, level=tuning.level, bits=bits, tuning=tuning)
+        inside = np.concatenate([inside, far])
+    if len(inside) > 1:
+        groups = np.zeros(len(inside), dtype=np.int64)
+        inside = shallowest(gaps, layer, groups, inside, bits=bits, tuning=tuning)[1]
+    return inside.item(0) if len(inside) else None
+
+
+class LaplaceNoise:
+    """Laplace noise at σ = e^−x, where x is how far it is above the best score, in units of the scale.
+
+    Stage 0 has σ = t; stage k, which follows if nobody was reached before, σ = 2^(k−1)·(1 + t).
+    """
+
+    __slots__ = ("_start", "_step", "coins")
+    ends = True
+
+    def __init__(self, stage: int) -> None:
+        doublings = max(stage - 1, 0)
+        self._step = 1 << doublings
+        self._start = self._step if stage else 0
+        self.coins = Heads(-doublings)
+
+    def odds(self, gamma: float, time: float) -> float:
+        """1 + |1 − σ·e^−γ|, over e^−γ·2^(k−1) if that is more than one."""
+        if self._step > _LARGEST_STEP:
+            return math.nan
+        chance = math.exp(-gamma)
+        return (1.0 + abs(1.0 - chance * (self._start + self._step * time))) / max(
+            1.0, chance * self._step
+        )
+
+    def ball(self, gamma: Fraction, time: Ball) -> Ball:
+        """The same."""
+        chance = ball_of(-gamma).exp()
+        distance = abs(1 - chance * (self._start + self._step * time))
+        return (1 + distance) / (chance * self._step).max(ball_of(1))
+
+
+@np.errstate(all="ignore")
+def laplace_maxes(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
+    """``size`` independent draws of noisy max with Laplace noise."""
+    levels = Levels.prepared(gaps, tuning)
+    drawn = np.full(size, -1, dtype=np.int64)
+    for start in range(0, size, DRAWS_AT_ONCE):
+        part = drawn[start : start + DRAWS_AT_ONCE]
+        first_arrivals(levels, part, 1, bits, tuning)
+        for number in count(1):
+            waiting = (part < 0).nonzero()[0]
+            if not len(waiting):
+                break
+            layer = Layer(number)
+            groups, candidates = levels.arrivals(layer, len(waiting), bits=bits, tuning=tuning)
+            if len(groups):
+                groups, winners = shallowest(
+                    gaps, layer, groups, candidates, bits=bits, tuning=tuning
+                )
+                part[waiting[groups]] = winners
+    return drawn
+
+
+class Layer:
+    """The coin "in layer k, given not above it", as a function of the gap."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def exponent(self, level: int) -> int:
+        """The chance is at most e^k·exp(−γ)."""
+        return max(0, level - math.ceil(self.number * _LOG2_E))
+
+    def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
+        """1 − 1/e up to z = 0, 1 − e^(z−1)/(2 − e^−z) up to z = 1, (e−1)/(2e^z − 1) beyond."""
+        gammas -= self.number - 1
+        inside = np.clip(gammas, 0.0, 1.0)
+        beyond = np.maximum(gammas, 1.0)
+        chances = 1.0 - np.exp(inside - 1.0) / (2.0 - np.exp(-inside))
+        outside = gammas > 1.0
+        chances[outside] = (math.e - 1.0) / (2.0 * np.exp(beyond[outside]) - 1.0)
+        return chances, 4.0 if self.number <= _DEEPEST else math.inf
+
+    def ball(self, gamma: Fraction) -> Ball:
+        """The same three formulas."""
+        z = gamma - (self.number - 1)
+        if z >= 1:
+            return (ball_of(1).exp() - 1) / (2 * ball_of(z).exp() - 1)
+        inside = ball_of(max(z, Fraction(0)))
+        return 1 - (inside - 1).exp() / (2 - (-inside).exp())
+
+    def depths(self, gammas: Floats, uniforms: Floats) -> Floats:
+        """Depths for uniforms in (0, 1), by inversion, within ``DEPTH_ERROR``."""
+        inside = np.clip(gammas - (self.number - 1), 0.0, 1.0)
+        slope = 2.0 * np.exp(inside) - 1.0
+        share = uniforms * (1.0 - np.exp(inside - 1.0) / (2.0 - np.exp(-inside)))
+        rising = np.log1p(share * slope)
+        falling = inside - np.log((1.0 - share) * (2.0 - np.exp(-inside)))
+        return np.where(share * slope <= np.expm1(inside), rising, falling)
+
+    def depth_bounds(self, gamma: Fraction, uniform: Uniform) -> tuple[Ball, Ball]:
+        """Balls below and above the depth, which grows with the uniform number."""
+        inside = ball_of(min(max(gamma - (self.number - 1), Fraction(0)), Fraction(1)))
+        slope = 2 * inside.exp() - 1
+        chance = 1 - (inside - 1).exp() / (2 - (-inside).exp())
+        turn = inside.exp() - 1
+        low, high = uniform.ends()
+        ends = []
+        for share, prefer_rising in ((low * chance, True), (high * chance, False)):
+            rising = (1 + share * slope).log()
+            falling = inside - ((1 - share) * (2 - (-inside).exp())).log()
+            # The rising branch never exceeds the falling one, and the depth lies between them.
+            if bool(share * slope <= turn):
+                falling = rising
+            elif bool(share * slope >= turn):
+                rising = falling
+            ends.append(rising if prefer_rising else falling)
+        return ends[0], ends[1]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether floats may be believed in this layer."""
+        return self.number <= _DEEPEST
+
+
+def shallowest(
+    gaps: SomeGaps,
+    layer: Layer,
+    groups: Indices,
+    candidates: Indices,
+    *,
+    bits: Bits,
+    tuning: Tuning,
+) -> tuple[Indices, Indices]:
+    """For each group, the candidate of least depth.
+
+    ``groups`` and ``candidates`` list who is in the layer; returned are the groups that occur, ascending,
+    and one candidate for each. Who is alone in a layer is the shallowest there at any depth.
+    """
+    if (groups[1:] < groups[:-1]).any():
+        order = np.argsort(groups, kind="stable")
+        groups, candidates = groups[order], candidates[order]
+    first = np.ones(len(groups), dtype=np.bool_)
+    first[1:] = groups[1:] != groups[:-1]
+    starts = first.nonzero()[0]
+    winners = candidates[starts]
+    sizes = np.diff(starts, append=len(groups))
+    crowded = (sizes > 1).nonzero()[0]
+    if len(crowded):
+        sizes = sizes[crowded]
+        begins = np.cumsum(sizes) - sizes
+        members = np.arange(int(sizes.sum())) + np.repeat(starts[crowded] - begins, sizes)
+        winners[crowded] = _least_of_each(
+            gaps, layer, candidates[members], begins, bits=bits, tuning=tuning
+        )
+    return groups[starts], winners
+
+
+def _least_of_each(
+    gaps: SomeGaps,
+    layer: Layer,
+    candidates: Indices,
+    begins: Indices,
+    *,
+    bits: Bits,
+    tuning: Tuning,
+) -> Indices:
+    """The candidate of least depth in each of the stretches that begin at these places."""
+    words = bits.words(len(candidates), width=tuning.word)
+    uniforms = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word)
+    depths = layer.depths(gaps.gather(candidates), uniforms)
+    margin = 2 * DEPTH_ERROR + 2.0 ** (1 - tuning.word) if layer.trusted else math.inf
+    margin = max(margin, tuning.tolerance)
+    ends = np.append(begins[1:], len(candidates))
+    limits = np.minimum.reduceat(depths, begins) + margin
+    # So written that a depth which is no number is a case for the balls.
+    near = ~(depths > np.repeat(limits, ends - begins))
+    winners: Indices = np.empty(len(begins), dtype=np.int64)
+    number = np.add.reduceat(near, begins, dtype=np.int64)
+    alone = number == 1
+    winners[alone] = candidates[near & np.repeat(alone, ends - begins)]
+    for place in (~alone).nonzero()[0].tolist():
+        contenders = [
+            (
+                int(candidates[member]),
+                gaps.exact(int(candidates[member])),
+                Uniform(bits, known=int(words[member]), width=tuning.word, step=tuning.word),
+            )
+            for member in range(int(begins[place]), int(ends[place]))
+        ]
+        winners[place] = _settle(layer, contenders)
+    return winners
+
+
+def _settle(layer: Layer, contenders: list[tuple[int, Fraction, Uniform]]) -> int:
+    """The contender of least depth, by ball arithmetic and as many bits as it takes."""
+    while True:
+        with precision(contenders[0][2].width + 2 * GUARD_BITS):
+            bounds = [layer.depth_bounds(gamma, uniform) for _, gamma, uniform in contenders]
+            for place, (_, upper) in enumerate(bounds):
+                if all(
+                    other == place or bool(upper <= lower)
+                    for other, (lower, _) in enumerate(bounds)
+                ):
+                    return contenders[place][0]
+        for _, _, uniform in contenders:
+            uniform.extend()

@@ -1,0 +1,198 @@
+"""All heads among the candidates of one release, without flipping every coin.
+
+Candidates beyond a level have coins of at most 2^−a. Such a coin is heads when two independent
+coins are: one of chance 2^−a, which needs no score and is drawn for all candidates at once by
+`marks`, and one of chance 2^a·c for the few that were marked (lemma 8 of the proof page).
+
+`Levels` are all candidates sorted by how large their coins can be: the preparation for many draws. A
+candidate of level j has exp(−γ) ≤ 2^−j, certified (lemma 9). Many independent draws then cost a few
+coins each: who might be heads in which draw is decided by `marks`, over all draws and candidates of a
+level at once.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._exact.gaps import Floats, Gaps, Indices
+from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.sampling.bits import Bits
+from discreet._exact.sampling.coins import GUARD_BITS, Coins, Tuning, Uniform, flip, scaled
+
+_LN2 = math.log(2)
+_NOBODY = np.empty(0, dtype=np.int64)
+
+
+def far_heads(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning) -> Indices:
+    """The heads among the candidates that are far at ``level``."""
+    exponent = coins.exponent(level)
+    marked = marks(bits, gaps.size, exponent, tuning=tuning)
+    if len(marked):
+        marked = marked[gaps.is_far(marked, level)]
+    if not len(marked):
+        return marked
+    return marked[flip(gaps, marked, coins, bits=bits, tuning=tuning, boost=exponent)]
+
+
+LARGEST_RANGE = 1 << 46
+_DRAWS_AT_ONCE = 1 << 15
+_MOST_EXACT_BITS = 1 << 12
+_SMALLEST = 24
+
+
+def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
+    """The marked places in ``range(places)``, ascending; each with probability ``2**-exponent``.
+
+    The distance from one mark to the next is geometric: ⌊log u / log(1 − 2^−a)⌋ for a uniform u. Floats
+    decide that floor unless it is too close to call; see lemma 7 of the proof page.
+    """
+    if exponent <= 0:
+        return np.arange(places)
+    assert places <= LARGEST_RANGE
+    found: list[Indices] = []
+    last = -1
+    while last < places - 1:
+        left = places - 1 - last
+        expected = math.ldexp(left, -exponent)
+        if expected < tuning.sparse:
+            step = _sparse_skip(bits, left, exponent, tuning.word)
+            last += step + 1
+            if step < left:
+                found.append(np.array([last], dtype=np.int64))
+        else:
+            count = min(int(expected * 1.05) + tuning.spare, _DRAWS_AT_ONCE)
+            ends = np.cumsum(_skips(bits, count, exponent, left, tuning) + 1) + last
+            last = int(ends[-1])
+            found.append(ends if last < places else ends[: int(np.searchsorted(ends, places))])
+    if not found:
+        return _NOBODY
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def _sparse_skip(bits: Bits, limit: int, exponent: int, word: int) -> int:
+    """One geometric distance, when it is almost certainly ``limit`` or more."""
+    known = bits.integer(word)
+    # (1 − 2^−a)^limit ≥ 1 − limit·2^−a, so that a u below the latter settles it in integers.
+    common = max(word, exponent)
+    if ((known + 1) << (common - word)) + (limit << (common - exponent)) <= 1 << common:
+        return limit
+    return exact_skip(Uniform(bits, known=known, width=word, step=word), exponent, limit=limit)
+
+
+def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) -> Indices:
+    """Independent geometric distances, those of at least ``limit`` reported as ``limit``."""
+    word = tuning.word
+    words = bits.words(count, width=word)
+    distance = words.astype(np.float64)
+    distance += 0.5
+    np.log(distance, out=distance)
+    distance -= word * _LN2
+    mean = math.ldexp(1.0, exponent)
+    distance /= math.log1p(-1.0 / mean)
+    np.minimum(distance, limit + 0.5, out=distance)
+    floor = np.floor(distance)
+    steps: Indices = floor.astype(np.int64)
+    # What the float may be off by, and what the unknown lower bits of u may move it by: the smallest
+    # words, for which that is much, are not believed at all.
+    farthest = min(limit, word * mean)
+    doubt = (farthest + mean) * tuning.tolerance + math.ldexp(mean, _SMALLEST - word + 1)
+    distance -= floor
+    distance -= 0.5
+    np.abs(distance, out=distance)
+    unclear = distance >= 0.5 - doubt
+    unclear |= words < max(1, 1 << max(word - _SMALLEST, 0))
+    for place in unclear.nonzero()[0].tolist():
+        uniform = Uniform(bits, known=int(words[place]), width=word, step=word)
+        steps[place] = exact_skip(uniform, exponent, limit=limit)
+    return steps
+
+
+def exact_skip(uniform: Uniform, exponent: int, *, limit: int) -> int:
+    """The k with (1 − 2^−a)^(k+1) ≤ u < (1 − 2^−a)^k, or ``limit`` if that k is larger."""
+    while True:
+        guess = _guess(uniform, exponent, limit)
+        # With exponent·k bits a small power is exact, so that u is settled as soon as it can be.
+        exact_bits = min(exponent * (guess + 2), _MOST_EXACT_BITS)
+        with precision(max(uniform.width + exponent, exact_bits) + GUARD_BITS):
+            rest = 1 - scaled(ball_of(1), -exponent)
+            low, high = uniform.ends()
+            if bool(high <= rest**limit):
+                return limit
+            for step in range(max(guess - 1, 0), min(guess + 2, limit)):
+                if bool(high <= rest**step) and bool(low >= rest ** (step + 1)):
+                    return step
+        uniform.extend()
+
+
+def _guess(uniform: Uniform, exponent: int, limit: int) -> int:
+    """About log u / log(1 − 2^−a), at most ``limit``."""
+    middle = 2 * uniform.known + 1
+    log_uniform = math.log(middle) - (uniform.width + 1) * _LN2
+    return int(min(max(log_uniform / math.log1p(-math.ldexp(1.0, -exponent)), 0.0), limit))
+
+
+DRAWS_AT_ONCE = 1 << 16
+_STRETCH = 1 << 16
+_LEVELS_PER_GAMMA = (1.0 - 2.0**-40) / math.log(2)
+
+
+def levels_of(gammas: Floats, last: int) -> NDArray[np.uint8]:
+    """Levels with exp(−γ) ≤ 2^−level (lemma 9), at most ``last``; overwrites its argument."""
+    gammas *= _LEVELS_PER_GAMMA
+    np.minimum(gammas, last, out=gammas)
+    return gammas.astype(np.uint8)
+
+
+class Levels:
+    """Candidates grouped by level, up to a last level that holds all the rest."""
+
+    __slots__ = ("gaps", "last", "order", "sizes", "starts")
+
+    def __init__(self, gaps: Gaps, *, last: int) -> None:
+        self.gaps = gaps
+        self.last = last
+        levels = np.empty(gaps.size, dtype=np.uint8)
+        for start in range(0, gaps.size, _STRETCH):
+            stop = min(start + _STRETCH, gaps.size)
+            levels[start:stop] = levels_of(gaps.stretch(start, stop), last)
+        self.order: Indices = np.argsort(levels, kind="stable")
+        self.sizes: Indices = np.bincount(levels, minlength=last + 1)
+        self.starts: Indices = np.cumsum(self.sizes) - self.sizes
+
+    @classmethod
+    def prepared(cls, gaps: Gaps, tuning: Tuning) -> Levels:
+        """As many levels as weights of up to size·2^last in 63 bits allow."""
+        return cls(gaps, last=min(tuning.level, 62 - gaps.size.bit_length()))
+
+    @property
+    def mass(self) -> float:
+        """About Σ 2^−level: between Σ exp(−γ) and a little over twice that."""
+        return float((self.sizes * 0.5 ** np.arange(len(self.sizes))).sum())
+
+    def arrivals(
+        self, coins: Coins, draws: int, *, bits: Bits, tuning: Tuning
+    ) -> tuple[Indices, Indices]:
+        """In each of ``draws`` independent draws, all whose coins are heads: (draw, candidate)."""
+        draw_parts: list[Indices] = []
+        candidate_parts: list[Indices] = []
+        boost_parts: list[Indices] = []
+        for level in self.sizes.nonzero()[0].tolist():
+            size = int(self.sizes[level])
+            exponent = coins.exponent(level)
+            places = marks(bits, draws * size, exponent, tuning=tuning)
+            if len(places):
+                draw = places // size
+                draw_parts.append(draw)
+                candidate_parts.append(self.order[self.starts[level] + places - draw * size])
+                boost_parts.append(np.full(len(places), exponent))
+        if not draw_parts:
+            none = np.empty(0, dtype=np.int64)
+            return none, none
+        draw = np.concatenate(draw_parts)
+        candidates = np.concatenate(candidate_parts)
+        boost = np.concatenate(boost_parts)
+        heads = flip(self.gaps, candidates, coins, bits=bits, tuning=tuning, boost=boost)
+        return draw[heads], candidates[heads]

@@ -1,0 +1,188 @@
+"""A public grid of numbers, and exact binning of a column against it in any engine.
+
+A column of numbers is read as float64, and a grid point g_i = lower + i·step is compared as the float64
+nearest to it: a column that holds 0.3 holds the grid point 0.3. With integers A, B, D such that
+g_i = (A + iB)/D and no magnitude above 2⁵⁰, that float64 is one correctly rounded division, the same in
+every engine. ``docs/proofs/question-sensitivities.md`` proves that the index found is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet._exact.numbers.exact import non_negative, positive, refuse
+from discreet.errors import ParameterError
+
+_LARGEST = 1 << 50
+LARGEST_GRID = 20_000_000
+"""Grid points at most; more would not fit a selection in memory comfortably."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The numbers lower, lower + step, ..., upper: public candidates for a numeric question.
+
+    Example:
+        >>> grid = Grid.between("0:1", step="0.25")
+        >>> len(grid), grid.label(0), grid.label(1)
+        (5, 0, 0.25)
+    """
+
+    lower: Fraction
+    upper: Fraction
+    step: Fraction
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            object.__setattr__(self, name, _signed(name, getattr(self, name)))
+        object.__setattr__(self, "step", positive("step", self.step))
+        if self.upper <= self.lower:
+            raise ParameterError(
+                f"⟨bounds⟩{self.shown_bounds} is not allowed: the lower bound must be "
+                "below the upper one"
+            )
+        steps = (self.upper - self.lower) / self.step
+        if steps.denominator != 1:
+            raise ParameterError(
+                f"⟨step⟩{_shown(self.step)} is not allowed: the bounds must be a whole number of steps apart"
+            )
+        if steps >= LARGEST_GRID:
+            raise ParameterError(
+                f"⟨step⟩{_shown(self.step)} is not allowed: it gives more than {LARGEST_GRID:,} grid points; "
+                "take a larger step"
+            )
+        start, stride, denominator = self.integers
+        if max(abs(start), abs(start + int(steps) * stride), denominator) > _LARGEST:
+            raise ParameterError(
+                "the bounds and the step need more digits than float64 can compare: take rounder numbers"
+            )
+
+    @staticmethod
+    def between(bounds: object, *, step: object = 1) -> Grid:
+        """The grid between two public bounds, ``(lower, upper)`` or ``"lower:upper"``; or a grid itself."""
+        if isinstance(bounds, Grid):
+            if step not in (1, bounds.step):
+                raise refuse("step", step, "left out with a grid, which has its own")
+            return bounds
+        if isinstance(bounds, str):
+            ends: Sequence[object] = bounds.split(":")
+        elif isinstance(bounds, Sequence):
+            ends = bounds
+        else:
+            ends = ()
+        wrong = refuse(
+            "bounds", bounds, "two finite public numbers, (lower, upper) or 'lower:upper'"
+        )
+        if len(ends) != 2:
+            raise wrong
+        try:
+            lower, upper = (_signed("bounds", end) for end in ends)
+        except ParameterError:
+            raise wrong from None
+        return Grid(lower, upper, positive("step", step))
+
+    @property
+    def integers(self) -> tuple[int, int, int]:
+        """A, B, D with g_i = (A + iB)/D."""
+        denominator = math.lcm(self.lower.denominator, self.step.denominator)
+        return int(self.lower * denominator), int(self.step * denominator), denominator
+
+    def __len__(self) -> int:
+        return int((self.upper - self.lower) / self.step) + 1
+
+    @property
+    def shown_bounds(self) -> str:
+        """The bounds as they are written: ``0:120``."""
+        return f"{_shown(self.lower)}:{_shown(self.upper)}"
+
+    def label(self, index: int) -> int | float:
+        """The grid point: a whole number, or the nearest float64."""
+        point = self.point(index)
+        return int(point) if point.denominator == 1 else float(point)
+
+    def point(self, index: int) -> Fraction:
+        """The grid point, exactly."""
+        return self.lower + index * self.step
+
+    def contains(self, number: Any) -> Any:
+        """Whether a finite float64 expression lies within the bounds."""
+        return (number >= float(self.lower)) & (number <= float(self.upper))
+
+    def clamped(self, number: Any) -> Any:
+        """A finite float64 expression, moved to the nearer bound where it lies outside."""
+        return number.clip(float(self.lower), float(self.upper))
+
+    def with_index(self, frame: Any) -> Any:
+        """A lazy frame with the column ``index``: that of the least grid point that is at least ``value``."""
+        import narwhals as nw
+
+        return frame.with_columns(self.index_above(nw.col("value")).alias("index"))
+
+    def with_mean(self, frame: Any, *kept: str) -> Any:
+        """A frame with the column ``index`` for each of ``kept``: the mean of their indices ``value``.
+
+        It is rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
+        """
+        import narwhals as nw
+
+        sums = nw.col("value").sum().alias("sum"), nw.len().alias("rows")
+        total, number = (nw.col(name).cast(nw.Float64) for name in ("sum", "rows"))
+        mean = ((2.0 * total + number) / (2.0 * number)).floor()
+        return frame.group_by(*kept).agg(*sums).with_columns(mean.alias("index"))
+
+    def index_above(self, number: Any) -> Any:
+        """The index of the least grid point that is at least ``number``, as a float64 expression.
+
+        ``number`` is a float64 expression that lies within the bounds.
+        """
+        first = self._first_guess(number)
+        passed = (_one_if(number > self._point(first + step, number)) for step in (0.0, 1.0, 2.0))
+        return first + sum(passed)
+
+    def index_below(self, number: Any) -> Any:
+        """The index of the largest grid point that is at most ``number``, as a float64 expression."""
+        first = self._first_guess(number)
+        reached = (_one_if(number >= self._point(first + step, number)) for step in (0.0, 1.0, 2.0))
+        return first - 1.0 + sum(reached)
+
+    def _first_guess(self, number: Any) -> Any:
+        start, stride, denominator = self.integers
+        return ((number * float(denominator) - float(start)) / float(stride)).floor() - 1.0
+
+    def _point(self, index: Any, number: Any) -> Any:
+        """The float64 nearest to g_index: one exact sum and one correctly rounded division.
+
+        Polars multiplies by the reciprocal when it divides by a constant, which rounds twice; so the
+        denominator is made a column. ``number`` is finite, so zero times it is zero.
+        """
+        start, stride, denominator = self.integers
+        exact = index * float(stride) + float(start)
+        return exact if denominator == 1 else exact / (number * 0.0 + float(denominator))
+
+
+def _one_if(condition: Any) -> Any:
+    import narwhals as nw
+
+    return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+
+
+def _signed(name: str, value: object) -> Fraction:
+    """Any finite number; a float means its shortest decimal."""
+    if isinstance(value, str):
+        text = value.strip()
+        return -non_negative(name, text[1:]) if text.startswith("-") else non_negative(name, text)
+    if isinstance(value, bool):
+        raise refuse(name, value, "a finite number")
+    try:
+        negative = value < 0  # type: ignore[operator]  # anything that cannot be compared is refused
+        return -non_negative(name, -value) if negative else non_negative(name, value)  # type: ignore[operator]  # as above
+    except (TypeError, ArithmeticError):  # the second is a decimal NaN's way to refuse to compare
+        raise refuse(name, value, "a finite number") from None
+
+
+def _shown(number: Fraction) -> str:
+    return str(number if number.denominator == 1 else float(number))

@@ -1,0 +1,310 @@
+"""Scores from a file: the one reader, used by everything that studies scores and by what releases from them.
+
+* CSV (``.csv``, ``.txt``) and TSV: one candidate a line. A first line whose score is no number names the
+  columns.
+* JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
+* Parquet: a column of labels and a column of numbers.
+
+Without ``candidate_column`` and ``score_column`` the scores are in the column called ``score``, or else in
+the second, and the labels in the one called ``candidate``, or else in the first other one; a file of one
+column has scores only. A number in text is exactly the decimal or the fraction (``1/3``) written. An error
+names the rule, never what a cell holds.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from discreet._exact.numbers.exact import fraction_of_decimal, refuse
+from discreet.errors import ParameterError, ScoresError, missing_extra
+from discreet.scores import Scores
+
+SEPARATORS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
+TEXT_SUFFIXES = (*SEPARATORS, ".json")
+SUFFIXES = (*TEXT_SUFFIXES, ".parquet")
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
+_DECIMAL = re.compile(
+    r"[+-]?([0-9]{1,4000}([.][0-9]{0,4000})?|[.][0-9]{1,4000})([eE][+-]?[0-9]{1,5})?"
+)
+_FRACTION = re.compile(r"[+-]?[0-9]{1,4000}/0*[1-9][0-9]{0,3999}")
+
+LabelsAndValues: TypeAlias = tuple[list[Any] | None, Any]
+_Columns: TypeAlias = tuple[str | None, str | None]
+_Places: TypeAlias = tuple[int | None, int]
+
+
+def scores_from_file(
+    path: str | os.PathLike[str],
+    *,
+    sensitivity: object = None,
+    monotonic: bool = False,
+    range_distance: object = None,
+    candidate_column: str | None = None,
+    score_column: str | None = None,
+) -> Scores:
+    r"""Read a file of scores; what one person can change is yours to say, as for ``Scores``.
+
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = Path(folder.name) / "scores.csv"
+        >>> _ = path.write_text("diagnosis,patients\nflu,412\ncold,398.5\n")
+        >>> scores = scores_from_file(path, sensitivity=1, monotonic=True)
+        >>> scores.candidates, scores.values.tolist()
+        (('flu', 'cold'), [412, Fraction(797, 2)])
+        >>> folder.cleanup()
+    """
+    labels, values = reader_of(path, candidate_column=candidate_column, score_column=score_column)()
+    return Scores(
+        values,
+        candidates=labels,
+        sensitivity=sensitivity,
+        monotonic=monotonic,
+        range_distance=range_distance,
+    )
+
+
+def reader_of(
+    path: str | os.PathLike[str],
+    *,
+    candidate_column: str | None = None,
+    score_column: str | None = None,
+    tell_lines: bool = True,
+) -> Callable[[], LabelsAndValues]:
+    """Check what is public of a file (its name, its columns); what is returned reads its scores.
+
+    With ``tell_lines=False`` an error does not say in which line a rule was broken.
+    """
+    file = Path(path)
+    suffix = suffix_of(file.name)
+    columns = (candidate_column, score_column)
+    if not file.is_file():
+        raise ParameterError(f"⟨file⟩{str(path)!r} is not there")
+    if suffix == ".parquet":
+        return _parquet_reader(file, columns)
+    if suffix in SEPARATORS:
+        with _opened(file) as lines:
+            _layout(_first(_records(lines, SEPARATORS[suffix])), columns)
+
+    def read() -> LabelsAndValues:
+        with _opened(file) as lines:
+            return scores_in(lines, suffix, columns=columns, tell_lines=tell_lines)
+
+    return read
+
+
+def suffix_of(name: str, *, allowed: Sequence[str] = SUFFIXES) -> str:
+    """The ending of a file's name, which tells its format."""
+    suffix = Path(name).suffix.lower()
+    if suffix not in allowed:
+        raise refuse("file", name, "a name that ends in " + ", ".join(allowed))
+    return suffix
+
+
+def scores_in(
+    lines: io.TextIOBase,
+    suffix: str,
+    *,
+    columns: _Columns = (None, None),
+    tell_lines: bool = True,
+    most: int | None = None,
+) -> LabelsAndValues:
+    """Labels (None if there are none) and values in an open text; at most ``most`` candidates."""
+    try:
+        if suffix == ".json":
+            return _from_json(lines.read(), columns)
+        return _from_text(_records(lines, SEPARATORS[suffix]), columns, tell_lines, most)
+    except UnicodeDecodeError:
+        raise ScoresError("the file must be text in UTF-8") from None
+
+
+def _opened(file: Path) -> io.TextIOWrapper:
+    try:
+        return open(file, encoding="utf-8-sig", newline="")
+    except OSError as error:
+        raise ParameterError(f"⟨file⟩{str(file)!r} cannot be read: {error.strerror}") from None
+
+
+def _records(lines: io.TextIOBase, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines that are not blank, with their numbers, split into cells."""
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    try:
+        for record in reader:
+            cells = [cell.strip() for cell in record]
+            if any(cells):
+                yield reader.line_num, cells
+    except csv.Error:
+        raise ScoresError("the file is not well-formed CSV") from None
+    except UnicodeDecodeError:
+        raise ScoresError("the file must be text in UTF-8") from None
+
+
+def _first(records: Iterator[tuple[int, list[str]]]) -> list[str]:
+    for _, cells in records:
+        return cells
+    raise ScoresError("the file is empty")
+
+
+def _layout(first: list[str], columns: _Columns) -> tuple[_Places, bool]:
+    """Where labels and scores stand, and whether the first line names the columns."""
+    unnamed = _places([str(place) for place in range(len(first))], (None, None))
+    if _number(first[unnamed[1]]) is not None:
+        if columns == (None, None):
+            return unnamed, False
+        # What stands there may be data, so it is not listed.
+        for wanted in columns:
+            if wanted is not None and wanted not in first:
+                raise ParameterError(f"column {wanted!r} is not there: the first line is numbers")
+    return _places(first, columns), True
+
+
+def _from_text(
+    records: Iterator[tuple[int, list[str]]], columns: _Columns, tell_lines: bool, most: int | None
+) -> LabelsAndValues:
+    first = _first(records)
+    (label_place, score_place), named = _layout(first, columns)
+    labels: list[Any] = []
+    values: list[Any] = []
+
+    def take(line: int, cells: list[str]) -> None:
+        where = f"line {line}: " if tell_lines else ""
+        if len(cells) != len(first):
+            raise ScoresError(f"{where}every line must have as many cells as the first")
+        value = _number(cells[score_place])
+        if value is None:
+            semicolons = len(cells) == 1 and ";" in cells[0]
+            hint = "; cells are separated by commas, not semicolons" if semicolons else ""
+            raise ScoresError(f"{where}the score is not a finite number{hint}")
+        values.append(value)
+        if label_place is not None:
+            if not cells[label_place]:
+                raise ScoresError(f"{where}the candidate is blank")
+            labels.append(cells[label_place])
+        if most is not None and len(values) > most:
+            raise ScoresError(f"there are more than {most:,} candidates")
+
+    if not named:
+        take(1, first)
+    for line, cells in records:
+        take(line, cells)
+    return labels if label_place is not None else None, values
+
+
+def _number(cell: str) -> int | Fraction | None:
+    """The number written, exactly; None if it is none."""
+    if _WHOLE.fullmatch(cell):
+        return int(cell)
+    if _DECIMAL.fullmatch(cell):
+        return fraction_of_decimal(Decimal(cell))
+    return Fraction(cell) if _FRACTION.fullmatch(cell) else None
+
+
+def _places(header: Sequence[str], columns: _Columns) -> _Places:
+    if len(set(header)) != len(header):
+        raise ScoresError("two columns have the same name")
+    listed = ", ".join(repr(name[:40]) for name in header[:12])
+    for wanted in columns:
+        if wanted is not None and wanted not in header:
+            raise ParameterError(f"column {wanted!r} is not there: the file has {listed}")
+    label, score = columns
+    if score is None:
+        score = "score" if "score" in header else header[min(1, len(header) - 1)]
+        if score == label:
+            score = next((name for name in header if name != label), score)
+    if label is None:
+        others = [name for name in header if name != score]
+        label = "candidate" if "candidate" in others else (others[0] if others else None)
+    if label == score:
+        raise ParameterError(f"candidates and scores cannot both be in column {score!r}")
+    return None if label is None else list(header).index(label), list(header).index(score)
+
+
+def _refuse_constant(_name: str) -> Any:
+    raise ScoresError("scores must be finite numbers")
+
+
+def _different_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ScoresError("the keys of an object must all be different")
+    return found
+
+
+def _from_json(text: str, columns: _Columns) -> LabelsAndValues:
+    try:
+        content = json.loads(
+            text,
+            parse_float=Decimal,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_different_keys,
+        )
+    except ScoresError:
+        raise
+    except (ValueError, RecursionError):  # an integer of more than 4300 digits is a ValueError
+        raise ScoresError("the file is not well-formed JSON") from None
+    if isinstance(content, dict):
+        return list(content), [_json_number(value) for value in content.values()]
+    if not isinstance(content, list):
+        raise ScoresError("the file must hold an object from label to number, or a list")
+    if not all(isinstance(item, dict) for item in content):
+        return None, [_json_number(item) for item in content]
+    if not content:
+        raise ScoresError("the file is empty")
+    header = list(content[0])
+    if not header:
+        raise ScoresError("the objects in the list have no fields")
+    label_place, score_place = _places(header, columns)
+    if any(set(item) != set(header) for item in content):
+        raise ScoresError("all objects in the list must have the same fields")
+    values = [_json_number(item[header[score_place]]) for item in content]
+    if label_place is None:
+        return None, values
+    return [item[header[label_place]] for item in content], values
+
+
+def _json_number(value: object) -> int | Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise ScoresError("every score must be a number")
+    return value
+
+
+def _parquet_reader(file: Path, columns: _Columns) -> Callable[[], LabelsAndValues]:
+    try:
+        from pyarrow import ArrowException, parquet, types
+    except ImportError as error:
+        raise missing_extra("reading Parquet needs PyArrow", extra="spark") from error
+    malformed = ScoresError("the file is not well-formed Parquet")
+    try:
+        schema = parquet.read_schema(file)
+    except (ArrowException, OSError):
+        raise malformed from None
+    label_place, score_place = _places(schema.names, columns)
+    kind = schema.types[score_place]
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
+        raise ScoresError("the column of scores must be of a number type")
+
+    def read() -> LabelsAndValues:
+        wanted = [schema.names[place] for place in (label_place, score_place) if place is not None]
+        try:
+            table = parquet.read_table(file, columns=wanted)
+        except (ArrowException, OSError):
+            raise malformed from None
+        scores = table.column(schema.names[score_place])
+        if scores.null_count:
+            raise ScoresError("scores must not be null, missing or NaN")
+        values = scores.to_pylist() if types.is_decimal(kind) else scores.to_numpy()
+        if label_place is None:
+            return None, values
+        return table.column(schema.names[label_place]).to_pylist(), values
+
+    return read

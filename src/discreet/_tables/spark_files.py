@@ -1,0 +1,106 @@
+"""Text files read in Spark's tasks by Python's own reader, which no row stops.
+
+Spark's reader of CSV fails at a row with more than 20,480 fields, leaves files out whose names begin with
+an underscore or a point, and takes a name for a pattern; each of them would depend on a row, or read another
+table than the one named.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+from discreet._tables.encodings import opened_text
+from discreet.errors import ParameterError
+
+_ROWS_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRecords:
+    """What a task does with the paths it is given: every record, as so many texts."""
+
+    columns: tuple[str, ...]
+    delimiter: str | None
+    """What parts the fields of a record, or None where a record is a line."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The records of the files in the batches."""
+        import pyarrow as pa
+
+        csv.field_size_limit(sys.maxsize)
+        schema = pa.schema([(name, pa.string()) for name in self.columns])
+        for batch in batches:
+            for path in batch.column(0).to_pylist():
+                with opened_text(path, newline="\n" if self.delimiter is None else "") as file:
+                    records = self._records(file)
+                    while rows := list(islice(records, _ROWS_AT_ONCE)):
+                        texts = [pa.array(texts, pa.string()) for texts in zip(*rows, strict=True)]
+                        yield pa.RecordBatch.from_arrays(texts, schema=schema)
+
+    def _records(self, file: TextIO) -> Iterator[Sequence[str | None]]:
+        if self.delimiter is None:
+            yield from ([line.rstrip("\r\n")] for line in file)
+            return
+        width = len(self.columns)
+        reader = csv.reader(file, delimiter=self.delimiter)
+        next(reader, None)  # the header
+        while True:
+            try:
+                record: list[str | None] = [*next(reader)]
+            except csv.Error:
+                continue  # a record that cannot be split is dropped
+            except StopIteration:
+                return
+            yield (record + [None] * width)[:width]
+
+
+def read_text(session: Any, paths: Sequence[str], *, columns: Sequence[str], delimiter: str) -> Any:
+    """A frame of a CSV file's columns, all text."""
+    return _records(session, paths, ReadRecords(tuple(columns), delimiter))
+
+
+def read_json_lines(session: Any, paths: Sequence[str], *, columns: Sequence[str]) -> Any:
+    """A frame of the keys of a JSON lines file, all text."""
+    from pyspark.sql import functions as f
+
+    lines = _records(session, paths, ReadRecords(("value",), None))
+    return lines.select(
+        *(f.get_json_object("value", f"$['{_json_key(name)}']").alias(name) for name in columns)
+    )
+
+
+def read_parquet(session: Any, paths: Sequence[str]) -> Any:
+    """A frame of Parquet files: those named, and no others."""
+    for path in paths:
+        name = Path(path).name
+        if name.startswith(("_", ".")) or name.endswith("._COPYING_"):
+            raise ParameterError(f"{path!r}: Spark leaves out files of such names; rename it")
+    # Dates before 1583 mean what they mean elsewhere, and do not raise.
+    reader = session.read.option("datetimeRebaseMode", "CORRECTED")
+    return reader.option("int96RebaseMode", "CORRECTED").parquet(*map(_no_pattern, paths))
+
+
+def _no_pattern(path: str) -> str:
+    """The path with everything escaped that Spark would take for a pattern."""
+    escaped = "".join(f"\\{sign}" if sign in "{}[]*?\\" else sign for sign in path)
+    return f"file://{escaped}"
+
+
+def _records(session: Any, paths: Sequence[str], read: ReadRecords) -> Any:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    named = session.createDataFrame([(path,) for path in paths], "path string")
+    shape = StructType([StructField(name, StringType()) for name in read.columns])
+    return named.repartition(len(paths)).mapInArrow(read, shape)
+
+
+def _json_key(name: str) -> str:
+    if "'" in name or "]" in name:
+        raise ParameterError(f"⟨column⟩{name!r} is not allowed: Spark cannot look up such a key")
+    return name

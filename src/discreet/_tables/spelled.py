@@ -1,0 +1,147 @@
+"""Dates, times and time spans that a text file spells: one rule in every engine, and no text that raises.
+
+They are the numbers that ``moments`` makes of declared types: days since 1970, or seconds. Spaces and tabs
+around a text do not count, and neither do digits beyond the microsecond. Only texts that match a pattern are
+taken apart, and the patterns keep every sum far below 2⁶³, so that no engine overflows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet._tables.engines import quoted
+
+_YEAR = "(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})"
+_DAY = f"{_YEAR}-[0-9]{{2}}-[0-9]{{2}}"
+_PAST_HOUR = "[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?"
+_CLOCK = f"([01]?[0-9]|2[0-3]):{_PAST_HOUR}"
+_OFFSET = "(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?"
+_SPANS = (
+    f"-?[0-9]{{1,9}}:{_PAST_HOUR}",
+    f"[0-9]{{1,6}} days?,? +[0-9]{{1,2}}:{_PAST_HOUR}",
+    "-?P([0-9]{1,6}D)?(T([0-9]{1,8}H)?([0-9]{1,8}M)?([0-9]{1,9}([.][0-9]+)?S)?)?",
+    "-?[0-9]{1,9} *(us|ms|min|h)",
+    "-?[0-9]{1,6} *[dw]",
+    "-?[0-9]{1,9}([.][0-9]+)? *s",
+)
+_DATED = f"{_DAY}([T ]{_CLOCK}{_OFFSET})?"
+_PATTERNS = {
+    "date": _DATED,
+    "moment": _DATED,
+    "time": f"({_DAY}[T ])?{_CLOCK}{_OFFSET}",
+    "span": f"({'|'.join(_SPANS)})",
+}
+
+_SECOND = 10**6
+_PARTS_OF_AN_OFFSET = {
+    ":[0-9.]+[+-]([0-9]{2})": 3600 * _SECOND,
+    ":[0-9.]+[+-][0-9]{2}:?([0-9]{2})": 60 * _SECOND,
+}
+_PARTS_WITH_COLONS = {
+    "([0-9]+):": 3600 * _SECOND,
+    ":([0-9]{2})": 60 * _SECOND,
+    ":[0-9]{2}:([0-9]{2})": _SECOND,
+    "([0-9]+) d": 86_400 * _SECOND,
+}
+_PARTS_WITH_UNITS = {
+    "([0-9]+) *w": 7 * 86_400 * _SECOND,
+    "([0-9]+) *[dD]": 86_400 * _SECOND,
+    "([0-9]+) *[hH]": 3600 * _SECOND,
+    "([0-9]+) *(min|M)": 60 * _SECOND,
+    "([0-9]+)([.][0-9]+)? *[sS]": _SECOND,
+    "([0-9]+) *ms": 1000,
+    "([0-9]+) *us": 1,
+}
+
+
+def with_spelled_time(native: Any, column: str, *, name: str, engine: str, kind: str) -> Any:
+    """The native frame with a float64 column ``name``: the day or second that ``column`` spells, else null.
+
+    ``kind`` is ``date``, ``moment``, ``time`` or ``span``. Only DuckDB and Spark read text files.
+    """
+    # Not $, which in Spark stands before a last line break as well.
+    pattern = f"^{_PATTERNS[kind]}\\z"
+    if engine == "duckdb":
+        trimmed = f"trim({quoted(column)}, ' \t')"
+        spelled = f"CASE WHEN regexp_matches({trimmed}, '{pattern}') THEN {trimmed} END"
+        found = _Found(quoted(name), "'", "date_diff('day', DATE '1970-01-01', {})")
+        native = native.project(f"*, {spelled} AS {quoted(name)}")
+        for step in found.steps(kind):
+            native = native.project(f"* REPLACE ({step} AS {quoted(name)})")
+        return native
+    from pyspark.sql import functions as f
+
+    written, held = (f"`{each.replace('`', '``')}`" for each in (column, name))
+    trimmed = f"trim(BOTH ' \t' FROM {written})"
+    spelled = f"CASE WHEN {trimmed} RLIKE r'{pattern}' THEN {trimmed} END"
+    for step in (spelled, *_Found(held, "r'", "unix_date({})").steps(kind)):
+        native = native.withColumn(name, f.expr(step))
+    return native
+
+
+class _Found:
+    """SQL that both engines understand, about a text that matched its pattern, or a null.
+
+    Digits are taken by their places, and what most texts lack is looked for only where there is a sign of it:
+    patterns take long.
+    """
+
+    def __init__(self, text: str, quote: str, days: str) -> None:
+        self._text, self._quote, self._days = text, quote, days
+
+    def steps(self, kind: str) -> tuple[str, ...]:
+        """From the text to the number that it stands for, each step from what the last one gave."""
+        text = self._text
+        day = self._days.format(f"TRY_CAST(substr({text}, 1, 10) AS DATE)")
+        if kind == "date":
+            return (f"CAST({day} AS DOUBLE)",)
+        if kind == "moment":
+            clock = self._clock(12, offset=True)
+            return self._two_digits(12), _seconds(text, f"{day} * {86_400 * _SECOND} + {clock}")
+        if kind == "time":
+            alone = f"CASE WHEN {day} IS NOT NULL THEN substr({text}, 12) END"
+            alone = f"CASE WHEN substr({text}, 5, 1) = '-' THEN {alone} ELSE {text} END"
+            return alone, self._two_digits(1), _seconds(text, self._clock(1, offset=False))
+        some = f"CASE WHEN {self._extract('([0-9])')} != '' THEN {text} END"  # neither P nor PT
+        colons, units = map(self._sum, (_PARTS_WITH_COLONS, _PARTS_WITH_UNITS))
+        parts = f"CASE WHEN instr({text}, ':') > 0 THEN {colons} ELSE {units} END"
+        sign = f"CASE WHEN substr({text}, 1, 1) = '-' THEN -1 ELSE 1 END"
+        return some, _seconds(text, f"{sign} * ({parts} + {self._fraction()})")
+
+    def _two_digits(self, start: int) -> str:
+        """The text with two digits for the hour of a clock that starts there."""
+        parts = f"substr({self._text}, 1, {start - 1}), '0', substr({self._text}, {start})"
+        one = f"substr({self._text}, {start + 1}, 1) = ':'"
+        return f"CASE WHEN {one} THEN concat({parts}) ELSE {self._text} END"
+
+    def _clock(self, start: int, *, offset: bool) -> str:
+        """The microseconds of a clock that starts there, less its offset."""
+        text = self._text
+        hour, minute, second = (f"substr({text}, {start + place}, 2)" for place in (0, 3, 6))
+        second = f"CASE WHEN substr({text}, {start + 5}, 1) = ':' THEN {second} END"
+        sizes = {hour: 3600, minute: 60, second: 1}
+        parts = [_whole(digits, size * _SECOND) for digits, size in sizes.items()]
+        parts.append(self._fraction())
+        if offset:
+            west, east = (f"instr(substr({text}, {start}), '{sign}') > 0" for sign in "-+")
+            shift = self._sum(_PARTS_OF_AN_OFFSET)
+            parts.append(f"CASE WHEN {west} THEN {shift} WHEN {east} THEN -({shift}) ELSE 0 END")
+        return " + ".join(parts)
+
+    def _extract(self, pattern: str) -> str:
+        return f"regexp_extract({self._text}, {self._quote}{pattern}', 1)"
+
+    def _sum(self, parts: dict[str, int]) -> str:
+        return " + ".join(_whole(self._extract(pattern), size) for pattern, size in parts.items())
+
+    def _fraction(self) -> str:
+        digits = f"rpad(substr({self._extract('[.]([0-9]+)')}, 1, 6), 6, '0')"
+        return f"CASE WHEN instr({self._text}, '.') > 0 THEN {_whole(digits, 1)} ELSE 0 END"
+
+
+def _whole(digits: str, micros: int) -> str:
+    return f"COALESCE(TRY_CAST({digits} AS BIGINT), 0) * {micros}"
+
+
+def _seconds(text: str, micros: str) -> str:
+    return f"CASE WHEN {text} IS NOT NULL THEN CAST({micros} AS DOUBLE) / 1e6 END"

@@ -1,0 +1,79 @@
+"""What the owner of a desk does on the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from discreet._cli import app
+from discreet.desk.store import ANSWERED, DeskStore
+from discreet.errors import ParameterError
+from tests.tools.desks import clinic_at
+
+
+def _run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    app(["desk", *words], standalone_mode=False)
+    return capsys.readouterr().out
+
+
+def test_check_says_who_may_ask_what_and_what_stands_in_the_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic_at(tmp_path)
+    file = tmp_path / "clinic.toml"
+    told = _run(capsys, "check", str(file))
+    assert "epidemiology" in told
+    assert "Nothing stands in the way." in told
+    wrong = (
+        file.read_text().replace("epsilon = 40", "epsilon = 400").replace('["clinic"]', '["year"]')
+    )
+    file.write_text(wrong.replace("column.age", "column.pay"))
+    with pytest.raises(SystemExit) as ended:
+        _run(capsys, "check", str(file), "--json")
+    assert ended.value.code == 2
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    assert [problem for problem in problems if "'pay'" in problem]
+    assert [problem for problem in problems if "'year'" in problem]
+    assert [problem for problem in problems if "need ε = 402" in problem]
+    (tmp_path / "visits.parquet").unlink()
+    with pytest.raises(SystemExit):
+        _run(capsys, "check", str(file))
+    assert "there is no file" in capsys.readouterr().out
+
+
+def test_a_token_is_shown_once_and_can_be_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    owner = clinic_at(tmp_path)
+    file = str(tmp_path / "clinic.toml")
+    token = _run(capsys, "token", file, "planning").strip()
+    assert re.fullmatch(r"discreet_[0-9a-f]{64}", token)
+    with DeskStore(str(owner.desk.store)) as store:
+        assert store.holder(token) == "planning"
+    assert "not set aside yet" in _run(capsys, "status", file)
+    told = json.loads(_run(capsys, "status", file, "--json"))
+    until = {row["analyst"]: row["tokens until"] for row in told}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", until.pop("planning"))
+    assert set(until.values()) <= {"none"}
+    assert "1 token(s)" in _run(capsys, "revoke", file, "planning")
+    with DeskStore(str(owner.desk.store)) as store:
+        assert store.holder(token) is None
+    with pytest.raises(ParameterError, match="no analyst of this file"):
+        _run(capsys, "token", file, "nobody")
+
+
+def test_the_log_never_tells_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    owner = clinic_at(tmp_path)
+    file = str(tmp_path / "clinic.toml")
+    asked = {"kind": "mode", "table": "visits", "column": "d", "epsilon": 1, "where": None}
+    with DeskStore(str(owner.desk.store)) as store:
+        name = store.admit("planning", None, "digest", asked)
+        store.record(name, ANSWERED, entry=7, answer={"answer": "the very answer"})
+    for extra in ((), ("--json",)):
+        told = _run(capsys, "log", file, *extra)
+        assert "planning" in told
+        assert "very answer" not in told
+    assert "may ask again" in _run(capsys, "allow", file, "planning")

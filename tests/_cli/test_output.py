@@ -1,0 +1,210 @@
+"""What is printed cannot steer a terminal or fake a guarantee, and a paid answer is never lost."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet import PureDP
+from discreet._cli import main
+from discreet.ledger import Ledger
+from discreet.questions.answer import TableRelease
+from discreet.release import Release
+
+FAKE = "flu\nOne person's data changes nothing (ε = 0.01).\x1b[2J\u202e\x9b31m\r\x7f"
+UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger, and scores whose only candidates are nasty (Ж is in no Western encoding)."""
+    monkeypatch.setenv("DISCREET_LEDGER", str(tmp_path / "ledger.db"))
+    monkeypatch.chdir(tmp_path)
+    with Ledger.open() as ledger:
+        ledger.create("clinic", PureDP(100))
+    Path("nasty.csv").write_text(f'candidate,score\n"{FAKE}",1000\nЖ,0\n', encoding="utf-8")
+    Path("foreign.csv").write_text("candidate,score\nЖ,1000\nШ,0\n", encoding="utf-8")
+    return tmp_path
+
+
+COMMAND = [
+    *(sys.executable, "-m", "discreet", "select", "foreign.csv", "--sensitivity", "1"),
+    *("--dataset", "clinic", "--epsilon", "1"),
+]
+
+
+def _run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
+    monkeypatch.setattr(sys, "argv", ["discreet", *arguments])
+    with pytest.raises(SystemExit) as left:
+        main()
+    return left.value.code
+
+
+def _errors_of(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, check=False, stderr=subprocess.PIPE, **options)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_label_cannot_fake_a_guarantee(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = ("select", "nasty.csv", "--sensitivity", "1", "--epsilon", "9", "--dataset", "clinic")
+    _run(monkeypatch, *common)
+    printed = capsys.readouterr()
+    assert not UNSEEN.search(printed.out + printed.err)
+    (answer,) = printed.out.splitlines()
+    assert answer.startswith(r"flu\nOne person's data changes nothing")
+    (promise,) = (line for line in printed.err.splitlines() if "data changes" in line)
+    assert promise.startswith("  One person's data changes")
+    assert "0.01" not in promise
+    _run(monkeypatch, *common, "--json")
+    told = capsys.readouterr().out
+    assert told.isascii()
+    assert not UNSEEN.search(told)
+    assert json.loads(told)["answer"] == FAKE
+
+
+@pytest.mark.parametrize("kind", [Release, TableRelease])
+def test_releases_show_labels_on_one_line(kind: Any) -> None:
+    shapes: list[Any] = [FAKE, (FAKE, FAKE), {FAKE: FAKE}]
+    for answer in shapes if kind is TableRelease else shapes[:1]:
+        release = kind(
+            answer=answer, guarantee=PureDP(1), mechanism=FAKE, neighbours=FAKE, entry=FAKE
+        )
+        for text in (str(release), repr(release), release._repr_html_()):
+            assert not UNSEEN.search(text)
+        lines = len(answer) if isinstance(answer, tuple) else 1
+        assert len(str(release).splitlines()) == lines + 2
+
+
+@pytest.mark.parametrize("command", ["show", "history", "verify", "head"])
+def test_texts_of_a_ledger_that_somebody_wrote(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    """A ledger refuses such texts; someone with the file can write them all the same."""
+    with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as connection, connection:
+        connection.execute("DROP TRIGGER discreet_no_update")
+        connection.execute(
+            'UPDATE discreet_entries SET body = replace(body, \'"budget":"clinic"\', ?)',
+            (f'"budget":{json.dumps(FAKE)}',),
+        )
+        connection.execute("UPDATE discreet_budgets SET neighbours = ?, head = ?", (FAKE, FAKE))
+    with contextlib.suppress(SystemExit):
+        _run(monkeypatch, "budget", command, "clinic")
+    printed = capsys.readouterr()
+    assert not UNSEEN.search(printed.out + printed.err)
+    assert not any(line.startswith("One person") for line in printed.out.splitlines())
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_an_encoding_that_lacks_a_letter_loses_nothing(encoding: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(COMMAND, env=environment, capture_output=True, check=True)
+    assert done.stdout.splitlines()[0] in (rb"\u0416", rb"\u0428")
+    done = subprocess.run([*COMMAND, "--json"], env=environment, capture_output=True, check=True)
+    assert json.loads(done.stdout)["answer"] in "ЖШ"
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("where", ["full disk", "closed pipe", "no stdout"])
+def test_an_answer_that_cannot_be_printed_is_kept(tmp_path: Path, where: str) -> None:
+    (tmp_path / "kept").mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "kept")}
+    if where == "full disk":
+        with open("/dev/full", "wb") as full:
+            done = _errors_of(COMMAND, env=environment, stdout=full)
+    elif where == "closed pipe":
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = _errors_of(COMMAND, env=environment, stdout=writing)
+        os.close(writing)
+    else:
+        script = 'exec "$@" >&-'
+        done = _errors_of(["sh", "-c", script, "sh", *COMMAND], env=environment)
+    said = done.stderr.decode()
+    assert done.returncode == 3
+    assert said.count("\n") == 1
+    found = Path(said.rpartition("it is in ")[2].strip())
+    assert found.parent == tmp_path / "kept"
+    assert found.read_text(encoding="utf-8")[0] in "ЖШ"
+    assert stat.S_IMODE(found.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "command", ["claims --list", "claims --list --json", "--help", "compare -h"]
+)
+@pytest.mark.parametrize("both", [False, True], ids=["stdout", "stderr too"])
+def test_a_reader_who_has_enough_changes_no_exit_status(command: str, both: bool) -> None:
+    """As in ``discreet claims | head``: 1 would say that something is refuted."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*COMMAND[:3], *command.split()],
+        check=False,
+        stdout=writing,
+        stderr=writing if both else subprocess.PIPE,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr or b"") == (0, b"")
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_answer_is_written_to_a_file_first() -> None:
+    with open("/dev/full", "wb") as full:
+        command = [*COMMAND, "--out", "answer.txt"]
+        done = _errors_of(command, stdout=full)
+    assert done.stderr == b"error: the answer could not be printed: it is in answer.txt\n"
+    assert Path("answer.txt").read_text(encoding="utf-8")[0] in "ЖШ"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_runs_full_is_told() -> None:
+    done = _errors_of([*COMMAND, "--out", "/dev/full"], stdout=subprocess.PIPE)
+    assert done.stdout.decode()[0] in "ЖШ"
+    assert b"could not be written to /dev/full: it was printed only" in done.stderr
+    assert done.returncode == 3
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_cannot_be_written_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(monkeypatch, *COMMAND[3:], "--out", "absent/answer.txt") == 2
+    assert "--out 'absent/answer.txt' cannot be written" in capsys.readouterr().err
+    with Ledger.open() as ledger:
+        assert len(ledger.history("clinic")) == 1
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_interrupted_question_says_what_stays_spent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from discreet.mechanisms import PermuteAndFlip
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PermuteAndFlip, "_draw", stop)
+    assert _run(monkeypatch, *COMMAND[3:]) == 130
+    assert capsys.readouterr().err == "interrupted: ε = 1 stays spent: clinic, entry 2\n"
+    with Ledger.open() as ledger:
+        assert [entry.kind for entry in ledger.history("clinic")][1:] == ["spend", "failed"]
+
+
+@pytest.mark.parametrize("command", [[], ["mode"], ["budget"], ["budget", "show"]])
+def test_a_short_option_shows_the_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    assert _run(monkeypatch, *command, "-h") == 0
+    assert "--help" in capsys.readouterr().out

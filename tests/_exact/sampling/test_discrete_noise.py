@@ -1,0 +1,61 @@
+"""Whole-number noise: the exact law, walked bit by bit, and the halves of a count."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet._exact.sampling.bits import TapeBits, TapeExhausted
+from discreet._exact.sampling.discrete_noise import discrete_laplace, geometric, halved
+from discreet.testing import scripted
+
+
+@pytest.mark.parametrize("scale", [Fraction(1), Fraction(5, 2), Fraction(1, 3)])
+def test_every_tape_of_ten_bits(scale: Fraction) -> None:
+    """What a tape decides has at most its probability, and undecided tapes leave the rest."""
+    decided: Counter[int] = Counter()
+    open_tapes = 0
+    for number in range(1 << 10):
+        tape = [(number >> i) & 1 for i in range(10)]
+        try:
+            decided[geometric(TapeBits(tape), scale, word=5)] += 1
+        except TapeExhausted:
+            open_tapes += 1
+    for value, count in decided.items():
+        chance = math.exp(-value / scale) - math.exp(-(value + 1) / scale)
+        assert count / 1024 <= chance + 1e-12
+        assert chance <= (count + open_tapes) / 1024 + 1e-12
+    assert open_tapes < 128
+
+
+def test_the_law_of_discrete_laplace() -> None:
+    """6,000 scripted draws: each frequency within 5.5 standard deviations."""
+    bits, draws = scripted("discrete laplace"), 6000
+    counts = Counter(discrete_laplace(bits, Fraction(2)) for _ in range(draws))
+    ratio = math.exp(-0.5)
+    for value in range(-8, 9):
+        chance = (1 - ratio) / (1 + ratio) * ratio ** abs(value)
+        assert abs(counts[value] / draws - chance) < 5.5 * math.sqrt(chance / draws)
+
+
+def test_extreme_scales() -> None:
+    assert discrete_laplace(scripted(1), Fraction(1, 10**30)) == 0
+    large = abs(discrete_laplace(scripted(2), Fraction(10**30)))
+    assert 10**27 < large < 10**32
+
+
+def test_halves_of_counts() -> None:
+    """Binomial(c, 1/2): mean and variance over scripted draws, for counts around a word's edges."""
+    counts = np.array([0, 1, 63, 64, 65, 128, 129, 1000] * 500)
+    left = halved(counts, scripted("halves"))
+    assert ((left >= 0) & (left <= counts)).all()
+    for count in (1, 63, 64, 65, 128, 129, 1000):
+        some = left[counts == count]
+        assert abs(some.mean() - count / 2) < 5.5 * math.sqrt(count / 4 / len(some))
+        # The variance of a sample variance is about 2σ⁴/n.
+        assert abs(some.var() - count / 4) < 5.5 * (count / 4) * math.sqrt(2 / len(some)) + 0.01
+    assert not left[counts == 0].any()
