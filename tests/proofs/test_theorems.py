@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import pkgutil
 import re
 from typing import Any
 
@@ -42,6 +43,14 @@ def test_nothing_that_calls_itself_checked_is_unknown() -> None:
         for sentence in re.findall(r"Checked by Coq[^\n]*", page.read_text(encoding="utf-8")):
             for name in re.findall(r"`([a-z]\w*_\w+)`", sentence):
                 assert name in THEOREMS, f"{page.name}: {name}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_says_relies_on_it_exists(page: str) -> None:
+    for name in re.findall(r"`(discreet(?:\.\w+)+)`", PAGES[page]):
+        assert pkgutil.resolve_name(name) is not None
+    for path in re.findall(r"`((?:tests|proofs|benchmarks)/[\w/.]+\.\w+)`", PAGES[page]):
+        assert (ROOT / path).exists(), path
 
 
 def test_an_extra_axiom_is_caught() -> None:
