@@ -12,10 +12,10 @@ from discreet._exact.sampling import Bits
 from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
-from discreet.guarantees.claims import CLAIMS
 from discreet.questions.accuracy import exactly
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
+from discreet.questions.costs import ANSWER, IN_ANSWERS
 from discreet.questions.of_candidates import OfCandidates
 from discreet.questions.of_rows import Asking
 from discreet.questions.plan import Found, Plan
@@ -112,7 +112,7 @@ class Mode(OfCandidates, kind="mode"):
                 yield [(contest.label(index), count)], {}
 
         if self.with_gap:
-            promise = PureDP(epsilon).resting_on(CLAIMS["lead", "PureDP"].then(moved.proof))
+            promise = PureDP(epsilon).resting_on(ANSWER, IN_ANSWERS)
         return asking.plan(
             "mode",
             **asking.naming(pick, (promise, 1), share=self.counting_share),

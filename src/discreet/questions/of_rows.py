@@ -19,7 +19,7 @@ from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.accuracy import Accuracy
 from discreet.questions.answer import about_rows, about_types, about_undeclared
 from discreet.questions.candidates import candidates_of
-from discreet.questions.costs import Part, event_of, guarantee_of, mixed, of_groups
+from discreet.questions.costs import Part, event_of, guarantee_of, mixed
 from discreet.questions.plan import Found, Plan, Reading, Sentences
 from discreet.questions.question import (
     Labels,
@@ -380,11 +380,7 @@ class Asking:
             title=self.question.title + "".join(narrowed),
             words=", ".join(f"{name} {each}" for name, each in asked.items() if each is not None),
             event=event,
-            guarantee=guarantee_of(
-                event,
-                proof=of_groups(parts, drawn=rows.assigns) if grouped else None,
-                assumes=setting.assumes,
-            ),
+            guarantee=guarantee_of(event, parts, grouped=grouped, assumes=setting.assumes),
             read=reading,
             choose=choosing,
             rules=self.rules + rules,
