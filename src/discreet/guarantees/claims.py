@@ -108,6 +108,7 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("joint", "PureDP"): Proof(_TOP_K, "top_k_joint_pure_dp"),
     # That a person with one value moves from one candidate to another, or in or out, is on paper.
     ("joint, one value", "PureDP"): Proof(_TOP_K),
+    ("joint set", "PureDP"): Proof(_TOP_K),
     # ---- the same in steps: how far one person moves the scores, what else is said beside a choice ----
     ("counts", "add-remove"): Proof(_QUESTIONS, "counts_add_remove"),
     ("counts", "replace"): Proof(_QUESTIONS, "counts_replace"),
