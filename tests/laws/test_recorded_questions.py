@@ -28,7 +28,8 @@ PURPOSE = (
     "the ledger writes the whole question down, also where groups or their bound are found first"
 )
 WHOLE = "one theorem covers all of an answer, and no page of it is hidden by what was found first"
-REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE}
+SETS = "several without their order are chosen as a set"
+REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS}
 THEOREMS = (
     "answer_pure_dp",
     "found_groups_approx_dp",
@@ -100,6 +101,13 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
     found = {MORE} if differ & {"title", "accuracy"} else set()
     assert not {"title", "accuracy"} & old.keys()
     differ -= {"title", "accuracy"}
+    if case["question"] == "top_k" and "over sets" in new["mechanism"]:
+        assert case["ordered"] is False
+        assert "method" not in case
+        assert old["mechanism"] == "joint exponential mechanism"
+        words = [each["guarantee"]["words"] for each in (old, new)]
+        assert words[0] == words[1], "another price"
+        return found | {SETS}
     if "event" in differ:
         told = {"purpose": old["event"]["purpose"]}
         assert new["event"] | told == old["event"], "another event is paid"
