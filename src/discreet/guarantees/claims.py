@@ -120,7 +120,6 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("groups", "sum"): Proof(_QUESTIONS),
     ("count", "PureDP"): Proof("docs/proofs/noisy-count-and-gap.md", "noisy_count_pure_dp"),
     ("several quantiles", "steps"): Proof("docs/proofs/quantiles.md"),
-    ("bound", "PureDP"): Proof(("docs/proofs/above-threshold.md", "docs/proofs/quantiles.md")),
     ("unknown domain", "ApproxDP"): Proof(
         "docs/proofs/unknown-domain.md", "unknown_domain_rounds_approx_dp"
     ),
