@@ -15,6 +15,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from discreet._exact.sampling import SecureBits
 from discreet._tables import Grid, Rows, Table, TextFile, open_table, statements
 from discreet._tables.counts import (
     Counts,
@@ -222,5 +223,6 @@ def test_names_in_the_connection_of_a_relation_are_its_own() -> None:
     for name in names:
         table = open_table(connection.table(name), needed=[])
         for rows in (Rows(user="u"), Rows(user="u", by="value", groups=tuple(range(70)))):
-            people = people_per_candidate(table, rows, column="value", keys=list(range(100)))
+            keyed = rows.keyed(SecureBits())
+            people = people_per_candidate(table, keyed, column="value", keys=list(range(100)))
             assert people.sum() == (100 if rows.by is None else 70)
