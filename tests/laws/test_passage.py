@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,7 +60,6 @@ def test_a_question_passes_through_few_files(how: str, folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", TRACER, str(SOURCES), *QUESTION.split(), *counted.split()],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(SOURCES.parent)},
         capture_output=True,
         text=True,
         check=False,
