@@ -134,9 +134,10 @@ def test_people_known_by_other_plain_values() -> None:
     assert _count(times, ["a"], user="u") == [1]
 
 
-def test_an_engine_goes_with_a_path() -> None:
-    with pytest.raises(ParameterError, match="goes with a path"):
-        open_table(pl.DataFrame({"c": [1]}), needed=[], engine="polars")
+@pytest.mark.parametrize("engine", ["polars", "spark"])
+def test_an_engine_goes_with_a_path(engine: str) -> None:
+    with pytest.raises(ParameterError, match='"spark" reads a path in a cluster'):
+        open_table(pl.DataFrame({"c": [1]}), needed=[], engine=engine)
 
 
 def test_an_engine_that_fails_is_not_heard() -> None:

@@ -26,6 +26,7 @@ from discreet._exact.sampling.keyed_noise import (
     keyed_shortlist,
 )
 from discreet._tables.counts import Rows, counted_values
+from discreet._tables.in_spark import Spark
 from discreet._tables.table import Table
 from discreet.errors import ParameterError, TableError, missing_extra
 
@@ -114,9 +115,10 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
     """The public candidates with the number of people who have each, as a frame in the cluster."""
     from pyspark.sql import functions as f
 
-    counted = counted_values(table, rows, column=column).to_native()
+    assert isinstance(table.engine, Spark)
+    counted = table.engine.frame(counted_values(table, rows, column=column).statement)
     candidate = candidates["candidate"]
-    if counted.schema["value"].dataType.typeName() == "binary":  # a text, see `with_text`
+    if counted.schema["value"].dataType.typeName() == "binary":  # a text, see `Engine.text`
         candidate = candidate.cast("binary")
     joined = candidates.join(counted, candidate == counted["value"], "left")
     return joined.select(

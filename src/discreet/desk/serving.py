@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from discreet._exact.numbers.printing import figure
-from discreet._tables.database_types import hides_every_row
 from discreet._web import LocalServer
 from discreet.accounting.accountants import ACCOUNTANTS
 from discreet.desk.admission import Desk
@@ -64,7 +63,7 @@ def _table_problems(table: SharedTable) -> list[str]:
     files = [score.file for score in table.score.values()]
     missing += [f"there is no file {file}" for file in files if not Path(file).is_file()]
     opened = context.opened()
-    if opened.engine == "ibis" and hides_every_row(opened.native, str(table.table)):
+    if opened.engine.hides_every_row():
         missing.append(
             "row-level security is on and no policy lets this user read a row: every answer would be about "
             "an empty table (CREATE POLICY, or ask as a user with BYPASSRLS)"

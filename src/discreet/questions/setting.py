@@ -34,7 +34,7 @@ class Setting:
             people a row stands for. Each person counts in one row only, which you state.
         neighbours: ``"add-remove"`` one person (default), or ``"replace"`` one.
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
-        engine: what reads a path: ``duckdb`` (default), ``polars``, ``pandas`` or ``spark``.
+        engine: ``spark`` reads a path in a cluster; otherwise every table is read where it is.
         table: with the address of a database or a SQLAlchemy engine: the table's name, ``schema.name`` where
             it has a schema.
         read_as: the type of a list, or of an array of objects: ``text`` (default), ``integer``, ``number``,
