@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from discreet import PermuteAndFlip, Scores
+from discreet._exact.sampling import Bits
 from discreet._tables.score_files import scores_from_file
 from discreet.errors import DiscreetError, ParameterError, ScoresError
 from discreet.explore.uploads import read_scores
@@ -174,10 +175,10 @@ def test_what_is_planned_is_what_is_released(content: str, write: Any) -> None:
         seen: dict[Any, float] = {}
 
         class Remembering(PermuteAndFlip):
-            def select(self, scores: Scores) -> Any:
+            def _choose(self, scores: Scores, bits: Bits) -> int:
                 values = map(float, scores.values.tolist())
                 seen.update(zip(scores.candidates, values, strict=True))
-                return super().select(scores)
+                return super()._choose(scores, bits)
 
         select_from_file(path, sensitivity=1, epsilon=1, mechanism=Remembering)
         return seen

@@ -153,7 +153,9 @@ def plan(
     json: bool,
     **figure: str | None,
 ) -> None:
-    """What more releases would cost. Spends nothing.
+    """What more releases would cost in a budget, and whether they fit. Spends nothing.
+
+    What a question about a table costs is shown by its own --plan.
 
     Example: discreet budget plan visits --epsilon 0.1 --mechanism permute-and-flip --count 10
     """
@@ -217,6 +219,8 @@ def revoke(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> Non
 @_LEDGER
 def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: bool) -> None:
     """Check the history's chain and every total. Exit status 1 if something is wrong.
+
+    A decision record is checked against the ledger by discreet verify.
 
     Example: discreet budget verify visits --head "$(cat visits.head)"
     """

@@ -172,6 +172,9 @@ def plan(
 ) -> None:
     """The least ε at which each mechanism is accurate enough.
 
+    This compares mechanisms. What one question about a table costs: discreet mode ... --plan. What more
+    releases cost in a budget: discreet budget plan.
+
     With a file the answer is for these scores, and not private. With --n it holds for any data, or for any
     data whose best candidate leads by --gap, and nothing is read.
 

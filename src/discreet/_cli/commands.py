@@ -22,7 +22,7 @@ Decorator: TypeAlias = Callable[[_Made], _Made]
 _GLUE = "\N{NO-BREAK SPACE}"
 
 
-class Option(click.Option):
+class SectionOption(click.Option):
     """An option that stands in a section of its command's help; an advanced one only in ``--help-all``."""
 
     def __init__(
@@ -51,7 +51,7 @@ def option(
     else:
         settings = {"metavar": last, **({"type": int} if last == "COUNT" else {}), **settings}
     settings.setdefault("show_default", settings.get("default") is not None)
-    return click.option(*names, *([name] if name else []), cls=Option, help=words, **settings)
+    return click.option(*names, *([name] if name else []), cls=SectionOption, help=words, **settings)
 
 
 def argument(

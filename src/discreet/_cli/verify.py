@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 def verify(
     path: str, *, scores: str | None, ledger: str | None, dataset: str | None, json: bool
 ) -> None:
-    """Check a decision record: its hash, its figures computed anew, and the ledger's budget and history.
+    """Check a decision record: its hash, its figures computed again, and the ledger's budget and history.
+
+    A ledger alone is checked by discreet budget verify.
 
     Exit status 1 if something differs. The hash shows a change by accident or by hand; against somebody
     who writes a new record, compare it with the hash on the signed paper.

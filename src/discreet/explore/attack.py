@@ -15,14 +15,14 @@ from discreet._exact.sampling import SecureBits
 from discreet.analysis.disclosure import disclosure_bound
 from discreet.errors import ParameterError
 from discreet.explore.choices import Asked
-from discreet.explore.settings import Setting, mechanism_at
+from discreet.explore.settings import Terms, mechanism_at
 from discreet.guarantees import PureDP
 
 ROUNDS = 20
 _MOST_ROUNDS = 1_000
 # The others voted seven to seven; one person's vote decides, and can be either.
 _WORLDS = ((8, 7), (7, 8))
-_VOTE = Setting(Fraction(1), monotonic=False, delta=Fraction(1, 10**6))
+_VOTE = Terms(Fraction(1), monotonic=False, delta=Fraction(1, 10**6))
 _TOUCH = 1e-6
 """Ratios this close to the edge of the band touch it: floats say no more."""
 
@@ -64,7 +64,7 @@ def ratios(given: object) -> dict[str, Any]:
         raise ParameterError("a neighbour moves a score by at most Δ")
     if monotonic and min(moves) < 0 < max(moves):
         raise ParameterError("monotonic neighbours move all scores in one direction")
-    setting = Setting(sensitivity, monotonic, Fraction(1, 10**6))
+    setting = Terms(sensitivity, monotonic, Fraction(1, 10**6))
     epsilon = asked.epsilon()
     mechanism = mechanism_at(asked.mechanism(), setting.delta, epsilon=epsilon)
     here = np.array(scores)

@@ -21,7 +21,7 @@ from discreet._exact.numbers.exact import (
 )
 from discreet.errors import ParameterError
 from discreet.explore.examples import examples, look_alike
-from discreet.explore.settings import Setting, mechanism_at
+from discreet.explore.settings import Terms, mechanism_at
 from discreet.explore.uploads import LARGEST_SCORE, ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS, Mechanism
 
@@ -133,9 +133,9 @@ class Choices:
     steps: int
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> Terms:
         """What mechanisms may depend on beside ε; a δ is shared out evenly among the releases."""
-        return Setting(self.sensitivity, self.monotonic, self.delta / self.releases)
+        return Terms(self.sensitivity, self.monotonic, self.delta / self.releases)
 
     @property
     def range_distance(self) -> Fraction:

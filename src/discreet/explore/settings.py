@@ -12,7 +12,7 @@ from discreet.scores import Scores
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Terms:
     """What, beside ε, a mechanism's behaviour may depend on.
 
     Attributes:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet._exact.numbers.searches import root_between
-from discreet.explore.settings import Setting, mechanism_at
+from discreet.explore.settings import Terms, mechanism_at
 from discreet.mechanisms import mechanism_named
 from discreet.mechanisms.facts import Floats
 
@@ -106,7 +106,7 @@ class Study:
             last = last[np.concatenate([np.arange(_MOST_CUTS // 2), spread])]
         self.cuts = last
         self.cut_errors = self.errors[last]
-        self._points: dict[tuple[str, int, Setting | None], Point] = {}
+        self._points: dict[tuple[str, int, Terms | None], Point] = {}
         self._masses: Recent[Floats] = Recent(_MOST_MASSES)
         self.answers: Recent[Any] = Recent(_MOST_ANSWERS)
         self._lock = threading.RLock()
@@ -119,7 +119,7 @@ class Study:
         """Whether no point of a curve has been computed yet."""
         return not self._points
 
-    def masses(self, name: str, epsilon: Fraction, setting: Setting) -> Floats:
+    def masses(self, name: str, epsilon: Fraction, setting: Terms) -> Floats:
         """The probability of each candidate, best first, of a mechanism at ε."""
 
         def compute() -> Floats:
@@ -130,7 +130,7 @@ class Study:
         return self._masses.of(key, compute)
 
     def curves(
-        self, names: tuple[str, ...], steps: list[int], setting: Setting, passed: Callable[[], bool]
+        self, names: tuple[str, ...], steps: list[int], setting: Terms, passed: Callable[[], bool]
     ) -> dict[str, dict[int, Point]]:
         """The points known at these steps of the grid; coarse ones of all mechanisms come first."""
         keys = {
@@ -148,13 +148,13 @@ class Study:
             known = {pair: self._points[key] for pair, key in keys.items() if key in self._points}
         return {name: {step: p for (n, step), p in known.items() if n == name} for name in names}
 
-    def mean(self, name: str, scale: float, setting: Setting) -> float:
+    def mean(self, name: str, scale: float, setting: Terms) -> float:
         """The expected error at any noise scale."""
         mass = self._mass_at(name, _rational(scale), setting)
         return _dot(mass, self.errors)
 
     def tail_probability(
-        self, name: str, scale: float, setting: Setting, tolerance: float
+        self, name: str, scale: float, setting: Terms, tolerance: float
     ) -> float:
         """The probability of an error above the tolerance, at any noise scale."""
         mass = self._mass_at(name, _rational(scale), setting)
@@ -164,14 +164,14 @@ class Study:
         """The cut that stands for "at most the tolerance": the last one not above it."""
         return int(np.searchsorted(self.cut_errors, tolerance, side="right")) - 1
 
-    def _point(self, name: str, scale: Fraction, setting: Setting) -> Point:
+    def _point(self, name: str, scale: Fraction, setting: Terms) -> Point:
         mass = self._mass_at(name, scale, setting)
         tail = np.zeros(len(self))
         # Summed from the far end, small tails keep their digits.
         tail[: mass.size - 1] = np.cumsum(mass[:0:-1])[::-1]
         return Point(_dot(mass, self.errors), tail[self.cuts])
 
-    def _mass_at(self, name: str, scale: Fraction, setting: Setting) -> Floats:
+    def _mass_at(self, name: str, scale: Fraction, setting: Terms) -> Floats:
         law = _law(name)
         if law is None:
             return mechanism_at(name, setting.delta, scale=scale).probabilities(
@@ -184,7 +184,7 @@ class Study:
         return law(self.errors[:count] / float(scale))
 
 
-def seen_by(name: str, setting: Setting) -> Setting | None:
+def seen_by(name: str, setting: Terms) -> Terms | None:
     """What a mechanism looks at beside the gaps: nothing, or the whole setting."""
     return setting if _law(name) is None else None
 

@@ -77,7 +77,7 @@ class TableRelease(Release):
         threshold: for groups that reach a number of people, that number; a gap is then above it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
         by: the column of the groups, where there is an answer for each.
-        engine: what read the table, and whose kind of frame ``frame`` gives.
+        engine: whose kind of frame ``frame`` gives: that of the table, or DuckDB's for a file or a database.
         title: the question in words.
         accuracy: how good the answer is, from public facts.
         meter: the budget after the payment.

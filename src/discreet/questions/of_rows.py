@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -170,6 +171,7 @@ class Grouped(OfRows):
     )
 
     def _require(self) -> None:
+        super()._require()
         if self.by is None and self.groups is not None:
             raise ParameterError("⟨groups⟩ go with ⟨by⟩, the column that they are of")
         if self.groups_per_person != 1 and self.by is None:
@@ -231,9 +233,9 @@ class Grouped(OfRows):
             self.by: list(candidates_of(table, self.groups, column=self.by, name="groups").keys)
         }
 
+    @abstractmethod
     def planned(self, asking: Asking) -> Plan:
         """Plan the question, once it is known which rows count."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it is planned")
 
 
 Pick = Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]]

@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import enum
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -162,7 +163,7 @@ def fields_of(kind: type[Question]) -> list[dataclasses.Field[Any]]:
 
 
 @value
-class Question:
+class Question(ABC):
     """Any question: what it may cost or how good its answer must be, and how to plan it.
 
     A question is compared, hashed, printed, sent and stored as a value. It holds no data and pays nothing;
@@ -229,14 +230,14 @@ class Question:
             given, check = getattr(self, each.name), each.metadata["check"]
             if check is not None and given is not None:
                 object.__setattr__(self, each.name, check(each.name, given))
-        if (self.epsilon is None) == (self.error_at_most is None):
-            raise ParameterError(
-                "give ⟨epsilon⟩, or ⟨error_at_most⟩ and the least ε for it is used"
-            )
         self._require()
 
     def _require(self) -> None:
         """Raise an error if the fields do not go together; no table is needed to know."""
+        if (self.epsilon is None) == (self.error_at_most is None):
+            raise ParameterError(
+                "give ⟨epsilon⟩, or ⟨error_at_most⟩ and the least ε for it is used"
+            )
 
     @property
     def total(self) -> Fraction:
@@ -249,9 +250,9 @@ class Question:
         """The question in a few words."""
         return self.kind.replace("_", " ")
 
+    @abstractmethod
     def plan(self, setting: Setting) -> Plan:
         """Plan the question: no row is read, nothing is paid."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it is planned")
 
     def public_values(self, _table: Table) -> dict[str, list[Any]]:
         """Values that its public facts list for columns, from which rows can be invented."""

@@ -238,6 +238,10 @@ def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
 class FromScores(Question):
     """The candidate with the best of some scores that were computed already; not asked of a table."""
 
+    def plan(self, setting: Setting) -> Plan:  # noqa: ARG002 - as of others
+        """Refuse: the scores are in a file of their own."""
+        raise ParameterError("scores that were computed already are not asked of a table")
+
     def planned(
         self,
         read: Callable[[], tuple[list[Any] | None, Any]],

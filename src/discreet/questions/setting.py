@@ -22,28 +22,10 @@ USUAL_PEOPLE = 1000
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Setting:
-    """A table and the facts about it that its owner states once.
+    """A table and the facts about it that its owner states once, under the names of ``discreet.table``.
 
-    Attributes:
-        data: a path or glob (CSV, Parquet, JSON lines), a frame, a relation, an Arrow table or data set, a
-            table of Ibis, or the address of a database or a SQLAlchemy engine with ``table``; an array or a
-            list is one column, ``value``, of which a list holds texts unless ``read_as`` states another type.
-        user: the column that tells people apart.
-        one_row_per_user: instead of ``user``: every row is another person's.
-        counted: instead of ``user``, for a table that is counted already: the column that says how many
-            people a row stands for. Each person counts in one row only, which you state.
-        neighbours: ``"add-remove"`` one person (default), or ``"replace"`` one.
-        where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
-        engine: ``spark`` reads a path in a cluster; otherwise every table is read where it is.
-        table: with the address of a database or a SQLAlchemy engine: the table's name, ``schema.name`` where
-            it has a schema.
-        read_as: the type of a list, or of an array of objects: ``text`` (default), ``integer``, ``number``,
-            ``decimal``, ``boolean``, ``date``, ``moment`` (a date with a time), ``time`` (of day), ``span``.
-            Values of another type are missing.
-        time_limit: how many seconds a database may work; after that nothing is released.
-        people: about how many people the table has, if that is public: typical errors are worked out for
-            this many. It changes no answer and no cost.
-        accountant: how the budget adds up; None where no ledger counts.
+    The ledger stays outside: a plan knows only how the budget adds up, its ``accountant``, or None where no
+    ledger counts.
     """
 
     data: Any

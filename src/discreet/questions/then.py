@@ -8,6 +8,7 @@ price, which is known before anything is paid: the second is planned for the dea
 from __future__ import annotations
 
 import datetime
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
@@ -56,13 +57,13 @@ class _First(Question):
     by: str = field("The column of the groups.", kw_only=False, check=column_named, takes="COLUMN")
     where: str | None = field("Only rows for which this holds.", default=None, takes="CONDITION")
 
+    @abstractmethod
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
         """Answers for one of which the question that follows costs as much as for any other.
 
         ε is the same for all answers, and δ is a convex function of the number of groups in which a person
         counts, so that one of its ends costs most (``docs/proofs/groups-from-the-data.md``).
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say which answers are dearest")
 
 
 @value

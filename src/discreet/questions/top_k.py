@@ -323,6 +323,8 @@ def way_to_choose(
         part = made.promise_at(Fraction(distance)), k
         name = f"{made.name}, {counted(k, 'time')}"
         return (lambda people, bits: peeled(people, made, k, distance, bits)), part, name
+    if method != ONE_SHOT:
+        raise refuse("method", method, f'"{ONE_SHOT}" or "{PEELING}"')
     noise = mechanism_at(mechanism, epsilon, besides="one-shot noise")
     if noise.facts.law is not PermuteAndFlip.facts.law:
         raise ParameterError(
