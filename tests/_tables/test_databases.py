@@ -330,6 +330,7 @@ def test_an_error_of_the_server_says_nothing(visits: tuple[str, str]) -> None:
         median(connection.table(f"broken_{name}"), "age", bounds="0:9", user="patient", epsilon=1)
     assert "division" not in str(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None
+    connection.disconnect()
 
 
 # ---- what Ibis stands for ---------------------------------------------------------------------------

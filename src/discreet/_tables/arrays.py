@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -63,16 +63,17 @@ class Held:
 
     def taken(self, places: NDArray[Any]) -> Held:
         """The values at these places; -1 is none."""
-        missing = np.asarray(places < 0)
         if not isinstance(self.values, np.ma.MaskedArray):
             import pyarrow as pa
 
-            indices = pa.array(np.where(missing, 0, places), mask=missing)
-            return Held(self.values.take(indices), self.sql, self.kind, self.ticks)
-        # One more, so that there is a value to point at where there are no categories.
-        values = np.ma.append(self.values, np.zeros(1, dtype=self.values.dtype))
-        taken = np.ma.array(values[places], mask=np.ma.getmaskarray(values)[places] | missing)
-        return Held(taken, self.sql, self.kind, self.ticks)
+            missing = np.asarray(places < 0)
+            chosen = self.values.take(pa.array(np.where(missing, 0, places), mask=missing))
+            return replace(self, values=chosen)
+        # The last one, at -1, is missing.
+        blank = np.array(["" if self.values.dtype == object else 0], dtype=self.values.dtype)
+        values = np.append(np.ma.getdata(self.values), blank)
+        missing = np.append(np.ma.getmaskarray(self.values), True)
+        return replace(self, values=np.ma.array(values[places], mask=missing[places]))
 
 
 def as_relation(columns: Mapping[str, Held | None]) -> Any:

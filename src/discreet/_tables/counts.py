@@ -351,7 +351,7 @@ def _counted(
         if table.is_trial:
             table.engine.try_out(query.statement)
             return
-        columns = table.engine.loaded(_used(rows, column)).columns(query.statement)
+        columns = table.engine.loaded(_used(rows, column)).columns(query.statement, query.columns)
         row = 0 if rows.by is None else columns[_GROUP].astype(np.int64)
         counts[row, columns["value"].astype(np.int64)] = columns["people"]
 

@@ -312,16 +312,10 @@ class Engine:
         """Raise what the engine has against a statement; no row is read."""
         raise NotImplementedError
 
-    def columns(self, statement: str) -> Columns:
-        """Run a statement: a small result as NumPy columns."""
-        rows = self.rows(statement)
-        names = (
-            ("value", "people")
-            if not rows or len(rows[0]) == 2
-            else ("group_place", "value", "people")
-        )
-        parts = list(zip(*rows, strict=True)) or [()] * 2
-        return {n: np.array(part, dtype=np.int64) for n, part in zip(names, parts, strict=True)}
+    def columns(self, statement: str, names: Sequence[str]) -> Columns:
+        """Run a statement: a small result as NumPy columns of these names."""
+        numbers = np.array(self.rows(statement), dtype=np.int64).reshape(-1, len(names))
+        return dict(zip(names, numbers.T, strict=True))
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement: a small result as rows of Python's own values."""

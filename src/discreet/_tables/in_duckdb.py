@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -189,7 +189,7 @@ class DuckDB(Engine):
                 _known.clear()
             _known[known] = None
 
-    def columns(self, statement: str) -> Columns:
+    def columns(self, statement: str, _names: Sequence[str]) -> Columns:
         """Without going through Arrow."""
         return dict(self._run(statement).fetchnumpy())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from discreet._tables.engines import Columns, Engine, Places
@@ -82,10 +83,10 @@ class Spark(Engine):
         """Run it on no row."""
         self.frame(statement).where("false").collect()
 
-    def columns(self, statement: str) -> Columns:
+    def columns(self, statement: str, names: Sequence[str]) -> Columns:
         """By Arrow."""
         table = self.frame(statement).toArrow()
-        return {name: table.column(name).to_numpy() for name in table.column_names}
+        return {name: table.column(name).to_numpy() for name in names}
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Python's own values."""
