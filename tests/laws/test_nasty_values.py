@@ -76,6 +76,7 @@ TYPES: dict[str, Typed] = {
         (np.nan, np.inf, -np.inf, -0.0, 5e-324, 1.7e308, 4.0, None),
         where="not c < 1",
     ),
+    "NaN alone": Typed(pa.float64(), (1.0, 2.0), (np.nan, None), where="c > 0"),
     "boolean": Typed(pa.bool_(), (True, False), (None, None), where="c != true"),
     "date": Typed(
         pa.date32(),

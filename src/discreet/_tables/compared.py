@@ -8,7 +8,7 @@ from typing import Any
 from discreet._exact.numbers.exact import refuse
 from discreet._tables.engines import is_encodable
 from discreet._tables.moments import day_in
-from discreet._tables.table import NUMBERS, TEXTS, Table, finite
+from discreet._tables.table import NUMBERS, TEXTS, Table
 from discreet._tables.where import ColumnComparison, Condition, comparisons, expression
 from discreet.errors import ParameterError
 
@@ -51,7 +51,7 @@ def _operands(table: Table, comparison: ColumnComparison) -> tuple[str, str, lis
             held = engine.column(column)
             return held, f"{held} IS NOT NULL", [f"({value})" for value in values]
         held = table.number(column)
-        return held, finite(engine, held), [engine.real(float(value)) for value in values]
+        return held, engine.finite(held), [engine.real(float(value)) for value in values]
     held = engine.column(column) if kind != "other" else engine.quoted(column)
     if kind == "boolean" and all(isinstance(value, bool) for value in values):
         return held, f"{held} IS NOT NULL", [str(value).upper() for value in values]

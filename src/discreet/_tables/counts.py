@@ -19,7 +19,7 @@ from discreet._tables.engines import KEY_BITS
 from discreet._tables.grid import Grid, clipped
 from discreet._tables.growing_grid import GrowingGrid
 from discreet._tables.query import Query
-from discreet._tables.table import Table, finite
+from discreet._tables.table import Table
 from discreet._tables.where import Condition, comparisons
 
 Counts = NDArray[np.int64]
@@ -244,7 +244,7 @@ def _selected(
             present.append(table.present(given, name))
     if rows.counted is not None:
         # Rows that stand for one person at least, each for a whole number of them.
-        present.append(f"counted >= 1 AND {finite(table.engine, 'counted')}")
+        present.append(f"counted >= 1 AND {table.engine.finite('counted')}")
         kept["counted"] = f"floor({clipped(table.engine, 'counted', 1.0, float(MOST_COUNTED))})"
     if present:
         query = query.set(kept, where=" AND ".join(present))
@@ -253,7 +253,7 @@ def _selected(
         if rows.assigns:
             query = _few_groups(table, query, rows)
     # Last: in which groups a person counts does not depend on the values that are asked for.
-    there = finite(table.engine, "value") if as_number else table.present(column, "value")
+    there = table.engine.finite("value") if as_number else table.present(column, "value")
     return query.where(there)
 
 

@@ -149,6 +149,9 @@ def fitting(declared: str) -> Fits:
     return lambda _key: True
 
 
+_LARGEST = float(np.finfo(np.float64).max)
+
+
 # ---- an engine -------------------------------------------------------------------------------------------
 
 
@@ -225,6 +228,10 @@ class Engine:
             return f"CAST('{'-' if number < 0 else ''}Infinity' AS {self.double})"
         written = repr(float(number))
         return f"({written if 'e' in written else written + 'e0'})"
+
+    def finite(self, number: str) -> str:
+        """Whether a float64 expression is a number: NaN is beyond all numbers, or null."""
+        return f"({number} >= {self.real(-_LARGEST)} AND {number} <= {self.real(_LARGEST)})"
 
     def day(self, text: str) -> str:
         """A literal date, of a text such as 2024-12-31."""

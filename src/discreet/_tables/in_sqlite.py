@@ -36,7 +36,7 @@ class SQLite(Database):
         # That is how SQLite keeps decimals: as floats.
         types = {name: _KEPT_AS.get(kind, (kind, ""))[0] for name, kind in kinds.items()}
         super().__init__(f"({query}) AS discreet_rows", types)
-        self.known_as = {name: kind or "no declared type" for name, kind in declared.items()}
+        self.known_as = {name: kind or "without a type" for name, kind in declared.items()}
         self._connection = connection
         for name, function in _FUNCTIONS.items():
             connection.create_function(name, 1, function, deterministic=True)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from discreet._tables.arrays import Held, as_relation, of_array, texts_of
+from discreet._tables.engines import kind_of, quoted
 from discreet._tables.in_duckdb import DuckDB, connected, empty
 from discreet.errors import ParameterError, missing_extra
 
@@ -56,17 +57,17 @@ def _engine(
         and (unit := _UNIT.search(known_as[name]))
         and ticks
     }
+    if timed:
+        numbers = ", ".join(f"NULL::BIGINT AS {quoted(name)}" for name in timed)
+        relation = relation.project(f"* REPLACE ({numbers})")
     engine = DuckDB(relation, load=load, as_ticks=timed)
-    others = {name: "other" for name in known_as if name not in types}
-    engine.kinds = {name: (engine.kinds | others)[name] for name in known_as}
+    engine.kinds = {name: kind_of(types.get(name, "other")) for name in known_as}
     engine.known_as = known_as
     engine.zones = {
         name: zone[1]
         for name, declared in known_as.items()
         if engine.kinds[name] == "moment" and (zone := _ZONE.search(declared))
     }
-    # As whole numbers they are told apart, too.
-    engine.types |= dict.fromkeys(timed, "BIGINT")
     return engine
 
 
@@ -77,11 +78,7 @@ def _known_to_duckdb(names: Iterable[str], twin: Callable[[list[str]], Any]) -> 
         return connected().from_arrow(twin(wanted))
     except Exception:  # of some type, and it does not say of which
         known = [name for name in wanted if _is_known(twin([name]))]
-    return (
-        connected().from_arrow(twin(known))
-        if known
-        else empty({"": "INTEGER"}).project('* EXCLUDE ("")')
-    )
+    return connected().from_arrow(twin(known)) if known else empty({"discreet_nothing": "INTEGER"})
 
 
 def _is_known(twin: Any) -> bool:
@@ -188,15 +185,25 @@ def _schema_of(data: Any) -> Any:
 
 def of_memtable(native: Any) -> DuckDB:
     """A table of Ibis that is in no database: its rows are in memory."""
-    schema = native.schema().to_pyarrow()
+    import pyarrow as pa
+
+    node, schema = native.op(), native.schema().to_pyarrow()
+    if not hasattr(node, "data"):
+        # Ibis computes it, which it cannot do for spans.
+        schema = pa.schema([each for each in schema if not pa.types.is_duration(each.type)])
 
     def load(columns: Iterable[str]) -> Any:
         chosen = list(columns)
         timed = [name for name in chosen if name in engine._as_ticks]
-        return connected().from_arrow(_with_ticks(native.to_pyarrow(), chosen, timed))
+        computed = not hasattr(node, "data")
+        held = (
+            native.select(*chosen).to_pyarrow() if computed else node.data.to_pyarrow(node.schema)
+        )
+        return connected().from_arrow(_with_ticks(held, chosen, timed))
 
     relation = _known_to_duckdb(schema.names, lambda names: schema.empty_table().select(names))
-    engine = _engine(relation, {each.name: str(each.type) for each in schema}, load)
+    known_as = {name: str(dtype) for name, dtype in native.schema().items()}
+    engine = _engine(relation, known_as | {each.name: str(each.type) for each in schema}, load)
     return engine
 
 
@@ -209,7 +216,8 @@ def of_pandas(frame: Any) -> DuckDB:
     # A frame without rows has every column's type, and reading it reads none.
     twin = frame.iloc[:0]
     held = {name: _of_pandas(twin[name]) for name in frame.columns}
-    relation = as_relation({name: column for name, column in held.items() if column is not None})
+    known = {name: column for name, column in held.items() if column is not None}
+    relation = as_relation(known) if known else empty({"discreet_nothing": "INTEGER"})
 
     def load(columns: Iterable[str]) -> Any:
         return as_relation({name: _of_pandas(frame[name]) for name in columns})

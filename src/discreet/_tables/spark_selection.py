@@ -138,8 +138,8 @@ def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
     allowed = {"text": ("string",), "integer": ("byte", "short", "integer", "long")}.get(kind, ())
     if declared not in allowed:
         raise ParameterError(
-            f"candidates declared {declared} cannot be values of a column declared {kind}: in the cluster "
-            "both must be texts, or both whole numbers"
+            f"candidates declared {declared} cannot be values of the column {column!r}: in the cluster both "
+            "must be texts, or both whole numbers"
         )
     text = f.col("candidate").cast("string")
     blank = f.max(f.when(f.col("candidate").isNull() | (f.trim(text) == ""), 1).otherwise(0))

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet._exact.numbers.exact import echo, refuse
+from discreet._exact.numbers.exact import echo
 from discreet._tables.arrays import declares_nothing, of_values
 from discreet._tables.databases import is_address, of_ibis, open_database
-from discreet._tables.engines import Engine, fitting, quietly
+from discreet._tables.engines import Engine, fitting, quietly, quoted
 from discreet._tables.files import TextFile, open_files
 from discreet._tables.in_duckdb import DuckDB
 from discreet._tables.local import of_arrow, of_pandas, of_polars
@@ -36,12 +36,6 @@ _LISTS = (
     "states one; a NumPy array has its own)"
 )
 _TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment")
-_LARGEST = float(np.finfo(np.float64).max)
-
-
-def finite(engine: Engine, number: str) -> str:
-    """Whether a float64 expression is a number: NaN is beyond all numbers, or null."""
-    return f"({number} >= {engine.real(-_LARGEST)} AND {number} <= {engine.real(_LARGEST)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +85,28 @@ class Table:
         return self.kinds[column]
 
     def described(self, column: str) -> str:
-        """What a column is declared, in words; if it has no type, how to give it one."""
+        """What a column is declared, as the table's owner knows it; if it cannot be asked about, the fix."""
         kind = self.kinds[column]
-        return self.undeclared if kind == "object" else f"declared {kind}"
+        if kind == "object":
+            return self.undeclared
+        if self.is_text:
+            return "declared text"
+        declared = f"declared {self.engine.known_as[column]}"
+        return (
+            declared
+            if kind != "other"
+            else f"{declared}, which no question can use ({self._fix(column)})"
+        )
+
+    def _fix(self, column: str) -> str:
+        """How to give a column a type that questions can use."""
+        if self.engine.name in ("postgres", "sqlite"):
+            return f"a view with CAST({quoted(column)} AS text), numeric(20, 4) or the like gives it one"
+        return {
+            "pandas": f'astype("string"), astype("float64") or the like gives it one: data[{column!r}]',
+            "polars": f"polars.col({column!r}).cast(polars.String) or the like gives it one",
+            "pyspark": f'col({column!r}).cast("string") or the like gives it one',
+        }.get(self.frames, f"CAST({quoted(column)} AS VARCHAR) or the like gives it one")
 
     def reading(self, seconds: float | None = None) -> AbstractContextManager[None]:
         """What reads inside sees one state of the data, changes nothing and ends in time, in a database."""
@@ -150,7 +163,7 @@ class Table:
         """
         kind = self.kinds[column]
         if kind == "float":
-            return finite(self.engine, name)
+            return self.engine.finite(name)
         if kind == "date":
             day = self.engine.day
             return f"{name} >= {day('0001-01-01')} AND {name} <= {day('9999-12-31')}"
@@ -175,7 +188,10 @@ class Table:
         """An error unless the declared type is one whose values every engine tells apart exactly."""
         kind = self.kind(column, name=name)
         if kind not in _TOLD_APART:
-            raise refuse(name, column, "a column of texts, numbers, dates, times or identifiers")
+            raise ParameterError(
+                f"⟨{name}⟩{column!r} is not allowed: it must be a column of texts, numbers, dates, times or "
+                f"identifiers, and it is {self.described(str(column))}"
+            )
 
     def cannot_hold(self, column: str, keys: Sequence[Any]) -> list[Any]:
         """The keys that no row can have, by the declared type of the column."""

@@ -18,7 +18,7 @@ from discreet.desk.owner_file import Listening, OwnerFile, SharedTable, TlsFiles
 from discreet.errors import DiscreetError, NoBudgetError, ParameterError
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
-from discreet.questions.candidates import public_candidates
+from discreet.questions.candidates import candidates_of
 from discreet.questions.ordered import column_grid
 from discreet.questions.setting import Setting
 
@@ -80,7 +80,7 @@ def _column_problems(table: SharedTable, context: Setting) -> list[str]:
             if column.bounds is not None:
                 column_grid(opened, label, bounds=tuple(column.bounds), step=column.step)
             if column.candidates is not None:
-                public_candidates(column.listed(), column=label, kind=opened.kind(label))
+                candidates_of(opened, column.listed(), column=label)
         except DiscreetError as error:
             found.append(f"column.{label}: {error}")
     return found

@@ -363,8 +363,8 @@ def about_types(table: Table, column: str, public: Candidates, *, name: str) -> 
         return ()
     listed = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
     return (
-        f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({listed}): by its declared "
-        f"type ({table.kind(column)}) the column {column} does not hold such values.",
+        f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({listed}): the column {column}, "
+        f"{table.described(column)}, does not hold such values.",
     )
 
 
