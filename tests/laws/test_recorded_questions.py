@@ -28,8 +28,9 @@ PURPOSE = (
     "the ledger writes the whole question down, also where groups or their bound are found first"
 )
 WHOLE = "one theorem covers all of an answer, and no page of it is hidden by what was found first"
+HASH = "DuckDB counts frames of Polars and pandas, and draws by its own hash"
 SETS = "several without their order are chosen as a set"
-REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS}
+REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS, HASH}
 THEOREMS = (
     "answer_pure_dp",
     "found_groups_approx_dp",
@@ -45,6 +46,13 @@ GROUPED = {"by", "labels", "ordered"}
 def finds_first(case: Told) -> bool:
     """Whether groups, or a bound on them, are found before the question is asked."""
     return "by" in case and ("groups" not in case or case.get("groups_per_person") == "choose")
+
+
+def draws_elsewhere(case: Told) -> bool:
+    """Whether people are drawn into groups, or their values drawn, and no longer by the frame's library."""
+    few = "by" in case and case.get("groups_per_person", 1) != len(case.get("groups", ()))
+    drawn = few or case.get("per_person") == "random"
+    return drawn and "user" in case and case.get("engine") in ("polars", "pandas")
 
 
 def fields(case: Told) -> set[str]:
@@ -125,9 +133,12 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
         allowed |= set() if old["answer"] and new["answer"] else GROUPED
     elif "by" in case:
         allowed = DRAWN if "with_people" in case else set()
+    if draws_elsewhere(case) and differ:
+        allowed |= DRAWN
+        found.add(HASH)
     if differ:
         assert differ <= allowed, f"not expected to differ: {differ - allowed}"
-        found.add(ORDER)
+        found |= set() if draws_elsewhere(case) else {ORDER}
     return found
 
 

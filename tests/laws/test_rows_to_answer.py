@@ -21,7 +21,7 @@ import pytest
 
 from discreet import ApproxDP, PureDP
 from discreet._exact.numbers.balls import ball_of
-from discreet._tables.orders import KEY_BITS
+from discreet._tables.engines import KEY_BITS
 from discreet.audit import Tables, audit, unrolled
 from discreet.audit.subjects import Failure
 from discreet.mechanisms import Mechanism

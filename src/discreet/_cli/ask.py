@@ -98,12 +98,6 @@ SOURCE = stack(
         section=_DATA,
         advanced=True,
     ),
-    option(
-        "--engine NAME",
-        "What reads the file: duckdb, polars, pandas or spark.",
-        section=_DATA,
-        advanced=True,
-    ),
 )
 COUNTED = stack(
     option("--dataset NAME", "The data set's name in the budget ledger.", section=_BUDGET),
@@ -319,7 +313,6 @@ def ask_table(
         "neighbours",
         "table",
         "time_limit",
-        "engine",
     )
     whose = {name: given.pop(name) for name in terms}
     if plan:
@@ -346,7 +339,7 @@ def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
     """What names the table; a password among the arguments would stay in the shell's history."""
-    from discreet._tables.files import is_address
+    from discreet._tables.databases import is_address
 
     if not is_address(data):
         if ask_password:

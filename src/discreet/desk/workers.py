@@ -40,7 +40,7 @@ _ANALYSTS_OWN = {"epsilon", "where", "k", "at", "above", "crossings"}
 # A clean process imports what questions need, once, and every worker is a copy of it.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
-    ["discreet.ledger.ledger", "discreet.questions", "duckdb", "narwhals", "flint", "psycopg"]
+    ["discreet.ledger.ledger", "discreet.questions", "duckdb", "flint", "psycopg"]
 )
 
 

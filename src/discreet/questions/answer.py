@@ -77,7 +77,7 @@ class TableRelease(Release):
         threshold: for groups that reach a number of people, that number; a gap is then above it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
         by: the column of the groups, where there is an answer for each.
-        engine: what read the table, and whose kind of frame ``frame`` gives.
+        engine: whose kind of frame ``frame`` gives: that of the table, or DuckDB's for a file or a database.
         title: the question in words.
         accuracy: how good the answer is, from public facts.
         meter: the budget after the payment.
@@ -363,8 +363,8 @@ def about_types(table: Table, column: str, public: Candidates, *, name: str) -> 
         return ()
     listed = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
     return (
-        f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({listed}): by its declared "
-        f"type ({table.kind(column)}) the column {column} does not hold such values.",
+        f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({listed}): the column {column}, "
+        f"{table.described(column)}, does not hold such values.",
     )
 
 

@@ -58,7 +58,7 @@ def public_candidates(
 ) -> Candidates:
     """The candidates for a column of a declared kind; errors speak of the public list only.
 
-    ``described`` is what the column is declared, in words.
+    ``described`` is the column and what it is declared, in words.
     """
     if given is None:
         raise ParameterError(WHY_PUBLIC)
@@ -89,7 +89,7 @@ def candidates_of(
         column=column,
         kind=table.kind(column),
         name=name,
-        described=table.described(column),
+        described=f"the column {column!r}, {table.described(column)}",
     )
     if table.read_as.get(column) in ("date", "moment"):
         for label in public.labels:
@@ -157,8 +157,8 @@ def _key(label: Any, kind: str, name: str, described: str) -> Any:
     converted = None if is_huge else convert(label)
     if converted is None:
         raise ParameterError(
-            f"{name} has {echo(label)}, which cannot be a value of a column "
-            f"{described or f'declared {kind}'}"
+            f"{name} has {echo(label)}, which cannot be a value of "
+            f"{described or f'a column declared {kind}'}"
             + (": it must be a day, such as 2024-12-31" if kind == "date" else "")
         )
     return converted

@@ -391,7 +391,7 @@ class Asking:
             shape={
                 **shape,
                 "by": rows.by,
-                "engine": self.table.engine,
+                "engine": self.table.frames,
                 "assigned": rows.assigns if grouped else None,
                 "people_within": within(self.epsilon_people) if self.epsilon_people else None,
             },

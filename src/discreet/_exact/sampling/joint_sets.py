@@ -18,7 +18,7 @@ from discreet._exact.sampling.loss_levels import (
     Blocks,
     Counts,
     Floats,
-    Levels,
+    LossLevels,
     Ranked,
 )
 
@@ -40,7 +40,7 @@ def joint_set(
         [1, 2, 3]
     """
     sets = Sets(counts, k)
-    levels = Levels(sets, scale, blocks)
+    levels = LossLevels(sets, scale, blocks)
     while True:
         level, last = levels.propose(bits)
         # The block was proposed as if each of its levels had as many sets as the bound for the last one.

@@ -18,7 +18,7 @@ from discreet._exact.sampling.loss_levels import (
     Blocks,
     Counts,
     Floats,
-    Levels,
+    LossLevels,
     Ranked,
 )
 
@@ -37,7 +37,7 @@ def joint_first(
         [3, 1, 2]
     """
     tuples = Tuples(counts, k)
-    levels = Levels(tuples, scale, blocks)
+    levels = LossLevels(tuples, scale, blocks)
     while True:
         level, last = levels.propose(bits)
         if level == last:

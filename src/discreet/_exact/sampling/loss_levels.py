@@ -104,7 +104,7 @@ class Weighed(Protocol):
         """How many of them lose at most this, or a bound on it, times a constant."""
 
 
-class Levels:
+class LossLevels:
     """Levels in blocks: each from one of ``edges`` up to the next, and the last without an end."""
 
     __slots__ = ("_blocks", "_doubt", "_edges", "_ends", "_rate", "_scale", "_weighed")
