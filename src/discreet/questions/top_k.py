@@ -28,7 +28,7 @@ from discreet.questions.accuracy import drawn
 from discreet.questions.answer import about_kept, about_method
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
-from discreet.questions.costs import Part
+from discreet.questions.costs import ANSWER, IN_ANSWERS, Part
 from discreet.questions.of_candidates import OfCandidates, shortfall
 from discreet.questions.of_rows import Asking
 from discreet.questions.plan import Found, Plan
@@ -40,6 +40,7 @@ from discreet.questions.scoring import (
     resting,
 )
 from discreet.questions.unknown_domain import (
+    KEPT,
     KEPT_BY,
     keeping_at,
     limits_for,
@@ -135,7 +136,7 @@ class TopK(OfCandidates, kind="top_k"):
                 rules=about_method(ONE_SHOT, in_cluster=True),
                 ordered=self.ordered,
             )
-        contest = self.contest(asking.table)
+        contest = self.contest(asking.table, listed=asking.listed)
         if k > len(contest):
             raise refuse("k", k, f"at most the number of candidates, {len(contest)}")
         epsilon = asking.epsilon_each * (1 - self.counting_share)
@@ -181,6 +182,7 @@ class TopK(OfCandidates, kind="top_k"):
             read=contest.count,
             people=contest.anybody,
             rules=contest.rules + (about_method(str(method)) if by_rule else ()),
+            rules_after=contest.remarks,
             doubts=contest.doubts,
             ordered=self.ordered,
             accuracy=self.accuracy(
@@ -249,9 +251,7 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping)
             indices = next(iter(draw(people[named][None, :], bits)))
             yield [values[named[index]] for index in indices], {}
 
-    promise = ApproxDP(epsilon, Fraction(question.delta or 0)).resting_on(
-        CLAIMS["kept", "ApproxDP"]
-    )
+    promise = ApproxDP(epsilon, Fraction(question.delta or 0)).resting_on(KEPT, {"then": KEPT})
     return asking.plan(
         what,
         **asking.naming(pick, (promise, 1), share=share, k=k),
@@ -298,13 +298,13 @@ def jointly(
         )
     distance = joint_distance(k, neighbours, one_value=one_value)
     promise = Exponential(epsilon=epsilon).promise_at(Fraction(distance))
-    proof = CLAIMS["joint, one value" if distance == 3 else "joint", "PureDP"]
     scale = distance / epsilon
 
     def draw(people: Counts, bits: Bits) -> Iterable[list[int]]:
         return (joint_first(row, k, scale=scale, bits=bits) for row in people)
 
-    whole = promise.resting_on(CLAIMS["joint, one value", "PureDP"], {"PureDP": proof})
+    proof = ANSWER if distance == 3 else CLAIMS["joint", "PureDP"]
+    whole = promise.resting_on(CLAIMS["joint", "BoundedRange"], {"PureDP": proof, **IN_ANSWERS})
     return draw, (whole, 1), "joint exponential mechanism"
 
 
@@ -351,7 +351,7 @@ def way_to_choose_by_counts(
         method, mechanism, epsilon, k, moved.range_distance, besides=besides
     )
     if method == ONE_SHOT:
-        return draw, (promise.resting_on(CLAIMS["one-shot", "PureDP"]), rounds), name
+        return draw, (promise.resting_on(CLAIMS["one-shot", "PureDP"], IN_ANSWERS), rounds), name
     return draw, (resting(promise, moved), rounds), name
 
 
