@@ -21,6 +21,17 @@ def require_condition(table: Table, condition: Condition) -> None:
         _operands(table, comparison)
 
 
+def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]:
+    """The literals of ``=`` or ``in`` that the declared type of the column rules out."""
+    if comparison.operator not in ("=", "in") or table.is_text:
+        return []
+    numbers = [value for value in comparison.literals if _is_number(value)]
+    kind = table.kinds[comparison.column]
+    with_fraction = [value for value in numbers if kind == "integer" and value != value // 1]
+    fitting = [value for value in numbers if value not in with_fraction]
+    return with_fraction + table.cannot_hold(comparison.column, fitting) if kind in NUMBERS else []
+
+
 def condition_on(table: Table, condition: Condition) -> str:
     """The condition in SQL; it is never null."""
     return expression(condition, partial(_compare, table))
