@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -27,7 +28,7 @@ def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]
         return []
     numbers = [value for value in comparison.literals if _is_number(value)]
     kind = table.kinds[comparison.column]
-    with_fraction = [value for value in numbers if kind == "integer" and value != value // 1]
+    with_fraction = [value for value in numbers if kind == "integer" and Fraction(value) % 1]
     fitting = [value for value in numbers if value not in with_fraction]
     return with_fraction + table.cannot_hold(comparison.column, fitting) if kind in NUMBERS else []
 
