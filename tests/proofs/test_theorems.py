@@ -252,4 +252,6 @@ def test_a_stream_says_what_its_guarantee_rests_on(name: str, measure: Any) -> N
     assert proof is not None
     assert bool(proof.theorems) == (measure is not ZCDP)
     assert proof.checked == (measure is PureDP)
+    own = f"above_threshold_{'laplace_' if rule.noise == 'laplace' else ''}pure_dp"
+    assert proof.theorems[:1] == ((own,) if proof.theorems else ())
     assert any("no person moves a value" in assumed for assumed in proof.assumes)
