@@ -108,6 +108,7 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("joint", "BoundedRange"): Proof(_TOP_K),
     # Any of these, a lead, several quantiles, noisy numbers of people, by group, under hidden coins.
     ("answer", "PureDP"): Proof(_QUESTIONS, "answer_pure_dp"),
+    ("joint set", "PureDP"): Proof(_TOP_K),
     # ---- the same in steps: how far one person moves the scores, what else is said beside a choice ----
     ("counts", "add-remove"): Proof(_QUESTIONS, "counts_add_remove"),
     ("counts", "replace"): Proof(_QUESTIONS, "counts_replace"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import fill
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
@@ -59,16 +59,16 @@ def _describe(
 
 
 def _described(kind: type[Question], fields: list[dataclasses.Field[Any]]) -> str:
-    words, _, example = (kind.__doc__ or "").partition("    Example:\n")
-    lines = [words.rstrip(), "", "    Args:"]
+    words, _, example = cleandoc(kind.__doc__ or "").partition("Example:\n")
+    lines = [words.partition("Args:\n")[0].rstrip(), "", "Args:"]
     for each in fields:
         told = each.metadata["description"].replace("⟨", "``").replace("⟩", "``")
         lines.append(
-            fill(f"{each.name}: {told}", 110, initial_indent=" " * 8, subsequent_indent=" " * 12)
+            fill(f"{each.name}: {told}", 106, initial_indent=" " * 4, subsequent_indent=" " * 8)
         )
     if example:
-        lines += ["", "    Example:", example.rstrip()]
-    return "\n".join(lines) + "\n    "
+        lines += ["", "Example:", example.rstrip()]
+    return "\n".join(lines)
 
 
 def of_data(kind: type[Question], table: Callable[..., Any], terms: Signature) -> Any:

@@ -144,7 +144,7 @@ class FirstAbove(OfRows, kind="first_above"):
                     said = {name: values[0] if values else None for name, values in said.items()}
                 yield said
 
-        doubts = about_types(table, column, public, name="groups")
+        doubts = about_types(table, column, public, name="groups", listed=asking.listed)
         return asking.plan(
             f"first above {rule.threshold}",
             parts=[(promise, 1)],

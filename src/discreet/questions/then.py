@@ -88,7 +88,7 @@ class FoundGroups(_First, kind="groups"):
         """Plan to keep groups by the best rule for ε and δ."""
         setting = setting.narrowed(self.where)
         table = setting.opened(tells_apart=(self.by,))
-        if table.engine == "ibis":
+        if not table.engine.finds_groups:
             raise ParameterError("in a database ⟨by⟩ needs ⟨groups⟩, a public list")
         delta = Fraction(self.delta)
         keeping = keeping_at(self.total, delta, setting.neighbours)
