@@ -190,6 +190,76 @@ Proof.
   lra.
 Qed.
 
+(** Several groups have one person more or less each. *)
+Inductive changed : nat -> list nat -> list nat -> Prop :=
+  | changed_none : changed 0 [] []
+  | changed_not j m c c' : changed j c c' -> changed j (m :: c) (m :: c')
+  | changed_one j m m' c c' : m' = S m \/ m = S m' -> changed j c c' -> changed (S j) (m :: c) (m' :: c').
+
+Lemma coin_moves m m' a b : m' = S m \/ m = S m' -> 0 <= a <= 1 -> 0 <= b <= 1 ->
+  keep m * a + (1 - keep m) * b <= exp eps * (keep m' * a + (1 - keep m') * b) + delta.
+Proof.
+  intros M A B. pose proof exp_eps.
+  pose proof (kept_otherwise [] m' m []) as K. cbn [app passes] in K.
+  assert (T : is_test (fun l => match l with true :: _ => a | _ => b end))
+    by (intros [|[|] l]; lra).
+  specialize (fun U D => K U D _ T). cbv beta iota in K. apply K.
+  - pose proof (keep_range m). pose proof (keep_range m'). destruct M as [->| ->].
+    + pose proof (keep_rises m). nra.
+    + apply keep_up.
+  - pose proof (keep_range m). pose proof (keep_range m'). destruct M as [->| ->].
+    + apply keep_down.
+    + pose proof (keep_rises m'). nra.
+Qed.
+
+Theorem kept_changed j c c' more : changed j c c' -> forall test test', is_test test -> is_test test' ->
+  (forall l, test l <= exp more * test' l) ->
+  passes c test <= exp (INR j * eps + more) * passes c' test' + INR j * delta.
+Proof.
+  induction 1 as [|j m c c' _ IH|j m m' c c' M _ IH]; intros test test' T T' H.
+  - simpl. rewrite Rmult_0_l, Rplus_0_l. specialize (H []). lra.
+  - cbn [passes]. pose proof (keep_range m).
+    assert (A := IH (fun l => test (true :: l)) (fun l => test' (true :: l))
+                   ltac:(intros l; apply T) ltac:(intros l; apply T') ltac:(intros l; apply H)).
+    assert (B := IH (fun l => test (false :: l)) (fun l => test' (false :: l))
+                   ltac:(intros l; apply T) ltac:(intros l; apply T') ltac:(intros l; apply H)).
+    cbv beta in A, B. nra.
+  - cbn [passes]. pose proof (keep_range m) as K. pose proof (keep_range m') as K'.
+    assert (A := IH (fun l => test (true :: l)) (fun l => test' (true :: l))
+                   ltac:(intros l; apply T) ltac:(intros l; apply T') ltac:(intros l; apply H)).
+    assert (B := IH (fun l => test (false :: l)) (fun l => test' (false :: l))
+                   ltac:(intros l; apply T) ltac:(intros l; apply T') ltac:(intros l; apply H)).
+    assert (A1 := passes_range c (fun l => test (true :: l)) ltac:(intros l; apply T)).
+    assert (B1 := passes_range c (fun l => test (false :: l)) ltac:(intros l; apply T)).
+    assert (A0 := passes_range c' (fun l => test' (true :: l)) ltac:(intros l; apply T')).
+    assert (B0 := passes_range c' (fun l => test' (false :: l)) ltac:(intros l; apply T')).
+    cbv beta in A, B, A1, B1, A0, B0.
+    set (x := passes c (fun l => test (true :: l))) in *.
+    set (y := passes c (fun l => test (false :: l))) in *.
+    set (x' := passes c' (fun l => test' (true :: l))) in *.
+    set (y' := passes c' (fun l => test' (false :: l))) in *.
+    set (E := exp (INR j * eps + more)) in *. assert (P : 0 < E) by apply exp_pos.
+    set (D := INR j * delta) in *.
+    assert (HD : 0 <= D) by (apply Rmult_le_pos; [apply pos_INR | lra]).
+    set (a := Rmin 1 (E * x')). set (b := Rmin 1 (E * y')).
+    assert (RA : 0 <= a <= 1)
+      by (split; [apply Rmin_glb; [lra | apply Rmult_le_pos; lra] | apply Rmin_l]).
+    assert (RB : 0 <= b <= 1)
+      by (split; [apply Rmin_glb; [lra | apply Rmult_le_pos; lra] | apply Rmin_l]).
+    assert (XA : x <= a + D) by (unfold a, Rmin; destruct Rle_dec; lra).
+    assert (YB : y <= b + D) by (unfold b, Rmin; destruct Rle_dec; lra).
+    assert (AX : a <= E * x') by apply Rmin_r. assert (BY : b <= E * y') by apply Rmin_r.
+    pose proof (coin_moves m m' a b M RA RB) as C.
+    rewrite S_INR. replace ((INR j + 1) * eps + more) with (eps + (INR j * eps + more)) by ring.
+    rewrite exp_plus. fold E. replace ((INR j + 1) * delta) with (D + delta) by (unfold D; ring).
+    assert (S1 : keep m * x + (1 - keep m) * y <= keep m * a + (1 - keep m) * b + D) by nra.
+    assert (S2 : keep m' * a + (1 - keep m') * b <= E * (keep m' * x' + (1 - keep m') * y')) by nra.
+    assert (S3 : exp eps * (keep m' * a + (1 - keep m') * b)
+                 <= exp eps * (E * (keep m' * x' + (1 - keep m') * y')))
+      by (apply Rmult_le_compat_l; [left; apply exp_pos | exact S2]).
+    lra.
+Qed.
+
 (** A person replaced: one step through the table without that person. *)
 Theorem kept_replace c c1 c' test : one_person c c1 -> one_person c1 c' -> is_test test ->
   passes c test <= exp (2 * eps) * passes c' test + delta * (1 + exp eps).

@@ -1,5 +1,5 @@
-(** docs/proofs/question-sensitivities.md, put together: from a table, through any per-person
-    rule and any groups, to the privacy of the answers. *)
+(** docs/proofs/question-sensitivities.md: what looks at people's rows only, and the joint choice
+    from a table. *)
 From Coq Require Import Reals Lra Lia List Arith FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP People Sensitivities Groups
@@ -8,68 +8,6 @@ Open Scope R_scope.
 
 Section Questions.
 Context {Row : Type}.
-Variable n : nat.
-
-(** A way of choosing a candidate that needs the range distance only: its law is private,
-    and looks at the scores alone. *)
-Definition selects (eps d : R) (law : (nat -> R) -> nat -> R) : Prop :=
-  (forall q r, 0 <= law q r) /\
-  (forall q q' r, (forall i, q i = q' i) -> law q r = law q' r) /\
-  forall q q' r, (r < n)%nat -> range_distance n q q' d -> law q r <= exp eps * law q' r.
-
-(** Each of our selections is one. *)
-Theorem selection_selects choose s d : In choose selections -> 0 < s ->
-  selects (d / s) d (fun q r => if (r <? n)%nat then choose s n q r else 0).
-Proof.
-  intros C S. split; [|split].
-  - intros q r. destruct (Nat.ltb_spec r n); [now apply selection_nonneg | lra].
-  - intros q q' r E. now replace q with q' by (apply functional_extensionality; auto).
-  - intros q q' r R H. rewrite (proj2 (Nat.ltb_lt r n) R).
-    apply (pure_dp_outcome n); [now apply selection_pure_dp | exact R].
-Qed.
-
-(** Scores of a table that look at people's rows only, with their range distance. *)
-Section Answer.
-Variables (eps d : R) (law : (nat -> R) -> nat -> R) (q : table Row -> nat -> R).
-Hypothesis good : selects eps d law.
-Hypothesis q_distance : distance add_remove q d.
-Hypothesis q_same : forall t t' i, same t t' -> q t i = q t' i.
-
-Theorem answer_private t t' r : (r < n)%nat -> add_remove t t' ->
-  law (q t) r <= exp eps * law (q t') r.
-Proof. intros R H. destruct good as (_ & _ & P). apply P; [exact R | now apply q_distance]. Qed.
-
-(** One answer for each of [count] groups, of which a person is in at most m. *)
-Variables (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) (count m : nat).
-Hypothesis kept_personal : forall g, personal (fun p l => kept p l g).
-Hypothesis few : forall p l, (length (filter (is_in inside kept p l) (candidates count)) <= m)%nat.
-Hypothesis eps_nonneg : 0 <= eps.
-
-Definition grouped (t : table Row) (o : nat -> nat) : R :=
-  prod (candidates count) (fun g => if (o g <? n)%nat then law (q (part inside kept g t)) (o g) else 0).
-
-Theorem grouped_private t t' o :
-  (add_remove t t' -> grouped t o <= exp (INR m * eps) * grouped t' o) /\
-  (replace t t' -> grouped t o <= exp (2 * (INR m * eps)) * grouped t' o).
-Proof.
-  destruct good as (Pos & Ext & Priv).
-  set (one := fun (g : nat) (t : table Row) r => if (r <? n)%nat then law (q t) r else 0).
-  assert (N : forall g t r, 0 <= one g t r)
-    by (intros g u r; unfold one; destruct (r <? n)%nat; [apply Pos | lra]).
-  assert (Sm : forall g t t' r, same t t' -> one g t r = one g t' r).
-  { intros g u u' r H. unfold one. destruct (r <? n)%nat; [|reflexivity].
-    apply Ext. intros i. now apply q_same. }
-  assert (Pr : forall g t t' r, add_remove t t' -> one g t r <= exp eps * one g t' r).
-  { intros g u u' r H. unfold one. destruct (Nat.ltb_spec r n) as [R|R]; [|lra].
-    now apply answer_private. }
-  assert (E : forall l, NoDup l -> incl l (candidates count) -> (length l <= m)%nat ->
-              sum l (fun _ => eps) <= INR m * eps).
-  { intros l _ _ L. rewrite sum_const. apply Rmult_le_compat_r; [exact eps_nonneg | now apply le_INR]. }
-  split; intros H.
-  - now apply (groups_pure_dp inside kept kept_personal count one (fun _ => eps) N Sm Pr m _ few E).
-  - now apply (groups_pure_dp_replace inside kept kept_personal count one (fun _ => eps) N Sm Pr m _ few E).
-Qed.
-End Answer.
 
 (** Both scores look at people's rows only. *)
 Lemma total_same (t t' : table Row) f : personal f -> same t t' -> total t f = total t' f.
@@ -102,27 +40,6 @@ Proof.
   now rewrite (G (fun _ => true)), (G (fun v => v <=? i)%nat), (G (fun v => v <? i)%nat).
 Qed.
 End Questions.
-
-Theorem grouped_selections (Row : Type) choose n s d (q : table Row -> nat -> R)
-    (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) count m t t' o :
-  In choose selections -> 0 < s -> 0 <= d -> distance add_remove q d ->
-  (forall t t' i, same t t' -> q t i = q t' i) ->
-  (forall g, personal (fun p l => kept p l g)) ->
-  (forall p l, (length (filter (is_in inside kept p l) (candidates count)) <= m)%nat) ->
-  (forall g, (o g < n)%nat) ->
-  let joint t := prod (candidates count) (fun g => choose s n (q (part inside kept g t)) (o g)) in
-  (add_remove t t' -> joint t <= exp (INR m * (d / s)) * joint t') /\
-  (replace t t' -> joint t <= exp (2 * (INR m * (d / s))) * joint t').
-Proof.
-  intros C S D Q Sm K F O joint.
-  assert (E : 0 <= d / s) by (apply Rmult_le_pos; [exact D | now apply Rlt_le, Rinv_0_lt_compat]).
-  pose proof (grouped_private n (d / s) d _ q (selection_selects n choose s d C S) Q Sm
-                inside kept count m K F E t t' o) as G.
-  assert (J : forall u, grouped n (fun q r => if (r <? n)%nat then choose s n q r else 0) q
-                          inside kept count u o = joint u).
-  { intros u. apply prod_ext. intros g _. now rewrite (proj2 (Nat.ltb_lt (o g) n) (O g)). }
-  rewrite !J in G. exact G.
-Qed.
 
 (** The joint choice of the k most common values, from a table. *)
 Section Joint.

@@ -122,3 +122,13 @@ Proof.
   intros W H. rewrite <- sum_scal. apply sum_le; intros c Hc.
   pose proof (W c Hc). pose proof (H c Hc). nra.
 Qed.
+
+Theorem average_approx {C} (coins : list C) (weight : C -> R) (law law' : C -> R) E delta :
+  (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 ->
+  (forall c, In c coins -> law c <= E * law' c + delta) ->
+  sum coins (fun c => weight c * law c) <= E * sum coins (fun c => weight c * law' c) + delta.
+Proof.
+  intros W T H. apply Rle_trans with (sum coins (fun c => E * (weight c * law' c) + delta * weight c)).
+  - apply sum_le; intros c Hc. pose proof (W c Hc). pose proof (H c Hc). nra.
+  - rewrite sum_plus, !sum_scal, T. lra.
+Qed.

@@ -9,7 +9,7 @@ From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
-From Discreet Require AboveThreshold AboveThresholdLaplace JointTopK Lazy Questions Tuning.
+From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -138,6 +138,13 @@ Proof. intros; now apply NoisyMax.gumbel_max_law. Qed.
 Theorem exponential_pure_dp q q' d : range_distance n q q' d ->
   pure_dp n (em s n q) (em s n q') (d / s).
 Proof. now apply Exponential.em_pure_dp. Qed.
+
+Theorem exponential_zcdp q q' d : range_distance n q q' d ->
+  Concentrated.zcdp (candidates n) (em s n q) (em s n q') (concentrated_of_range_at_most (d / s)).
+Proof.
+  intros R. apply Concentrated.range_to_zcdp; [| |now apply Exponential.em_bounded_range];
+    (split; [apply Measures.em_is_law | apply Measures.em_is_law]; assumption).
+Qed.
 
 Theorem exponential_approx_dp q q' d delta : 0 <= d -> 0 <= delta -> range_distance n q q' d ->
   ApproxDP.approx_dp n (em s n q) (em s n q') (Rmax 0 (epsilon_of_range (d / s) delta)) delta.
@@ -357,69 +364,14 @@ Proof.
   - now apply Sensitivities.quantile_distance_replace.
 Qed.
 
-(** One answer for each group: the scores q of the group's part of the table have range distance
-    d for adding or removing a person, and look at people's rows only (as counts and quantiles do,
-    by [grouped_scores]). *)
-Theorem grouped_pure_dp (Row : Type) choose n s d (q : People.table Row -> nat -> R)
-    (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) count m t t' o :
-  In choose Selections.selections -> 0 < s -> 0 <= d -> People.distance People.add_remove q d ->
-  (forall t t' i, Groups.same t t' -> q t i = q t' i) ->
-  (forall g, People.personal (fun p l => kept p l g)) ->
-  (forall p l, (length (filter (Groups.is_in inside kept p l) (candidates count)) <= m)%nat) ->
-  (forall g, (o g < n)%nat) ->
-  let joint t :=
-    prod (candidates count) (fun g => choose s n (q (Groups.part inside kept g t)) (o g)) in
-  (People.add_remove t t' -> joint t <= exp (INR m * (d / s)) * joint t') /\
-  (People.replace t t' -> joint t <= exp (2 * (INR m * (d / s))) * joint t').
-Proof. apply Questions.grouped_selections. Qed.
-
-(** From a table to the modes, and to a quantile, of all groups. *)
-Theorem grouped_mode_pure_dp (Row : Type) choose n s (has : nat -> list Row -> nat -> bool)
-    (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) count m t t' o :
-  In choose Selections.selections -> 0 < s ->
-  (forall r, People.personal (fun p l => has p l r)) ->
-  (forall g, People.personal (fun p l => kept p l g)) ->
-  (forall p l, (length (filter (Groups.is_in inside kept p l) (candidates count)) <= m)%nat) ->
-  (forall g, (o g < n)%nat) ->
-  let joint t := prod (candidates count) (fun g =>
-    choose s n (Sensitivities.people_with has (Groups.part inside kept g t)) (o g)) in
-  (People.add_remove t t' -> joint t <= exp (INR m * (1 / s)) * joint t') /\
-  (People.replace t t' -> joint t <= exp (2 * (INR m * (1 / s))) * joint t').
-Proof.
-  intros C S P K F O. apply Questions.grouped_selections; auto; [lra | |].
-  - now apply Sensitivities.count_distance.
-  - intros. now apply Questions.counts_same.
-Qed.
-
-Theorem grouped_quantile_pure_dp (Row : Type) choose n s (value : nat -> list Row -> option nat) a b
-    (inside : nat -> Row -> bool) (kept : nat -> list Row -> nat -> bool) count m t t' o :
-  In choose Selections.selections -> 0 < s -> People.personal value -> 0 <= a <= b ->
-  (forall g, People.personal (fun p l => kept p l g)) ->
-  (forall p l, (length (filter (Groups.is_in inside kept p l) (candidates count)) <= m)%nat) ->
-  (forall g, (o g < n)%nat) ->
-  let d := distance_general (sensitivity_quantile a b) in
-  let joint t := prod (candidates count) (fun g =>
-    choose s n (Sensitivities.quantile_score value a b (Groups.part inside kept g t)) (o g)) in
-  (People.add_remove t t' -> joint t <= exp (INR m * (d / s)) * joint t') /\
-  (People.replace t t' -> joint t <= exp (2 * (INR m * (d / s))) * joint t').
-Proof.
-  intros C S P L K F O d. apply Questions.grouped_selections; auto.
-  - unfold d, distance_general, sensitivity_quantile. pose proof (Rmax_l a (b - a)). lra.
-  - now apply Sensitivities.quantile_distance.
-  - intros. now apply Questions.quantiles_same.
-Qed.
-
-Theorem grouped_scores (Row : Type) (has : nat -> list Row -> nat -> bool)
-    (value : nat -> list Row -> option nat) a b (t t' : People.table Row) i :
-  (forall r, People.personal (fun p l => has p l r)) -> People.personal value ->
-  Groups.same t t' ->
-  Sensitivities.people_with has t i = Sensitivities.people_with has t' i /\
-  Sensitivities.quantile_score value a b t i = Sensitivities.quantile_score value a b t' i.
-Proof.
-  intros H V S. split.
-  - now apply Questions.counts_same.
-  - now apply Questions.quantiles_same.
-Qed.
+(** From a table to everything that an answer says: choices, leads, noisy numbers of people, one after
+    the other and by group, under coins that nobody is shown. [Answers.release] lists the laws with
+    what they cost when a person is added or removed, and when one is replaced. *)
+Theorem answer_pure_dp (Row A : Type) (law : People.table Row -> A -> R) eps eps' answers t t' :
+  Answers.release A law eps eps' ->
+  (People.add_remove t t' -> sum answers (law t) <= exp eps * sum answers (law t')) /\
+  (People.replace t t' -> sum answers (law t) <= exp eps' * sum answers (law t')).
+Proof. apply Answers.answer_pure_dp. Qed.
 
 (** docs/proofs/quantiles.md: L depths; given the answers h above, [stretch_of h] tells in
     which of the stretches a place lies, and each stretch makes a choice. *)
@@ -442,12 +394,19 @@ Proof.
                  place P stretches stretch_of choice eps0 E N S C L).
 Qed.
 
-(** Spreading people out by coins of their own: the law is an average over the coins. *)
+(** docs/proofs/question-sensitivities.md: coins that nobody is shown, such as a key; the law is an
+    average. *)
 Theorem average_pure_dp (C : Type) (coins : list C) (weight law law' : C -> R) eps :
   (forall c, In c coins -> 0 <= weight c) ->
   (forall c, In c coins -> law c <= exp eps * law' c) ->
   sum coins (fun c => weight c * law c) <= exp eps * sum coins (fun c => weight c * law' c).
 Proof. apply Recursion.average_private. Qed.
+
+Theorem average_approx_dp (C : Type) (coins : list C) (weight law law' : C -> R) eps delta :
+  (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 ->
+  (forall c, In c coins -> law c <= exp eps * law' c + delta) ->
+  sum coins (fun c => weight c * law c) <= exp eps * sum coins (fun c => weight c * law' c) + delta.
+Proof. apply Recursion.average_approx. Qed.
 
 (** docs/proofs/noisy-count-and-gap.md: a count plus discrete Laplace noise. *)
 Theorem noisy_count_pure_dp eps (c c' : Z) (answers : list Z) : 0 < eps ->
@@ -481,6 +440,22 @@ Theorem unknown_domain_approx_dp N k tau chosen (c c' : nat -> nat) m A eps delt
   answers c' A <= exp eps * answers c A + delta.
 Proof. apply LimitedDomain.limited_approx_dp_margin. Qed.
 
+(** From a table, round after round: a person has at most m of the N values; [round t h r] is the
+    chance of r after the answers h, and phi any test of the answers of all rounds. *)
+Theorem unknown_domain_rounds_approx_dp (Row : Type) N k m tau eps delta
+    (has : nat -> list Row -> nat -> bool) rounds phi t t' :
+  0 <= tau -> 0 < eps -> 0 < delta -> (1 <= k)%nat -> (1 <= m)%nat ->
+  (forall r, People.personal (fun p l => has p l r)) ->
+  (forall p l, (length (filter (has p l) (candidates N)) <= m)%nat) ->
+  margin_unknown_domain eps delta (INR (Nat.min m k)) <= tau -> (forall h, 0 <= phi h <= 1) ->
+  let mean t := sum (Composition.transcripts (fun _ => S N) rounds [])
+    (fun h => phi h * Composition.path (UnknownRounds.round N k tau eps has t) [] h) in
+  (People.add_remove t t' ->
+     mean t <= exp (INR rounds * eps) * mean t' + INR rounds * delta) /\
+  (People.replace t t' ->
+     mean t <= exp (INR rounds * (2 * eps)) * mean t' + INR rounds * (delta * (1 + exp eps))).
+Proof. intros. now apply UnknownRounds.unknown_domain_rounds with m. Qed.
+
 (** The cut is the (k+1)-st largest count: at most b exactly when at most k counts exceed b. *)
 Theorem unknown_domain_cut N k c b :
   (UnknownDomain.cut N k c <= b
@@ -509,6 +484,22 @@ Theorem kept_groups_then_pure_dp eps delta more c c' test test' : 0 <= eps -> 0 
   <= exp (eps + more) * Keeping.passes eps delta c' test' + delta.
 Proof. intros. now apply Keeping.kept_then_pure_dp. Qed.
 
+(** From a table: a person counts in one group, drawn by coins that nobody is shown; then any answer
+    about the kept groups l, and of those the ones in a set. *)
+Theorem found_groups_approx_dp (Row C A : Type) coins weight (group : C -> nat -> list Row -> option nat) G
+    eps delta (law : list bool -> People.table Row -> A -> R) more more' (answers : list bool -> list A) t t' :
+  0 <= eps -> 0 <= delta <= 1 ->
+  (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 ->
+  (forall c, People.personal (group c)) ->
+  (forall l, Answers.release A (law l) more more') ->
+  (forall l u, sum (answers l) (law l u) <= 1) ->
+  let found t := sum coins (fun c => weight c *
+    Keeping.passes eps delta (FoundGroups.sizes (group c) G t)
+      (fun l => sum (answers l) (law l t))) in
+  (People.add_remove t t' -> found t <= exp (eps + more) * found t' + delta) /\
+  (People.replace t t' -> found t <= exp (2 * eps + more') * found t' + 2 * delta).
+Proof. intros. now apply FoundGroups.found_groups_approx_dp. Qed.
+
 Theorem kept_groups_best eps delta (p : nat -> R) : 0 <= eps -> 0 <= delta <= 1 ->
   p O = 0 -> (forall m, p m <= 1) ->
   (forall m, p (S m) <= exp eps * p m + delta) ->
@@ -517,16 +508,20 @@ Theorem kept_groups_best eps delta (p : nat -> R) : 0 <= eps -> 0 <= delta <= 1 
 Proof. intros. now apply Keeping.keep_is_best. Qed.
 
 (** docs/proofs/above-threshold.md. [o] are queries with their answers (below; above; above by at
-    least g and less than g') on one data set, [o'] the same answers on a neighbour; P and P' their
-    probabilities. A shift of the threshold by h >= 0 with 0 <= h + q - q' <= d for every query
+    least g and less than g') on one data set, [o'] the same answers on a neighbour; [chance] is the
+    limit of their probability with a threshold noise below n, which exists. A shift of the threshold by h >= 0 with 0 <= h + q - q' <= d for every query
     costs h/b1, and d/b2 for every answer "above", with or without its gap. *)
-Theorem above_threshold_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -> 0 <= h ->
-  AboveThreshold.within_shift h d o o' ->
-  AboveThreshold.is_chance b1 b2 T o P -> AboveThreshold.is_chance b1 b2 T o' P' ->
-  P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
-Proof. intros B1 B2. now apply AboveThreshold.above_threshold_private. Qed.
+Theorem above_threshold_chance b1 b2 T o : 0 < b1 -> 0 < b2 -> AboveThreshold.all_sound o ->
+  AboveThreshold.is_chance b1 b2 T o (Crossings.chance b1 b2 T o).
+Proof. intros B1 B2. now apply Crossings.chance_is. Qed.
 
-(** The same with Laplace noise. *)
+Theorem above_threshold_pure_dp b1 b2 T h d o o' : 0 < b1 -> 0 < b2 -> 0 <= h ->
+  AboveThreshold.within_shift h d o o' ->
+  Crossings.chance b1 b2 T o
+  <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * Crossings.chance b1 b2 T o'.
+Proof. intros B1 B2. now apply Crossings.above_threshold_pure_dp. Qed.
+
+(** The same with Laplace noise, for the chances P and P'. *)
 Theorem above_threshold_laplace_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -> 0 <= h ->
   AboveThreshold.within_shift h d o o' ->
   AboveThresholdLaplace.is_laplace_chance b1 b2 T o P ->

@@ -83,7 +83,9 @@ def listing() -> str:
     )
     text = ask(*(f"Check @Statements.{name}." for name in names))
     definitions = re.sub(
-        r"\n\nArguments .*(\n  .*)*", "\n", ask(*(f"Print {name}." for name in constants + kinds))
+        r"\n(\nArguments .*(\n  .*)*)+",
+        "\n",
+        ask(*(f"Print {name}." for name in constants + kinds)),
     )
     of = ["SOURCES", digest(read_sources()), ""]
     printed = "\n".join([*of, "THEOREMS", "", text, "DEFINITIONS", "", definitions])

@@ -18,6 +18,7 @@ PAGE = ROOT / "docs" / "proofs" / "checked-by-coq.md"
 PICTURE = ROOT / "docs" / "_static" / "figures" / "proofs.svg"
 WIDE, HIGH, ACROSS, DOWN = 258, 32, 318, 40
 CHECK = runpy.run_path(str(PROOFS / "check.py"))
+DEFAULTS = runpy.run_path(str(Path(__file__).with_name("default_answers.py")))
 Name = tuple[str, str]
 Arrows = set[tuple[str, str]]
 
@@ -208,7 +209,7 @@ def picture() -> str:
 
 
 def page() -> str:
-    """The page about Coq, with the table of ``discreet.guarantees.claims`` as it is."""
+    """The page about Coq, with the tables of default answers and of what the code claims as they are."""
     from discreet.guarantees.claims import CLAIMS
 
     rows = ["| of what | what | page | theorem |", "|---|---|---|---|"]
@@ -216,10 +217,13 @@ def page() -> str:
         pages = ", ".join(f"[{Path(name).stem}]({Path(name).name})" for name in proof.pages)
         theorems = ", ".join(f"`{name}`" for name in proof.theorems) or "on paper"
         rows.append(f"| {subject} | {claim} | {pages} | {theorems} |")
+    made = {"claims": "\n".join(rows), "defaults": DEFAULTS["table_of_defaults"]()}
     text = PAGE.read_text(encoding="utf-8")
-    before, start, rest = text.partition("<!-- claims -->\n")
-    _, end, after = rest.partition("<!-- end of claims -->")
-    return before + start + "\n" + "\n".join(rows) + "\n\n" + end + after
+    for name, lines in made.items():
+        before, start, rest = text.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition(f"<!-- end of {name} -->")
+        text = before + start + "\n" + lines + "\n\n" + end + after
+    return text
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from discreet._exact.numbers.exact import refuse, whole
 from discreet._exact.sampling import ScriptedBits
-from discreet.errors import ParameterError, missing_extra
+from discreet.errors import ParameterError
 
 __all__ = ["clinic", "write_clinic"]
 
@@ -249,10 +249,8 @@ def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]])
 
 
 def _write_parquet(path: Path, columns: Columns) -> None:
-    try:
-        import duckdb
-    except ImportError:
-        raise missing_extra("writing Parquet needs DuckDB", extra="tables") from None
+    import duckdb
+
     arrays = {
         name: np.array(values, dtype=object if any(isinstance(v, str) for v in values) else None)
         for name, values in columns.items()

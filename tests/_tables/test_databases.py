@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import ibis
 import ibis.expr.operations as ops
 import numpy as np
+import psycopg
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
@@ -19,16 +19,8 @@ from click.testing import CliRunner
 import discreet
 from discreet import PureDP
 from discreet._cli import app
-from discreet._tables import (
-    Rows,
-    database_statements,
-    database_types,
-    open_table,
-    people_per_candidate,
-)
-from discreet._tables.databases import _trouble, reading, without_password
-from discreet._tables.files import is_address
-from discreet._tables.where import parse
+from discreet._tables import Rows, open_table, people_per_candidate
+from discreet._tables.databases import _trouble, is_address, without_password
 from discreet.errors import DiscreetError, ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.questions import median, mode
@@ -68,7 +60,7 @@ def visits(postgres_database: str) -> tuple[str, str]:
 def test_an_address_and_a_table(visits: tuple[str, str], file: Path) -> None:
     for address, table in (visits, (f"sqlite:///{file}", "visits")):
         release = mode(address, "code", table=table, **ASKED)
-        assert (release.answer, release.engine) == ("flu", "ibis")
+        assert (release.answer, release.engine) == ("flu", "duckdb")
         engine = sqlalchemy.create_engine(address.replace("postgresql:", "postgresql+psycopg:"))
         assert mode(engine, "code", table=table, **ASKED).answer == "flu"
         engine.dispose()
@@ -148,7 +140,7 @@ def test_nothing_can_be_written_inside(
     server = request.getfixturevalue("postgres_database") if kind == "ibis_postgres" else None
     table = made(kind, COLUMNS, tmp_path, None, server)
     connection, name = table._find_backend().con, table.get_name()
-    with pytest.raises(Exception, match=r"(?i)read.?only"), reading(table, None):
+    with pytest.raises(Exception, match=r"(?i)read.?only"), open_table(table, needed=[]).reading():
         connection.execute(f"DELETE FROM {name}")  # noqa: S608
     # And afterwards everything is as it was.
     assert connection.execute(f"SELECT count(*) FROM {name}").fetchone() == (300,)  # noqa: S608
@@ -159,7 +151,7 @@ def test_nothing_can_be_written_inside(
 def test_one_state_of_the_data(visits: tuple[str, str]) -> None:
     address, name = visits
     table = open_table(address, needed=[], table=name)
-    other = open_table(address, needed=[], table=name).native._find_backend()
+    other = psycopg.connect(address, autocommit=True)
     rows = Rows(user="patient")
 
     def people() -> list[int]:
@@ -168,9 +160,9 @@ def test_one_state_of_the_data(visits: tuple[str, str]) -> None:
         ].tolist()
         return found
 
-    with reading(table.native, None):
+    with other, table.reading():
         assert people() == [200]
-        other.con.execute(f"INSERT INTO {name} VALUES (900, 'flu', 1)")  # noqa: S608
+        other.execute(f"INSERT INTO {name} VALUES (900, 'flu', 1)")  # noqa: S608
         assert people() == [200]
     assert people() == [201]
 
@@ -227,7 +219,7 @@ def test_an_address_is_shown_without_its_password() -> None:
             f"postgresql://reader:{PASSWORD}@db:5432/hospital",
             "postgresql://reader@db:5432/hospital",
         ),
-        (f"mysql://reader:a@b:{PASSWORD}@db/x?password={PASSWORD}", "mysql://reader@db/x"),
+        (f"postgres://reader:a@b:{PASSWORD}@db/x?password={PASSWORD}", "postgres://reader@db/x"),
         ("sqlite:///clinic.db", "sqlite:///clinic.db"),
     ):
         assert is_address(address)
@@ -313,8 +305,6 @@ def test_why_a_table_cannot_be_opened_is_told_apart(visits: tuple[str, str], fil
         ('FATAL:  password authentication failed for user "reader"', "password is wrong"),
         ("connection failed: fe_sendauth: no password supplied", "password is wrong"),
         ('FATAL:  database "clinic" does not exist', "no such database"),
-        ("Access denied for user 'reader'@'localhost'", "password is wrong"),
-        ("Unknown database 'clinic'", "no such database"),
         ("connection timeout expired", "no server answers"),
         ("IO Error: Could not set lock on file: Conflicting lock is held", "another process"),
         ("correct horse battery", "is the address right"),
@@ -331,7 +321,7 @@ def test_what_drivers_say_is_put_in_our_words(said: str, why: str) -> None:
 )  # Ibis leaves its cursor
 def test_an_error_of_the_server_says_nothing(visits: tuple[str, str]) -> None:
     address, name = visits
-    connection = open_table(address, needed=[], table=name).native._find_backend()
+    connection = ibis.connect(address.replace("postgresql://", "postgres://"))
     connection.con.execute(
         f"CREATE VIEW broken_{name} AS SELECT patient, code, (1 / (CASE WHEN code = 'flu' THEN 0 ELSE 1 END))"  # noqa: S608
         f"::double precision AS age FROM {name}"
@@ -340,9 +330,10 @@ def test_an_error_of_the_server_says_nothing(visits: tuple[str, str]) -> None:
         median(connection.table(f"broken_{name}"), "age", bounds="0:9", user="patient", epsilon=1)
     assert "division" not in str(caught.value)
     assert caught.value.__cause__ is caught.value.__context__ is None
+    connection.disconnect()
 
 
-# ---- the query as text, for what cannot run here ----------------------------------------------------
+# ---- what Ibis stands for ---------------------------------------------------------------------------
 
 
 class _Elsewhere:
@@ -352,60 +343,16 @@ class _Elsewhere:
         self.name = name
 
 
-def _compiled(name: str, ask: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> str:
-    schema = ibis.schema({"patient": "int64", "code": "string", "age": "float64", "day": "date"})
-    held = ops.DatabaseTable(
-        name="visits", schema=schema, source=_Elsewhere(name), namespace=ops.Namespace()
-    ).to_expr()
-    asked = []
-
-    def statement(native: Any) -> None:
-        asked.append(native)
-
-    monkeypatch.setattr(database_statements, "statement", statement)
-    if name == "postgres":  # whose server would be asked for these
-        monkeypatch.setattr(database_types, "as_declared", lambda native: native)
-        monkeypatch.setattr(database_types, "encoding_of", lambda _: ("UTF8", "utf-8"))
-    ask(open_table(held, needed=[]))
-    assert len(asked) == 1, "one query"
-    assert set(asked[0].columns) <= {"group", "value", "people"}, "no row leaves"
-    return str(ibis.to_sql(asked[0], dialect=name))
-
-
-@pytest.mark.parametrize("name", ["bigquery", "snowflake", "trino", "mysql", "postgres", "duckdb"])
-def test_the_query_has_its_shape(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    grouped = Rows(user="patient", by="day", groups=(), where=parse("age >= 18 and code != 'x'"))
-
-    def ask(table: Any) -> None:
-        people_per_candidate(table, Rows(user="patient"), column="code", keys=["flu", "größe"])
-
-    query = _compiled(name, ask, monkeypatch)
-    plain = query.upper().replace("`", "").replace('"', "")
-    # Candidates go in as the digits of their bytes and come out as places; people are counted once.
-    for digits in (b"flu".hex(), "größe".encode().hex()):
-        assert digits.upper() in plain
-    assert "COUNT(DISTINCT" in plain
-    assert plain.count("GROUP BY") == (2 if name == "postgres" else 1)  # one is of the list of keys
-    assert "JOIN" in plain
-    assert plain.count("FROM VISITS") == 1
-    assert "HEX" in plain
-    words = _compiled(
-        name,
-        lambda table: people_per_candidate(table, grouped, column="patient", keys=[1]),
-        monkeypatch,
-    )
-    assert "18" in words
-
-
 def test_databases_whose_rules_are_not_known_are_refused() -> None:
-    held = ops.DatabaseTable(
-        name="visits",
-        schema=ibis.schema({"code": "string"}),
-        source=_Elsewhere("druid"),
-        namespace=ops.Namespace(),
-    ).to_expr()
-    with pytest.raises(ParameterError, match="druid"):
-        open_table(held, needed=[])
+    for name in ("druid", "bigquery", "snowflake", "trino", "mysql"):
+        held = ops.DatabaseTable(
+            name="visits",
+            schema=ibis.schema({"code": "string"}),
+            source=_Elsewhere(name),
+            namespace=ops.Namespace(),
+        ).to_expr()
+        with pytest.raises(ParameterError, match=name):
+            open_table(held, needed=[])
 
 
 def test_numbers_of_any_length_are_refused(postgres_database: str) -> None:
@@ -445,6 +392,7 @@ def test_sqlite_columns_without_a_type_are_refused(file: Path) -> None:
         "code": "other",
         "age": "float",
     }
-    with pytest.raises(ParameterError, match="declared other"):
+    words = r"declared without a type, which no question can use \(a view with CAST"
+    with pytest.raises(ParameterError, match=words):
         mode(table, "code", **ASKED)
     connection.disconnect()

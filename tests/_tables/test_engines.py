@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import datetime
+import math
 from decimal import Decimal
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import duckdb
-import ibis.expr.datatypes as dt
-import narwhals as nw
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
 
+from discreet._exact.sampling import SecureBits
 from discreet._tables import (
+    Grid,
     Rows,
     open_table,
     people_per_candidate,
+    people_per_grid_point,
 )
 from discreet._tables.counts import commonest_values
 from discreet._tables.engines import fitting
+from discreet._tables.in_duckdb import DuckDB
 from discreet._tables.where import parse
 from discreet.errors import ParameterError
 from discreet.questions import mode
 from discreet.questions.candidates import public_candidates
-from tests.tools.engines import TableMaker
+from discreet.testing import scripted
+from tests.tools.engines import DATABASES, Columns, TableMaker, made
 
 WIDE = 2**53
 PANDAS = int(version("pandas").partition(".")[0])
@@ -48,6 +54,13 @@ PAIRS: list[tuple[pa.DataType, Any, Any]] = [
     parquet="the same types as duckdb",
     csv="a CSV file declares no types",
     jsonl="a file of JSON lines declares no types",
+)
+@pytest.mark.leaves_out(
+    lambda given: (
+        given["table_in"] == "objects"
+        and not (pa.types.is_string(given["kind"]) or pa.types.is_floating(given["kind"]))
+    ),
+    "with nulls, these are floats or objects in NumPy",
 )
 @pytest.mark.leaves_out(
     lambda given: (
@@ -156,19 +169,181 @@ def test_what_cannot_be_told_apart_is_refused(values: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("kind", "held", "beyond"),
     [
-        (nw.Int8(), [-128, 127], [-129, 128, 255]),
-        (nw.UInt8(), [0, 255], [-1, 256, 511]),
-        (nw.UInt64(), [2**64 - 1], [-1, 2**64]),
-        (nw.Int128(), [-(2**127), 2**127 - 1], [2**127]),
-        (nw.Decimal(4, 2), [Decimal("99.99"), Decimal("-0.01"), 7], [Decimal("0.005"), 100]),
-        (nw.Float32(), [0.5, 2.0**100], [0.1]),
-        (dt.int16, [-(2**15), 2**15 - 1], [2**15]),
-        (dt.uint64, [2**64 - 1], [-1, 2**64]),
-        (dt.Decimal(76, 20), [10**55, Decimal("1e-20")], [10**56, Decimal("1e-21")]),
-        (dt.float32, [0.5], [0.1]),
+        ("TINYINT", [-128, 127], [-129, 128, 255]),
+        ("UTINYINT", [0, 255], [-1, 256, 511]),
+        ("UBIGINT", [2**64 - 1], [-1, 2**64]),
+        ("HUGEINT", [-(2**127), 2**127 - 1], [2**127]),
+        ("DECIMAL(4,2)", [Decimal("99.99"), Decimal("-0.01"), 7], [Decimal("0.005"), 100]),
+        ("FLOAT", [0.5, 2.0**100], [0.1]),
+        ("smallint", [-(2**15), 2**15 - 1], [2**15]),
+        ("int", [2**31 - 1], [2**31]),
+        ("numeric(76,20)", [10**55, Decimal("1e-20")], [10**56, Decimal("1e-21")]),
+        ("real", [0.5], [0.1]),
+        ("double", [0.5, 0.1], []),
     ],
     ids=str,
 )
 def test_what_a_type_can_hold(kind: Any, held: list[Any], beyond: list[Any]) -> None:
     fits = fitting(kind)
     assert [fits(key) for key in (*held, *beyond)] == [True] * len(held) + [False] * len(beyond)
+
+
+# ---- keys in databases: many of them, none of them, and of every kind a column may have ----
+
+KEYS_OF_KINDS: dict[str, list[Any]] = {
+    "code": ["flu", "it's", "a,b", "größe", "{}", "\\", ""],
+    "number": [-3, 0, 7, 2**62, 5],
+    "part": [-0.5, 0.1, 1e300, 3.0],
+    "amount": [Decimal("-1.50"), Decimal("7.00"), Decimal("0.01")],
+    "day": [datetime.date(1, 1, 1), datetime.date(2024, 2, 29)],
+    "said": [True, False],
+}
+
+
+def _held(kind: str, columns: Columns, request: pytest.FixtureRequest, folder: Path) -> Any:
+    server = request.getfixturevalue("postgres_database") if kind == "ibis_postgres" else None
+    return open_table(made(kind, columns, folder, None, server), needed=list(columns))
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_keys_of_every_kind_find_their_rows(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Each key has one person more than the one before, and by a second column the same again."""
+    for column, keys in KEYS_OF_KINDS.items():
+        if kind == "ibis_sqlite" and column in ("amount", "said", "day"):
+            continue  # kept there as other types, see docs/databases.md
+        values = [key for place, key in enumerate(keys) for _ in range(place + 1)]
+        table = _held(
+            kind,
+            {"person": list(range(len(values))), column: values, "copy": values},
+            request,
+            tmp_path,
+        )
+        expected = np.arange(1, len(keys) + 1)
+        asked: dict[str, Any] = {"column": column, "keys": keys}
+        alone = people_per_candidate(table, Rows(user="person"), **asked)
+        assert alone.tolist() == [expected.tolist()]
+        for most in (1, len(keys)):
+            rows = Rows(user="person", by="copy", groups=tuple(keys), groups_per_person=most, key=7)
+            assert (people_per_candidate(table, rows, **asked) == np.diag(expected)).all()
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_hundred_thousand_groups(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Against counting by hand; most groups are empty, and most of the rows are of none of them."""
+    groups = 100_000 if kind == "ibis_postgres" else 200
+    rng = np.random.default_rng(1)
+    person, clinic, code = rng.integers(0, [[30], [3 * groups], [4]], (3, 300))
+    table = _held(
+        kind,
+        {"person": person.tolist(), "clinic": clinic.tolist(), "code": code.tolist()},
+        request,
+        tmp_path,
+    )
+    rows = Rows(user="person", by="clinic", groups=tuple(range(groups)), groups_per_person=groups)
+    counted = people_per_candidate(table, rows, column="code", keys=[2, 0, 1])
+    expected = np.zeros((groups, 3), dtype=np.int64)
+    for _, group, value in {*zip(person.tolist(), clinic.tolist(), code.tolist(), strict=True)}:
+        if group < groups and value < 3:
+            expected[group, [2, 0, 1].index(value)] += 1
+    assert counted.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_no_key_that_the_column_could_hold(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    table = _held(kind, {"person": [1, 2], "number": [5, 6]}, request, tmp_path)
+    counted = people_per_candidate(table, Rows(user="person"), column="number", keys=[2**70, 2**71])
+    assert counted.tolist() == [[0, 0]]
+
+
+# ---- draws: even, alone, and never more of them than a person may count in ----
+
+PEOPLE = 3000
+KEY = 0x0123456789ABCDEF_FEDCBA9876543210
+CITIES = ("Basel", "Bern", "Zürich")
+GRID = Grid.between("0:9")
+
+
+def _columns(first: int, number: int) -> Columns:
+    """Everybody in every city, twice, with the values 2, 5 and (twice as often) 7."""
+    people = [person for person in range(first, first + number) for _ in range(6)]
+    return {
+        "person": people,
+        "name": [f"n{person}" for person in people],
+        "city": [CITIES[place % 3] for place in range(len(people))],
+        "value": [(2, 5, 7, 7, 2, 7)[place % 6] for place in range(len(people))],
+    }
+
+
+def _even(counts: Any, number: int, parts: int) -> None:
+    spread = math.sqrt(number * (1 / parts) * (1 - 1 / parts))
+    assert np.abs(np.asarray(counts) - number / parts).max() <= 6 * spread
+
+
+def _groups(table: Any, *, user: str, most: int, key: int = KEY) -> list[int]:
+    rows = Rows(user=user, by="city", groups=CITIES, groups_per_person=most, key=key)
+    counted = people_per_candidate(table, rows, column="city", keys=CITIES)
+    assert (counted == np.diag(counted.diagonal())).all()
+    return list(map(int, counted.diagonal()))
+
+
+@pytest.mark.parametrize("user", ["person", "name"])
+def test_groups_are_drawn_evenly(table_in: TableMaker, user: str) -> None:
+    table = open_table(table_in(_columns(0, PEOPLE)), needed=["person", "name", "city", "value"])
+    one = _groups(table, user=user, most=1)
+    assert sum(one) == PEOPLE
+    _even(one, PEOPLE, 3)
+    two = _groups(table, user=user, most=2)
+    assert sum(two) == 2 * PEOPLE
+    _even(PEOPLE - np.array(two), PEOPLE, 3)
+    assert _groups(table, user=user, most=3) == [PEOPLE] * 3
+    assert one == _groups(table, user=user, most=1)
+    assert one != _groups(table, user=user, most=1, key=KEY + 1)
+
+
+def test_values_are_drawn_evenly_and_alone(table_in: TableMaker) -> None:
+    def drawn(first: int, number: int) -> Any:
+        table = open_table(table_in(_columns(first, number)), needed=["person", "value"])
+        rows = Rows(user="person", key=KEY)
+        return people_per_grid_point(
+            table, rows, column="value", grid=GRID, per_person="random", outside="clamp"
+        )[0]
+
+    whole = drawn(0, PEOPLE)
+    assert whole.nonzero()[0].tolist() == [2, 5, 7]
+    assert whole.sum() == PEOPLE
+    _even(whole[[2, 5, 7]], PEOPLE, 3)
+    # A person's draw does not depend on who else is there.
+    assert (drawn(0, 1000) + drawn(1000, PEOPLE - 1000)).tolist() == whole.tolist()
+
+
+def test_a_useless_hash_favours_the_first_and_keeps_the_cap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Privacy rests on the number of a person's groups, and that on no property of the hash."""
+
+    monkeypatch.setattr(DuckDB, "hashed", lambda *_parts, bits: f"{bits - bits}")
+    table = open_table(pl.DataFrame(_columns(0, 50)), needed=["person", "city", "value"])
+    assert _groups(table, user="person", most=1) == [50, 0, 0]
+    assert _groups(table, user="person", most=2) == [50, 50, 0]
+    rows = Rows(user="person", key=KEY)
+    counts = people_per_grid_point(table, rows, column="value", grid=GRID, per_person="random")
+    assert counts[0, 2] == counts.sum() == 50
+
+
+def test_a_new_key_for_each_release() -> None:
+    """The runner's bits give it: rows as such hold none, and nobody is drawn into groups without one."""
+    rows = Rows(user="person", by="city", groups=CITIES)
+    assert rows.key is None
+    keys = {rows.keyed(SecureBits()).key for _ in range(8)}
+    assert len(keys) == 8
+    assert rows.keyed(scripted(1)) == rows.keyed(scripted(1))
+    assert "key" not in repr(rows.keyed(SecureBits()))
+    table = open_table(pl.DataFrame(_columns(0, 50)), needed=["person", "city", "value"])
+    with pytest.raises(AssertionError, match="keyed afresh"):
+        people_per_candidate(table, rows, column="city", keys=CITIES)

@@ -6,21 +6,27 @@ import bisect
 import math
 from fractions import Fraction
 
-import narwhals as nw
-import polars as pl
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet._tables import Grid
+from discreet._tables import Grid, open_table
+from discreet._tables.query import Query
 from discreet.errors import ParameterError
 
 
 def _indices(grid: Grid, values: list[float]) -> tuple[list[int], list[int]]:
-    frame = nw.from_native(pl.DataFrame({"v": values}))
-    value = nw.col("v")
-    found = frame.select(up=grid.index_above(value), down=grid.index_below(value))
-    return [int(i) for i in found["up"]], [int(i) for i in found["down"]]
+    engine = open_table(np.array(values), needed=[]).engine
+    rows = Query.of(engine.source, {"value": "value"})
+    found = [
+        [int(place) for _, place in engine.loaded(["value"]).rows(query.ending(" ORDER BY value"))]
+        for query in (
+            with_index(rows, engine).select({"value": "value", "place": "place"})
+            for with_index in (grid.with_index, grid.with_index_below)
+        )
+    ]
+    return found[0], found[1]
 
 
 @settings(max_examples=60, deadline=None)

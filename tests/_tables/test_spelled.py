@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from discreet._tables import Grid, Rows, TextFile, open_table, people_per_grid_point
+from discreet._tables.query import Query
 from discreet._tables.where import parse
 
 EPOCH = dt.datetime(1970, 1, 1)
@@ -156,21 +156,20 @@ TEXTS = [*NASTY, *_random_texts()]
 KINDS = ("date", "moment", "time", "span")
 
 
-@pytest.mark.skips_engines(polars="reads Parquet only", pandas="reads Parquet only")
-def test_texts_are_read_as_the_rule_says(engine: str, tmp_path: Path) -> None:
+def test_texts_are_read_as_the_rule_says(engine: str | None, tmp_path: Path) -> None:
     """Every text, nasty or made of one by a random change, and in both engines that read text files."""
     path = tmp_path / "texts.jsonl"
     rows = ({"row": row} | dict.fromkeys(KINDS, text) for row, text in enumerate(TEXTS))
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     file = TextFile(path, read_as={kind: kind for kind in KINDS})
-    table = open_table(file, needed=["row", *KINDS], engine=engine).prepared(numbers=["row"])
-    for kind in KINDS:
-        table = table.prepared(ordered=kind)
-    chosen = (table.position(kind).alias(kind) for kind in KINDS)
-    read = table.frame().select(table.number("row").alias("row"), *chosen).collect().sort("row")
+    table = open_table(file, needed=["row", *KINDS], engine=engine)
     for kind in KINDS:
         expected = [slowly(text, kind) for text in TEXTS]
-        found = read.get_column(kind).to_list()
+        first, *further = table.position(kind)
+        query = Query.of(table.engine.source, {"value": first, "row_number": table.number("row")})
+        for expression in further:
+            query = query.set({"value": expression})
+        found = [value for value, _ in table.engine.rows(query.ending(" ORDER BY row_number"))]
         wrong = [each for each in zip(TEXTS, found, expected, strict=True) if each[1] != each[2]]
         assert not wrong, (kind, wrong[:5])
         assert sum(number is not None for number in expected) > 50

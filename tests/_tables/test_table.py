@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from discreet._tables import Grid, Rows, open_table, people_per_candidate, people_per_grid_point
@@ -134,9 +135,10 @@ def test_people_known_by_other_plain_values() -> None:
     assert _count(times, ["a"], user="u") == [1]
 
 
-def test_an_engine_goes_with_a_path() -> None:
-    with pytest.raises(ParameterError, match="goes with a path"):
-        open_table(pl.DataFrame({"c": [1]}), needed=[], engine="polars")
+@pytest.mark.parametrize("engine", ["polars", "spark"])
+def test_an_engine_goes_with_a_path(engine: str) -> None:
+    with pytest.raises(ParameterError, match='"spark" reads a path in a cluster'):
+        open_table(pl.DataFrame({"c": [1]}), needed=[], engine=engine)
 
 
 def test_an_engine_that_fails_is_not_heard() -> None:
@@ -179,3 +181,52 @@ def test_columns_without_a_name_of_their_own(columns: list[Any], words: str) -> 
     frame = pd.DataFrame([["a", "b"]], columns=columns)
     with pytest.raises(ParameterError, match=words):
         open_table(frame, needed=["x"])
+
+
+UNUSABLE: dict[str, tuple[Any, str, str]] = {
+    "pandas period": (
+        pd.DataFrame({"c": pd.period_range("2024-01", periods=2, freq="M")}),
+        r"period\[M\]",
+        r"astype\(",
+    ),
+    "pandas complex": (pd.DataFrame({"c": [1j, 2j]}), "complex128", r"astype\("),
+    "polars list": (pl.DataFrame({"c": [[1], [2]]}), r"List\(Int64\)", r"\.cast\("),
+    "polars object": (pl.DataFrame({"c": [object()]}, schema={"c": pl.Object}), "Object", "cast"),
+    "arrow map": (pa.table({"c": pa.array([{"a": 1}])}), "struct<a: int64>", "CAST"),
+    "arrow half": (pa.table({"c": pa.array([None], pa.float16())}), "halffloat", "CAST"),
+    "duckdb": (duckdb.sql("SELECT 'x'::BLOB AS c"), "BLOB", r'CAST\("c" AS VARCHAR\)'),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"candidates": ["x"]},
+        {"bounds": "0:5"},
+        {"candidates": ["x"], "where": "c = 'x'"},
+        {"candidates": ["x"], "by": "c", "groups": ["x"]},
+        {"delta": "1e-6"},
+    ],
+    ids=str,
+)
+def test_a_type_that_cannot_be_asked_about_is_named_with_the_fix(
+    name: str, asked: dict[str, Any]
+) -> None:
+    """Never by our own word for it, and before anything is paid."""
+    held, declared, fix = UNUSABLE[name]
+    with pytest.raises(ParameterError, match=f"'c'.*{declared}.*{fix}") as caught:
+        mode(held, "c", one_row_per_user=True, epsilon=1, **asked)
+    assert "other" not in str(caught.value)
+
+
+def test_a_type_is_named_as_the_person_knows_it() -> None:
+    for held, declared in (
+        (pd.DataFrame({"c": ["a"]}), "str"),
+        (pd.DataFrame({"c": pd.array([1, None], dtype="Int8")}), "Int8"),
+        (pl.DataFrame({"c": ["a"]}), "String"),
+        (pa.table({"c": ["a"]}), "string"),
+        (duckdb.sql("SELECT 'a' AS c"), "VARCHAR"),
+    ):
+        with pytest.raises(ParameterError, match=f"declared {declared}\\b"):
+            mode(held, "c", candidates=["a"], where="c = true", one_row_per_user=True, epsilon=1)

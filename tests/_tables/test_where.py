@@ -26,9 +26,10 @@ def _kept(text: str) -> list[int]:
     table: Table = open_table(FRAME.with_row_index("row"), needed=[])
     condition = parse(text)
     require_condition(table, condition)
-    table = table.prepared(texts=table.kinds, numbers=table.kinds)
-    kept = table.frame().filter(condition_on(table, condition)).collect()
-    return [int(row) for row in kept["row"]]
+    asked = (
+        f"SELECT row FROM {table.engine.source} WHERE {condition_on(table, condition)} ORDER BY row"  # noqa: S608
+    )
+    return [row for (row,) in table.engine.loaded(table.kinds).rows(asked)]
 
 
 @pytest.mark.parametrize(

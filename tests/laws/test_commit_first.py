@@ -79,13 +79,9 @@ QUESTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any], Any]] = {
     lambda given: given["engine"] == "spark" and given["question"] not in ("mode", "median"),
     "two questions show it, and Spark is slow",
 )
-@pytest.mark.leaves_out(
-    lambda given: given["make"] is _csv and given["engine"] in ("polars", "pandas"),
-    "reads Parquet only",
-)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("make", [_parquet, _csv])
-def test_files(tmp_path: Path, engine: str, make: Any, question: str) -> None:
+def test_files(tmp_path: Path, engine: str | None, make: Any, question: str) -> None:
     ask, options, expected = QUESTIONS[question]
     file, whole, damaged = make(tmp_path)
     file.write_bytes(damaged)
@@ -95,25 +91,6 @@ def test_files(tmp_path: Path, engine: str, make: Any, question: str) -> None:
     ledger = Committing(lambda: file.write_bytes(whole))
     assert ask(file, ledger=ledger, **options).answer == expected
     assert ledger.trace == ["commit"]
-
-
-def test_a_pandas_file_has_its_declared_types(tmp_path: Path) -> None:
-    """A null does not turn a declared boolean into objects: with and without it, one table."""
-    for values in ([True] * 60 + [False] * 40, [True] * 60 + [False] * 40 + [None]):
-        frame = pl.DataFrame({"c": values, "u": range(len(values))})
-        frame.write_parquet(tmp_path / "t.parquet")
-        for _ in range(3):
-            release = mode(
-                tmp_path / "t.parquet",
-                column="c",
-                candidates=[True, False],
-                epsilon=20,
-                user="u",
-                engine="pandas",
-                with_count=True,
-            )
-            assert release.answer is True
-            assert abs(release.count - 60) < 20
 
 
 def test_lazy_frames_and_relations() -> None:

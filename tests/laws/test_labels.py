@@ -14,6 +14,7 @@ from discreet.guarantees import Guarantee, Proof
 from discreet.guarantees.claims import CLAIMS, SCORES
 from discreet.mechanisms import MECHANISMS, LargeGap
 from discreet.questions import (
+    Quantiles,
     TableRelease,
     bound,
     first_above,
@@ -22,6 +23,7 @@ from discreet.questions import (
     quantile,
     quantiles,
     select_by,
+    table,
     top_k,
 )
 from discreet.questions.read_back import release_from
@@ -41,7 +43,8 @@ AGES: dict[str, Any] = {"column": "age", "bounds": (0, 80)}
 BY: dict[str, Any] = {"by": "site", "groups": ["n", "s", "w"]}
 DELTA: dict[str, Any] = {"delta": "1e-6"}
 ADDED, REPLACED = "counts_add_remove", "counts_replace"
-AVERAGED, SUM = "average_pure_dp", "adaptive_pure_composition"
+ANSWER, SUM = "answer_pure_dp", "adaptive_pure_composition"
+ROUNDS, FOUND = "unknown_domain_rounds_approx_dp", "found_groups_approx_dp"
 THREE = [name for name in MECHANISMS if name != "large-gap" and MECHANISMS[name](epsilon=1).private]
 
 Case = tuple[Callable[..., TableRelease], dict[str, Any], tuple[str, ...], tuple[str, ...]]
@@ -57,44 +60,51 @@ CASES: dict[str, Case] = {
     "mode": (mode, CODES, *both("mode_pure_dp")),
     "median": (median, AGES, *both("quantile_pure_dp")),
     "quantile": (quantile, {**AGES, "at": "0.9"}, *both("quantile_pure_dp")),
-    "a drawn value": (
-        median,
-        {**AGES, "per_person": "random"},
-        *both("quantile_pure_dp", AVERAGED),
-    ),
-    "several quantiles": (quantiles, {**AGES, "at": [0.25, 0.5, 0.75]}, (), ()),
+    "a drawn value": (median, {**AGES, "per_person": "random"}, *both(ANSWER)),
+    "several quantiles": (quantiles, {**AGES, "at": [0.25, 0.5, 0.75]}, *both(ANSWER)),
     "top 2": (top_k, {**CODES, "k": 2}, *both("top_k_one_shot_pure_dp")),
     "top 5": (top_k, {**CODES, "k": 5}, *both("top_k_joint_pure_dp")),
-    "peeling": (top_k, {**CODES, "k": 2, "method": "peeling"}, *both("mode_pure_dp", SUM)),
-    "with a lead": (
+    "peeling": (top_k, {**CODES, "k": 2, "method": "peeling"}, *both(ANSWER)),
+    "with a lead": (mode, {**CODES, "with_gap": True}, *both(ANSWER)),
+    "with a count": (mode, {**CODES, "with_count": True}, *both(ANSWER)),
+    "counts of all": (top_k, {**CODES, "k": 5, "with_count": True}, *both(ANSWER)),
+    "with people": (median, {**AGES, "with_people": True}, *both(ANSWER)),
+    "unknown domain": (mode, {"column": "code", **DELTA}, *both(ROUNDS)),
+    "unknown domain, twice": (top_k, {"column": "code", "k": 2, **DELTA}, *both(ROUNDS)),
+    "unknown domain with a count": (
         mode,
-        {**CODES, "with_gap": True},
-        ("lead_pure_dp", ADDED),
-        ("lead_pure_dp", REPLACED),
-    ),
-    "with a count": (
-        mode,
-        {**CODES, "with_count": True},
-        *both("mode_pure_dp", "noisy_count_pure_dp", SUM),
-    ),
-    "with people": (
-        median,
-        {**AGES, "with_people": True},
-        *both("quantile_pure_dp", "noisy_count_pure_dp", SUM),
-    ),
-    "unknown domain": (
-        mode,
-        {"column": "code", **DELTA},
-        ("unknown_domain_approx_dp", ADDED),
-        ("unknown_domain_approx_dp", ADDED, "approx_for_people"),
+        {"column": "code", "with_count": True, **DELTA},
+        *both(ROUNDS, "noisy_count_pure_dp", "adaptive_approx_composition"),
     ),
     "first above": (
         first_above,
         {"column": "code", "groups": ["a", "b"], "above": 3},
-        ("above_threshold_pure_dp", ADDED),
-        ("above_threshold_pure_dp", REPLACED),
+        *both(ANSWER),
     ),
-    "bound": (bound, {"column": "age"}, (), ()),
+    "first above, with gaps and people": (
+        first_above,
+        {
+            "column": "code",
+            "groups": ["a", "b"],
+            "above": 3,
+            "crossings": 2,
+            "with_gap": True,
+            "with_people": True,
+        },
+        *both(ANSWER),
+    ),
+    "first above, Laplace noise": (
+        first_above,
+        {
+            "column": "code",
+            "groups": ["a", "b"],
+            "above": 3,
+            "mechanism": "above-threshold-laplace",
+        },
+        ("above_threshold_laplace_pure_dp", ADDED),
+        ("above_threshold_laplace_pure_dp", REPLACED),
+    ),
+    "bound": (bound, {"column": "age"}, *both(ANSWER)),
     "large gap": (
         mode,
         {**CODES, "mechanism": LargeGap},
@@ -107,20 +117,52 @@ CASES: dict[str, Case] = {
         ("large_gap_approx_dp", "quantiles_add_remove"),
         ("large_gap_approx_dp", "quantiles_replace"),
     ),
+    "large gap, a drawn value": (
+        median,
+        {**AGES, "per_person": "random", "mechanism": LargeGap},
+        ("large_gap_approx_dp", "quantiles_add_remove", "average_approx_dp"),
+        ("large_gap_approx_dp", "quantiles_replace", "average_approx_dp"),
+    ),
+    "large gap, several quantiles": (
+        quantiles,
+        {**AGES, "at": [0.25, 0.75], "mechanism": LargeGap},
+        (),
+        (),
+    ),
     # In groups.
-    "a group each": (mode, {**CODES, **BY}, *both("grouped_mode_pure_dp", AVERAGED)),
-    "all groups": (mode, {**CODES, **BY, "groups_per_person": 3}, *both("grouped_mode_pure_dp")),
-    "a quantile a group": (median, {**AGES, **BY}, *both("grouped_quantile_pure_dp", AVERAGED)),
-    "a lead a group": (mode, {**CODES, **BY, "with_gap": True}, (), ()),
-    "a count a group": (mode, {**CODES, **BY, "with_count": True}, (), ()),
-    "top 2 a group": (top_k, {**CODES, **BY, "k": 2}, (), ()),
-    "top 5 a group": (top_k, {**CODES, **BY, "k": 5}, (), ()),
-    "peeling a group": (top_k, {**CODES, **BY, "k": 2, "method": "peeling"}, (), ()),
-    "quantiles a group": (quantiles, {**AGES, **BY, "at": [0.25, 0.75]}, (), ()),
+    "a group each": (mode, {**CODES, **BY}, *both(ANSWER)),
+    "all groups": (mode, {**CODES, **BY, "groups_per_person": 3}, *both(ANSWER)),
+    "a quantile a group": (median, {**AGES, **BY}, *both(ANSWER)),
+    "a lead a group": (mode, {**CODES, **BY, "with_gap": True}, *both(ANSWER)),
+    "a count a group": (mode, {**CODES, **BY, "with_count": True}, *both(ANSWER)),
+    "top 2 a group": (top_k, {**CODES, **BY, "k": 2}, *both(ANSWER)),
+    "top 5 a group": (top_k, {**CODES, **BY, "k": 5}, *both(ANSWER)),
+    "peeling a group": (top_k, {**CODES, **BY, "k": 2, "method": "peeling"}, *both(ANSWER)),
+    "quantiles a group": (quantiles, {**AGES, **BY, "at": [0.25, 0.75]}, *both(ANSWER)),
+    "bounds a group": (bound, {"column": "age", **BY}, *both(ANSWER)),
     "unknown domain a group": (mode, {"column": "code", **DELTA, **BY}, (), ()),
     "large gap a group": (mode, {**CODES, **BY, "mechanism": LargeGap}, (), ()),
-    "found groups": (mode, {**CODES, **DELTA, "by": "site"}, (), ()),
-    "a chosen bound": (mode, {**CODES, **BY, "groups_per_person": "choose"}, (), ()),
+    "found groups": (mode, {**CODES, **DELTA, "by": "site"}, *both(FOUND)),
+    "found groups, all of it": (
+        top_k,
+        {**CODES, **DELTA, "by": "site", "k": 2, "with_count": True, "with_people": True},
+        *both(FOUND),
+    ),
+    "found groups, large gap": (
+        mode,
+        {**CODES, **DELTA, "by": "site", "mechanism": LargeGap},
+        (),
+        (),
+    ),
+    "found groups, unknown domain": (mode, {"column": "code", **DELTA, "by": "site"}, (), ()),
+    "found groups, bounds": (bound, {"column": "age", **DELTA, "by": "site"}, *both(FOUND)),
+    "a chosen bound, unknown domain": (
+        mode,
+        {"column": "code", **DELTA, **BY, "groups_per_person": "choose"},
+        (),
+        (),
+    ),
+    "a chosen bound": (mode, {**CODES, **BY, "groups_per_person": "choose"}, *both(ANSWER)),
     **{
         f"{question.__name__} by {name}{where}": (
             question,
@@ -131,8 +173,8 @@ CASES: dict[str, Case] = {
         for question, options, where, groups, theorems in (
             (mode, CODES, "", {}, ("mode_pure_dp",)),
             (median, AGES, "", {}, ("quantile_pure_dp",)),
-            (mode, CODES, ", in groups", BY, ("grouped_mode_pure_dp", AVERAGED)),
-            (median, AGES, ", in groups", BY, ("grouped_quantile_pure_dp", AVERAGED)),
+            (mode, CODES, ", in groups", BY, (ANSWER,)),
+            (median, AGES, ", in groups", BY, (ANSWER,)),
         )
     },
 }
@@ -168,17 +210,45 @@ def test_a_row_each_is_another_statement() -> None:
     assert proof == CLAIMS["mode", "PureDP"].assuming("nobody has two rows")
     grouped = mode(ROWS, **asked, **BY).guarantee.proof
     assert grouped is not None
-    assert grouped.theorems == ("grouped_mode_pure_dp",)  # nobody is drawn
+    assert grouped.theorems == (ANSWER,)
     counted = pl.DataFrame({"code": ["a", "b"], "people": [3, 4]})
     options: dict[str, Any] = {**CODES, "epsilon": 2, "counted": "people"}
     assert "nobody counts in two rows" in str(mode(counted, **options).guarantee.proof)
-    # With one value each a replaced person moves the joint scores less far: that much is on paper.
+    # With one value each a replaced person moves the joint scores less far.
     joint = top_k(ROWS, **asked, k=5, neighbours="replace").guarantee.proof
     assert joint is not None
-    assert not joint.theorems
-    kept = top_k(ROWS, "code", k=2, epsilon=2, one_row_per_user=True, **DELTA).guarantee.proof
-    assert kept is not None
-    assert kept.pages == ("docs/proofs/groups-from-the-data.md",)
+    assert joint.theorems == (ANSWER,)
+    for counted_too in (False, True):
+        kept = top_k(
+            ROWS,
+            "code",
+            k=2,
+            epsilon=2,
+            one_row_per_user=True,
+            with_count=counted_too,
+            **DELTA,
+        )
+        assert kept.guarantee.proof is not None
+        assert kept.guarantee.proof.theorems == (FOUND,)
+
+
+def test_what_is_found_first_hides_no_page_of_the_question() -> None:
+    """Where no theorem covers both, the pages of both are shown."""
+    release = mode(ROWS, **CODES, **DELTA, by="site", epsilon=2, user="who", mechanism=LargeGap)
+    assert release.guarantee.proof is not None
+    assert {"docs/proofs/large-gap.md", "docs/proofs/groups-from-the-data.md"} <= set(
+        release.guarantee.proof.pages
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"per_person": "random"}, BY], ids=["", "drawn", "by"])
+@pytest.mark.parametrize("at", [[0.5], [0.25, 0.75]], ids=["one", "two"])
+def test_a_ledger_is_told_no_theorem_of_another_measure(options: Any, at: Any) -> None:
+    """What is paid is a promise of its own, and a theorem about ε proves neither its ρ nor its range."""
+    asked = Quantiles(AGES["column"], bounds=AGES["bounds"], at=at, epsilon=1, **options)
+    told = table(ROWS, user="who", ledger=None).plan(asked).event.guarantee
+    assert not isinstance(told, PureDP)
+    assert told.proof is None or ANSWER not in told.proof.theorems
 
 
 def test_scores_of_ones_own_rest_on_what_was_stated() -> None:

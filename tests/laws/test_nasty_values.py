@@ -76,6 +76,7 @@ TYPES: dict[str, Typed] = {
         (np.nan, np.inf, -np.inf, -0.0, 5e-324, 1.7e308, 4.0, None),
         where="not c < 1",
     ),
+    "NaN alone": Typed(pa.float64(), (1.0, 2.0), (np.nan, None), where="c > 0"),
     "boolean": Typed(pa.bool_(), (True, False), (None, None), where="c != true"),
     "date": Typed(
         pa.date32(),
@@ -144,20 +145,40 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @cache
-def _found(folder: Path, place: str, name: str, engine: str) -> dict[str, list[Any]]:
-    table = open_table(folder / f"{place} {name}.parquet", needed=["c", "u"], engine=engine)
+def _found(folder: Path, place: str, name: str, kind: str) -> dict[str, list[Any]]:
+    path = folder / f"{place} {name}.parquet"
+    held = path if kind in ("file", "spark") else made(kind, pq.read_table(path), folder, None)
+    table = open_table(held, needed=["c", "u"], engine="spark" if kind == "spark" else None)
     return _asked(table, TYPES[name])
 
 
+WAYS_IN = ("file", "spark", "polars", "lazy", "pandas", "objects", "arrow", "capsule", "memtable")
+
+
 @pytest.mark.leaves_out(
-    lambda given: given["engine"] == "spark" and given["name"] in ("large text", "int8"),
+    lambda given: given["kind"] == "spark" and given["name"] in ("large text", "int8"),
     "the same to Spark as other types, and Spark is slow",
 )
+@pytest.mark.leaves_out(
+    lambda given: (
+        given["kind"] == "objects" and given["name"] in ("decimal", "fraction", "boolean", "date")
+    ),
+    "columns of objects in pandas, which declare no type",
+)
+@pytest.mark.leaves_out(
+    lambda given: given["kind"] == "objects" and "int64" in given["name"],
+    "whole numbers with nulls are floats in NumPy",
+)
+@pytest.mark.parametrize("kind", WAYS_IN)
 @pytest.mark.parametrize("name", TYPES)
-def test_every_engine_and_type(folder: Path, engine: str, name: str) -> None:
-    found = _found(folder, "with", name, engine)
-    plain = _found(folder, "without", name, "duckdb")
-    assert found == _found(folder, "with", name, "duckdb")
+def test_every_engine_and_type(
+    folder: Path, kind: str, name: str, request: pytest.FixtureRequest
+) -> None:
+    if kind == "spark":
+        request.getfixturevalue("spark")
+    found = _found(folder, "with", name, kind)
+    plain = _found(folder, "without", name, "file")
+    assert found == _found(folder, "with", name, "file")
     for role, counts in found.items():
         moved = np.array(counts) - np.array(plain[role])
         assert moved.min() >= 0, role
@@ -336,9 +357,8 @@ NASTY_LINES = {
 }
 
 
-@pytest.mark.skips_engines(polars="reads Parquet only", pandas="reads Parquet only")
 @pytest.mark.parametrize("suffix", NASTY_LINES)
-def test_lines_that_are_no_rows(tmp_path: Path, engine: str, suffix: str) -> None:
+def test_lines_that_are_no_rows(tmp_path: Path, engine: str | None, suffix: str) -> None:
     rows = [("a", 1), ("b", 2), ("a", 3)]
     if suffix == "csv":
         whole = [b"c,u", *(f"{value},{person}".encode() for value, person in rows)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import pkgutil
 import re
 from typing import Any
 
@@ -15,6 +16,7 @@ from discreet.guarantees import FlippedCoins, LaplaceDominated, Proof
 from discreet.guarantees.claims import CLAIMS
 from discreet.lazy import LazyPermuteAndFlip
 from discreet.mechanisms import MECHANISMS, STREAMS, LargeGap
+from discreet.questions.question import KINDS
 from tests.tools.theorems import CHECK, PAGES, PICTURE, PROOFS, ROOT, THEOREMS
 
 PRIVATE = [name for name in MECHANISMS if MECHANISMS[name](epsilon=1).private]
@@ -44,6 +46,14 @@ def test_nothing_that_calls_itself_checked_is_unknown() -> None:
                 assert name in THEOREMS, f"{page.name}: {name}"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_says_relies_on_it_exists(page: str) -> None:
+    for name in re.findall(r"`(discreet(?:\.\w+)+)`", PAGES[page]):
+        assert pkgutil.resolve_name(name) is not None
+    for path in re.findall(r"`((?:tests|proofs|benchmarks)/[\w/.]+\.\w+)`", PAGES[page]):
+        assert (ROOT / path).exists(), path
+
+
 def test_an_extra_axiom_is_caught() -> None:
     printed = "Axioms:\n" + "".join(f"{name} : True\n" for name in sorted(CHECK.AXIOMS))
     assert CHECK.axioms_in(printed) == CHECK.AXIOMS
@@ -62,6 +72,22 @@ def test_the_picture_is_that_of_the_theorems() -> None:
 
 def test_the_page_lists_what_the_code_claims() -> None:
     assert PICTURE.PAGE.read_text(encoding="utf-8") == PICTURE.page(), "make pages"
+
+
+def test_a_default_answer_has_one_theorem_or_a_reason() -> None:
+    listed = list(PICTURE.DEFAULTS["proofs"]())
+    assert all(proof.checked or PICTURE.DEFAULTS["reason"](proof) for _, _, proof in listed)
+    assert {measure for _, measure, _ in listed} == {"PureDP", "ApproxDP", "ZCDP"}
+    with pytest.raises(StopIteration):
+        PICTURE.DEFAULTS["reason"](Proof("docs/proofs/permute-and-flip.md"))
+
+
+def test_every_kind_of_question_is_among_the_default_answers() -> None:
+    asked = {question.kind for _, question, _ in PICTURE.DEFAULTS["asked"]()}
+    found_first = {"groups", "groups_per_person", "then"}
+    assert asked == set(KINDS) - found_first - {
+        "select_by"
+    }  # which is a choice among one's own scores
 
 
 def test_the_arrows_are_what_the_proofs_use() -> None:

@@ -92,14 +92,20 @@ TIED: dict[str, tuple[Claim, str]] = {
     "another conversion": (("PureDP", "ApproxDP"), "bounded_range_to_approx"),
     "the conversion the other way": (("PureDP", "BoundedRange"), "bounded_range_to_pure"),
     "another question": (("mode", "PureDP"), "quantile_pure_dp"),
-    "groups by the theorem for one answer": (("mode", "groups"), "mode_pure_dp"),
+    "all of an answer by the theorem for one choice": (("answer", "PureDP"), "mode_pure_dp"),
+    "groups that were found by those that were listed": (("kept", "ApproxDP"), "answer_pure_dp"),
+    "all rounds by the theorem for one": (
+        ("unknown domain", "ApproxDP"),
+        "unknown_domain_approx_dp",
+    ),
+    "a δ under hidden coins by pure ε": (("hidden coins", "ApproxDP"), "average_pure_dp"),
     "Laplace noise by exponential noise": (
         ("above-threshold-laplace", "PureDP"),
         "above_threshold_pure_dp",
     ),
     "a refutation": (("permute-and-flip", "FlippedCoins"), "published_bounded_range_false"),
     "a bound below": (("permute-and-flip", "ApproxDP"), "approx_dp_exact"),
-    "what is on paper": (("several quantiles", "PureDP"), "recursive_quantiles_pure_dp"),
+    "what is on paper": (("several quantiles", "steps"), "recursive_quantiles_pure_dp"),
     "a name that nobody stated": (("exponential", "PureDP"), "exponential_pure_db"),
     "a curve in place of a figure": (("ApproxDP", "ApproxDP"), "approx_curve"),
     "weaker composition": (("ApproxDP", "sum"), "adaptive_pure_composition"),
@@ -154,7 +160,8 @@ PRINTED = {
         "(People.add_remove t t' ->",
     ),
     "other scores": ("mode_pure_dp", r"people_with has t0", "people_with has t"),
-    "a person in one group": ("grouped_mode_pure_dp", r"<= m\)%nat", "<= 1)%nat"),
+    "one value each": ("unknown_domain_rounds_approx_dp", r"<= m\)%nat", "<= 1)%nat"),
+    "a set of one answer": ("answer_pure_dp", r"sum answers \(law t\)", "law t a"),
 }
 
 
@@ -176,6 +183,11 @@ def test_a_changed_statement_is_caught(plant: str) -> None:
         ),
         ("Mechanism.pf :: Mechanism.em ::", "Mechanism.em :: Mechanism.em ::"),
         ("People.rows t' p <> nil /\\", "True /\\"),
+        # A way to make releases that is false, one that costs too little, and one about another law.
+        ("  | silence : ", "  | lie : forall law, Answers.release unit law 0 0\n  | silence : "),
+        ("(INR m * eps) (2 * (INR m * eps))", "(INR m * eps) (INR m * eps)"),
+        ("Answers.release nat (Answers.chosen choose s n q)", "Answers.release nat (fun _ _ => 0)"),
+        ("z - Z.of_nat (Answers.number_with which t)", "z"),
     ],
 )
 def test_a_changed_definition_is_caught(old: str, new: str) -> None:

@@ -72,6 +72,9 @@ def printed(text: str) -> tuple[dict[str, str], dict[str, str]]:
     theorems, _, definitions = text.partition("THEOREMS\n")[2].partition("DEFINITIONS\n")
     said = re.findall(r"^Statements\.(\w+)\s+: (.*?)(?=^Statements\.|\Z)", theorems, re.M | re.S)
     told = re.findall(r"^\w+\.(\w+) =\s(.*?)^     : ", definitions, re.M | re.S)
+    for name, body in re.findall(r"^Inductive (\w+)\b.*?:=\s(.*?)\.$", definitions, re.M | re.S):
+        ways = re.findall(r"(?:\A|^) +(?:\| )?(\w+) : (.*?)(?=^  \| |\Z)", body, re.M | re.S)
+        told += [(name, " | ".join(way for way, _ in ways)), *ways]
     return dict(said), {name: plain(body) for name, body in told}
 
 
@@ -98,19 +101,6 @@ LAWFUL = ("is_law_over N p", "is_law_over N p'", "is_law n p", "is_law n p'")
 SELECTED = ("In choose selections", "0 < s")
 COUNTED = "(forall r, personal (fun p l => has p l r))"
 VALUED = ("personal value", "0 <= a <= b")
-GROUPED = (
-    "(forall g, personal (fun p l => kept p l g))",
-    "(forall p l, (length (filter (is_in inside kept p l) (candidates count)) <= m)%nat)",
-    "(forall g, (o g < n)%nat)",
-)
-JOINT_LAW = (
-    "let joint := fun t0 => prod (candidates count) "
-    "(fun g => choose s n ({} (part inside kept g t0)) (o g))"
-)
-BY_GROUP = (
-    "(add_remove t t' -> joint t <= exp (INR m * ({0} / s)) * joint t') /\\ "
-    "(replace t t' -> joint t <= exp (2 * (INR m * ({0} / s))) * joint t')"
-)
 STREAM = ("0 < b1", "0 < b2", "0 <= h", "within_shift h d o o'")
 TRANSCRIPTS = "sum (transcripts n k nil) (fun t => phi t * path {} nil t)"
 ROUNDS = (
@@ -158,10 +148,20 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         + near.format("q'", "q", "monotone")
         + ")",
     )
-    for noise, chance in (("exponential", "is_chance"), ("laplace", "is_laplace_chance")):
-        chances = (f"{chance} b1 b2 T o P", f"{chance} b1 b2 T o' P'")
-        answers = "P <= exp (h / b1 + INR (crossings o) * (d / b2)) * P'"
-        yield (f"above-threshold-{noise}", "PureDP"), (*STREAM, *chances), (), answers
+    answers = "{} <= exp (h / b1 + INR (crossings o) * (d / b2)) * {}"
+    yield (
+        ("above-threshold-exponential", "PureDP"),
+        STREAM,
+        (),
+        answers.format("chance b1 b2 T o", "chance b1 b2 T o'"),
+    )
+    chances = ("is_laplace_chance b1 b2 T o P", "is_laplace_chance b1 b2 T o' P'")
+    yield (
+        ("above-threshold-laplace", "PureDP"),
+        (*STREAM, *chances),
+        (),
+        answers.format("P", "P'"),
+    )
 
     # From one measure to another: both directions are given, since neighbours are symmetric.
     def over(form: str, way: tuple[str, str], figure: str) -> str:
@@ -253,21 +253,6 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         private.format("n", spread.format(""), spread.format("_replace")),
     )
     yield (
-        ("mode", "groups"),
-        (*SELECTED, COUNTED, *GROUPED),
-        (JOINT_LAW.format(count),),
-        BY_GROUP.format("1"),
-    )
-    yield (
-        ("quantile", "groups"),
-        (*SELECTED, *VALUED, *GROUPED),
-        (
-            "let d := distance_general (sensitivity_quantile a b)",
-            JOINT_LAW.format(quantile),
-        ),
-        BY_GROUP.format("d"),
-    )
-    yield (
         ("one-shot", "scores"),
         ("0 < s", "(forall t, In t o -> (t < n)%nat)", "range_distance n q q' d"),
         (),
@@ -314,15 +299,6 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
                 moved.format(near, q, "M", "", "(distance_general M)") for q in ("q", "q0")
             ),
         )
-    yield (
-        ("drawn by a key", "average"),
-        (
-            "(forall c, In c coins -> 0 <= weight c)",
-            "(forall c, In c coins -> law c <= exp eps * law' c)",
-        ),
-        (),
-        "sum coins (fun c => weight c * law c) <= exp eps * sum coins (fun c => weight c * law' c)",
-    )
     noisy = "sum answers (fun a => discrete_laplace eps (a - {}))"
     yield (
         ("count", "PureDP"),
@@ -330,22 +306,55 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         (),
         noisy.format("c") + " <= exp eps * " + noisy.format("c'"),
     )
+    # From a table to everything that an answer says, whatever the coins that nobody is shown.
+    each_relation = "(add_remove t t' -> {}) /\\ (replace t t' -> {})"
+    chance = "sum answers (law t) <= exp {} * sum answers (law t')"
     yield (
-        ("lead", "PureDP"),
-        ("0 < s", "(r < n)%nat", "g <= g'", "range_distance n q q' d"),
+        ("answer", "PureDP"),
+        ("release A law eps eps'",),
         (),
-        "beyond s n q r g - beyond s n q r g' <= exp (d / s) * (beyond s n q' r g - beyond s n q' r g')",
+        each_relation.format(chance.format("eps"), chance.format("eps'")),
     )
+    weighted = ("(forall c, In c coins -> 0 <= weight c)", "sum coins weight = 1")
+    average = "sum coins (fun c => weight c * {} c)"
+    yield (
+        ("hidden coins", "ApproxDP"),
+        (*weighted, "(forall c, In c coins -> law c <= exp eps * law' c + delta)"),
+        (),
+        average.format("law") + " <= exp eps * " + average.format("law'") + " + delta",
+    )
+    mean = "mean t <= exp (INR rounds * {}) * mean t' + INR rounds * {}"
     yield (
         ("unknown domain", "ApproxDP"),
         (
-            *("0 <= tau", "0 < eps", "0 < delta", "(1 <= k)%nat", "(1 <= m)%nat"),
-            "(forall v, (v < N)%nat -> (c v <= c' v <= c v + 1)%nat)",
-            "(length (filter (fun v => negb (c' v =? c v)) (candidates N)) <= m)%nat",
+            *("0 <= tau", "0 < eps", "0 < delta", "(1 <= k)%nat", "(1 <= m)%nat", COUNTED),
+            "(forall p l, (length (filter (has p l) (candidates N)) <= m)%nat)",
             "margin_unknown_domain eps delta (INR (Nat.min m k)) <= tau",
+            "(forall h, 0 <= phi h <= 1)",
         ),
-        ("let answers := answers N k (scale_of eps 1) tau chosen",),
-        "answers c A <= exp eps * answers c' A + delta /\\ answers c' A <= exp eps * answers c A + delta",
+        (
+            "let mean := fun t0 => sum (transcripts (fun _ => S N) rounds nil) "
+            "(fun h => phi h * path (round N k tau eps has t0) nil h)",
+        ),
+        each_relation.format(
+            mean.format("eps", "delta"), mean.format("(2 * eps)", "(delta * (1 + exp eps))")
+        ),
+    )
+    found = "found t <= exp ({}) * found t' + {}"
+    yield (
+        ("kept", "ApproxDP"),
+        (
+            *("0 <= eps", "0 <= delta <= 1", *weighted, "(forall c, personal (group c))"),
+            "(forall l, release A (law l) more more')",
+            "(forall l u, sum (answers l) (law l u) <= 1)",
+        ),
+        (
+            "let found := fun t0 => sum coins (fun c => weight c * passes eps delta "
+            "(sizes (group c) G t0) (fun l => sum (answers l) (law l t0)))",
+        ),
+        each_relation.format(
+            found.format("eps + more", "delta"), found.format("2 * eps + more'", "2 * delta")
+        ),
     )
 
 
@@ -374,11 +383,11 @@ PAPER: dict[Claim, tuple[str, ...]] = {
     ("fixed list", "sum"): ("## Fixed costs: dominating pairs",),
     ("ledger", "sum"): ("## The cap is a privacy filter",),
     ("groups", "sum"): ("**What groups promise.**",),
-    ("joint, one value", "PureDP"): ("## The joint score",),
-    ("several quantiles", "PureDP"): ("**Theorem.** If each choice is $\\varepsilon_0$-DP",),
-    ("bound", "PureDP"): ("**Theorem.** Let $h\\ge0$", "**A bound.**"),
-    ("kept", "ApproxDP"): ("**Theorem (privacy).** The set of kept groups",),
-    ("kept", "PureDP"): ("## A bound that is chosen",),
+    ("hidden coins", "LaplaceDominated"): ("**Lemma (averages).**",),
+    ("hidden coins", "AveragedRange"): ("**Lemma (averages).**",),
+    ("joint", "BoundedRange"): ("## The joint score",),
+    ("several quantiles", "steps"): ("**Theorem.** If each choice is $\\varepsilon_0$-DP",),
+    ("chosen bound", "PureDP"): ("## A bound that is chosen",),
     ("cluster", "PureDP"): ("cannot be told from random functions",),
     ("tuning", "PureDP"): ("## 1. Pure runs",),
     ("tuning", "ApproxDP"): ("## 2. A profile and the largest ratio",),
@@ -413,6 +422,78 @@ MEANT = {
     "added": "fun Row t t' p => rows t p = nil /\\ rows t' p <> nil /\\ "
     "(forall x, x <> p -> Permutation (rows t x) (rows t' x))",
     "personal": "fun Row A f => forall p l l', Permutation l l' -> f p l = f p l'",
+    # The grammar of answers: its ways, each with its law and its two costs.
+    "scored": "counts | quantiles",
+    "counts": "forall has, (forall r, personal (fun p l => has p l r)) -> scored (people_with has) 1 2",
+    "quantiles": "forall value a b, personal value -> 0 <= a <= b -> scored (quantile_score value a b) "
+    "(distance_general (sensitivity_quantile a b)) (distance_general (sensitivity_quantile_replace a b))",
+    "release": "choosing | with_lead | at_once | jointly | jointly_one | counting | crossing | bounding | "
+    "silence | followed | by_group | drawn | at_most",
+    "crossing": "forall b1 b2 T c has, 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p l r)) -> "
+    "release (list (option (option nat))) (fun t => crossed b1 b2 T c (people_with has t)) "
+    "(1 / b1 + INR c * (1 / b2)) (1 / b1 + INR c * (2 / b2))",
+    "bounding": "forall b1 b2 T value a b, 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b -> "
+    "release (list (option (option nat))) (fun t => crossed b1 b2 T 1 (people_short value a b t)) "
+    "(sensitivity_quantile a b / b1 + b / b2) (sensitivity_quantile_replace a b / b1 + b / b2)",
+    "crossed": "fun b1 b2 T c q a => let o := combine (map q (candidates (length a))) (map said a) in "
+    "if crossings o <=? c then chance b1 b2 T o else 0",
+    "said": "fun a => match a with | Some (Some g) => Within (INR g) (INR (S g)) | Some None => Above | "
+    "None => Below end",
+    "chance": "fun b1 b2 T o => real (Lim_seq (fun n => transcript b1 b2 T o (INR n)))",
+    "people_short": "fun Row value a b t i => b * at_most value t i - a * everyone value t",
+    "choosing": "forall choose s n q d d', In choose selections -> 0 < s -> scored q d d' -> "
+    "release nat (chosen choose s n q) (d / s) (d' / s)",
+    "with_lead": "forall s n q d d', 0 < s -> scored q d d' -> "
+    "release (nat * nat) (chosen_with_lead s n q) (d / s) (d' / s)",
+    "at_once": "forall s n k q d d', 0 < s -> (1 <= k)%nat -> scored q d d' -> "
+    "release (list nat) (chosen_at_once s n k q) (INR k * (d / s)) (INR k * (d' / s))",
+    "jointly": "forall s N k tuples tuple has, 0 < s -> (1 <= k)%nat -> (forall i j, (tuple i j < N)%nat) -> "
+    "(forall r, personal (fun p l => has p l r)) -> let d := if k =? 1 then 1 else 2 in "
+    "release nat (chosen_jointly s N k tuples tuple has) (d / s) (2 * d / s)",
+    "jointly_one": "forall s N k tuples tuple value, 0 < s -> (2 <= k)%nat -> "
+    "(forall i j, (tuple i j < N)%nat) -> personal value -> "
+    "release nat (chosen_jointly s N k tuples tuple (has_value value)) (2 / s) (3 / s)",
+    "counting": "forall eps which, 0 < eps -> personal which -> release Z (noisy_number eps which) eps eps",
+    "silence": "release unit (fun _ _ => 1) 0 0",
+    "followed": "forall A B law law2 eps eps' more more', release A law eps eps' -> "
+    "(forall a, release B (law2 a) more more') -> "
+    "release (A * B) (fun t o => law t (fst o) * law2 (fst o) t (snd o)) (eps + more) (eps' + more')",
+    "by_group": "forall A law eps eps' inside kept count m, 0 <= eps -> "
+    "(forall g, release A (law g) eps (eps' g)) -> (forall g, personal (fun p l => kept p l g)) -> "
+    "(forall p l, (length (filter (is_in inside kept p l) (candidates count)) <= m)%nat) -> "
+    "release (nat -> A) (joint inside kept count law) (INR m * eps) (2 * (INR m * eps))",
+    "drawn": "forall A C coins weight law eps eps', (forall c, In c coins -> 0 <= weight c) -> "
+    "(forall c, In c coins -> release A (law c) eps eps') -> "
+    "release A (fun t a => sum coins (fun c => weight c * law c t a)) eps eps'",
+    "at_most": "forall A law eps eps' more more', release A law eps eps' -> eps <= more -> eps' <= more' -> "
+    "release A law more more'",
+    "chosen": "fun Row choose s n q t r => if r <? n then choose s n (q t) r else 0",
+    "chosen_with_lead": "fun Row s n q t a => if fst a <? n then beyond s n (q t) (fst a) (INR (snd a)) - "
+    "beyond s n (q t) (fst a) (INR (S (snd a))) else 0",
+    "chosen_at_once": "fun Row s n k q t o => if ((length o =? k) && forallb (fun r => r <? n) o)%bool "
+    "then one_shot s n (q t) o else 0",
+    "chosen_jointly": "fun Row s N k tuples tuple has t i => "
+    "let counts := fun r => number_with (fun p l => has p l r) t in "
+    "if i <? tuples then em s tuples (fun i0 => joint_score N k counts (tuple i0)) i else 0",
+    "has_value": "fun Row value p l r => match value p l with | Some v => v =? r | None => false end",
+    "noisy_number": "fun Row eps which t z => discrete_laplace eps (z - Z.of_nat (number_with which t))",
+    "number_with": "fun Row which t => length (filter (fun p => which p (rows t p)) (people t))",
+    "joint": "fun Row Answer inside kept count law t o => "
+    "prod (candidates count) (fun g => law g (part inside kept g t) (o g))",
+    "part": "fun Row inside kept g t => "
+    "filter (fun x => (inside g (snd x) && kept (fst x) (rows t (fst x)) g)%bool) t",
+    "is_in": "fun Row inside kept p l g => (kept p l g && existsb (inside g) l)%bool",
+    "sizes": "fun Row group G t => "
+    "map (fun g => number_with (fun p l => has_value group p l g) t) (candidates G)",
+    "passes": "fun eps delta => fix passes (counts : list nat) (test : list bool -> R) {struct counts} : R "
+    ":= match counts with | nil => test nil | m :: rest => keep eps delta m * passes rest (fun l => "
+    "test (true :: l)) + (1 - keep eps delta m) * passes rest (fun l => test (false :: l)) end",
+    "keep": "fun eps delta => fix keep (m : nat) : R := match m with | 0%nat => 0 | S k => "
+    "Rmin (Rmin (exp eps * keep k + delta) (1 - exp (- eps) * (1 - keep k - delta))) 1 end",
+    "round": "fun Row N k tau eps has t h r => if among (N :: options N k (among h) (people_of has t)) r "
+    "then limited N k (scale_of eps 1) tau (among h) (people_of has t) r else 0",
+    "people_of": "fun Row has t v => number_with (fun p l => has p l v) t",
+    "limited": "fun N k s tau chosen c r => list_pf s (score N k tau c) N (options N k chosen c) r",
     "people_with": "fun Row has t r => total t (fun p l => if has p l r then 1 else 0)",
 }
 """The definitions that every statement above is read by, as Coq prints them."""

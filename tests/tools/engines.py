@@ -22,9 +22,10 @@ import pytest
 
 Columns = dict[str, list[Any]]
 TableMaker = Callable[[Any], Any]
-ENGINES = ("duckdb", "polars", "pandas", "spark")
+ENGINES = ("duckdb", "spark")
 DATABASES = ("ibis_duckdb", "ibis_sqlite", "ibis_postgres")
-TABLES = ("duckdb", "polars", "lazy", "pandas", "spark", "parquet", "csv", "jsonl", *DATABASES)
+FRAMES = ("duckdb", "polars", "lazy", "pandas", "objects", "arrow", "capsule", "memtable", "spark")
+TABLES = (*FRAMES, "parquet", "csv", "jsonl", *DATABASES)
 FIXTURES = ("table_in", "engine")
 
 
@@ -200,6 +201,11 @@ def made(kind: str, given: Any, folder: Path, session: Any, server: str | None =
         return session.createDataFrame(_as_arrow(given) if of_columns else given)
     if kind == "pandas":
         return pd.DataFrame(given) if of_columns else given.to_pandas(types_mapper=pd.ArrowDtype)
+    if kind in ("arrow", "capsule", "memtable"):
+        table = _as_arrow(given) if of_columns else given
+        return _AS_ARROW[kind](table)
+    if kind == "objects":
+        return _with_objects(pd.DataFrame(given) if of_columns else given.to_pandas())
     frame: Any = pl.DataFrame(given, strict=False) if of_columns else pl.from_arrow(given)
     if kind == "duckdb":
         connection = duckdb.connect()
@@ -209,6 +215,38 @@ def made(kind: str, given: Any, folder: Path, session: Any, server: str | None =
         frame.write_parquet(folder / "table.parquet")
         return str(folder / "table.parquet")
     return frame.lazy() if kind == "lazy" else frame
+
+
+class Capsule:
+    """Something that speaks Arrow by the PyCapsule interface, of a library that nobody knows."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_schema__(self) -> object:
+        return self._table.schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def _memtable(table: Any) -> Any:
+    import ibis
+
+    return ibis.memtable(table)
+
+
+_AS_ARROW: dict[str, Callable[[Any], Any]] = {
+    "arrow": lambda table: table,
+    "capsule": Capsule,
+    "memtable": _memtable,
+}
+
+
+def _with_objects(frame: Any) -> Any:
+    """A pandas frame whose texts are in columns of Python objects, as they were before pandas 3."""
+    texts = [name for name, kind in frame.dtypes.items() if str(kind) == "str"]
+    return frame.astype(dict.fromkeys(texts, object))
 
 
 @pytest.fixture(scope="session", params=TABLES)
@@ -227,8 +265,9 @@ def table_in(
 
 
 @pytest.fixture(scope="session", params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> str:
-    """The name of an engine that reads files."""
+def engine(request: pytest.FixtureRequest) -> str | None:
+    """What ``engine`` is for an engine that reads files: None for DuckDB."""
     if request.param == "spark":
         request.getfixturevalue("spark")
-    return str(request.param)
+        return "spark"
+    return None

@@ -13,10 +13,15 @@ from pathlib import Path
 
 import pytest
 
-FOR_TESTS = ("DISCREET_TEST_", "DISCREET_REQUIRE_", "DISCREET_CLUSTER_", "DISCREET_KILLS")
+FOR_TESTS: tuple[str, ...] = (
+    "DISCREET_TEST_",
+    "DISCREET_REQUIRE_",
+    "DISCREET_CLUSTER_",
+    "DISCREET_KILLS",
+)
 FOR_TESTS += ("DISCREET_DPBENCH", "DISCREET_SCREENSHOTS")
 """Variables that tell the tests themselves what to do."""
-REMOVED = (
+REMOVED: tuple[str, ...] = (
     "COLUMNS",
     "LINES",
     "NO_COLOR",

@@ -51,7 +51,9 @@ def option(
     else:
         settings = {"metavar": last, **({"type": int} if last == "COUNT" else {}), **settings}
     settings.setdefault("show_default", settings.get("default") is not None)
-    return click.option(*names, *([name] if name else []), cls=SectionOption, help=words, **settings)
+    return click.option(
+        *names, *([name] if name else []), cls=SectionOption, help=words, **settings
+    )
 
 
 def argument(

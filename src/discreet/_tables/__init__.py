@@ -1,6 +1,7 @@
 """From an engine's table to scores: people counted per public candidate or grid point.
 
-DuckDB, Polars, pandas and PySpark give the same counts through one Narwhals expression; DuckDB reads files.
+A question is one statement of SQL. DuckDB runs it on files and on whatever is in memory; Spark, PostgreSQL
+and SQLite run it where the data lives. All of them give the same counts.
 """
 
 from __future__ import annotations

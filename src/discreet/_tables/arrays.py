@@ -1,4 +1,4 @@
-"""What a person holds in memory, as a relation of DuckDB: Arrow's tables and data sets, an array, a list.
+"""Arrays, lists and the columns of pandas frames as columns of DuckDB.
 
 A NumPy array states its type. A list states none, nor does an array of objects, and a type taken from the
 rows would let one of them change how all others are read. So they hold texts, unless their type is stated
@@ -8,8 +8,8 @@ rows would let one of them change how all others are read. So they hold texts, u
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -18,18 +18,117 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._exact.numbers.exact import refuse
-from discreet._tables.engines import is_encodable
-from discreet._tables.files import connected
+from discreet._tables.engines import is_encodable, quoted
+from discreet._tables.in_duckdb import LARGEST, DuckDB, connected
 from discreet.errors import ParameterError
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _DECIMALS = Context(prec=38, traps=[])
-_LARGEST = 9_200_000_000_000_000_000
-"""Ticks of a time, or microseconds: DuckDB's own range of times ends a little further out."""
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
-_TICKS = {"s": 10**6, "ms": 1000, "us": 1, "ns": 1}
-_UNITS = {"D": 86_400 * 10**6, **_TICKS}
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A column: its values, which of them are missing, and what they stand for in SQL.
+
+    Attributes:
+        values: a masked NumPy array, or a chunked array of Arrow's.
+        sql: the column in SQL, where ``{}`` is a value.
+        kind: for moments and spans, which are whole numbers here.
+        ticks: of these, how many are a second.
+    """
+
+    values: Any
+    sql: str = "{}"
+    kind: str = ""
+    ticks: int = 0
+
+    @staticmethod
+    def of_arrow(column: Any) -> Held | None:
+        """A column of Arrow's."""
+        import pyarrow as pa
+
+        kind = column.type
+        if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+            ticks = [chunk.view(pa.int64()) for chunk in column.chunks]
+            values = pa.chunked_array(ticks, pa.int64())
+            name = "moment" if pa.types.is_timestamp(kind) else "span"
+            return Held(values, kind=name, ticks=_TICKS[kind.unit])
+        try:
+            connected().from_arrow(pa.table({"value": column.slice(0, 0)}))
+        except Exception:  # a type that DuckDB does not know
+            return None
+        return Held(column)
+
+    def taken(self, places: NDArray[Any]) -> Held:
+        """The values at these places; -1 is none."""
+        if not isinstance(self.values, np.ma.MaskedArray):
+            import pyarrow as pa
+
+            missing = np.asarray(places < 0)
+            chosen = self.values.take(pa.array(np.where(missing, 0, places), mask=missing))
+            return replace(self, values=chosen)
+        # The last one, at -1, is missing.
+        blank = np.array(["" if self.values.dtype == object else 0], dtype=self.values.dtype)
+        values = np.append(np.ma.getdata(self.values), blank)
+        missing = np.append(np.ma.getmaskarray(self.values), True)
+        return replace(self, values=np.ma.array(values[places], mask=missing[places]))
+
+
+def as_relation(columns: Mapping[str, Held | None]) -> Any:
+    """Columns as a relation of DuckDB."""
+    parts, arrays = [], dict[str, Any]()
+    for place, (name, held) in enumerate(columns.items()):
+        assert held is not None, "a column of a type that cannot be asked about"
+        value, sql = f"c{place}", held.sql.format(f"c{place}")
+        arrays[value] = held.values
+        if isinstance(held.values, np.ma.MaskedArray):
+            arrays[value] = np.ma.getdata(held.values)
+            missing = np.ma.getmask(held.values)
+            if missing is not np.ma.nomask and missing.any():
+                arrays[f"p{place}"] = ~missing
+                sql = f"CASE WHEN p{place} THEN {sql} END"
+        parts.append(f"{sql} AS {quoted(name)}")
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        import pyarrow as pa
+
+        given = connected().from_arrow(pa.table(arrays))
+    else:
+        given = connected().sql("SELECT * FROM arrays")
+    return given.project(", ".join(parts))
+
+
+def of_values(data: Any, read_as: object = None) -> DuckDB:
+    """An array or a list, as the column ``value``."""
+    if isinstance(data, np.ndarray) and data.ndim != 1:
+        raise ParameterError("an array must have one dimension: it is the column 'value'")
+    declares = not declares_nothing(data)
+
+    def held(values: Any) -> Held:
+        found = (
+            of_array(values)
+            if declares
+            else of_list(values, "text" if read_as is None else read_as)
+        )
+        if found is None:
+            raise ParameterError(
+                f"an array of type {data.dtype} is not allowed: it must hold numbers, booleans or texts, "
+                "datetime64 in D, s, ms, us or ns, or timedelta64 in s, ms, us or ns; array.astype() "
+                "converts it"
+            )
+        return found
+
+    twin = held(data[:0])
+    engine = DuckDB(
+        as_relation({"value": twin}), load=lambda _columns: as_relation({"value": held(data)})
+    )
+    if twin.ticks:
+        engine.kinds["value"], engine._as_ticks = twin.kind, {"value": twin.ticks}
+    engine.known_as = {"value": str(data.dtype) if declares else "list"}
+    if not declares and read_as is None:
+        engine.kinds["value"] = "object"
+    return engine
 
 
 def declares_nothing(data: list[Any] | NDArray[Any]) -> bool:
@@ -37,50 +136,44 @@ def declares_nothing(data: list[Any] | NDArray[Any]) -> bool:
     return isinstance(data, list) or data.dtype.kind == "O"
 
 
-def in_duckdb(data: Any, read_as: object = None) -> Any:
-    """An Arrow table or data set, or an array or list as the column ``value``, as a relation of DuckDB."""
-    if not isinstance(data, list | np.ndarray):
-        if not hasattr(data, "schema"):
-            raise ParameterError(
-                f"data of type {type(data).__name__} is not allowed: of Arrow give a table or a data set"
-            )
-        return connected().from_arrow(data)
-    if isinstance(data, np.ndarray) and data.ndim != 1:
-        raise ParameterError("an array must have one dimension: it is the column 'value'")
-    if declares_nothing(data):
-        values, sql = _listed(data, "text" if read_as is None else read_as)
-    else:
-        values, sql = _declared(data)
-    columns = {"value": np.ma.getdata(values), "present": ~np.ma.getmaskarray(values)}
-    found = connected().sql(f"SELECT CASE WHEN present THEN {sql} END AS value FROM columns")  # noqa: S608
-    assert columns  # which DuckDB looks for by its name
-    return found
-
-
 # ---- an array: its own type, by a public rule ----
 
 
-def _declared(array: Any) -> tuple[Any, str]:
-    """An array of a type that DuckDB knows, and how its values are written in SQL."""
+def of_array(array: NDArray[Any]) -> Held | None:
+    """An array of a type that DuckDB knows, else None."""
     kind = array.dtype.kind
     if kind in "UT":
-        return _listed(array, "text")
+        return texts_of(array)
+    plain = np.ma.array(array, copy=False)
     if kind in "biu" or (kind == "f" and array.dtype.itemsize <= 8):
-        return array.astype(array.dtype.newbyteorder("=")), "value"
-    unit = np.datetime_data(array.dtype)[0] if kind in "mM" else ""
-    if unit in (_UNITS if kind == "M" else _TICKS):
-        ticks = np.ma.array(array.astype(array.dtype.newbyteorder("="))).view("int64")
-        most = _LARGEST // _UNITS[unit]
-        inside = np.ma.masked_outside(ticks, -most, most)
-        if unit == "D":
-            return inside, "DATE '1970-01-01' + value::INTEGER"
-        return np.ma.array(
-            inside.data.view(array.dtype.newbyteorder("=")), mask=inside.mask
-        ), "value"
-    raise ParameterError(
-        f"an array of type {array.dtype} is not allowed: it must hold numbers, booleans or texts, "
-        "datetime64 in D, s, ms, us or ns, or timedelta64 in s, ms, us or ns; array.astype() converts it"
-    )
+        single = kind == "f" and array.dtype.itemsize < 4
+        return Held(
+            plain.astype(np.float32 if single else array.dtype.newbyteorder("="), copy=False)
+        )
+    if kind not in "mM":
+        return None
+    unit = np.datetime_data(array.dtype)[0]
+    ticks = plain.astype(array.dtype.newbyteorder("="), copy=False).view("int64")
+    ticks = np.ma.masked_where(np.ma.getdata(ticks) == np.iinfo(np.int64).min, ticks, copy=False)
+    if unit == "D" and kind == "M":
+        inside = np.ma.masked_outside(ticks, -(2**31) + 2, 2**31 - 2)
+        return Held(inside, "DATE '1970-01-01' + {}::INTEGER")
+    if unit not in _TICKS:
+        return None
+    return Held(ticks, kind="moment" if kind == "M" else "span", ticks=_TICKS[unit])
+
+
+def texts_of(values: Iterable[Any]) -> Held:
+    """The texts among some values; what is no text, or no Unicode, is missing."""
+    texts = [
+        value
+        if type(value) is str and (value.isascii() or is_encodable(value))
+        else _read(_text, value)
+        for value in values
+    ]
+    held = np.empty(len(texts), dtype=object)
+    held[:] = ["" if text is None else text for text in texts]
+    return Held(np.ma.array(held, mask=[text is None for text in texts]), "{}::VARCHAR")
 
 
 # ---- a list: what it is read as, value by value ----
@@ -93,18 +186,18 @@ class _Type:
     read: Callable[[Any], Any]
     blank: Any
     dtype: Any = object
-    sql: str = "value"
+    sql: str = "{}"
 
 
-def _listed(items: Iterable[Any], read_as: object) -> tuple[Any, str]:
-    """The values in a masked array that says which are missing, and how they are written in SQL."""
+def of_list(items: Iterable[Any], read_as: object) -> Held:
+    """The values as what they are read as, each by itself."""
     kind = _TYPES.get(read_as) if isinstance(read_as, str) else None
     if kind is None:
         raise refuse("read_as", read_as, "one of " + ", ".join(_TYPES))
     read = [_read(kind.read, item) for item in items]
     values = np.empty(len(read), dtype=kind.dtype)
     values[:] = [kind.blank if value is None else value for value in read]
-    return np.ma.array(values, mask=[value is None for value in read]), kind.sql
+    return Held(np.ma.array(values, mask=[value is None for value in read]), kind.sql)
 
 
 def _read(read: Callable[[Any], Any], item: Any) -> Any:
@@ -171,17 +264,17 @@ def _time(item: Any) -> int | None:
 
 def _span(item: Any) -> int | None:
     ticks = int(item // _MICROSECOND) if isinstance(item, datetime.timedelta) else None
-    return ticks if ticks is not None and abs(ticks) <= _LARGEST else None
+    return ticks if ticks is not None and abs(ticks) <= LARGEST else None
 
 
 _TYPES = {
-    "text": _Type(_text, "", sql="value::VARCHAR"),
+    "text": _Type(_text, "", sql="{}::VARCHAR"),
     "integer": _Type(_integer, 0, np.int64),
     "number": _Type(_number, 0.0, np.float64),
-    "decimal": _Type(_decimal, "0", sql="value::VARCHAR::DECIMAL(38, 18)"),
+    "decimal": _Type(_decimal, "0", sql="{}::VARCHAR::DECIMAL(38, 18)"),
     "boolean": _Type(_boolean, False, np.bool),
-    "date": _Type(_date, 0, np.int32, "DATE '1970-01-01' + value"),
-    "moment": _Type(_moment, 0, np.int64, "make_timestamp(value)"),
-    "time": _Type(_time, 0, np.int64, "TIME '00:00:00' + to_microseconds(value)"),
-    "span": _Type(_span, 0, np.int64, "to_microseconds(value)"),
+    "date": _Type(_date, 0, np.int32, "DATE '1970-01-01' + {}"),
+    "moment": _Type(_moment, 0, np.int64, "make_timestamp({})"),
+    "time": _Type(_time, 0, np.int64, "TIME '00:00:00' + to_microseconds({})"),
+    "span": _Type(_span, 0, np.int64, "to_microseconds({})"),
 }

@@ -6,7 +6,7 @@ candidate. Nothing else leaves the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,20 +15,16 @@ from numpy.typing import NDArray
 
 from discreet._exact.sampling import Bits
 from discreet._tables.compared import condition_on
-from discreet._tables.engines import (
-    databases,
-    finite,
-    indexed,
-)
-from discreet._tables.grid import Grid
+from discreet._tables.engines import KEY_BITS
+from discreet._tables.grid import Grid, clipped
 from discreet._tables.growing_grid import GrowingGrid
-from discreet._tables.orders import KEY_BITS, with_choice, with_order
-from discreet._tables.statements import columns_of, listed
+from discreet._tables.query import Query
 from discreet._tables.table import Table
 from discreet._tables.where import Condition, comparisons
 
 Counts = NDArray[np.int64]
-_DIGESTS = 1 << 30
+_GROUP = "group_place"
+_DIGEST_BITS = 30
 _MANY_COUNTS = 100_000
 MOST_COUNTED = 10**11
 """The most people that a row of a counted table stands for, and the most that are counted in one place.
@@ -82,23 +78,22 @@ def people_per_candidate(
 
     With ``other`` one more column: how many have a value that is none of these.
     """
-
-    def steps() -> Any:
-        many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
-        if many and table.engine == "duckdb" and not (other or rows.assigns):
-            # Such lists hold most of what a column does: fewer counts than rows are then looked up.
-            frame = _people_in(
-                _selected(table, rows, column, indexing=False), rows, *_groups_of(rows), "value"
-            )
-            if rows.by is not None:
-                frame = indexed(frame, "group", rows.groups, engine=table.engine)
-            return indexed(frame, "value", keys, engine=table.engine)
-        frame = _selected(table, rows, column)
-        frame = indexed(frame, "value", keys, engine=table.engine, other=other)
-        return _people_in(frame, rows, *_groups_of(rows), "value")
-
-    width, doing = len(keys) + other, "counting people per candidate"
-    return _counted(table, rows, steps, column, list(keys), other, width=width, doing=doing)
+    many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
+    if many and table.engine.name == "duckdb" and not (other or rows.assigns):
+        # Such lists hold most of what a column does: fewer counts than rows are then looked up.
+        query = _people_in(
+            table, _selected(table, rows, column, indexing=False), rows, *_groups_of(rows), "value"
+        )
+        if rows.by is not None:
+            query = _indexed(table, query, _GROUP, rows.by, rows.groups)
+        query = _indexed(table, query, "value", column, keys)
+    else:
+        query = _selected(table, rows, column)
+        query = _indexed(table, query, "value", column, keys, other=other)
+        query = _people_in(table, query, rows, *_groups_of(rows), "value")
+    return _counted(
+        table, rows, query, column, width=len(keys) + other, doing="counting people per candidate"
+    )
 
 
 def people_per_grid_point(
@@ -115,28 +110,16 @@ def people_per_grid_point(
     A person counts with one of the grid points that their values fall to: the ``least``, the ``largest``,
     one at ``random``, or the ``mean``. Values outside the bounds are ``drop``-ped or ``clamp``-ed.
     """
-
-    def steps() -> Any:
-        import narwhals as nw
-
-        frame = _selected(table, rows, column, as_number=True)
-        if outside == "clamp":
-            frame = frame.with_columns(grid.clamped(nw.col("value")).alias("value"))
-        frame = frame.filter(grid.contains(nw.col("value")))
-        index = nw.col("index").cast(nw.Int64).alias("value")
-        frame = grid.with_index(frame).select(*_people_of(rows), *_groups_of(rows), index)
-        if rows.user is not None:
-            frame = _one_each(frame, table.engine, rows, per_person, grid)
-        return _people_in(frame, replace(rows, user=None), *_groups_of(rows), "value")
-
-    return _counted(
-        replace(table, execute=None) if per_person == "random" else table,
-        rows,
-        steps,
-        *(column, grid, per_person, outside),
-        width=len(grid),
-        doing="counting people per grid point",
-    )
+    query = _selected(table, rows, column, as_number=True)
+    if outside == "clamp":
+        query = query.set({"value": grid.clamped(table.engine)})
+    query = grid.with_index(query.where(grid.contains(table.engine)), table.engine)
+    query = query.select(_kept(rows) | {"value": "CAST(place AS BIGINT)"})
+    if rows.user is not None:
+        query = _one_each(table, query, rows, per_person, grid)
+    query = _people_in(table, query, replace(rows, user=None), *_groups_of(rows), "value")
+    doing = "counting people per grid point"
+    return _counted(table, rows, query, column, width=len(grid), doing=doing)
 
 
 def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) -> Counts:
@@ -144,18 +127,12 @@ def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) ->
 
     A person counts once for each interval in which they have a value.
     """
-
-    def steps() -> Any:
-        import narwhals as nw
-
-        frame = _selected(table, rows, column, as_number=True)
-        frame = frame.filter(grid.contains(nw.col("value")))
-        index = grid.index_below(nw.col("value")).cast(nw.Int64)
-        frame = frame.select(*_people_of(rows), *_groups_of(rows), index.alias("value"))
-        return _people_in(frame, rows, *_groups_of(rows), "value")
-
+    query = _selected(table, rows, column, as_number=True).where(grid.contains(table.engine))
+    query = grid.with_index_below(query, table.engine)
+    query = query.select(_kept(rows) | {"value": "CAST(place AS BIGINT)"})
+    query = _people_in(table, query, rows, *_groups_of(rows), "value")
     doing = "counting people per interval"
-    return _counted(table, rows, steps, column, grid, width=len(grid), doing=doing)
+    return _counted(table, rows, query, column, width=len(grid), doing=doing)
 
 
 def people_with_any(
@@ -167,19 +144,13 @@ def people_with_any(
     grid: Grid | None = None,
 ) -> Counts:
     """How many people have a value at all: one of the keys, one on the grid, or any; in one column."""
-
-    def steps() -> Any:
-        import narwhals as nw
-
-        frame = _selected(table, rows, column, as_number=grid is not None)
-        if keys is not None:
-            frame = indexed(frame, "value", keys, engine=table.engine)
-        if grid is not None:
-            frame = frame.filter(grid.contains(nw.col("value")))
-        alike = frame.with_columns(nw.lit(0).alias("value"))
-        return _people_in(alike, rows, *_groups_of(rows), "value")
-
-    return _counted(table, rows, steps, column, keys, grid, width=1, doing="counting people")
+    query = _selected(table, rows, column, as_number=grid is not None)
+    if keys is not None:
+        query = _indexed(table, query, "value", column, keys)
+    if grid is not None:
+        query = query.where(grid.contains(table.engine))
+    query = _people_in(table, query.set({"value": "0"}), rows, *_groups_of(rows), "value")
+    return _counted(table, rows, query, column, width=1, doing="counting people")
 
 
 def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
@@ -188,86 +159,65 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
     **The groups come from the data**: they are for a mechanism that says which of them may be named. The draw
     is a hash of person and group, so that it looks at nobody else.
     """
+    assert rows.by is not None
     alone = replace(rows, by=None)
-
-    def steps() -> Any:
-        import narwhals as nw
-
-        frame = _selected(table, alone, str(rows.by))
-        if rows.user is not None:
-            frame = frame.group_by("user", "value").agg(nw.len().alias("rows"))
-            digest = nw.col("order") % _DIGESTS
-            names = {"person": nw.col("user"), "user": nw.col("value"), "nothing": nw.lit(0)}
-            frame = frame.select(*(column.alias(name) for name, column in names.items()))
-            frame = with_order(frame, table.engine, key=rows.key, choice="nothing", size=1)
-            names = {"user": nw.col("person"), "value": nw.col("user"), "digest": digest}
-            frame = frame.select(*(column.alias(name) for name, column in names.items()))
-            frame = with_order(frame, table.engine, key=rows.key, choice="digest", size=_DIGESTS)
-            for name in ("order", "value"):  # the second, should two groups have one digest
-                frame = frame.filter(nw.col(name) == nw.col(name).min().over("user"))
-        return _people_in(frame, replace(alone, user=None), "value")
-
-    return listed(table, str(rows.by), steps, rows, doing="counting people per group")
+    query = _selected(table, alone, rows.by)
+    if rows.user is not None:
+        query = query.grouped("person", "value", number="count(*)")
+        digest = table.engine.hashed(f"'{_key(rows):x}'", "value", bits=_DIGEST_BITS)
+        query = query.set({"digest": f"CAST({digest} AS BIGINT)"})
+        query = query.set({"draw": table.engine.drawn(_key(rows), "digest", 1 << _DIGEST_BITS)})
+        for name in ("draw", "value"):  # the second, should two groups have one digest
+            query = query.set({"first": f"min({name}) OVER (PARTITION BY person)"})
+            query = query.where(f"{name} = first")
+    query = _people_in(table, query, replace(alone, user=None), "value")
+    return _listed(table, rows, query, rows.by, doing="counting people per group")
 
 
 def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
     """How many people have rows in one of the groups, in two of them, and so on."""
-
-    def steps() -> Any:
-        import narwhals as nw
-
-        every = replace(rows, groups_per_person=len(rows.groups))
-        frame = _selected(table, every, str(rows.by))
-        frame = frame.group_by("user", "group").agg(nw.len().alias("rows"))
-        frame = frame.group_by("user").agg(nw.len().alias("groups"))
-        frame = frame.select((nw.col("groups") - 1).alias("value"))
-        return frame.group_by("value").agg(nw.len().alias("people"))
-
+    assert rows.by is not None
+    every = replace(rows, groups_per_person=len(rows.groups))
+    query = _selected(table, every, rows.by).grouped("person", _GROUP, number="count(*)")
+    query = query.grouped("person", number="count(*)").select({"value": "number - 1"})
+    query = query.grouped("value", people="count(*)")
     together, width = replace(rows, by=None), len(rows.groups)
     doing = "counting people by their groups"
-    counts = _counted(table, together, steps, rows.by, rows.groups, width=width, doing=doing)
+    counts = _counted(table, together, query, rows.by, width=width, doing=doing)
     return np.asarray(counts[0])
 
 
-def counted_values(table: Table, rows: Rows, *, column: str) -> Any:
-    """Every value with its number of people, as a lazy frame (``value``, ``people``) of the engine.
+def counted_values(table: Table, rows: Rows, *, column: str) -> Query:
+    """A query of every value with its number of people (``value``, ``people``).
 
     **The values come from the data**: they are for joining with public candidates, or for a mechanism that
     is made for unknown domains.
     """
-    return _people_in(_selected(table, rows, column), rows, "value")
-
-
-def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
-    """The ``most`` values with the most people, ties by the value's own order: for unknown domains."""
-
-    def steps() -> Any:
-        counted = counted_values(table, rows, column=column)
-        return counted.sort("people", "value", descending=[True, False]).head(most)
-
-    return listed(table, column, steps, rows, column, most, doing="counting people per value")
+    return _people_in(table, _selected(table, rows, column), rows, "value")
 
 
 def commonest_in_groups(
     table: Table, rows: Rows, *, column: str, most: int
 ) -> list[list[tuple[Any, int]]]:
-    """The commonest values of each group, or of all rows where there are no groups."""
+    """The commonest values of each group, or of all rows where there are no groups; ties by their order."""
     if rows.by is None:
         return [commonest_values(table, rows, column=column, most=most)]
-
-    def steps() -> Any:
-        import narwhals as nw
-
-        counted = _people_in(_selected(table, rows, column), rows, "group", "value")
-        above = nw.col("people").rank("min", descending=True).over("group")
-        counted = counted.with_columns(above.alias("above")).filter(nw.col("above") <= most)
-        return counted.select("value", "group", "people")
-
+    query = _people_in(table, _selected(table, rows, column), rows, _GROUP, "value")
+    above = f"rank() OVER (PARTITION BY {_GROUP} ORDER BY people DESC)"
+    query = query.set({"above": above}).where(f"above <= {most}")
+    query = query.select({name: name for name in ("value", _GROUP, "people")})
     doing = "counting people per value and group"
     found: list[list[tuple[Any, int]]] = [[] for _ in rows.groups]
-    for (value, group), people in listed(table, column, steps, rows, column, most, doing=doing):
+    for (value, group), people in _listed(table, rows, query, column, doing=doing):
         found[group].append((value, people))
     return [these[:most] for these in found]
+
+
+def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
+    """The ``most`` values with the most people, ties by the value's own order: for unknown domains."""
+    query = counted_values(table, rows, column=column)
+    doing = "counting people per value"
+    return _listed(table, rows, query, column, most=most, doing=doing)
 
 
 # ---- the steps -----------------------------------------------------------------------------------
@@ -275,123 +225,163 @@ def commonest_in_groups(
 
 def _selected(
     table: Table, rows: Rows, column: str, *, as_number: bool = False, indexing: bool = True
-) -> Any:
-    """The rows that count, with the columns value, user and group; ``indexing``, a group is its index."""
-    import narwhals as nw
-
-    named = {"value": column, "user": rows.user, "group": rows.by}
-    used = [name for name in named.values() if name is not None]
-    counted = [] if rows.counted is None else [rows.counted]
-    compared = [] if rows.where is None else [part.column for part in comparisons(rows.where)]
-    # A column of a text file is parsed as numbers only where it is compared or counted as such.
-    parsed = [column] if as_number and not table.is_dated(column) else []
-    numbers = parsed if table.is_text else used
-    ready = table.prepared(
-        texts=(*used, *compared),
-        numbers=(*numbers, *compared, *counted),
-        ordered=column if as_number else None,
-    )
-    frame = ready.frame()
-    if rows.where is not None:
-        frame = frame.filter(condition_on(ready, rows.where))
-    columns = {name: ready.identity(given) for name, given in named.items() if given is not None}
-    if as_number:
-        columns["value"] = ready.position(column)
-    if rows.counted is not None:
-        columns["counted"] = ready.number(rows.counted)
-    frame = frame.select(*(expression.alias(name) for name, expression in columns.items()))
-    if rows.counted is not None:
-        frame = _whole_counts(frame, table.engine)
-    for name, given in (("user", rows.user), ("group", rows.by)):
+) -> Query:
+    """The rows that count: value, person and group; with ``indexing`` a group is its place in the list."""
+    first, *further = table.position(column) if as_number else (table.identity(column),)
+    columns = {"value": first}
+    for name, given in (("person", rows.user), (_GROUP, rows.by)):
         if given is not None:
-            frame = frame.filter(ready.present(given, name))
+            columns[name] = table.identity(given)
+    if rows.counted is not None:
+        columns["counted"] = table.number(rows.counted)
+    where = None if rows.where is None else condition_on(table, rows.where)
+    query = Query.of(table.engine.source, columns, where=where)
+    for expression in further:
+        query = query.set({"value": expression})
+    present, kept = [], dict[str, str]()
+    for name, given in (("person", rows.user), (_GROUP, rows.by)):
+        if given is not None:
+            present.append(table.present(given, name))
+    if rows.counted is not None:
+        # Rows that stand for one person at least, each for a whole number of them.
+        present.append(f"counted >= 1 AND {table.engine.finite('counted')}")
+        kept["counted"] = f"floor({clipped(table.engine, 'counted', 1.0, float(MOST_COUNTED))})"
+    if present:
+        query = query.set(kept, where=" AND ".join(present))
     if rows.by is not None and indexing:
-        frame = indexed(frame, "group", rows.groups, engine=table.engine)
+        query = _indexed(table, query, _GROUP, rows.by, rows.groups)
         if rows.assigns:
-            frame = _few_groups(frame, table.engine, rows)
-    if as_number:
-        return frame.filter(finite(nw.col("value"), engine=table.engine))
-    return frame.filter(ready.present(column, "value"))
+            query = _few_groups(table, query, rows)
+    # Last: in which groups a person counts does not depend on the values that are asked for.
+    there = table.engine.finite("value") if as_number else table.present(column, "value")
+    return query.where(there)
 
 
-def _whole_counts(frame: Any, engine: str) -> Any:
-    """Rows that stand for one person at least, each for a whole number of them."""
-    import narwhals as nw
+def _indexed(
+    table: Table, query: Query, name: str, column: str, keys: Sequence[Any], *, other: bool = False
+) -> Query:
+    """The rows whose ``name``, the identity of a column, is one of the different keys: with its place."""
+    cannot = {id(key) for key in table.cannot_hold(column, keys)}
+    words = (
+        (table.engine.word(key), place) for place, key in enumerate(keys) if id(key) not in cannot
+    )
+    held = [(word, place) for word, place in words if word is not None]
+    rest = len(keys) if other else None
+    return table.engine.indexed(query, name, held, like=table.like(column), rest=rest)
 
-    number = nw.col("counted")
-    frame = frame.filter(finite(number, engine=engine) & (number >= 1.0))
-    return frame.with_columns(number.clip(1.0, float(MOST_COUNTED)).floor().alias("counted"))
+
+def _key(rows: Rows) -> int:
+    assert rows.key is not None, "rows are keyed afresh for each release"
+    return rows.key
 
 
-def _few_groups(frame: Any, engine: str, rows: Rows) -> Any:
-    """Each person's rows in at most so many of their groups, drawn by a rule that looks at nobody else."""
-    import narwhals as nw
-
-    order, most = nw.col("order"), rows.groups_per_person
-    frame = with_order(frame, engine, key=rows.key, choice="group", size=len(rows.groups))
-    if most == 1:
-        # Not in the condition itself: databases know no windows there.
-        least = frame.with_columns(order.min().over("user").alias("least"))
-        return least.filter(order == nw.col("least")).drop("order", "least")
-    ranked = frame.with_columns(order.rank("dense").over("user").alias("rank"))
-    return ranked.filter(nw.col("rank") <= most).drop("order", "rank")
+def _few_groups(table: Table, query: Query, rows: Rows) -> Query:
+    """Each person's rows in at most this many of their groups, drawn by a rule that looks at nobody else."""
+    names = query.columns
+    query = query.set({"draw": table.engine.drawn(_key(rows), _GROUP, len(rows.groups))})
+    if rows.groups_per_person == 1:
+        query = query.set({"first": "min(draw) OVER (PARTITION BY person)"}).where("draw = first")
+    else:
+        query = query.set({"first": "dense_rank() OVER (PARTITION BY person ORDER BY draw)"})
+        query = query.where(f"first <= {rows.groups_per_person}")
+    return query.select({name: name for name in names})
 
 
 def _one_each(
-    frame: Any, engine: str, rows: Rows, per_person: str, grid: Grid | GrowingGrid
-) -> Any:
+    table: Table, query: Query, rows: Rows, per_person: str, grid: Grid | GrowingGrid
+) -> Query:
     """One grid index for each person and group: whole numbers only, so no order of rows matters."""
-    import narwhals as nw
-
-    value, kept = nw.col("value"), ("user", *_groups_of(rows))
+    kept = ("person", *_groups_of(rows))
     if per_person == "random":
-        frame = with_order(frame, engine, key=rows.key, choice="value", size=len(grid))
-        least = frame.group_by(*kept).agg(nw.col("order").min().alias("order"))
-        return with_choice(least, engine, name="value", size=len(grid))
+        query = query.set({"draw": table.engine.drawn(_key(rows), "value", len(grid))})
+        query = query.grouped(*kept, draw="min(draw)")
+        return query.set({"value": table.engine.choice_drawn(len(grid))})
     if per_person == "mean":
-        index = nw.col("index").cast(nw.Int64).alias("value")
-        return grid.with_mean(frame, *kept).select(*kept, index)
-    chosen = value.min() if per_person == "least" else value.max()
-    return frame.group_by(*kept).agg(chosen.alias("value"))
+        query = grid.with_mean(query, table.engine, *kept)
+        return query.select({name: name for name in kept} | {"value": "CAST(place AS BIGINT)"})
+    chosen = "min(value)" if per_person == "least" else "max(value)"
+    return query.grouped(*kept, value=chosen)
 
 
-def _people_of(rows: Rows) -> list[str]:
-    return [name for name in ("user", "counted") if getattr(rows, name) is not None]
+def _kept(rows: Rows) -> dict[str, str]:
+    """The columns beside ``value``."""
+    there = {"person": rows.user, _GROUP: rows.by, "counted": rows.counted}
+    return {name: name for name, given in there.items() if given is not None}
 
 
 def _groups_of(rows: Rows) -> list[str]:
-    return [] if rows.by is None else ["group"]
+    return [] if rows.by is None else [_GROUP]
 
 
-def _people_in(frame: Any, rows: Rows, *kept: str) -> Any:
-    """People for each combination of the columns kept, as a lazy frame with the column ``people``.
+def _people_in(table: Table, query: Query, rows: Rows, *kept: str) -> Query:
+    """People for each combination of the columns kept, in the column ``people``.
 
     Two groupings mean the same as one with a distinct count, and are quicker in every engine but a database.
     """
-    import narwhals as nw
-
+    if rows.counted is not None:
+        query = query.grouped(*kept, people="sum(counted)")
+        return query.set(
+            {
+                "people": f"CAST({clipped(table.engine, 'people', 1.0, float(MOST_COUNTED))} AS BIGINT)"
+            }
+        )
+    if rows.user is not None and table.engine.counts_distinct:
+        return query.grouped(*kept, people="count(DISTINCT person)")
     if rows.user is not None:
-        if hasattr(native := frame.to_native(), "to_pyarrow_batches"):  # Ibis
-            return nw.from_native(databases().distinct_people(native, *kept)).lazy()
-        frame = frame.group_by(*kept, "user").agg(nw.len().alias("rows"))
-    if rows.counted is None:
-        return frame.group_by(*kept).agg(nw.len().alias("people"))
-    frame = frame.group_by(*kept).agg(nw.col("counted").sum().alias("people"))
-    cut = nw.col("people").clip(1.0, float(MOST_COUNTED)).cast(nw.Int64)
-    return frame.with_columns(cut.alias("people"))
+        query = query.grouped(*kept, "person", number="count(*)")
+    return query.grouped(*kept, people="count(*)")
+
+
+# ---- what comes back -----------------------------------------------------------------------------
+
+
+def _used(rows: Rows, column: str) -> list[str]:
+    compared = [] if rows.where is None else [part.column for part in comparisons(rows.where)]
+    given = (column, rows.user, rows.by, rows.counted, *compared)
+    return list(dict.fromkeys(name for name in given if name is not None))
 
 
 def _counted(
-    table: Table, rows: Rows, steps: Callable[[], Any], *terms: object, width: int, doing: str
+    table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """The people that the steps find at each index of a group and a candidate, and zeros elsewhere.
-
-    Beside the table, the rows and what is done only the terms decide what the steps are.
-    """
-    if rows.assigns:
-        table = replace(table, execute=None)
-    columns = table.quietly(lambda: columns_of(table, steps, doing, rows, *terms), doing=doing)
+    """The people at each index of a group and a candidate, and zeros elsewhere."""
     counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
-    row = 0 if rows.by is None else columns["group"].astype(np.int64)
-    counts[row, columns["value"].astype(np.int64)] = columns["people"]
+
+    def run() -> None:
+        if table.is_trial:
+            table.engine.try_out(query.statement)
+            return
+        columns = table.engine.loaded(_used(rows, column)).columns(query.statement, query.columns)
+        row = 0 if rows.by is None else columns[_GROUP].astype(np.int64)
+        counts[row, columns["value"].astype(np.int64)] = columns["people"]
+
+    table.quietly(run, doing=doing)
     return counts
+
+
+def _listed(
+    table: Table, rows: Rows, query: Query, column: str, *, most: int | None = None, doing: str
+) -> list[tuple[Any, int]]:
+    """The values of a column (with what stands beside them) and their people, the commonest first.
+
+    As Python has them: NumPy has no exact place for a wide integer, a decimal or a NUL.
+    """
+    rest = "" if most is None else f" ORDER BY people DESC, value LIMIT {most}"
+
+    def found() -> list[tuple[Any, int]]:
+        if table.is_trial:
+            table.engine.try_out(query.ending(rest))
+            return []
+        rows_found = table.engine.loaded(_used(rows, column)).rows(query.ending(rest))
+        pairs = [
+            (
+                (table.plain(column, value), *map(int, beside))
+                if beside
+                else table.plain(column, value),
+                int(people),
+            )
+            for value, *beside, people in rows_found
+        ]
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+    return table.quietly(found, doing=doing)

@@ -1,24 +1,38 @@
-"""What each engine does in its own way: told to be quiet, texts and keys, numbers in texts, a keyed order.
+"""Where tables are counted: how an engine's SQL is written, what it declares, and how a statement is run.
 
-Values are told apart as what they are: texts by their bytes, wide numbers in their own type. An engine may
-compare texts by a collation, and what it returns passes through types of ours that are not the column's
-(float64 for a HUGEINT, NumPy texts without trailing NULs). A count that is then looked up by its value
-goes to another candidate, or to none, and one person can do that to many others' counts. So the public
-keys travel into the engine in the column's own type, and only their indices come back.
+Every question is one statement of SQL (``query``). What engines write in different ways is a method here,
+which they override. Values are told apart as what they are: texts by their bytes, so that no collation
+decides, and wide numbers in their own type. Public keys travel into the statement in the column's own type,
+and only their places come back: a value that came back would pass through types that are not the column's,
+and a count looked up by it could go to another candidate.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
 
+from discreet._tables.query import Query
 from discreet.errors import DiscreetError, TableError
 
 T = TypeVar("T")
+Columns = dict[str, Any]
+Fits = Callable[[Any], bool]
+Places = Sequence[tuple[str, int]]
+"""Keys as words of SQL without commas, each with its place in the public list."""
+
+KEY_BITS = 128
+"""The size of the key of a draw. It is fresh for each release, and the same key gives the same draw.
+
+How good an engine's hash is decides how even a draw is, and nothing else: privacy does not rest on it, nor on
+the key being secret (docs/proofs/question-sensitivities.md, "Drawn, not looked at").
+"""
 
 
 def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
@@ -55,83 +69,6 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
     )
 
 
-def databases() -> Any:
-    """What databases do in their own way; imported when one is asked."""
-    from discreet._tables import databases as module
-
-    return module
-
-
-def finite(number: Any, *, engine: str) -> Any:
-    """Whether a float64 expression is a number, neither NaN nor infinite; false or null for a null."""
-    if (
-        engine == "ibis"
-    ):  # not every database has a word for it, and NaN is beyond or beside all numbers
-        return (number >= -_LARGEST) & (number <= _LARGEST)
-    return number.is_finite()
-
-
-_LARGEST = float(np.finfo(np.float64).max)
-Fits = Callable[[Any], bool]
-_BITS = {f"{sign}Int{size}": size for sign in ("", "U") for size in (8, 16, 32, 64, 128)}
-_INDEX = "discreet_index"
-_FEW = 64
-
-
-def encoding_of(native: Any, *, engine: str) -> str:
-    """How texts are encoded where a table is."""
-    if engine != "ibis":
-        return "utf-8"
-    from discreet._tables.database_types import encoding_of
-
-    return encoding_of(native)[1]
-
-
-def as_text(text: str, *, engine: str, encoding: str = "utf-8") -> str | bytes | None:
-    """A text as the column made by ``with_text`` holds it; None for one that has no bytes there."""
-    if engine == "ibis":
-        try:
-            return text.encode(encoding).hex().upper()
-        except UnicodeEncodeError:
-            return None
-    return text.encode() if engine in ("duckdb", "pyspark") else text
-
-
-def with_text(native: Any, column: str, *, name: str, engine: str) -> Any:
-    """The native frame with a further column ``name``: the texts of ``column``, free of any collation.
-
-    DuckDB and Spark know collations, so there a text becomes its bytes; categories become their texts.
-    In pandas whatever is no text, or is no Unicode (a lone surrogate), becomes null. In a database it becomes
-    the digits of its bytes.
-    """
-    if engine == "ibis":
-        return databases().hexed(native, column, name=name)
-    if engine == "duckdb":
-        return native.project(f"*, encode(CAST({quoted(column)} AS VARCHAR)) AS {quoted(name)}")
-    if engine == "polars":
-        import polars as pl
-
-        return native.with_columns(pl.col(column).cast(pl.String).alias(name))
-    if engine == "pandas":
-        return native.assign(**{name: _pandas_text(native[column])})
-    from pyspark.sql import functions as f
-
-    texts = f.col("`" + column.replace("`", "``") + "`").cast("string").cast("binary")
-    return native.withColumn(name, texts)
-
-
-def _pandas_text(series: Any) -> Any:
-    import pandas as pd
-
-    if isinstance(series.dtype, pd.StringDtype) and series.dtype.storage == "pyarrow":
-        return series
-    texts = [
-        value if isinstance(value, str) and (value.isascii() or is_encodable(value)) else None
-        for value in series.array
-    ]
-    return pd.Series(texts, index=series.index, dtype=pd.StringDtype())
-
-
 def is_encodable(text: str) -> bool:
     """Whether a text has a UTF-8 form: a lone surrogate has none."""
     try:
@@ -141,186 +78,271 @@ def is_encodable(text: str) -> bool:
     return True
 
 
-def indexed(frame: Any, name: str, keys: Sequence[Any], *, engine: str, other: bool = False) -> Any:
-    """The rows whose column ``name`` holds one of the different keys, with the key's index in its place.
-
-    With ``other`` all rows, and the number of keys in place of whatever is none of them.
-    """
-    import narwhals as nw
-
-    native = frame.to_native()
-    fits = fitting(native[name].type() if engine == "ibis" else frame.collect_schema()[name])
-    held = [(key, place) for place, key in enumerate(keys) if fits(key)]
-    if any(isinstance(key, str) for key, _ in held):
-        codec = encoding_of(native, engine=engine)
-        texts = ((as_text(key, engine=engine, encoding=codec), place) for key, place in held)
-        held = [(text, place) for text, place in texts if text is not None]
-    if engine == "ibis":
-        from discreet._tables import database_keys
-
-        rest = len(keys) if other else None
-        return nw.from_native(database_keys.joined(native, name, held, rest=rest)).lazy()
-    if engine == "duckdb":
-        rest = len(keys) if other else None
-        return nw.from_native(_joined_in_duckdb(native, name, held, rest)).lazy()
-    columns = {name: [key for key, _ in held], _INDEX: [place for _, place in held]}
-    if engine == "polars":
-        import polars as pl
-
-        kind = native.lazy().collect_schema()[name]
-        beside: Any = pl.DataFrame(columns, schema={name: kind, _INDEX: pl.Int64}).lazy()
-    elif engine == "pandas":
-        import pandas as pd
-
-        beside = pd.DataFrame(
-            {
-                name: pd.Series(columns[name], dtype=native[name].dtype),
-                _INDEX: pd.Series(columns[_INDEX], dtype="int64"),
-            }
-        )
-    else:
-        from pyspark.sql import functions as f
-        from pyspark.sql.types import LongType, StructField, StructType
-
-        shape = StructType([native.schema[name], StructField(_INDEX, LongType())])
-        beside = f.broadcast(native.sparkSession.createDataFrame(held, shape))
-    joined = frame.join(nw.from_native(beside).lazy(), on=name, how="left" if other else "inner")
-    others = [column for column in frame.collect_schema().names() if column != name]
-    index = nw.col(_INDEX).fill_null(len(keys)).cast(nw.Int64) if other else nw.col(_INDEX)
-    return joined.select(*others, index.alias(name))
-
-
-def _joined_in_duckdb(
-    relation: Any, name: str, held: list[tuple[Any, int]], rest: int | None
-) -> Any:
-    keys, places = _keys_in_duckdb(relation, name, held)
-    if len(held) <= _FEW:
-        place = f"{places}[list_position({keys}, {quoted(name)})]"
-        index = place if rest is None else f"coalesce({place}, {rest})"
-        found = relation.project(f"* REPLACE ({index} AS {quoted(name)})")
-        return found.filter(f"{quoted(name)} IS NOT NULL")
-    # A relation's connection is not told, and any name may be one of its user's tables: so the list is made
-    # of that very relation, and has no name outside the join.
-    one_row = relation.filter("false").aggregate("count(*) AS discreet_rows")
-    listed = one_row.project(f"unnest({keys}) AS discreet_key, unnest({places}) AS {_INDEX}")
-    index = _INDEX if rest is None else f"coalesce({_INDEX}, {rest})"
-    both = relation.set_alias("discreet_rows").join(
-        listed.set_alias("discreet_keys"),
-        f"discreet_rows.{quoted(name)} = discreet_keys.discreet_key",
-        how="inner" if rest is None else "left",
-    )
-    others = [quoted(each) for each in relation.columns if each != name]
-    return both.project(", ".join([*others, f"{index} AS {quoted(name)}"]))
-
-
-def _keys_in_duckdb(relation: Any, name: str, held: list[tuple[Any, int]]) -> tuple[str, str]:
-    """The keys, in the column's own type, and their places, as lists."""
-    kind = str(relation.types[relation.columns.index(name)])
-    if kind == "BLOB":
-        digits = _list_in_duckdb([key.hex() for key, _ in held])
-        keys = f"list_transform({digits}, lambda digits: unhex(digits))"
-    else:
-        keys = _list_in_duckdb([str(key) for key, _ in held]) + f"::{kind}[]"
-    return keys, "(" + _list_in_duckdb([str(place) for _, place in held]) + "::BIGINT[])"
-
-
-def _list_in_duckdb(words: list[str]) -> str:
-    """Words without commas as one literal: a hundred thousand literals would be bound anew at each step."""
-    return f"string_split('{','.join(words)}', ',')" if words else "[]::VARCHAR[]"
-
-
-def fitting(dtype: Any) -> Fits:
-    """A test of keys: can a column of this type, of Narwhals or of Ibis, hold it?"""
-    import narwhals as nw
-
-    if not isinstance(dtype, nw.dtypes.DType):
-        return _fitting_in_database(dtype)
-    if dtype.is_integer():
-        return _whole(_BITS[str(dtype)], signed=not str(dtype).startswith("U"))
-    if isinstance(dtype, nw.Decimal):
-        return _decimal(dtype.precision, dtype.scale)
-    # Not the categories of an enumeration: whoever made the type may have taken them from the rows.
-    return _single if dtype == nw.Float32 else _any
-
-
-def _fitting_in_database(dtype: Any) -> Fits:
-    """Narwhals has no decimals of more than 38 digits, which databases have."""
-    if dtype.is_integer():
-        return _whole(8 * dtype.nbytes, signed=dtype.is_signed_integer())
-    if dtype.is_decimal():
-        return _decimal(dtype.precision, dtype.scale)
-    return _single if dtype.is_float32() else _any
-
-
-def _whole(bits: int, *, signed: bool) -> Fits:
-    least, most = (-(1 << (bits - 1)), 1 << (bits - 1)) if signed else (0, 1 << bits)
-    return lambda key: bool(least <= key < most)
-
-
-def _decimal(precision: int, scale: int) -> Fits:
-    steps, largest = 10**scale, 10**precision
-
-    def fits(key: Any) -> bool:
-        number = Fraction(key) * steps  # exactly: a decimal's own quotient has 28 digits
-        return bool(number.denominator == 1 and abs(number) < largest)
-
-    return fits
-
-
-def _single(key: Any) -> bool:
-    return bool(float(np.float32(key)) == key)
-
-
-def _any(_key: Any) -> bool:
-    return True
-
-
 def quoted(name: str) -> str:
     """An SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
-# ---- numbers written as text: one rule in every engine, and no text that raises ----
+# ---- declared types --------------------------------------------------------------------------------------
+
+_DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+),\s*(-?\d+)\)")
+MOST_DIGITS = 76
+"""The most digits of a decimal that is compared: all of them are far from the ends of float64's range."""
+
+_KINDS = {
+    r"varchar.*|character.*|char.*|text|string.*|enum.*|uuid|bpchar|citext": "text",
+    r"u?tinyint|u?smallint|u?integer|int|u?bigint|u?hugeint": "integer",
+    r"float|real|double|double precision": "float",
+    r"bool(ean)?": "boolean",
+    r"date": "date",
+    r"timestamp.*": "moment",
+    r"time(\(\d\))?( without time zone)?|time_ns": "time",
+    r"interval( day to second)?": "span",
+}
+_BITS = {"tinyint": 8, "smallint": 16, "integer": 32, "int": 32, "bigint": 64, "hugeint": 128}
+
+
+def kind_of(declared: str) -> str:
+    """The kind of a type, by its name in SQL.
+
+    Example:
+        >>> kind_of("VARCHAR"), kind_of("DECIMAL(9,2)"), kind_of("timestamp without time zone")
+        ('text', 'decimal', 'moment')
+        >>> kind_of("numeric"), kind_of("INTEGER[]")
+        ('other', 'other')
+    """
+    name = declared.lower()
+    digits = _DECIMAL.fullmatch(name)
+    if digits is not None:
+        return "decimal" if int(digits[1]) <= MOST_DIGITS else "other"
+    if name.endswith("]"):
+        return "other"
+    return next((kind for known, kind in _KINDS.items() if re.fullmatch(known, name)), "other")
+
+
+def fitting(declared: str) -> Fits:
+    """A test of keys: can a column of this type hold it?
+
+    Example:
+        >>> fits = fitting("DECIMAL(4,2)")
+        >>> fits(99), fits(100), fits("0.005")
+        (True, False, False)
+    """
+    name = declared.lower()
+    bits = _BITS.get(name.removeprefix("u"))
+    if bits is not None:
+        unsigned = name.startswith("u")
+        least, most = (0, 1 << bits) if unsigned else (-(1 << (bits - 1)), 1 << (bits - 1))
+        return lambda key: bool(least <= key < most)
+    digits = _DECIMAL.fullmatch(name)
+    if digits is not None:
+        steps, largest = 10 ** int(digits[2]), 10 ** int(digits[1])
+
+        def fits(key: Any) -> bool:
+            number = Fraction(key) * steps  # exactly: a decimal's own quotient has 28 digits
+            return bool(number.denominator == 1 and abs(number) < largest)
+
+        return fits
+    if name in ("float", "real"):
+        return lambda key: bool(float(np.float32(key)) == key)
+    # Not the values of an enumeration: whoever made the type may have taken them from the rows.
+    return lambda _key: True
+
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+# ---- an engine -------------------------------------------------------------------------------------------
+
+
+class Engine:
+    """An engine with one table in it. What is written here is understood by most; the rest is overridden.
+
+    Attributes:
+        name: ``duckdb``, ``spark``, ``postgres`` or ``sqlite``.
+        source: the table, as it stands after FROM.
+        types: the columns, each with its declared type as the engine writes it.
+        kinds: the kind of each column.
+        known_as: the columns' types as the person knows them who holds the table.
+        zones: the time zone of a column of moments that declares one.
+    """
+
+    name = ""
+    double = "DOUBLE"
+    encoding = "utf-8"
+    keeps_time = False
+    counts_distinct = False
+    """Whether a distinct count is quicker than two groupings."""
+    finds_groups = True
+    """Whether groups that nobody listed can be drawn for each person."""
+
+    def __init__(self, source: str, types: Mapping[str, str]) -> None:
+        self.source = source
+        self.types = dict(types)
+        self.kinds = {name: kind_of(declared) for name, declared in types.items()}
+        self.known_as: Mapping[str, str] = types
+        self.zones: dict[str, str] = {}
+
+    # ---- how SQL is written
+
+    def quoted(self, name: str) -> str:
+        """An identifier."""
+        return quoted(name)
+
+    def column(self, name: str) -> str:
+        """A column; null for whatever in it is not of its declared type."""
+        return self.quoted(name)
+
+    def text(self, name: str) -> str:
+        """A column of texts, as what is compared: their bytes."""
+        raise NotImplementedError
+
+    def word(self, key: Any) -> str | None:
+        """A key as a word of SQL without commas; None for a text that no row can have."""
+        if isinstance(key, str):
+            try:
+                return key.encode(self.encoding).hex().upper()
+            except UnicodeEncodeError:
+                return None
+        if isinstance(key, bool):
+            return str(key).lower()
+        return (
+            repr(key)
+            if isinstance(key, float)
+            else f"{key:f}"
+            if hasattr(key, "quantize")
+            else str(key)
+        )
+
+    def of_word(self, word: str, kind: str, declared: str) -> str:
+        """What an expression that holds the word of a key stands for, to be compared with a column."""
+        return f"unhex({word})" if kind == "text" else f"CAST({word} AS {declared})"
+
+    def number(self, name: str) -> str:
+        """A column of numbers as float64."""
+        return f"CAST({self.column(name)} AS {self.double})"
+
+    def real(self, number: float) -> str:
+        """A literal float64."""
+        if not np.isfinite(number):
+            return f"CAST('{'-' if number < 0 else ''}Infinity' AS {self.double})"
+        written = repr(float(number))
+        return f"({written if 'e' in written else written + 'e0'})"
+
+    def finite(self, number: str) -> str:
+        """Whether a float64 expression is a number: NaN is beyond all numbers, or null."""
+        return f"({number} >= {self.real(-_LARGEST)} AND {number} <= {self.real(_LARGEST)})"
+
+    def day(self, text: str) -> str:
+        """A literal date, of a text such as 2024-12-31."""
+        return f"DATE '{text}'"
+
+    def whole_part(self, number: str) -> str:
+        """A float64 expression, rounded down."""
+        return f"floor({number})"
+
+    def spelled_number(self, name: str) -> str:
+        """The number that a text of a text file spells, else null; it means the nearest float64."""
+        trimmed = self.trimmed(self.column(name))
+        return f"CASE WHEN {self.matches(trimmed, NUMBER)} THEN TRY_CAST({trimmed} AS DOUBLE) END"
+
+    def trimmed(self, text: str) -> str:
+        """A text without the spaces and tabs around it."""
+        raise NotImplementedError
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether a text matches a pattern."""
+        raise NotImplementedError
+
+    spelling = ("'", "{}")
+    """How a pattern's literal begins, and how a date becomes a number of days: see ``spelled``."""
+
+    def position(self, name: str) -> str:
+        """A column of dates or times as the float64 that orders it: days since 1970, or seconds.
+
+        A time of day is its seconds since midnight. What no number stands for (an infinite time) is null or
+        infinite.
+        """
+        raise NotImplementedError
+
+    def shown_position(self, name: str) -> str:
+        """The same, of what clocks show in the time zone that the column declares."""
+        return self.position(name)
+
+    def drawn(self, key: int, choice: str, size: int) -> str:
+        """A hash of key, person and ``choice``, a column of whole numbers below ``size``; then the choice.
+
+        So no two choices of a person are level, and ``choice_drawn`` gets the choice back.
+        """
+        digest = self.hashed(f"'{key:x}'", "person", choice, bits=62 - size.bit_length())
+        return f"CAST({digest} AS BIGINT) * {size} + {choice}"
+
+    def choice_drawn(self, size: int) -> str:
+        """The choice that the column ``draw`` was made of."""
+        return f"draw % {size}"
+
+    def hashed(self, *parts: str, bits: int) -> str:
+        """A hash of some columns: a whole number of this many bits."""
+        raise NotImplementedError
+
+    one_each = ("place", "")
+    """How a list of keys says that each is there once, to a planner who wants to know."""
+
+    def key_list(self, held: Places) -> str:
+        """A SELECT of the words of keys (``word``) and their places (``place``)."""
+        raise NotImplementedError
+
+    def indexed(
+        self, query: Query, name: str, held: Places, *, like: tuple[str, str], rest: int | None
+    ) -> Query:
+        """The rows whose column holds one of the keys, with the key's place for it.
+
+        ``like`` is the kind and the type of the column. With ``rest`` all rows stay, and get that place where
+        they hold none of the keys.
+        """
+        key = self.of_word("word", *like)
+        place, ending = self.one_each
+        listed = f"(SELECT {key} AS listed, {place} AS found FROM ({self.key_list(held)}) AS words{ending})"  # noqa: S608
+        join = "JOIN" if rest is None else "LEFT JOIN"
+        found = "found" if rest is None else f"COALESCE(found, {rest})"
+        return query.set(
+            {name: found}, beside=f" AS counted_rows {join} {listed} AS keys ON {name} = listed"
+        )
+
+    # ---- how a statement is run
+
+    def loaded(self, _columns: Iterable[str]) -> Engine:
+        """The engine with the rows of these columns at hand: the first thing that may read one."""
+        return self
+
+    def try_out(self, statement: str) -> None:
+        """Raise what the engine has against a statement; no row is read."""
+        raise NotImplementedError
+
+    def columns(self, statement: str, names: Sequence[str]) -> Columns:
+        """Run a statement: a small result as NumPy columns of these names."""
+        numbers = np.array(self.rows(statement), dtype=np.int64).reshape(-1, len(names))
+        return dict(zip(names, numbers.T, strict=True))
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement: a small result as rows of Python's own values."""
+        raise NotImplementedError
+
+    def reading(self, _seconds: float | None) -> AbstractContextManager[None]:
+        """What reads inside sees one state of the data, changes nothing and ends in time, in a database."""
+        return nullcontext()
+
+    def plain_text(self, value: Any) -> str:
+        """A text as Python has it, made of what a statement returned."""
+        return bytes(value).decode(errors="replace")
+
+    def hides_every_row(self) -> bool:
+        """Whether a policy of the database keeps every row from this user."""
+        return False
+
 
 NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?\z"
-"""A number, after spaces and tabs around it are removed; it means the nearest float64. Others are dropped.
+"""A number in a text file, after spaces and tabs around it are removed. Other texts are dropped.
 
 The end is not written $, which in Spark stands before a last line break as well.
 """
-
-
-def with_numbers(native: Any, column: str, *, name: str, engine: str) -> Any:
-    """The native frame with a float64 column ``name``: the numbers that ``column`` spells, else null.
-
-    Only the engines that read text files spell numbers as text. In pandas ``column`` is numeric: its own
-    conversion of a wide integer raises, this one rounds to the nearest, as the other engines do.
-    """
-    if engine == "ibis":
-        return databases().numbered(native, column, name=name)
-    if engine == "pandas":
-        numbers = native[column].to_numpy(dtype="float64", na_value=float("nan"))
-        return native.assign(**{name: numbers})
-    if engine == "duckdb":
-        trimmed = f"trim({quoted(column)}, ' \t')"
-        return native.project(
-            f"*, CASE WHEN regexp_matches({trimmed}, '{NUMBER}') "
-            f"THEN TRY_CAST({trimmed} AS DOUBLE) END AS {quoted(name)}"
-        )
-    from pyspark.sql import functions as f
-
-    escaped = column.replace("`", "``")
-    trimmed = f"trim(BOTH ' \t' FROM `{escaped}`)"
-    number = f"CASE WHEN {trimmed} RLIKE r'{NUMBER}' THEN try_cast({trimmed} AS DOUBLE) END"
-    return native.withColumn(name, f.expr(number))
-
-
-# ---- what comes back ----
-
-
-def pairs(rows: Sequence[tuple[Any, ...]], plain: Callable[[Any], Any]) -> list[tuple[Any, int]]:
-    """Values (with what stands beside them) and their people as Python has them, the commonest first."""
-    ordered = [
-        ((plain(value), *map(int, beside)) if beside else plain(value), int(people))
-        for value, *beside, people in rows
-    ]
-    return sorted(ordered, key=lambda pair: (-pair[1], pair[0]))

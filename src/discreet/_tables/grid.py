@@ -12,9 +12,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from discreet._exact.numbers.exact import non_negative, positive, refuse
+from discreet._tables.engines import Engine
+from discreet._tables.query import Query
 from discreet.errors import ParameterError
 
 _LARGEST = 1 << 50
@@ -108,66 +109,49 @@ class Grid:
         """The grid point, exactly."""
         return self.lower + index * self.step
 
-    def contains(self, number: Any) -> Any:
-        """Whether a finite float64 expression lies within the bounds."""
-        return (number >= float(self.lower)) & (number <= float(self.upper))
+    def contains(self, engine: Engine) -> str:
+        """Whether the column ``value`` lies within the bounds."""
+        return f"value >= {engine.real(float(self.lower))} AND value <= {engine.real(float(self.upper))}"
 
-    def clamped(self, number: Any) -> Any:
-        """A finite float64 expression, moved to the nearer bound where it lies outside."""
-        return number.clip(float(self.lower), float(self.upper))
+    def clamped(self, engine: Engine) -> str:
+        """The column ``value``, moved to the nearer bound where it lies outside."""
+        return clipped(engine, "value", float(self.lower), float(self.upper))
 
-    def with_index(self, frame: Any) -> Any:
-        """A lazy frame with the column ``index``: that of the least grid point that is at least ``value``."""
-        import narwhals as nw
+    def with_index(self, query: Query, engine: Engine) -> Query:
+        """The query with the column ``place``: that of the least grid point that is at least ``value``."""
+        return self._with_place(query, engine, "value > {}", 0)
 
-        return frame.with_columns(self.index_above(nw.col("value")).alias("index"))
+    def with_index_below(self, query: Query, engine: Engine) -> Query:
+        """The query with the column ``place``: that of the largest grid point that is at most ``value``."""
+        return self._with_place(query, engine, "value >= {}", -1)
 
-    def with_mean(self, frame: Any, *kept: str) -> Any:
-        """A frame with the column ``index`` for each of ``kept``: the mean of their indices ``value``.
+    def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
+        """The query with the column ``place`` for each of ``kept``: the mean of their indices ``value``.
 
         It is rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
         """
-        import narwhals as nw
+        query = query.grouped(*kept, total="sum(value)", number="count(*)")
+        total, number = (f"CAST({name} AS {engine.double})" for name in ("total", "number"))
+        return query.set({"place": f"floor((2 * {total} + {number}) / (2 * {number}))"})
 
-        sums = nw.col("value").sum().alias("sum"), nw.len().alias("rows")
-        total, number = (nw.col(name).cast(nw.Float64) for name in ("sum", "rows"))
-        mean = ((2.0 * total + number) / (2.0 * number)).floor()
-        return frame.group_by(*kept).agg(*sums).with_columns(mean.alias("index"))
-
-    def index_above(self, number: Any) -> Any:
-        """The index of the least grid point that is at least ``number``, as a float64 expression.
-
-        ``number`` is a float64 expression that lies within the bounds.
-        """
-        first = self._first_guess(number)
-        passed = (_one_if(number > self._point(first + step, number)) for step in (0.0, 1.0, 2.0))
-        return first + sum(passed)
-
-    def index_below(self, number: Any) -> Any:
-        """The index of the largest grid point that is at most ``number``, as a float64 expression."""
-        first = self._first_guess(number)
-        reached = (_one_if(number >= self._point(first + step, number)) for step in (0.0, 1.0, 2.0))
-        return first - 1.0 + sum(reached)
-
-    def _first_guess(self, number: Any) -> Any:
-        start, stride, denominator = self.integers
-        return ((number * float(denominator) - float(start)) / float(stride)).floor() - 1.0
-
-    def _point(self, index: Any, number: Any) -> Any:
-        """The float64 nearest to g_index: one exact sum and one correctly rounded division.
-
-        Polars multiplies by the reciprocal when it divides by a constant, which rounds twice; so the
-        denominator is made a column. ``number`` is finite, so zero times it is zero.
-        """
-        start, stride, denominator = self.integers
-        exact = index * float(stride) + float(start)
-        return exact if denominator == 1 else exact / (number * 0.0 + float(denominator))
+    def _with_place(self, query: Query, engine: Engine, passed: str, more: int) -> Query:
+        """A first guess, and then one more for each of the next three points that the value passes."""
+        start, stride, denominator = (engine.real(number) for number in self.integers)
+        guess = f"floor((value * {denominator} - {start}) / {stride}) - {engine.real(1)}"
+        query = query.set({"guess": f"CAST({guess} AS {engine.double})"})
+        # The float64 nearest to a grid point: one exact sum and one correctly rounded division.
+        points = (
+            f"((guess + {engine.real(step)}) * {stride} + {start}) / {denominator}"
+            for step in (0, 1, 2)
+        )
+        ones = " + ".join(f"CASE WHEN {passed.format(point)} THEN 1 ELSE 0 END" for point in points)
+        return query.set({"place": f"guess + ({ones} + {more})"})
 
 
-def _one_if(condition: Any) -> Any:
-    import narwhals as nw
-
-    return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+def clipped(engine: Engine, number: str, least: float, most: float) -> str:
+    """A float64 expression, moved to the nearer of two bounds where it lies outside."""
+    below, above = engine.real(least), engine.real(most)
+    return f"CASE WHEN {number} < {below} THEN {below} WHEN {number} > {above} THEN {above} ELSE {number} END"
 
 
 def _signed(name: str, value: object) -> Fraction:

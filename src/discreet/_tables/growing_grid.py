@@ -8,12 +8,13 @@ above it; whoever is within 2⁻²⁴ of a step of a point counts as being there
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from discreet._exact.numbers.exact import positive
+from discreet._tables.engines import Engine
+from discreet._tables.grid import clipped
+from discreet._tables.query import Query
 from discreet.errors import ParameterError
 
 _EVEN = 2048
@@ -84,77 +85,73 @@ class GrowingGrid:
             units = 2 ** (11 + octaves) * (1 + Fraction(within, _OCTAVE))
         return units * self.unit * (1 if index >= self.zero else -1)
 
-    def contains(self, number: Any) -> Any:
-        """Whether a float64 expression lies within the largest magnitude (never for NaN and infinities)."""
-        return number.abs() <= self._top
+    def contains(self, engine: Engine) -> str:
+        """Whether the column ``value`` lies within the largest magnitude (never for NaN and infinities)."""
+        return f"abs(value) <= {engine.real(self._top)}"
 
-    def clamped(self, number: Any) -> Any:
-        """A finite float64 expression, moved to the largest magnitude where it lies outside."""
-        return number.clip(-self._top, self._top)
+    def clamped(self, engine: Engine) -> str:
+        """The column ``value``, moved to the largest magnitude where it lies outside."""
+        return clipped(engine, "value", -self._top, self._top)
 
     @property
     def _top(self) -> float:
         return float(abs(self.label(len(self) - 1)))
 
-    def with_index(self, frame: Any) -> Any:
-        """A lazy frame with the column ``index``: that of the least grid point that is at least ``value``.
+    def with_index(self, query: Query, engine: Engine) -> Query:
+        """The query with the column ``place``: that of the least grid point that is at least ``value``.
 
         Rounding may move a value by a step where two points are closer than floats tell apart; a person has
         one index all the same, and that is all that privacy rests on. One column after the other, since an
         engine computes an expression as often as it is written.
         """
-        import narwhals as nw
+        part, whole = engine.real(self.unit.denominator), engine.real(self.unit.numerator)
+        query = query.set({"size": f"abs(value) * {part} / {whole}"})
+        return self._placed(query, engine, f"ceil({{}} - {engine.real(_ABOUT)})")
 
-        part, whole = float(self.unit.denominator), float(self.unit.numerator)
-        size = nw.col("value").abs() * part / whole
-        return self._indexed(frame.with_columns(size.alias("size")), lambda x: (x - _ABOUT).ceil())
-
-    def _indexed(self, frame: Any, rounded: Callable[[Any], Any]) -> Any:
-        """The column ``index``, of a magnitude of ``size`` units with the sign of ``value``."""
-        import narwhals as nw
-
-        value, size, octave = nw.col("value"), nw.col("size"), nw.col("octave")
-        outer = nw.when(size > float(_EVEN)).then(size).otherwise(nw.lit(float(_EVEN)))
-        frame = frame.with_columns(outer.alias("octave"))
+    def _placed(self, query: Query, engine: Engine, rounded: str) -> Query:
+        """The column ``place``, of a magnitude of ``size`` units with the sign of ``value``."""
+        even, octaves = engine.real(_EVEN), engine.real(_OCTAVE)
+        outer = f"CASE WHEN size > {even} THEN size ELSE {even} END"
         # At an end of an octave a magnitude has the same number of steps in both, so a guess will do.
-        frame = frame.with_columns(octave.log(2.0).floor().alias("octave"))
-        steps = size * float(_OCTAVE) / 2.0**octave + octave * float(_OCTAVE) - _LEFT_OUT
-        steps = nw.when(size <= float(_EVEN)).then(size).otherwise(steps)
-        if not self.magnitudes:
-            steps = steps * nw.when(value > 0.0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
-        frame = frame.with_columns(rounded(steps).alias("index"))
-        index = nw.col("index").clip(
-            0.0 if self.magnitudes else -float(self._steps), float(self._steps)
+        query = query.set(
+            {"octave": f"CAST(floor(ln({outer}) / ln({engine.real(2)})) AS {engine.double})"}
         )
-        return frame.with_columns((index + float(self.zero)).alias("index"))
+        power = f"power({engine.real(2)}, octave)"
+        steps = f"size * {octaves} / {power} + octave * {octaves} - {engine.real(_LEFT_OUT)}"
+        steps = f"CASE WHEN size <= {even} THEN size ELSE {steps} END"
+        if not self.magnitudes:
+            steps = f"({steps}) * CASE WHEN value > 0 THEN 1 ELSE -1 END"
+        query = query.set({"place": f"CAST({rounded.format(steps)} AS {engine.double})"})
+        least = 0.0 if self.magnitudes else -float(self._steps)
+        place = clipped(engine, "place", least, float(self._steps))
+        return query.set({"place": f"{place} + {engine.real(self.zero)}"})
 
-    def with_mean(self, frame: Any, *kept: str) -> Any:
-        """A frame with the column ``index`` for each of ``kept``: the point nearest to the mean of theirs.
+    def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
+        """The query with the column ``place`` for each of ``kept``: the point nearest to the mean of theirs.
 
         Theirs are at the indices ``value``. Each is a whole number of units, and these are added up digit by
         digit: exactly, so that no order of rows matters.
         """
-        import narwhals as nw
-
-        steps, size, octave = nw.col("steps"), nw.col("size"), nw.col("octave")
-        steps_from_zero = nw.col("value").cast(nw.Float64) - float(self.zero)
-        frame = frame.with_columns(steps_from_zero.alias("steps"))
-        past = ((steps.abs() - float(_EVEN)) / float(_OCTAVE)).floor()
-        frame = frame.with_columns(steps.abs().alias("size"), past.alias("octave"))
-        outer = (size - float(_EVEN) + float(_OCTAVE) * (1.0 - octave)) * 2.0 * 2.0**octave
-        units = nw.when(size > float(_EVEN)).then(outer).otherwise(size)
-        sign = nw.when(steps < 0.0).then(nw.lit(-1.0)).otherwise(nw.lit(1.0))
-        frame = frame.with_columns(units.alias("size"), sign.alias("steps"))
+        even, octaves, two, one = map(engine.real, (_EVEN, _OCTAVE, 2, 1))
+        query = query.set({"steps": f"CAST(value AS {engine.double}) - {engine.real(self.zero)}"})
+        past = f"CAST(floor((abs(steps) - {even}) / {octaves}) AS {engine.double})"
+        query = query.set({"size": "abs(steps)", "octave": past})
+        outer = f"(size - {even} + {octaves} * ({one} - octave)) * {two} * power({two}, octave)"
+        units = f"CASE WHEN size > {even} THEN {outer} ELSE size END"
+        sign = f"CASE WHEN steps < 0 THEN -{one} ELSE {one} END"
+        query = query.set({"size": units, "steps": sign})
         largest = int(self.point(len(self) - 1) / self.unit)
         digits = [f"digit_{place}" for place in range(-(-largest.bit_length() // _DIGIT_BITS))]
+        digit_size = engine.real(_DIGIT)
         for digit in digits:
-            left = (size / _DIGIT).floor()
-            frame = frame.with_columns(
-                ((size - left * _DIGIT) * steps).alias(digit), left.alias("size")
-            )
-        sums = (nw.col(digit).sum().alias(digit) for digit in digits)
-        frame = frame.group_by(*kept).agg(*sums, nw.len().alias("rows"))
-        total = sum(nw.col(digit) * _DIGIT**place for place, digit in enumerate(digits))
-        mean = total / nw.col("rows").cast(nw.Float64)
-        frame = frame.with_columns(mean.alias("value"), mean.abs().alias("size"))
-        return self._indexed(frame, lambda x: (x + 0.5).floor())
+            left = engine.whole_part(f"size / {digit_size}")
+            query = query.set({digit: f"(size - ({left}) * {digit_size}) * steps", "size": left})
+        sums = {digit: f"sum({digit})" for digit in digits}
+        query = query.grouped(*kept, **sums, number="count(*)")
+        total = " + ".join(
+            f"{digit} * {engine.real(_DIGIT**place)}" for place, digit in enumerate(digits)
+        )
+        query = query.set({"value": f"({total}) / CAST(number AS {engine.double})"})
+        return self._placed(
+            query.set({"size": "abs(value)"}), engine, f"floor({{}} + {engine.real(0.5)})"
+        )

@@ -26,6 +26,7 @@ from discreet._exact.sampling.keyed_noise import (
     keyed_shortlist,
 )
 from discreet._tables.counts import Rows, counted_values
+from discreet._tables.in_spark import Spark
 from discreet._tables.table import Table
 from discreet.errors import ParameterError, TableError, missing_extra
 
@@ -114,9 +115,10 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
     """The public candidates with the number of people who have each, as a frame in the cluster."""
     from pyspark.sql import functions as f
 
-    counted = counted_values(table, rows, column=column).to_native()
+    assert isinstance(table.engine, Spark)
+    counted = table.engine.frame(counted_values(table, rows, column=column).statement)
     candidate = candidates["candidate"]
-    if counted.schema["value"].dataType.typeName() == "binary":  # a text, see `with_text`
+    if counted.schema["value"].dataType.typeName() == "binary":  # a text, see `Engine.text`
         candidate = candidate.cast("binary")
     joined = candidates.join(counted, candidate == counted["value"], "left")
     return joined.select(
@@ -136,8 +138,8 @@ def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
     allowed = {"text": ("string",), "integer": ("byte", "short", "integer", "long")}.get(kind, ())
     if declared not in allowed:
         raise ParameterError(
-            f"candidates declared {declared} cannot be values of a column declared {kind}: in the cluster "
-            "both must be texts, or both whole numbers"
+            f"candidates declared {declared} cannot be values of the column {column!r}: in the cluster both "
+            "must be texts, or both whole numbers"
         )
     text = f.col("candidate").cast("string")
     blank = f.max(f.when(f.col("candidate").isNull() | (f.trim(text) == ""), 1).otherwise(0))

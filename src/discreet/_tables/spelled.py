@@ -7,9 +7,7 @@ taken apart, and the patterns keep every sum far below 2⁶³, so that no engine
 
 from __future__ import annotations
 
-from typing import Any
-
-from discreet._tables.engines import quoted
+from discreet._tables.engines import Engine
 
 _YEAR = "(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})"
 _DAY = f"{_YEAR}-[0-9]{{2}}-[0-9]{{2}}"
@@ -54,29 +52,17 @@ _PARTS_WITH_UNITS = {
 }
 
 
-def with_spelled_time(native: Any, column: str, *, name: str, engine: str, kind: str) -> Any:
-    """The native frame with a float64 column ``name``: the day or second that ``column`` spells, else null.
+def spelled_time(engine: Engine, column: str, kind: str) -> tuple[str, ...]:
+    """Expressions that lead to the day or second that a column's text spells, else null.
 
-    ``kind`` is ``date``, ``moment``, ``time`` or ``span``. Only DuckDB and Spark read text files.
+    The first is on the column, each of the others on ``value``, which the one before gave. ``kind`` is
+    ``date``, ``moment``, ``time`` or ``span``.
     """
+    trimmed = engine.trimmed(engine.column(column))
     # Not $, which in Spark stands before a last line break as well.
     pattern = f"^{_PATTERNS[kind]}\\z"
-    if engine == "duckdb":
-        trimmed = f"trim({quoted(column)}, ' \t')"
-        spelled = f"CASE WHEN regexp_matches({trimmed}, '{pattern}') THEN {trimmed} END"
-        found = _Found(quoted(name), "'", "date_diff('day', DATE '1970-01-01', {})")
-        native = native.project(f"*, {spelled} AS {quoted(name)}")
-        for step in found.steps(kind):
-            native = native.project(f"* REPLACE ({step} AS {quoted(name)})")
-        return native
-    from pyspark.sql import functions as f
-
-    written, held = (f"`{each.replace('`', '``')}`" for each in (column, name))
-    trimmed = f"trim(BOTH ' \t' FROM {written})"
-    spelled = f"CASE WHEN {trimmed} RLIKE r'{pattern}' THEN {trimmed} END"
-    for step in (spelled, *_Found(held, "r'", "unix_date({})").steps(kind)):
-        native = native.withColumn(name, f.expr(step))
-    return native
+    spelled = f"CASE WHEN {engine.matches(trimmed, pattern)} THEN {trimmed} END"
+    return spelled, *_Found("value", *engine.spelling).steps(kind)
 
 
 class _Found:

@@ -1,4 +1,4 @@
-"""A table of any engine, seen through Narwhals: its declared columns and expressions on them.
+"""A table, wherever it lives: its declared columns, and how questions are written about them.
 
 Nothing here reads a row. Kinds come from declared types only: a pandas column of Python objects is kind
 ``object`` whatever it holds, since a type guessed from the rows would tell about them.
@@ -6,83 +6,62 @@ Nothing here reads a row. Kinds come from declared types only: a pandas column o
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from functools import partial
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet._exact.numbers.exact import echo, refuse
-from discreet._tables.arrays import declares_nothing, in_duckdb
-from discreet._tables.engines import (
-    as_text,
-    databases,
-    encoding_of,
-    finite,
-    fitting,
-    quietly,
-    with_numbers,
-    with_text,
-)
-from discreet._tables.files import OpenedTable, TextFile, is_address, open_files
-from discreet._tables.moments import DATED, with_time
-from discreet.errors import ParameterError, UnknownColumnError, missing_extra
+from discreet._exact.numbers.exact import echo
+from discreet._tables.arrays import declares_nothing, of_values
+from discreet._tables.databases import is_address, of_ibis, open_database
+from discreet._tables.engines import Engine, fitting, quietly, quoted
+from discreet._tables.files import TextFile, open_files
+from discreet._tables.in_duckdb import DuckDB
+from discreet._tables.local import of_arrow, of_pandas, of_polars
+from discreet._tables.moments import DATED
+from discreet.errors import ParameterError, UnknownColumnError
 
 T = TypeVar("T")
-_NUMBER_SUFFIX = " (discreet: as a number)"
-_TEXT_SUFFIX = " (discreet: as a text)"
-_ORDER_SUFFIX = " (discreet: in order)"
 NUMBERS = ("integer", "float", "decimal")
 TEXTS = ("text", "object")
 _OBJECTS = (
     'declared object, in which only texts count (astype("Int64"), astype("datetime64[us]") or the like, or '
     "convert_dtypes() gives it a type)"
 )
-_KINDS = {  # of types that Narwhals does not know
-    "duckdb": {"UUID": "uuid", "TIME_NS": "time"},
-    "pyspark": {"time": "time", "daytimeinterval": "span"},
-}
 _LISTS = (
     'without a declared type, so that only texts count (read_as="integer", "number", "date" or the like '
     "states one; a NumPy array has its own)"
 )
-_OPENING = "reading the columns' types"
-_TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment", "uuid")
+_TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A native frame with what is declared of it.
+    """A table in an engine, with what is declared of it.
 
     Attributes:
-        native: the engine's own frame or relation.
-        engine: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or, for a database, ``ibis``.
+        engine: where it is counted.
+        frames: whose kind of frame an answer is given in: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or
+            ``ibis``.
         kinds: column name to ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``,
-            ``moment``, ``time``, ``span``, ``uuid``, ``object`` (it declares no type: texts count, and
-            everything else is null), or ``other``.
+            ``moment``, ``time``, ``span``, ``object`` (it declares no type: texts count, and everything else
+            is null), or ``other``.
         is_text: whether the table comes from a text file, in which every column is text.
-        load: what reads the rows, where ``native`` is only an empty frame of the declared schema.
         read_as: of a text file: what a column's texts spell where its order is asked for, by its name.
-        execute: of a file in DuckDB: what runs a statement where ``native`` would run.
         undeclared: what a column of kind ``object`` is, and how to give it a type, in words.
-        is_trial: whether statements are only tried, which reads no row: see ``trials``.
-        tried: the statements that were tried, ready to run.
+        is_trial: whether statements are only tried, which reads no row.
     """
 
-    native: Any
-    engine: str
+    engine: Engine
+    frames: str
     kinds: Mapping[str, str]
     is_text: bool = False
-    load: Callable[[], Any] | None = None
     read_as: Mapping[str, str] = field(default_factory=dict)
-    execute: Callable[[str], Any] | None = None
     undeclared: str = _OBJECTS
     is_trial: bool = False
-    tried: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def quietly(self, work: Callable[[], T], *, doing: str) -> T:
         """The result of ``work``; what the engine says when it fails is told only where it read no row."""
@@ -106,175 +85,133 @@ class Table:
         return self.kinds[column]
 
     def described(self, column: str) -> str:
-        """What a column is declared, in words; if it has no type, how to give it one."""
+        """What a column is declared, as the table's owner knows it; if it cannot be asked about, the fix."""
         kind = self.kinds[column]
-        return self.undeclared if kind == "object" else f"declared {kind}"
+        if kind == "object":
+            return self.undeclared
+        if self.is_text:
+            return "declared text"
+        declared = f"declared {self.engine.known_as[column]}"
+        return (
+            declared
+            if kind != "other"
+            else f"{declared}, which no question can use ({self._fix(column)})"
+        )
 
-    def frame(self) -> Any:
-        """The table as a Narwhals LazyFrame."""
-        import narwhals as nw
-
-        return nw.from_native(self.native).lazy()
+    def _fix(self, column: str) -> str:
+        """How to give a column a type that questions can use."""
+        if self.engine.name in ("postgres", "sqlite"):
+            return f"a view with CAST({quoted(column)} AS text), numeric(20, 4) or the like gives it one"
+        return {
+            "pandas": f'astype("string"), astype("float64") or the like gives it one: data[{column!r}]',
+            "polars": f"polars.col({column!r}).cast(polars.String) or the like gives it one",
+            "pyspark": f'col({column!r}).cast("string") or the like gives it one',
+        }.get(self.frames, f"CAST({quoted(column)} AS VARCHAR) or the like gives it one")
 
     def reading(self, seconds: float | None = None) -> AbstractContextManager[None]:
         """What reads inside sees one state of the data, changes nothing and ends in time, in a database."""
-        if self.engine == "ibis":
-            return databases().reading(self.native, seconds)  # type: ignore[no-any-return]  # see there
-        return nullcontext()
+        return self.engine.reading(seconds)
 
     def require_time_limit(self, limit: object) -> None:
         """An error where there is a limit and nobody to keep it."""
-        keeps = self.engine == "ibis" and databases().keeps_time(self.native)
-        if limit is not None and not keeps:
-            raise ParameterError(
-                "⟨time_limit⟩ goes with PostgreSQL, SQLite and DuckDB, through Ibis"
-            )
+        if limit is not None and not self.engine.keeps_time:
+            raise ParameterError("⟨time_limit⟩ goes with a database: PostgreSQL, SQLite or DuckDB")
 
-    def prepared(
-        self,
-        *,
-        texts: Iterable[str] = (),
-        numbers: Iterable[str] = (),
-        ordered: str | None = None,
-    ) -> Table:
-        """The table with further columns: what ``text`` and ``number`` of these columns stand for.
+    # ---- columns in SQL
 
-        An ``ordered`` column may also be one of dates, times or time spans, declared or spelled.
+    def literal(self, key: Any, *, kind: str, declared: str = "") -> str:
+        """A key, to be compared with a column of this kind and type."""
+        return self.engine.of_word(f"'{self.engine.word(key)}'", kind, declared)
 
-        This is the first thing that may read rows.
-        """
-        table = self if self.load is None else replace(self, native=self.load(), load=None)
-        texts, numbers = sorted(set(texts)), sorted(set(numbers))
-        if ordered is not None and self.is_dated(ordered):
-            table = table._with(ordered, _ORDER_SUFFIX, self._time_in(ordered), kind="float")
-        if self.engine == "ibis":
-            from discreet._tables.database_types import cleaned
+    def number(self, column: str) -> str:
+        """A column as float64: of a text file what its texts spell."""
+        spelled = self.is_text and self.kinds[column] == "text"
+        return self.engine.spelled_number(column) if spelled else self.engine.number(column)
 
-            table = replace(table, native=cleaned(table.native, {*texts, *numbers}))
-        for column in texts:
-            if self.kind(column) in TEXTS:
-                table = table._with(column, _TEXT_SUFFIX, with_text, kind="text")
-        for column in numbers:
-            kind = self.kind(column)
-            if (kind == "text" and self.is_text) or (
-                kind in NUMBERS and self.engine in ("pandas", "ibis")
-            ):
-                table = table._with(column, _NUMBER_SUFFIX, with_numbers, kind="float")
-        return table
+    def position(self, column: str) -> tuple[str, ...]:
+        """The float64 that orders a column: an expression, and further ones, each on ``value``."""
+        if not self.is_dated(column):
+            return (self.number(column),)
+        if column in self.read_as:
+            from discreet._tables.spelled import spelled_time
 
-    def _time_in(self, column: str) -> Any:
-        if column not in self.read_as:
-            return with_time
-        from discreet._tables.spelled import with_spelled_time
+            return spelled_time(self.engine, column, self.read_as[column])
+        return (self.engine.position(column),)
 
-        return partial(with_spelled_time, kind=self.read_as[column])
-
-    def _with(self, column: str, suffix: str, make: Any, *, kind: str) -> Table:
-        name = column + suffix
-        native = make(self.native, column, name=name, engine=self.engine)
-        return replace(self, native=native, kinds={**self.kinds, name: kind})
-
-    @property
-    def encoding(self) -> str:
-        """How texts are encoded where the table is."""
-        return encoding_of(self.native, engine=self.engine)
-
-    def as_text(self, text: str) -> str | bytes | None:
-        """A text as ``text`` has it, to be compared with; None for one that no row can have."""
-        return as_text(text, engine=self.engine, encoding=self.encoding)
-
-    def text(self, column: str) -> Any:
-        """A prepared text column as an expression: it compares as bytes."""
-        import narwhals as nw
-
-        return nw.col(column + _TEXT_SUFFIX)
-
-    def number(self, column: str) -> Any:
-        """A prepared column as a float64 expression."""
-        import narwhals as nw
-
-        if column + _NUMBER_SUFFIX in self.kinds:
-            return nw.col(column + _NUMBER_SUFFIX)
-        return nw.col(column).cast(nw.Float64)
-
-    def position(self, column: str) -> Any:
-        """A prepared column as the float64 expression that orders it."""
-        import narwhals as nw
-
-        if column + _ORDER_SUFFIX in self.kinds:
-            return nw.col(column + _ORDER_SUFFIX)
-        return self.number(column)
-
-    def identity(self, column: str) -> Any:
-        """A prepared column as an expression of its own type that tells its values apart."""
-        import narwhals as nw
-
+    def identity(self, column: str) -> str:
+        """A column as what tells its values apart."""
         kind = self.kinds[column]
         if kind in TEXTS:
-            return self.text(column)
+            return self.engine.text(column)
         # Adding zero turns a negative zero into zero, which some engines tell apart.
-        return self.number(column) + 0.0 if kind == "float" else nw.col(column)
+        return (
+            f"{self.number(column)} + {self.engine.real(0)}"
+            if kind == "float"
+            else self.engine.column(column)
+        )
 
-    def present(self, column: str, name: str) -> Any:
+    def like(self, column: str) -> tuple[str, str]:
+        """The kind and the type of ``identity``."""
+        kind = "text" if self.kinds[column] in TEXTS else self.kinds[column]
+        return kind, self.engine.double if kind == "float" else self.engine.types[column]
+
+    def present(self, column: str, name: str) -> str:
         """Whether the identity of a column, named ``name``, is a value.
 
         Not null, NaN or infinite, nor (in a text file) empty, nor a date outside the years 1 to 9999,
         which an engine may hold and Python does not.
         """
-        import narwhals as nw
+        kind = self.kinds[column]
+        if kind == "float":
+            return self.engine.finite(name)
+        if kind == "date":
+            day = self.engine.day
+            return f"{name} >= {day('0001-01-01')} AND {name} <= {day('9999-12-31')}"
+        return (
+            f"{name} <> {self.literal('', kind='text')}" if self.is_text else f"{name} IS NOT NULL"
+        )
 
-        expression = nw.col(name)
-        if self.kinds[column] == "float":
-            return finite(expression, engine=self.engine) & ~expression.is_null()
-        if self.kinds[column] == "date":
-            first, last = self.day(datetime.date.min), self.day(datetime.date.max)
-            return ~expression.is_null() & (expression >= first) & (expression <= last)
-        if self.is_text:
-            return ~expression.is_null() & (expression != self.as_text(""))
-        return ~expression.is_null()
+    def plain(self, column: str, value: Any) -> Any:
+        """A value of a column as Python has it, made of what a statement returned."""
+        kind = self.kinds[column]
+        if kind in TEXTS:
+            return self.engine.plain_text(value)
+        if kind == "date" and isinstance(value, str):  # SQLite's
+            import datetime
 
-    def day(self, day: datetime.date) -> Any:
-        """A date as an expression; Spark's own literals do not reach back to the year 1."""
-        import narwhals as nw
+            return datetime.date.fromisoformat(value)
+        return bool(value) if kind == "boolean" else value
 
-        return nw.lit(day.isoformat()).cast(nw.Date) if self.engine == "pyspark" else nw.lit(day)
+    # ---- what is asked of columns
 
     def require_told_apart(self, column: object, *, name: str) -> None:
         """An error unless the declared type is one whose values every engine tells apart exactly."""
         kind = self.kind(column, name=name)
         if kind not in _TOLD_APART:
-            raise refuse(name, column, "a column of texts, numbers, dates, times or identifiers")
+            raise ParameterError(
+                f"⟨{name}⟩{column!r} is not allowed: it must be a column of texts, numbers, dates, times or "
+                f"identifiers, and it is {self.described(str(column))}"
+            )
 
     def cannot_hold(self, column: str, keys: Sequence[Any]) -> list[Any]:
         """The keys that no row can have, by the declared type of the column."""
         if self.kinds[column] in TEXTS:
-            codec = self.encoding
-            told = (as_text(key, engine=self.engine, encoding=codec) for key in keys)
-            return [key for key, text in zip(keys, told, strict=True) if text is None]
+            return [key for key in keys if self.engine.word(key) is None]
         if self.kinds[column] not in NUMBERS:
             return []
-        in_database = self.engine == "ibis"
-        fits = fitting(self.native[column].type() if in_database else self._declared(column))
+        fits = fitting(self.engine.types[column])
         return [key for key in keys if not fits(key)]
 
     def has_zone(self, column: str) -> bool:
         """Whether a column of times is declared with a time zone."""
-        return getattr(self._declared(column), "time_zone", None) is not None
-
-    def _declared(self, column: str) -> Any:
-        """A column's type, as Narwhals names it."""
-        frame = self.frame()
-        # Elsewhere another column may have a type that is told by looking at rows, or not at all.
-        return (frame if self.engine == "duckdb" else frame.select(column)).collect_schema()[column]
+        declared = self.engine.types[column].lower()
+        if self.engine.name == "spark":
+            return declared == "timestamp"
+        return column in self.engine.zones or "with time zone" in declared or "tz" in declared
 
     def require_order(self, column: str) -> None:
         """An error unless the column is one of numbers, dates, times or time spans."""
-        known = self.is_dated(column)
-        if known and self.engine == "ibis":
-            from discreet._tables.database_times import orders_time
-
-            known = orders_time(self.native)
-        if not known:
+        if not self.is_dated(column):
             self.require_number(column)
 
     def require_number(self, column: object) -> None:
@@ -300,104 +237,74 @@ def open_table(
     ``needed`` names the columns that a question uses; a JSON lines file declares no others. ``table`` goes
     with the address of a database, or with a SQLAlchemy engine, ``read_as`` with a list.
     """
-    try:
-        import narwhals as nw
-    except ImportError:
-        raise missing_extra("asking a table needs Narwhals", extra="tables") from None
-    opened = OpenedTable(None)
-    spelled: Mapping[str, str] = {}
-    undeclared = isinstance(data, list | np.ndarray) and declares_nothing(data)
-    if read_as is not None and not undeclared:
+    is_list = isinstance(data, list | np.ndarray)
+    is_path = isinstance(data, str | Path | TextFile) and not is_address(data)
+    is_engine = _module(data) == "sqlalchemy" and hasattr(data, "url")
+    if read_as is not None and not (is_list and declares_nothing(data)):
         raise ParameterError(
             f"⟨read_as⟩{read_as!r} is not allowed: it goes with a list; for a text file write "
             "TextFile(path, ⟨read_as⟩{column: type}), and other data declares its types"
         )
-    is_engine = _module(data) == "sqlalchemy" and hasattr(data, "url")
-    in_database = is_engine or is_address(data)
-    if in_database:
-        data = databases().open_database(data, table)
-    elif table is not None:
+    if table is not None and not (is_engine or is_address(data)):
         raise ParameterError(
             f"⟨table⟩{table!r} is not allowed: it goes with the address of a database, or a SQLAlchemy engine"
         )
-    elif isinstance(data, str | Path | TextFile):
-        opened = open_files(data, needed=needed, engine=engine or "duckdb")
+    if engine is not None and not (is_path and engine == "spark"):
+        raise ParameterError(
+            f'⟨engine⟩{engine!r} is not allowed: "spark" reads a path in a cluster, and without it every '
+            "table is read where it is"
+        )
+    if is_path:
+        opened, is_text = open_files(data, needed=needed, in_cluster=engine == "spark")
         spelled = data.read_as if isinstance(data, TextFile) else {}
-        data, engine = opened.native, None
-    elif _module(data) == "pyarrow" or isinstance(data, list | np.ndarray):
-        data = in_duckdb(data, read_as)
-    if engine is not None:
-        raise ParameterError(
-            f"⟨engine⟩{engine!r} is not allowed: it goes with a path; a frame has its own"
+        frames = "pyspark" if engine == "spark" else "duckdb"
+        return Table(opened, frames, opened.kinds, is_text=is_text, read_as=spelled)
+    if is_engine or is_address(data):
+        opened, frames = open_database(data, table), "duckdb"
+    elif is_list:
+        opened, frames = of_values(data, read_as), "duckdb"
+    else:
+        opened, frames = quietly(
+            lambda: _opened(data), doing="reading the columns' types", telling=True
         )
-    native = nw.to_native(data, pass_through=True)
-    if nw.dependencies.is_pandas_dataframe(native):
-        from discreet._tables.pandas_columns import require_names
+    return Table(opened, frames, opened.kinds, undeclared=_LISTS if is_list else _OBJECTS)
 
-        require_names(list(native.columns))
-    frame = nw.from_native(native, pass_through=True)
-    name = frame.implementation.value if isinstance(frame, nw.DataFrame | nw.LazyFrame) else ""
-    engine_name = "pyspark" if name.startswith("pyspark") else name
-    if engine_name == "ibis" and not in_database:
-        from discreet._tables.database_types import as_declared
 
-        native = as_declared(native)
-    if engine_name not in ("duckdb", "polars", "pandas", "pyspark", "ibis"):
-        raise ParameterError(
-            f"data of type {type(data).__name__} is not allowed: give a path, a DuckDB relation, a Polars, "
-            "pandas or PySpark frame, an Arrow table or data set, a table of Ibis, or a database's address "
-            "with ⟨table⟩"
-        )
-    kinds = quietly(lambda: _kinds(native, frame, engine_name), doing=_OPENING, telling=True)
-    return Table(
-        native,
-        engine_name,
-        {"value": "object"} if undeclared and read_as is None else kinds,
-        is_text=opened.is_text,
-        load=opened.load,
-        read_as=spelled,
-        execute=opened.execute,
-        undeclared=_LISTS if undeclared else _OBJECTS,
+def _opened(data: Any) -> tuple[Engine, str]:
+    """A frame, relation or table in hand; what only speaks Arrow comes last, since the others do as well."""
+    library, name = _module(data), type(data).__name__
+    if library == "narwhals":
+        return _opened(data.to_native())
+    if library == "pandas" and name == "DataFrame":
+        return of_pandas(data), "pandas"
+    if library == "polars" and name in ("DataFrame", "LazyFrame"):
+        return of_polars(data), "polars"
+    if library in ("duckdb", "_duckdb") and hasattr(data, "query"):
+        return DuckDB(data), "duckdb"
+    if library == "pyspark" and hasattr(data, "sparkSession"):
+        from discreet._tables.in_spark import Spark
+
+        return Spark(data), "pyspark"
+    if library == "ibis" and hasattr(data, "schema") and hasattr(data, "op"):
+        return of_ibis(data), "ibis"
+    speaks = hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__")
+    if library == "pyarrow" and (speaks or hasattr(data, "scanner")) and hasattr(data, "schema"):
+        return of_arrow(data), "duckdb"
+    if speaks and library not in (
+        "pyarrow",
+        "polars",
+        "pandas",
+        "pyspark",
+        "duckdb",
+        "_duckdb",
+        "ibis",
+    ):
+        return of_arrow(data), "duckdb"
+    raise ParameterError(
+        f"data of type {name} is not allowed: give a path, a DuckDB relation, a Polars, pandas or PySpark "
+        "frame, an Arrow table or data set, a table of Ibis, or a database's address with ⟨table⟩"
     )
 
 
 def _module(data: Any) -> str:
     return type(data).__module__.partition(".")[0]
-
-
-def _kinds(native: Any, frame: Any, engine: str) -> dict[str, str]:
-    import narwhals as nw
-
-    kinds: dict[str, str] = {}
-    if engine == "pandas":
-        from discreet._tables.pandas_columns import undeclared_kinds
-
-        kinds = undeclared_kinds(native)
-        frame = nw.from_native(native.drop(columns=list(kinds)))
-    if engine == "ibis":
-        from discreet._tables.database_types import kinds_of
-
-        return kinds_of(native)
-    if engine in _KINDS:
-        types = (
-            zip(native.columns, map(str, native.types), strict=True)
-            if engine == "duckdb"
-            else ((column.name, column.dataType.typeName()) for column in native.schema)
-        )
-        kinds = {name: _KINDS[engine][kind] for name, kind in types if kind in _KINDS[engine]}
-    declared = {name: _kind(dtype) for name, dtype in frame.collect_schema().items()}
-    return {**declared, **kinds}
-
-
-def _kind(dtype: Any) -> str:
-    import narwhals as nw
-
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return "text"
-    if dtype.is_integer():
-        return "integer"
-    if dtype.is_float():
-        return "float"
-    kinds = {nw.Decimal: "decimal", nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "moment"}
-    kinds |= {nw.Duration: "span", nw.Time: "time"}
-    return next((kind for known, kind in kinds.items() if dtype == known), "other")

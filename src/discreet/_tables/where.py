@@ -10,7 +10,7 @@ true. Every engine gives the same rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -84,17 +84,14 @@ def comparisons(condition: Condition) -> Iterator[ColumnComparison]:
             yield from comparisons(part)
 
 
-def expression(condition: Condition, compare: Any) -> Any:
-    """The condition as an engine's expression; ``compare`` makes one of a comparison, never null."""
+def expression(condition: Condition, compare: Callable[[ColumnComparison], str]) -> str:
+    """The condition in SQL; ``compare`` writes a comparison, which is never null."""
     if isinstance(condition, ColumnComparison):
         return compare(condition)
     parts = [expression(part, compare) for part in condition.parts]
     if condition.operator == "not":
-        return ~parts[0]
-    result = parts[0]
-    for part in parts[1:]:
-        result = result & part if condition.operator == "and" else result | part
-    return result
+        return f"(NOT {parts[0]})"
+    return f"({f' {condition.operator.upper()} '.join(parts)})"
 
 
 def _tokens(text: str) -> Iterator[tuple[str, Any]]:

@@ -127,7 +127,7 @@ class SharedTable(_Section):
         where: the columns that a condition may use.
         column: the columns that may be asked about.
         score: the owner's own scores that may be asked about.
-        engine: what reads files.
+        engine: ``spark`` where a cluster reads the files.
         people: about how many people the table has, if that is public: accuracy is worked out for this many.
     """
 
@@ -161,6 +161,9 @@ class SharedTable(_Section):
             "neighbours": self.neighbours,
             "engine": self.engine,
             "people": self.people,
+            "listed": {
+                name: column.listed() for name, column in self.column.items() if column.candidates
+            },
         }
         if self.table is not None:  # a database stops at the end of the slot too
             facts |= {"table": self.table, "time_limit": self.seconds(kind)}

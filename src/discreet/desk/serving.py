@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from discreet._exact.numbers.printing import figure
-from discreet._tables.database_types import hides_every_row
 from discreet._web import LocalServer
 from discreet.accounting.accountants import ACCOUNTANTS
 from discreet.desk.admission import Desk
@@ -19,7 +18,7 @@ from discreet.desk.owner_file import Listening, OwnerFile, SharedTable, TlsFiles
 from discreet.errors import DiscreetError, NoBudgetError, ParameterError
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
-from discreet.questions.candidates import public_candidates
+from discreet.questions.candidates import candidates_of
 from discreet.questions.ordered import column_grid
 from discreet.questions.setting import Setting
 
@@ -64,7 +63,7 @@ def _table_problems(table: SharedTable) -> list[str]:
     files = [score.file for score in table.score.values()]
     missing += [f"there is no file {file}" for file in files if not Path(file).is_file()]
     opened = context.opened()
-    if opened.engine == "ibis" and hides_every_row(opened.native, str(table.table)):
+    if opened.engine.hides_every_row():
         missing.append(
             "row-level security is on and no policy lets this user read a row: every answer would be about "
             "an empty table (CREATE POLICY, or ask as a user with BYPASSRLS)"
@@ -81,7 +80,7 @@ def _column_problems(table: SharedTable, context: Setting) -> list[str]:
             if column.bounds is not None:
                 column_grid(opened, label, bounds=tuple(column.bounds), step=column.step)
             if column.candidates is not None:
-                public_candidates(column.listed(), column=label, kind=opened.kind(label))
+                candidates_of(opened, column.listed(), column=label)
         except DiscreetError as error:
             found.append(f"column.{label}: {error}")
     return found

@@ -153,9 +153,7 @@ class Study:
         mass = self._mass_at(name, _rational(scale), setting)
         return _dot(mass, self.errors)
 
-    def tail_probability(
-        self, name: str, scale: float, setting: Terms, tolerance: float
-    ) -> float:
+    def tail_probability(self, name: str, scale: float, setting: Terms, tolerance: float) -> float:
         """The probability of an error above the tolerance, at any noise scale."""
         mass = self._mass_at(name, _rational(scale), setting)
         return float(mass[int(np.searchsorted(self.errors, tolerance, side="right")) :].sum())

@@ -100,30 +100,31 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("ledger", "sum"): Proof("docs/proofs/ledger.md", assumes=(ADDED_UP,)),
     # ---- from a table to an answer, by one of the three selections above ----
     ("mode", "PureDP"): Proof(_QUESTIONS, "mode_pure_dp"),
-    ("mode", "groups"): Proof(_QUESTIONS, "grouped_mode_pure_dp"),
     ("quantile", "PureDP"): Proof(_QUESTIONS, "quantile_pure_dp"),
-    ("quantile", "groups"): Proof(_QUESTIONS, "grouped_quantile_pure_dp"),
     ("one-shot", "scores"): Proof(_TOP_K, "one_shot_pure_dp"),
     ("one-shot", "PureDP"): Proof(_TOP_K, "top_k_one_shot_pure_dp"),
     ("joint", "PureDP"): Proof(_TOP_K, "top_k_joint_pure_dp"),
-    # That a person with one value moves from one candidate to another, or in or out, is on paper.
-    ("joint, one value", "PureDP"): Proof(_TOP_K),
+    # Of the exponential mechanism over tuples only ε has a theorem.
+    ("joint", "BoundedRange"): Proof(_TOP_K),
+    # Any of these, a lead, several quantiles, noisy numbers of people, by group, under hidden coins.
+    ("answer", "PureDP"): Proof(_QUESTIONS, "answer_pure_dp"),
+    ("joint set", "PureDP"): Proof(_TOP_K),
     # ---- the same in steps: how far one person moves the scores, what else is said beside a choice ----
     ("counts", "add-remove"): Proof(_QUESTIONS, "counts_add_remove"),
     ("counts", "replace"): Proof(_QUESTIONS, "counts_replace"),
     ("quantiles", "add-remove"): Proof(_QUESTIONS, "quantiles_add_remove"),
     ("quantiles", "replace"): Proof(_QUESTIONS, "quantiles_replace"),
-    ("drawn by a key", "average"): Proof(_QUESTIONS, "average_pure_dp"),
+    ("hidden coins", "ApproxDP"): Proof(_QUESTIONS, "average_approx_dp"),
+    ("hidden coins", "LaplaceDominated"): Proof(_NEIGHBOURS),
+    ("hidden coins", "AveragedRange"): Proof(_NEIGHBOURS),
     ("groups", "sum"): Proof(_QUESTIONS),
     ("count", "PureDP"): Proof("docs/proofs/noisy-count-and-gap.md", "noisy_count_pure_dp"),
-    ("lead", "PureDP"): Proof("docs/proofs/noisy-count-and-gap.md", "lead_pure_dp"),
-    ("several quantiles", "PureDP"): Proof("docs/proofs/quantiles.md"),
-    ("bound", "PureDP"): Proof(("docs/proofs/above-threshold.md", "docs/proofs/quantiles.md")),
+    ("several quantiles", "steps"): Proof("docs/proofs/quantiles.md"),
     ("unknown domain", "ApproxDP"): Proof(
-        "docs/proofs/unknown-domain.md", "unknown_domain_approx_dp"
+        "docs/proofs/unknown-domain.md", "unknown_domain_rounds_approx_dp"
     ),
-    ("kept", "ApproxDP"): Proof("docs/proofs/groups-from-the-data.md"),
-    ("kept", "PureDP"): Proof("docs/proofs/groups-from-the-data.md"),
+    ("kept", "ApproxDP"): Proof("docs/proofs/groups-from-the-data.md", "found_groups_approx_dp"),
+    ("chosen bound", "PureDP"): Proof("docs/proofs/groups-from-the-data.md"),
     ("cluster", "PureDP"): Proof("docs/proofs/distributed-selection.md", assumes=(KEYED,)),
     ("tuning", "PureDP"): Proof("docs/proofs/tuning.md"),
     ("tuning", "ApproxDP"): Proof("docs/proofs/tuning.md"),

@@ -6,7 +6,7 @@ never how many rows it touched.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,13 @@ from discreet._displays import counted, visible
 from discreet._exact.numbers.exact import float_up, refuse
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
+from discreet._tables.compared import literals_nobody_has
+from discreet._tables.where import Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
 
 if TYPE_CHECKING:
+    from discreet.guarantees import Guarantee
     from discreet.mechanisms.above_threshold import CrossingRule
     from discreet.questions.accuracy import Accuracy
     from discreet.questions.candidates import Candidates
@@ -37,7 +40,7 @@ class Meter:
     Example:
         >>> meter = Meter(Fraction(1), Fraction(1, 2), Fraction(3, 2))
         >>> meter.cap, meter.as_data()
-        (Fraction(3, 1), {'spent': '1', 'this': '0.5', 'left': '1.5'})
+        (Fraction(3, 1), {'spent': '1', 'this': '0.5', 'left': '1.5', 'cap': '3', 'symbol': 'ε'})
     """
 
     spent: Fraction
@@ -56,7 +59,15 @@ class Meter:
             "spent": figure(self.spent),
             "this": figure(self.this),
             "left": figure(max(self.left, Fraction(0)), up=False),
+            "cap": figure(self.cap, up=False),
+            "symbol": self.symbol,
         }
+
+    @staticmethod
+    def from_data(data: Mapping[str, str]) -> Meter:
+        """What ``as_data`` wrote, read back: figures as they were printed."""
+        this, left, cap = (Fraction(data[name]) for name in ("this", "left", "cap"))
+        return Meter(cap - this - left, this, left, data["symbol"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +88,7 @@ class TableRelease(Release):
         threshold: for groups that reach a number of people, that number; a gap is then above it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
         by: the column of the groups, where there is an answer for each.
-        engine: what read the table, and whose kind of frame ``frame`` gives.
+        engine: whose kind of frame ``frame`` gives: that of the table, or DuckDB's for a file or a database.
         title: the question in words.
         accuracy: how good the answer is, from public facts.
         meter: the budget after the payment.
@@ -356,16 +367,94 @@ def about_candidates(bounds: str | None = None, *, other: str | None = None) -> 
     )
 
 
-def about_types(table: Table, column: str, public: Candidates, *, name: str) -> tuple[str, ...]:
-    """Doubts about what the declared type of a column rules out."""
+def about_types(
+    table: Table, column: str, public: Candidates, *, name: str, listed: Sequence[Any] | None = None
+) -> Sentences:
+    """Doubts about candidates that the declared type of a column, or its owner's list, rules out."""
     cannot = table.cannot_hold(column, public.keys)
+    why = f"the column {column}, {table.described(column)}, does not hold such values"
+    if not cannot and listed is not None:
+        known = set(map(str, listed))
+        cannot = [key for key in public.keys if str(key) not in known]
+        why = f"the owner's list of the column {column} does not have them"
     if not cannot:
         return ()
-    listed = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
-    return (
-        f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({listed}): by its declared "
-        f"type ({table.kind(column)}) the column {column} does not hold such values.",
-    )
+    shown = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
+    return (f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({shown}): {why}.",)
+
+
+def about_condition(
+    table: Table, condition: Condition | None, listed: Mapping[str, Sequence[Any]]
+) -> Sentences:
+    """Doubts about a condition: values that no row has, by the declared type or by the owner's list."""
+    doubts: list[str] = []
+    for each in comparisons(condition) if condition is not None else ():
+        cannot = literals_nobody_has(table, each)
+        why = f"{table.described(each.column)}, does not hold such a value"
+        if not cannot and each.column in listed and each.operator in ("=", "in"):
+            known = set(map(str, listed[each.column]))
+            cannot = [value for value in each.literals if str(value) not in known]
+            why = "has another public list of values"
+        if cannot:
+            shown = ", ".join(map(repr, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
+            doubts.append(f"No row has {each.column} = {shown}: the column {why}.")
+    return tuple(doubts)
+
+
+_HIGH_EPSILON = 10
+_HIGH_DELTA = Fraction(1, 1000)
+
+
+def about_price(guarantee: Guarantee, people: int | None) -> Sentences:
+    """Remarks on a guarantee that protects little."""
+    figures, said = guarantee.figures, list[str]()
+    epsilon, delta = figures.get("epsilon", 0), figures.get("delta", 0)
+    if epsilon > _HIGH_EPSILON:
+        said.append(
+            f"ε = {figure(epsilon)} is above {_HIGH_EPSILON}: an answer may tell nearly everything about "
+            "one person."
+        )
+    if delta > _HIGH_DELTA or (people is not None and delta * people > 1):
+        many = (
+            "" if people is None or delta * people <= 1 else f", more than one in {people} people"
+        )
+        said.append(
+            f"δ = {figure(delta)} is large{many}: with that probability the guarantee may not hold at all."
+        )
+    return tuple(said)
+
+
+def _answers(answer: Any) -> list[Any]:
+    """Everything that an answer names, in whatever groups."""
+    parts = answer.values() if isinstance(answer, Mapping) else (answer,)
+    return [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
+
+
+def about_ends(lower: Any, upper: Any) -> Callable[[Any], Sentences]:
+    """A remark on an answer that is at one of its public bounds."""
+
+    def after(answer: Any) -> Sentences:
+        at_an_end = [end for end in (lower, upper) if end in _answers(answer)]
+        return tuple(
+            f"{end} is a bound of the grid: values beyond it, if there are any, are not told apart. Wider "
+            "bounds may give another answer."
+            for end in at_an_end
+        )
+
+    return after
+
+
+def about_other(label: str) -> Callable[[Any], Sentences]:
+    """A remark on an answer that is on no list."""
+
+    def after(answer: Any) -> Sentences:
+        if label not in _answers(answer):
+            return ()
+        return (
+            f"{label} stands for all values that are no candidate: a longer list may say which.",
+        )
+
+    return after
 
 
 def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:

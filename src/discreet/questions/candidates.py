@@ -24,7 +24,13 @@ from discreet._tables.counts import Counts, people_per_interval, people_with_any
 from discreet._tables.engines import is_encodable
 from discreet._tables.moments import day_in
 from discreet.errors import ParameterError
-from discreet.questions.answer import Sentences, about_candidates, about_types
+from discreet.questions.answer import (
+    Sentences,
+    about_candidates,
+    about_ends,
+    about_other,
+    about_types,
+)
 from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.questions.periods import is_period, is_range, periods
 
@@ -58,7 +64,7 @@ def public_candidates(
 ) -> Candidates:
     """The candidates for a column of a declared kind; errors speak of the public list only.
 
-    ``described`` is what the column is declared, in words.
+    ``described`` is the column and what it is declared, in words.
     """
     if given is None:
         raise ParameterError(WHY_PUBLIC)
@@ -89,7 +95,7 @@ def candidates_of(
         column=column,
         kind=table.kind(column),
         name=name,
-        described=table.described(column),
+        described=f"the column {column!r}, {table.described(column)}",
     )
     if table.read_as.get(column) in ("date", "moment"):
         for label in public.labels:
@@ -157,8 +163,8 @@ def _key(label: Any, kind: str, name: str, described: str) -> Any:
     converted = None if is_huge else convert(label)
     if converted is None:
         raise ParameterError(
-            f"{name} has {echo(label)}, which cannot be a value of a column "
-            f"{described or f'declared {kind}'}"
+            f"{name} has {echo(label)}, which cannot be a value of "
+            f"{described or f'a column declared {kind}'}"
             + (": it must be a day, such as 2024-12-31" if kind == "date" else "")
         )
     return converted
@@ -239,6 +245,7 @@ class Contest:
     anybody: Callable[[Table, Rows], Counts]
     rules: Sentences
     doubts: Sentences = ()
+    remarks: Callable[[Any], Sentences] = lambda _answer: ()
 
     def __len__(self) -> int:
         return self.size
@@ -256,8 +263,12 @@ def contest_of(
     bounds: object = None,
     step: object = 1,
     other: str | None = None,
+    listed: Sequence[Any] | None = None,
 ) -> Contest:
-    """The contest between public candidates, or between the points of a public grid."""
+    """The contest between public candidates, or between the points of a public grid.
+
+    ``listed`` is the owner's list of the column's values, where there is one.
+    """
     if bounds is not None:
         if candidates is not None:
             raise ParameterError("give ⟨candidates⟩ or ⟨bounds⟩, not both")
@@ -276,10 +287,11 @@ def contest_of(
             lambda table, rows: people_per_interval(table, rows, column=column, grid=grid),
             lambda table, rows: people_with_any(table, rows, column=column, grid=grid),
             about_candidates(axis.shown_bounds) + axis.left_out,
+            remarks=about_ends(axis.label(0), axis.label(len(axis) - 1)),
         )
     public = candidates_of(table, candidates, column=column)
     labels = public.labels if other is None else (*public.labels, _other(other, public))
-    doubts = about_types(table, column, public, name="candidates")
+    doubts = about_types(table, column, public, name="candidates", listed=listed)
     return Contest(
         len(labels),
         labels.__getitem__,
@@ -292,6 +304,7 @@ def contest_of(
         ),
         about_candidates(other=other) + doubts,
         doubts,
+        (lambda _answer: ()) if other is None else about_other(other),
     )
 
 

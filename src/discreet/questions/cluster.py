@@ -53,7 +53,7 @@ def planned_in_cluster(
             "⟨with_people⟩"
         )
     table, column, number = asking.table, question.column, k or 1
-    if table.engine != "pyspark":
+    if table.engine.name != "spark":
         raise ParameterError("candidates in a PySpark frame need data in a PySpark frame")
     require_libraries()
     scale = number * count_sensitivity(asking.inner).range_distance / asking.epsilon_each

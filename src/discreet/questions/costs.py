@@ -27,6 +27,14 @@ from discreet.guarantees.claims import CLAIMS
 
 Part = tuple[Guarantee, int]
 """What each of some releases promises, and how many of them one person touches."""
+ANSWER = CLAIMS["answer", "PureDP"]
+"""The theorem from a table to everything that one answer says."""
+IN_ANSWERS = {"answer": ANSWER}
+"""What a promise carries (``direct``) whose law is among those of that theorem.
+
+Another that carries ``then`` is proved together with any of these after it, and one that carries ``rounds``
+together with others like it.
+"""
 
 
 def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
@@ -48,22 +56,28 @@ def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event
 
 
 def guarantee_of(
-    event: Event, *, proof: Proof | None = None, assumes: Sequence[str] = ()
+    event: Event,
+    parts: Sequence[Part] = (),
+    *,
+    grouped: bool = False,
+    assumes: Sequence[str] = (),
 ) -> Guarantee:
     """What an answer says that it cost: pure ε where that is promised, else what is.
 
-    ``proof`` is what proves the whole, where that is shorter than the proofs of its parts together;
-    ``assumes`` is what is taken on trust about the data.
+    ``parts`` are what it is put together from, before they are made one event, and may have one proof that
+    is shorter than theirs together; ``assumes`` is what is taken on trust about the data.
 
     Example:
         >>> guarantee_of(Event(FlippedCoins("0.5"), count=2))
         PureDP(1)
     """
     promise = _sum([event])
-    whole = proof or promise.proof
-    return (
-        promise if whole is None else promise.resting_on(whole.assuming(*whole.assumes, *assumes))
-    )
+    whole = _proof_of(parts, grouped=grouped) or promise.proof
+    if whole is None:
+        return promise
+    trusted = dict.fromkeys((*whole.assumes, *assumes))
+    direct = IN_ANSWERS if parts and _in_answers(parts) else {}
+    return promise.resting_on(whole.assuming(*trusted), direct)
 
 
 def _sum(events: Sequence[Event]) -> Guarantee:
@@ -92,15 +106,22 @@ def mixed(promise: Guarantee) -> Guarantee:
     return AveragedRange(promise.exact) if isinstance(promise, BoundedRange) else promise
 
 
-def of_groups(parts: Sequence[Part], *, drawn: bool) -> Proof | None:
-    """What proves the answers of all groups: one theorem, if the question has one, or the page.
+def _in_answers(parts: Sequence[Part]) -> bool:
+    return all("answer" in promise.direct for promise, _ in parts)
 
-    ``drawn`` is whether a key decides in which of their groups people count.
+
+def _proof_of(parts: Sequence[Part], *, grouped: bool) -> Proof | None:
+    """What proves all that an answer says: one theorem if it covers every part, or the pages of groups.
+
+    None where the proof is that of the parts, one after the other.
     """
-    promise, count = parts[0]
-    if len(parts) == count == 1 and "groups" in promise.direct:
-        whole = promise.direct["groups"]
-        return whole.then(CLAIMS["drawn by a key", "average"]) if drawn else whole
+    if not parts or (len(parts) == parts[0][1] == 1 and not grouped):
+        return None
+    if _in_answers(parts):
+        return ANSWER
+    if not grouped:
+        (first, _), *others = parts
+        return first.direct.get("then" if others else "rounds") if _in_answers(others) else None
     stated = (each if isinstance(each, ApproxDP) else each.to(PureDP) for each, _ in parts)
     proofs = [each.proof for each in stated]
     if None in proofs:

@@ -60,14 +60,14 @@ def _describe(
 
 def _described(kind: type[Question], fields: list[dataclasses.Field[Any]]) -> str:
     words, _, example = cleandoc(kind.__doc__ or "").partition("Example:\n")
-    lines = [words.rstrip(), "", "Args:"]
+    lines = [words.partition("Args:\n")[0].rstrip(), "", "Args:"]
     for each in fields:
         told = each.metadata["description"].replace("⟨", "``").replace("⟩", "``")
         lines.append(
-            fill(f"{each.name}: {told}", 110, initial_indent=" " * 4, subsequent_indent=" " * 8)
+            fill(f"{each.name}: {told}", 106, initial_indent=" " * 4, subsequent_indent=" " * 8)
         )
     if example:
-        lines += ["", "Example:", example]
+        lines += ["", "Example:", example.rstrip()]
     return "\n".join(lines)
 
 

@@ -12,10 +12,10 @@ from discreet._exact.sampling import Bits
 from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
-from discreet.guarantees.claims import CLAIMS
 from discreet.questions.accuracy import exactly
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
+from discreet.questions.costs import ANSWER, IN_ANSWERS
 from discreet.questions.of_candidates import OfCandidates
 from discreet.questions.of_rows import Asking
 from discreet.questions.plan import Found, Plan
@@ -94,7 +94,7 @@ class Mode(OfCandidates, kind="mode"):
             return planned_in_cluster(
                 self, asking, "mode", part=(promise, 1), mechanism=chooser.name
             )
-        contest = self.contest(asking.table)
+        contest = self.contest(asking.table, listed=asking.listed)
         size = len(contest)
         if self.with_gap:
             require_gap(chooser, size)
@@ -112,7 +112,7 @@ class Mode(OfCandidates, kind="mode"):
                 yield [(contest.label(index), count)], {}
 
         if self.with_gap:
-            promise = PureDP(epsilon).resting_on(CLAIMS["lead", "PureDP"].then(moved.proof))
+            promise = PureDP(epsilon).resting_on(ANSWER, IN_ANSWERS)
         return asking.plan(
             "mode",
             **asking.naming(pick, (promise, 1), share=self.counting_share),
@@ -121,6 +121,7 @@ class Mode(OfCandidates, kind="mode"):
             read=contest.count,
             people=contest.anybody,
             rules=contest.rules,
+            rules_after=contest.remarks,
             doubts=contest.doubts,
             accuracy=self.accuracy(
                 asking,

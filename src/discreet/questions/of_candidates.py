@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -105,8 +105,8 @@ class OfCandidates(Grouped):
         contest = self.contest(table)
         return groups | {self.column: [contest.label(place) for place in few_places(len(contest))]}
 
-    def contest(self, table: Table) -> Contest:
-        """What is counted for which candidate."""
+    def contest(self, table: Table, *, listed: Sequence[Any] | None = None) -> Contest:
+        """What is counted for which candidate; ``listed`` is the owner's list of the column's values."""
         return contest_of(
             table,
             self.column,
@@ -114,6 +114,7 @@ class OfCandidates(Grouped):
             bounds=self.bounds,
             step=self.step,
             other=self.other,
+            listed=listed,
         )
 
     def accuracy(
@@ -152,6 +153,11 @@ class OfCandidates(Grouped):
             f"{people:,} people whose counts fall off as 1, 1/2, 1/3, ...",
             lambda: errors(falling_counts(people, size)),
         )
+
+
+def set_shortfall(counts: Counts, chosen: Any) -> float:
+    """The same for a set: its largest count against the largest, and so on."""
+    return shortfall(counts, np.array(chosen)[np.argsort(-counts[list(chosen)])])
 
 
 def shortfall(counts: Counts, chosen: Any) -> float:

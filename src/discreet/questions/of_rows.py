@@ -17,9 +17,15 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.accuracy import Accuracy
-from discreet.questions.answer import about_rows, about_types, about_undeclared
+from discreet.questions.answer import (
+    about_condition,
+    about_price,
+    about_rows,
+    about_types,
+    about_undeclared,
+)
 from discreet.questions.candidates import candidates_of
-from discreet.questions.costs import Part, event_of, guarantee_of, mixed, of_groups
+from discreet.questions.costs import Part, event_of, guarantee_of, mixed
 from discreet.questions.plan import Found, Plan, Reading, Sentences
 from discreet.questions.question import (
     Labels,
@@ -96,7 +102,9 @@ class OfRows(Question):
         if by is not None:
             public = candidates_of(table, groups, column=by, name="groups")
             group_labels, keys = public.labels, public.keys
-            doubts = about_types(table, by, public, name="groups")
+            known = setting.listed.get(by)
+            doubts = about_types(table, by, public, name="groups", listed=known)
+        doubts += about_condition(table, setting.condition, setting.listed)
         most = min(most, max(len(keys), 1))
         # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
         split = by is not None and setting.neighbours == REPLACE
@@ -278,6 +286,11 @@ class Asking:
         return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
 
     @property
+    def listed(self) -> Sequence[Any] | None:
+        """The owner's list of the values of the column asked about, where there is one."""
+        return self.setting.listed.get(self.question.column)
+
+    @property
     def several_rows(self) -> bool:
         """Whether a person may have several rows."""
         return self.rows.user is not None
@@ -375,19 +388,16 @@ class Asking:
         narrowed = [
             f", {name} {each}" for name, each in asked.items() if each and name in ("by", "where")
         ]
+        guarantee = guarantee_of(event, parts, grouped=grouped, assumes=setting.assumes)
         return Plan(
             question=self.question,
             title=self.question.title + "".join(narrowed),
             words=", ".join(f"{name} {each}" for name, each in asked.items() if each is not None),
             event=event,
-            guarantee=guarantee_of(
-                event,
-                proof=of_groups(parts, drawn=rows.assigns) if grouped else None,
-                assumes=setting.assumes,
-            ),
+            guarantee=guarantee,
             read=reading,
             choose=choosing,
-            rules=self.rules + rules,
+            rules=self.rules + rules + about_price(guarantee, setting.people),
             rules_after=rules_after,
             doubts=self.doubts + doubts,
             accuracy=accuracy,
@@ -395,7 +405,7 @@ class Asking:
             shape={
                 **shape,
                 "by": rows.by,
-                "engine": self.table.engine,
+                "engine": self.table.frames,
                 "assigned": rows.assigns if grouped else None,
                 "people_within": within(self.epsilon_people) if self.epsilon_people else None,
             },

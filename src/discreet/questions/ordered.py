@@ -195,7 +195,7 @@ def _numbers(table: Table, column: str, bounds: object, step: object) -> Grid:
         if all(reader.ends(bounds) is None for reader in _READERS.values()):
             raise
     raise ParameterError(
-        f"⟨bounds⟩{bounds!r} are dates or times, and the column {column!r} is declared {table.kind(column)}"
+        f"⟨bounds⟩{bounds!r} are dates or times, and the column {column!r} is {table.described(column)}"
     )
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from discreet._exact.sampling import Bits
 from discreet._tables import Table
-from discreet._tables.statements import for_trial
 from discreet.accounting import Event
 from discreet.guarantees import Guarantee, Proof
 from discreet.questions.accuracy import Accuracy, least_epsilon
@@ -47,7 +46,7 @@ class Reading:
     def try_out(self) -> None:
         """Count over no rows: an error of the engine's own comes before anything is spent, and is told."""
         if self.table is not None:
-            trial = for_trial(self.table)
+            trial = replace(self.table, is_trial=True)
             trial.quietly(
                 replace(self, table=trial).__call__, doing="trying the question on no rows"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from discreet._displays import card, visible
 from discreet._displays import table as html_table
 from discreet._exact.sampling import SecureBits
-from discreet._tables.files import is_address
+from discreet._tables.databases import is_address, without_password
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import TableRelease
 from discreet.questions.bound import Bound
@@ -157,8 +157,6 @@ class PrivateTable(Setting):
 
     def _source(self) -> str:
         if isinstance(self.data, str) and is_address(self.data):
-            from discreet._tables.databases import without_password
-
             return visible(f"{self.table} at {without_password(self.data)}")
         if isinstance(self.data, str | Path):
             return visible(self.data)
@@ -187,6 +185,7 @@ def table(
     read_as: str | None = None,
     time_limit: object = None,
     people: int | None = None,
+    listed: Mapping[str, Sequence[Any]] | None = None,
 ) -> PrivateTable:
     """A table to ask, with whose its rows are and which ledger counts said once.
 
@@ -206,7 +205,7 @@ def table(
             people a row stands for. Each person counts in one row only, which you state.
         neighbours: ``"add-remove"`` one person (default), or ``"replace"`` one.
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
-        engine: what reads a path: ``duckdb`` (default), ``polars``, ``pandas`` or ``spark``.
+        engine: ``spark`` reads a path in a cluster; otherwise every table is read where it is.
         table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` where
             it has a schema.
         read_as: the type of a list, or of an array of objects: ``text`` (default), ``integer``, ``number``,
@@ -215,6 +214,8 @@ def table(
         time_limit: how many seconds a database may work; after that nothing is released.
         people: about how many people the table has, if that is public: typical errors are worked out for
             this many. It changes no answer and no cost.
+        listed: the public list of a column's values, by the column: ``{"clinic": ["north", "south"]}``.
+            Candidates, groups and values in conditions that are not listed give a warning before the payment.
 
     Example:
         >>> import tempfile, discreet, polars as pl
@@ -242,6 +243,7 @@ def table(
         read_as=read_as,
         time_limit=time_limit,
         people=people,
+        listed=listed or {},
     )
     made.opened()
     return made

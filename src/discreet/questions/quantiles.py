@@ -23,7 +23,6 @@ from discreet._tables import Table, people_per_grid_point
 from discreet._tables.counts import Counts
 from discreet.analysis import rank_error
 from discreet.errors import ParameterError
-from discreet.guarantees import PureDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
@@ -36,8 +35,14 @@ from discreet.questions.accuracy import (
     exactly,
     few_places,
 )
-from discreet.questions.answer import OUTSIDE, PER_PERSON, about_several, about_values
-from discreet.questions.costs import mixed
+from discreet.questions.answer import (
+    OUTSIDE,
+    PER_PERSON,
+    about_ends,
+    about_several,
+    about_values,
+)
+from discreet.questions.costs import ANSWER, IN_ANSWERS, mixed
 from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.questions.plan import Found, Plan
@@ -163,18 +168,18 @@ class OnGrid(Grouped):
         )
         # The chooser has an ε of its own, so that its promise is the same at every distance.
         promise = chooser.promise_at(Fraction(1))
+        by_steps = promise.proof and promise.proof.assuming()
+        # What coins that nobody is shown leave of the promise; one theorem covers ε, for them as well.
+        direct = {"PureDP": ANSWER, **IN_ANSWERS} if "PureDP" in promise.direct else {}
         if depths > 1:
-            own = promise.to(PureDP).proof or promise.proof
-            whole = own and own.assuming().then(CLAIMS["several quantiles", "PureDP"])
-            together = mixed(promise).for_people(steps)
-            promise = together.resting_on(whole, {"PureDP": whole} if whole else {})
+            whole = by_steps and by_steps.then(CLAIMS["several quantiles", "steps"])
+            promise = mixed(promise).for_people(steps).resting_on(whole, direct)
         else:
             promise = resting(promise, moved)
             if self.per_person == "random":
-                drawn_by = CLAIMS["drawn by a key", "average"]
-                direct = {claim: proof.then(drawn_by) for claim, proof in promise.direct.items()}
-                whole = promise.proof and promise.proof.then(drawn_by)
-                promise = mixed(promise).resting_on(whole, direct)
+                hidden = mixed(promise)
+                left = CLAIMS["hidden coins", type(hidden).__name__]
+                promise = hidden.resting_on(promise.proof and promise.proof.then(left), direct)
 
         def places(people: Counts, bits: Bits) -> Iterable[list[int]]:
             if depths > 1:
@@ -213,6 +218,7 @@ class OnGrid(Grouped):
             rules=about_values(axis.shown_bounds, outside=self.outside)
             + axis.left_out
             + axis.rules,
+            rules_after=about_ends(axis.label(0), axis.label(len(axis) - 1)),
             labels=None if one else tuple(map(label_of, at)),
             accuracy=Accuracy(
                 self._worst(asking, at, axis, chooser),

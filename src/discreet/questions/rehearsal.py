@@ -16,7 +16,7 @@ from discreet._exact.sampling import Bits
 from discreet._exact.sampling.bits import uniform_indices
 from discreet._tables import Table
 from discreet._tables.engines import quoted
-from discreet._tables.files import connected
+from discreet._tables.in_duckdb import connected
 from discreet._tables.where import comparisons
 from discreet.questions.question import Question
 from discreet.questions.setting import USUAL_PEOPLE, Setting

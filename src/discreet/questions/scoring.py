@@ -24,6 +24,7 @@ from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.mechanisms.score_rows import ScoreRows
 from discreet.neighbours import ADD_REMOVE, REPLACE
+from discreet.questions.costs import IN_ANSWERS
 from discreet.scores import Scores
 
 LARGEST_DENOMINATOR = 1_000_000
@@ -72,8 +73,8 @@ def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
 def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
     """A mechanism's promise for scores that one person moves so far, with what proves the two.
 
-    For the three selections of ``selections`` in Coq one theorem leads from the table to the answer, and one
-    to the answers of all groups; for others how far a person moves the scores is a step of its own.
+    For the three selections of ``selections`` in Coq one theorem leads from the table to the answer; for
+    others how far a person moves the scores is a step of its own.
     """
     if promise.proof is None:
         return promise
@@ -81,8 +82,8 @@ def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
         measure: proof.assuming().then(sensitivity.proof)
         for measure, proof in promise.direct.items()
     }
-    for claim in ("PureDP", "groups") if "PureDP" in direct else ():
-        direct[claim] = CLAIMS[sensitivity.question, claim]
+    if "PureDP" in direct:
+        direct |= {"PureDP": CLAIMS[sensitivity.question, "PureDP"], **IN_ANSWERS}
     return promise.resting_on(promise.proof.assuming().then(sensitivity.proof), direct)
 
 
@@ -164,7 +165,7 @@ def noisy_count(true: int, epsilon: Fraction, *, bits: Bits) -> int:
 
 def count_promise(epsilon: Fraction) -> PureDP:
     """What a noisy count promises, with its proof."""
-    return PureDP(epsilon).resting_on(CLAIMS["count", "PureDP"])
+    return PureDP(epsilon).resting_on(CLAIMS["count", "PureDP"], IN_ANSWERS)
 
 
 def within(epsilon: Fraction, *, failing: float = 0.05) -> int:

@@ -28,13 +28,13 @@ from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
 from discreet.questions.answer import about_chosen_bound, about_found_groups
 from discreet.questions.candidates import candidates_of
-from discreet.questions.costs import event_of, guarantee_of
+from discreet.questions.costs import IN_ANSWERS, event_of, guarantee_of
 from discreet.questions.of_rows import Grouped, column_named
 from discreet.questions.plan import Found, Plan, Reading, plan_of
 from discreet.questions.question import Labels, Question, field, fields_of, labels, level, value
 from discreet.questions.scoring import quantile_scores
 from discreet.questions.setting import Setting
-from discreet.questions.unknown_domain import KEPT_BY, keeping_at
+from discreet.questions.unknown_domain import KEPT, KEPT_BY, keeping_at
 
 COVERED = Fraction(9, 10)
 """The part of the people who are to count in all of their groups, where the bound is chosen."""
@@ -88,7 +88,7 @@ class FoundGroups(_First, kind="groups"):
         """Plan to keep groups by the best rule for ε and δ."""
         setting = setting.narrowed(self.where)
         table = setting.opened(tells_apart=(self.by,))
-        if table.engine == "ibis":
+        if not table.engine.finds_groups:
             raise ParameterError("in a database ⟨by⟩ needs ⟨groups⟩, a public list")
         delta = Fraction(self.delta)
         keeping = keeping_at(self.total, delta, setting.neighbours)
@@ -105,7 +105,7 @@ class FoundGroups(_First, kind="groups"):
                 )
             }
 
-        promise = ApproxDP(self.total, delta).resting_on(CLAIMS["kept", "ApproxDP"])
+        promise = ApproxDP(self.total, delta).resting_on(KEPT, {"then": KEPT})
         return Plan(
             question=self,
             title=f"groups of {self.by}",
@@ -162,7 +162,7 @@ class ChosenBound(_First, kind="groups_per_person"):
             scores = quantile_scores(people, COVERED, neighbours=setting.neighbours)
             yield {"answer": chooser._choose(scores, bits) + 1}
 
-        promise = PureDP(self.total).resting_on(CLAIMS["kept", "PureDP"])
+        promise = PureDP(self.total).resting_on(CLAIMS["chosen bound", "PureDP"], IN_ANSWERS)
         return Plan(
             question=self,
             title=f"groups of {self.by} for each person",
@@ -226,8 +226,9 @@ class Then(Question, kind="then"):
             raise ParameterError(
                 f"{second.event.mechanism} promises no ε for groups found in this way"
             )
+        parts = [(first.event.guarantee, 1), (inner, 1)]
         event = event_of(
-            [(first.event.guarantee, 1), (inner.resting_on(CLAIMS["groups", "sum"]), 1)],
+            parts,
             mechanism=f"{second.event.mechanism}; {first.event.mechanism}",
             neighbours=setting.neighbours,
         )
@@ -236,7 +237,7 @@ class Then(Question, kind="then"):
             title=second.title,
             words=f"{second.words}, {first.event.mechanism}",
             event=event,
-            guarantee=guarantee_of(event, assumes=setting.assumes),
+            guarantee=guarantee_of(event, parts, assumes=setting.assumes),
             read=first.read,
             choose=first.choose,
             rules=first.rules,

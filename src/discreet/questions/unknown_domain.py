@@ -86,6 +86,8 @@ def step_limits(epsilon: Fraction, delta: Fraction, neighbours: str) -> tuple[Fr
     return epsilon / 2, delta / Fraction(factor) * (1 - Fraction(1, 2**60))
 
 
+KEPT = CLAIMS["kept", "ApproxDP"]
+"""What proves that groups or values are kept, and an answer about those after it."""
 KEPT_BY: dict[str, str] = {
     ADD_REMOVE: "kept by the best rule",
     REPLACE: "kept by their number of people",
@@ -176,10 +178,8 @@ def planned_from_the_data(
     )
     limits.margin  # noqa: B018 - refuses impossible figures before anything is spent
 
-    proof = CLAIMS["unknown domain", "ApproxDP"].then(CLAIMS["counts", ADD_REMOVE])
-    if asking.inner == REPLACE:
-        proof = proof.then(CLAIMS["ApproxDP", "people"])
-    promise = ApproxDP(epsilon / rounds, total / rounds).resting_on(proof)
+    proof = CLAIMS["unknown domain", "ApproxDP"]
+    promise = ApproxDP(epsilon / rounds, total / rounds).resting_on(proof, {"rounds": proof})
 
     def pick(counted: Any, bits: Bits) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
         return ((choose(values, limits, rounds, bits), {}) for values in counted)

@@ -1,0 +1,139 @@
+"""List what each default answer rests on, in ε and in ρ, for the page about Coq: part of ``make pages``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+REASONS = {
+    "concentrated.md": "the ρ that is reported is the exact constant; Coq has ε²/8 for the exponential "
+    "mechanism (`exponential_zcdp`) and ε²/2 for pure ε (`pure_to_zcdp`)",
+    "tuning.md": "Coq has the inequality (`tuning_geometric_pure_dp`, `tuning_poisson_pure_dp`), not how the "
+    "winner's law comes from that of the number of runs",
+    "noisy-count-and-gap.md": "Coq has the rounds and the count, and their composition, in three theorems",
+    "composition.md": "Coq has the runs and their composition in two theorems",
+}
+"""Why an answer that rests on this page has no one theorem, by the last of its pages."""
+
+
+def asked() -> Iterator[tuple[str, Any, bool]]:
+    """What people ask by default, in words, as a question, and whether one row is one person."""
+    from discreet.questions import Bound, FirstAbove, Median, Mode, Quantile, Quantiles, TopK
+
+    codes: dict[str, Any] = {"candidates": ["a", "b", "c", "d", "e", "f"], "epsilon": 1}
+    ages: dict[str, Any] = {"bounds": (0, 120), "epsilon": 1}
+    sites: dict[str, Any] = {"by": "site", "groups": ["north", "south"]}
+    unlisted: dict[str, Any] = {"delta": "1e-6", "epsilon": 1}
+    yield "the most common value", Mode("code", **codes), False
+    yield "with its lead", Mode("code", **codes, with_gap=True), False
+    yield "with a noisy count", Mode("code", **codes, with_count=True), False
+    yield "with a number of people", Mode("code", **codes, with_people=True), False
+    yield "by group", Mode("code", **codes, **sites), False
+    yield (
+        "by group, with all of these",
+        Mode("code", **codes, **sites, with_gap=True, with_count=True, with_people=True),
+        False,
+    )
+    yield (
+        "by group, within a bound that is chosen",
+        Mode("code", **codes, **sites | {"groups_per_person": "choose"}),
+        False,
+    )
+    yield "in groups of the data", Mode("code", **codes, by="site", delta="1e-6"), False
+    yield "of values nobody listed", Mode("code", **unlisted), False
+    yield "of values nobody listed, with a count", Mode("code", **unlisted, with_count=True), False
+    yield "the median", Median("age", **ages), False
+    yield "by group", Median("age", **ages, **sites), False
+    yield "of one value a person, drawn", Median("age", **ages, per_person="random"), False
+    yield "in groups of the data", Median("age", **ages, by="site", delta="1e-6"), False
+    yield "a quantile", Quantile("age", at="0.9", **ages), False
+    yield "several quantiles", Quantiles("age", at=[0.25, 0.5, 0.75], **ages), False
+    yield (
+        "by group, with a number of people",
+        Quantiles("age", at=[0.25, 0.5, 0.75], **ages, **sites, with_people=True),
+        False,
+    )
+    yield "the 2 most common values", TopK("code", k=2, **codes), False
+    yield "the 5 most common values", TopK("code", k=5, **codes), False
+    yield "where nobody has two rows", TopK("code", k=5, **codes), True
+    yield "by group, with counts", TopK("code", k=5, **codes, **sites, with_count=True), False
+    yield "in groups of the data", TopK("code", k=5, **codes, by="site", delta="1e-6"), False
+    yield "the 2 most common that nobody listed", TopK("code", k=2, **unlisted), False
+    yield "where nobody has two rows", TopK("code", k=2, **unlisted), True
+    yield (
+        "the first group above a threshold",
+        FirstAbove("code", groups=["a", "b"], above=100, epsilon=1),
+        False,
+    )
+    yield "a bound on a column", Bound("age", epsilon=1), False
+
+
+def others() -> Iterator[tuple[str, Any]]:
+    """What else promises something: in words, and the guarantee."""
+    from discreet import AboveThreshold, PermuteAndFlip, Scores
+    from discreet.tuning import Fixed, Geometric, Poisson, cost_of_tuning
+
+    scores = Scores([0, 0], sensitivity=1)
+    yield "a choice among scores of one's own", PermuteAndFlip(epsilon=1).release(scores).guarantee
+    yield (
+        "a watch over a stream",
+        AboveThreshold(epsilon=1, threshold=0, sensitivity=1).guarantee(),
+    )
+    run = PermuteAndFlip(epsilon=1).guarantee(scores)
+    for name, runs in (
+        ("geometrically many", Geometric(mean=5)),
+        ("Poisson many", Poisson(mean=5)),
+        ("5", Fixed(5)),
+    ):
+        yield f"the best of {name} runs", cost_of_tuning(run, runs=runs)
+
+
+def proofs() -> Iterator[tuple[str, str, Any]]:
+    """Every default answer, its measure and its proof, the same under both neighbour relations."""
+    import polars as pl
+
+    from discreet import ZCDP, table
+    from discreet.accounting import compose
+
+    rows = pl.DataFrame({"person": [1], "code": ["a"], "age": [30], "site": ["north"]})
+    before = ""
+    for words, question, alone in asked():
+        whose: dict[str, Any] = {"one_row_per_user": True} if alone else {"user": "person"}
+        plan, other = (
+            table(rows, ledger=None, neighbours=relation, **whose).plan(question)
+            for relation in ("add-remove", "replace")
+        )
+        if None in (plan.proof, other.proof) or plan.proof.checked != other.proof.checked:
+            raise ValueError(f"{words} is not proved alike under both relations")
+        starts = words.split()[0] in ("the", "a", "several")
+        before = words if starts else before
+        said = words if starts else f"{before}, {words}"
+        yield said, type(plan.guarantee).__name__, plan.proof
+        total = compose([plan.event]).zcdp
+        if starts and total < ZCDP(float("inf")):
+            yield said, "ZCDP", total.proof
+    for words, guarantee in others():
+        yield words, type(guarantee).__name__, guarantee.proof
+
+
+def table_of_defaults() -> str:
+    """The rows of the page; an error for a row that has neither one theorem nor a reason."""
+    lines = [
+        "| answer | measure | theorem | assumes that | from end to end |",
+        "|---|---|---|---|---|",
+    ]
+    for words, measure, proof in proofs():
+        links = ", ".join(f"[{Path(page).stem}]({Path(page).name})" for page in proof.pages)
+        named = ", ".join(f"`{name}`" for name in proof.theorems) or f"on paper: {links}"
+        whole = "yes" if proof.checked else f"no: {reason(proof)}"
+        lines.append(
+            f"| {words} | {measure} | {named} | {'; '.join(proof.assumes) or '–'} | {whole} |"
+        )
+    return "\n".join(lines)
+
+
+def reason(proof: Any) -> str:
+    """Why no one theorem covers it: that of its last page that has one."""
+    pages = [Path(page).name for page in proof.pages]
+    return next(REASONS[page] for page in REASONS if page in pages)

@@ -1,0 +1,238 @@
+"""DuckDB: what counts every table that is a file or in memory."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from discreet._tables.engines import Columns, Engine, Places, quoted
+from discreet._tables.query import Query
+
+_FEW = 64
+_MOST_KNOWN = 256
+_LONGEST_KNOWN = 1 << 16
+_known: dict[tuple[str, tuple[str, ...]], None] = {}
+"""Statements that were tried before, with the types that they were tried on: trying one takes a while."""
+
+_NO_BAR = "SET enable_progress_bar = false"
+_QUIET: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",  # reading a file never reaches for the network
+    "autoload_known_extensions": "false",
+    "preserve_insertion_order": "false",  # no order is needed, and memory stays bounded without it
+    # The only joins are with lists of keys, which are the smaller side, and are written so. Of a stream
+    # DuckDB does not know how long it is, and built its table of the rows.
+    "disabled_optimizers": "join_order,build_side_probe_side",
+}
+_databases: dict[int, Any] = {}
+"""DuckDB, started once for each process: that takes longer than many a question.
+
+A forked process has none of its parent's threads, and would wait for them for ever, also when it ends.
+"""
+
+
+@cache
+def spill_folder() -> str:
+    """Where DuckDB puts what does not fit in memory: rows, so nobody else may look, and nothing stays."""
+    folder = tempfile.mkdtemp(prefix="discreet-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+@atexit.register
+def _let_go_of_duckdb() -> None:
+    _databases.pop(os.getpid(), None)
+
+
+def connected() -> Any:
+    """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
+    try:
+        connection = _databases[os.getpid()].cursor()
+        connection.execute("SELECT 1")
+    except Exception:  # not started, or ended by an error of its own
+        import duckdb
+
+        settings = {**_QUIET, "temp_directory": spill_folder()}
+        database = _databases[os.getpid()] = duckdb.connect(config=settings)
+        connection = database.cursor()
+    # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
+    with contextlib.suppress(Exception):
+        connection.execute(_NO_BAR)
+    return connection
+
+
+class DuckDB(Engine):
+    """A relation, what a query gives, or data that becomes a relation when its rows are needed.
+
+    Args:
+        relation: what has the declared columns. It is asked by the name ``discreet_rows``, which hides
+            tables of that name.
+        query: of a file or a database: the query that stands for the table, run by ``connection``.
+        load: makes the relation that has the rows of some columns, where ``relation`` has none.
+        as_ticks: the columns of moments and spans that ``relation`` holds as whole numbers, each with the
+            number of these in a second.
+        in_database: whether the connection is to a database, whose reading is a transaction.
+    """
+
+    name = "duckdb"
+
+    def __init__(
+        self,
+        relation: Any,
+        *,
+        connection: Any = None,
+        query: str | None = None,
+        load: Callable[[Iterable[str]], Any] | None = None,
+        as_ticks: Mapping[str, int] | None = None,
+        in_database: bool = False,
+    ) -> None:
+        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        super().__init__("discreet_rows" if query is None else f"({query}) AS discreet_rows", types)
+        self._relation, self._connection, self._load = relation, connection, load
+        self._as_ticks = as_ticks or {}
+        self.keeps_time = in_database
+
+    # ---- how SQL is written
+
+    def text(self, name: str) -> str:
+        """The bytes of a text, or of a category's."""
+        return f"encode(CAST({self.column(name)} AS VARCHAR))"
+
+    def finite(self, number: str) -> str:
+        """Not by comparing: where a Parquet file states its largest number, NaN would pass unseen."""
+        return f"isfinite({number})"
+
+    def trimmed(self, text: str) -> str:
+        """Spaces and tabs."""
+        return f"trim({text}, ' \t')"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """A regular expression of RE2."""
+        return f"regexp_matches({text}, '{pattern}')"
+
+    spelling = ("'", "date_diff('day', DATE '1970-01-01', {})")
+
+    def position(self, name: str) -> str:
+        """Nothing here raises for a value: DuckDB's own conversions of far times do."""
+        held, declared = self.quoted(name), self.types[name]
+        if name in self._as_ticks:
+            return self._seconds(held, self._as_ticks[name])
+        if declared == "TIME_NS":
+            return f"epoch_ns({held}) / 1e9"
+        if declared in ("INTERVAL", "TIME"):
+            return f"CAST(epoch({held}) AS DOUBLE)"
+        if declared == "DATE":
+            return f"CASE WHEN isfinite({held}) THEN epoch({held}) // 86400 END::DOUBLE"
+        with_zone = declared.startswith(("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ"))
+        moment = f"TRY_CAST({held} AS {'TIMESTAMPTZ' if with_zone else 'TIMESTAMP'})"
+        return f"CASE WHEN isfinite({moment}) THEN epoch({moment}) END::DOUBLE"
+
+    def _seconds(self, ticks: str, parts: int) -> str:
+        """Ticks as seconds: the float64 nearest for 285 years around 1970, further out to the second."""
+        if parts == 1:
+            return f"CAST({ticks} AS DOUBLE)"
+        near = f"{ticks} BETWEEN {-(2**53)} AND {2**53}"
+        far = f"CAST({ticks} // {parts} AS DOUBLE) + CAST({ticks} % {parts} AS DOUBLE) / {parts}e0"
+        return f"CASE WHEN {near} THEN CAST({ticks} AS DOUBLE) / {parts}e0 ELSE {far} END"
+
+    def hashed(self, *parts: str, bits: int) -> str:
+        """DuckDB's own hash.
+
+        Twice: the hash of several columns is a bitwise sum of their hashes, by which that one of three
+        choices that differs first from the other two comes first half of the time.
+        """
+        return f"(hash(hash({', '.join(parts)})) >> {64 - bits})"
+
+    def key_list(self, held: Places) -> str:
+        """Two literals, however many keys there are: each literal would be bound by itself."""
+        words, places = self._lists(held)
+        return f"SELECT unnest({words}) AS word, unnest({places}) AS place"
+
+    def _lists(self, held: Places) -> tuple[str, str]:
+        words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
+        if not held:
+            return "([]::VARCHAR[])", "([]::BIGINT[])"
+        return f"string_split('{words}', ',')", f"(string_split('{places}', ',')::BIGINT[])"
+
+    def indexed(
+        self, query: Query, name: str, held: Places, *, like: tuple[str, str], rest: int | None
+    ) -> Query:
+        """A short list is looked through for each row, which is quicker than a join."""
+        if len(held) > _FEW:
+            return super().indexed(query, name, held, like=like, rest=rest)
+        words, places = self._lists(held)
+        keys = f"list_transform({words}, lambda word: {self.of_word('word', *like)})"
+        place = f"{places}[list_position({keys}, {name})]"
+        if rest is not None:
+            return query.set({name: f"COALESCE({place}, {rest})"})
+        return query.set({name: place}).where(f"{name} IS NOT NULL")
+
+    # ---- how a statement is run
+
+    def loaded(self, columns: Iterable[str]) -> DuckDB:
+        """What is not loaded yet is read here."""
+        if self._load is None:
+            return self
+        return DuckDB(self._load(columns))
+
+    def _run(self, statement: str) -> Any:
+        if self._connection is not None:
+            return self._connection.execute(statement)
+        return self._relation.query("discreet_rows", statement)
+
+    def try_out(self, statement: str) -> None:
+        """Run it on no row, unless it was found to be right before."""
+        known = statement, tuple(self.types.values())
+        if self._connection is None or len(statement) > _LONGEST_KNOWN or known not in _known:
+            self._run(f"SELECT * FROM ({statement}) WHERE false").fetchall()  # noqa: S608 - written by us
+        if self._connection is not None and len(statement) <= _LONGEST_KNOWN:
+            if len(_known) >= _MOST_KNOWN:
+                _known.clear()
+            _known[known] = None
+
+    def columns(self, statement: str, _names: Sequence[str]) -> Columns:
+        """Without going through Arrow."""
+        return dict(self._run(statement).fetchnumpy())
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """Python's own values."""
+        return list(self._run(statement).fetchall())
+
+    @contextlib.contextmanager
+    def reading(self, seconds: float | None) -> Iterator[None]:
+        """In a database a transaction that only reads."""
+        if not self.keeps_time:
+            yield
+            return
+        self._connection.execute("BEGIN TRANSACTION READ ONLY")
+        timer = None if seconds is None else threading.Timer(seconds, self._connection.interrupt)
+        if timer is not None:
+            timer.start()
+        try:
+            yield
+        finally:
+            if timer is not None:
+                timer.cancel()
+            self._connection.execute("ROLLBACK")
+
+
+LARGEST = 9_200_000_000_000_000_000
+"""Microseconds: DuckDB's own range of times ends a little further out."""
+
+
+def of_query(connection: Any, query: str, *, in_database: bool) -> DuckDB:
+    """The table that a query of a connection gives."""
+    relation = connection.sql(query)
+    return DuckDB(relation, connection=connection, query=query, in_database=in_database)
+
+
+def empty(types: Mapping[str, str]) -> Any:
+    """A relation of these columns without rows."""
+    parts = (f"NULL::{declared} AS {quoted(name)}" for name, declared in types.items())
+    return connected().sql(f"SELECT {', '.join(parts)} WHERE false")

@@ -1,0 +1,181 @@
+"""PostgreSQL: the types that it declares, and values that no other engine holds.
+
+A decimal may be NaN, a date infinite. Such a value is null here, or no finite number, so that it neither
+raises nor counts.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from discreet._tables.databases import Database, identifier
+from discreet._tables.engines import MOST_DIGITS, Columns, Places
+from discreet.errors import ParameterError
+
+_DESCRIBED = """
+SELECT format_type(kind, modifier), typtype = 'e'
+FROM unnest(%s::oid[], %s::int[]) WITH ORDINALITY AS held(kind, modifier, place)
+LEFT JOIN pg_catalog.pg_type AS t ON t.oid = kind ORDER BY place
+"""
+_CAST = {
+    '"char"': "text",
+    "citext": "text",
+    "name": "text",
+    "oid": "bigint",
+    "money": "numeric(23,4)",
+}
+"""Types that are read as others, which hold all of their values."""
+
+_DECIMAL = re.compile(r"numeric\(([0-9]+),(-?[0-9]+)\)")
+_HIDDEN = """
+SELECT row_security_active(held.oid) AND NOT EXISTS (
+  SELECT FROM pg_catalog.pg_policy AS p
+  WHERE p.polrelid = held.oid AND p.polpermissive AND p.polcmd IN ('r', '*')
+  AND EXISTS (SELECT FROM unnest(p.polroles) AS role WHERE role = 0 OR pg_has_role(role, 'USAGE'))
+) FROM pg_catalog.pg_class AS held WHERE held.oid = to_regclass(%s)
+"""
+_CODECS = {
+    "UTF8": "utf-8",
+    "SQL_ASCII": "utf-8",  # which says nothing of its bytes: most write UTF-8
+    "EUC_CN": "gb2312",
+    "KOI8R": "koi8-r",
+    "KOI8U": "koi8-u",
+    "WIN866": "cp866",
+    "WIN874": "cp874",
+    **{f"WIN{page}": f"cp{page}" for page in range(1250, 1259)},
+    **{f"LATIN{number}": f"latin{number}" for number in range(1, 11)},
+    **{f"ISO_8859_{part}": f"iso8859-{part}" for part in (5, 6, 7, 8)},
+}
+
+
+class Postgres(Database):
+    """What a query of a PostgreSQL connection gives, which the server describes without a row."""
+
+    name = "postgres"
+    double = "DOUBLE PRECISION"
+
+    def __init__(self, connection: Any, query: str, *, table: str | None = None) -> None:
+        self._connection, self._table = connection, table
+        self._encoding = str(connection.info.parameter_status("server_encoding"))
+        self.encoding = _codec(self._encoding)
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM ({query}) AS discreet_table LIMIT 0")  # noqa: S608
+            described, names = cursor.pgresult, [column.name for column in cursor.description]
+            places = range(len(names))
+            types = [described.ftype(place) for place in places]
+            modifiers = [described.fmod(place) for place in places]
+            # Of a domain the server tells the type that it is made of.
+            declared = cursor.execute(_DESCRIBED, (types, modifiers)).fetchall()
+        # An enumeration is a text, an object identifier a whole number, an amount of money a decimal.
+        held = {
+            name: "text" if is_enumeration else _CAST.get(kind) or _plain_decimal(kind)
+            for name, (kind, is_enumeration) in zip(names, declared, strict=True)
+        }
+        super().__init__(f"({query}) AS discreet_rows", held)
+        self.known_as = {name: kind for name, (kind, _) in zip(names, declared, strict=True)}
+
+    @staticmethod
+    def named(connection: Any, table: str) -> Postgres:
+        """A table by its name."""
+        # Of a database in SQL_ASCII its library would give the names of columns as bytes.
+        connection.execute("SET client_encoding TO 'UTF8'")
+        name = identifier(table)
+        return Postgres(connection, f"SELECT * FROM {name}", table=name)  # noqa: S608 - quoted
+
+    def column(self, name: str) -> str:
+        """In a type that is known, and null for a decimal that is NaN, which is beyond all numbers."""
+        held, declared = self.quoted(name), self.types[name]
+        if self.known_as[name] != declared:
+            held = f"CAST({held} AS {declared})"
+        if self.kinds[name] != "decimal":
+            return held
+        return f"CASE WHEN CAST({held} AS {self.double}) < {10.0**MOST_DIGITS!r} THEN {held} END"
+
+    def text(self, name: str) -> str:
+        """In the database's own encoding: a byte that stands for no character could not be converted."""
+        in_bytes = f"convert_to(CAST({self.column(name)} AS TEXT), '{self._encoding}')"
+        return f"upper(encode({in_bytes}, 'hex')) COLLATE \"C\""
+
+    def real(self, number: float) -> str:
+        """Not as a decimal, which a plain literal is there."""
+        return f"CAST('{number!r}' AS DOUBLE PRECISION)"
+
+    def position(self, name: str) -> str:
+        """An infinite date or time is an infinite number there, which counts as missing."""
+        seconds = f"CAST(date_part('epoch', {self.column(name)}) AS DOUBLE PRECISION)"
+        return f"{seconds} / 86400" if self.kinds[name] == "date" else seconds
+
+    # It would otherwise take the list for the larger side of the join, and build its table of the rows.
+    one_each = ("MIN(place)", " GROUP BY 1")
+
+    def key_list(self, held: Places) -> str:
+        """Two literals, however many keys there are."""
+        words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
+        return (
+            f"SELECT word, place FROM unnest(string_to_array('{words}', ','), "  # noqa: S608
+            f"CAST(string_to_array('{places}', ',') AS BIGINT[])) AS words(word, place)"
+        )
+
+    def try_out(self, statement: str) -> None:
+        """Have it explained."""
+        self._connection.execute(f"EXPLAIN {statement}").fetchall()
+
+    def columns(self, statement: str, names: Sequence[str]) -> Columns:
+        """By group, each group's as one run of bytes: a message for every number takes long."""
+        if "group_place" not in names:
+            return super().columns(statement, names)
+        sent = " || ".join(f"int8send(CAST({name} AS BIGINT))" for name in names)
+        query = f"SELECT string_agg({sent}, '') FROM ({statement}) AS counted GROUP BY group_place"  # noqa: S608
+        with self._connection.cursor(binary=True) as cursor:
+            runs = b"".join(run for (run,) in cursor.execute(query))
+        numbers = np.frombuffer(runs, dtype=">i8").reshape(-1, len(names)).astype(np.int64)
+        return dict(zip(names, numbers.T, strict=True))
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """As its own library gives them."""
+        return list(self._connection.execute(statement).fetchall())
+
+    @contextmanager
+    def reading(self, seconds: float | None) -> Iterator[None]:
+        """In a transaction that only reads and sees one state of the data."""
+        connection = self._connection
+        with connection.transaction(force_rollback=True), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            if seconds is not None:
+                cursor.execute(f"SET LOCAL statement_timeout = {max(1, int(seconds * 1000))}")
+            yield
+
+    def hides_every_row(self) -> bool:
+        """Whether row-level security shows this user no row, because no policy says that it may."""
+        if self._table is None:
+            return False
+        found = self._connection.execute(_HIDDEN, (self._table,)).fetchone()
+        return found is not None and bool(found[0])
+
+
+def _plain_decimal(declared: str) -> str:
+    """A decimal whose scale lies between 0 and its precision, which PostgreSQL does not ask for."""
+    found = _DECIMAL.fullmatch(declared)
+    if found is None:
+        return declared
+    scale = max(int(found[2]), 0)
+    return f"numeric({max(int(found[1]) - int(found[2]), 0) + scale},{scale})"
+
+
+def _codec(encoding: str) -> str:
+    """Python's codec for an encoding of PostgreSQL's."""
+    codec = _CODECS.get(encoding, encoding.lower())
+    try:
+        codecs.lookup(codec)
+    except LookupError:
+        raise ParameterError(
+            f"the database is encoded in {encoding}, which Python has no codec for: its texts cannot be "
+            "compared"
+        ) from None
+    return codec

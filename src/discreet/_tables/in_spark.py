@@ -1,0 +1,93 @@
+"""Spark: what counts a frame in a cluster, or files that are read there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet._tables.engines import Columns, Engine, Places
+
+
+class Spark(Engine):
+    """A PySpark frame."""
+
+    name = "spark"
+
+    def __init__(self, frame: Any) -> None:
+        types = {each.name: each.dataType.simpleString() for each in frame.schema}
+        super().__init__("{discreet_rows}", types)
+        self._frame = frame
+
+    def quoted(self, name: str) -> str:
+        """In Spark's own quotes."""
+        return "`" + name.replace("`", "``") + "`"
+
+    def text(self, name: str) -> str:
+        """As bytes, which have no collation."""
+        return f"CAST(CAST({self.column(name)} AS STRING) AS BINARY)"
+
+    def whole_part(self, number: str) -> str:
+        """Spark's own gives a whole number of 64 bits; magnitudes beyond 2⁵³ have no fraction."""
+        return (
+            f"CASE WHEN abs({number}) < 9e15 THEN CAST(floor({number}) AS DOUBLE) ELSE {number} END"
+        )
+
+    def trimmed(self, text: str) -> str:
+        """Spaces and tabs."""
+        return f"trim(BOTH ' \t' FROM {text})"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """A regular expression of Java's."""
+        return f"{text} RLIKE r'{pattern}'"
+
+    spelling = ("r'", "unix_date({})")
+
+    def position(self, name: str) -> str:
+        """By the type: each has another way to its number."""
+        held, kind, declared = self.quoted(name), self.kinds[name], self.types[name]
+        if kind == "date":
+            return f"CAST(unix_date({held}) AS DOUBLE)"
+        if kind == "time":
+            return f"CAST(CAST({held} AS DECIMAL(14,6)) AS DOUBLE)"
+        if kind == "span":
+            parts = [f"CAST(extract(SECOND FROM {held}) * 1000000 AS BIGINT)"]
+            for unit, size in (("DAY", 86_400), ("HOUR", 3600), ("MINUTE", 60)):
+                parts.append(f"CAST(extract({unit} FROM {held}) AS BIGINT) * {size * 10**6}")
+            return f"CAST({' + '.join(parts)} AS DOUBLE) / 1e6"
+        zero = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+        micros = f"unix_micros({held})"
+        if declared == "timestamp_ntz":
+            micros = f"timestampdiff(MICROSECOND, {zero}, {held})"
+        return f"CAST({micros} AS DOUBLE) / 1e6"
+
+    def hashed(self, *parts: str, bits: int) -> str:
+        """Spark's own hash."""
+        return f"shiftrightunsigned(xxhash64({', '.join(parts)}), {64 - bits})"
+
+    def key_list(self, held: Places) -> str:
+        """Two literals, however many keys there are."""
+        words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
+        if not held:
+            return "SELECT CAST(NULL AS STRING) AS word, 0 AS place WHERE false"
+        zipped = f"arrays_zip(split('{words}', ','), split('{places}', ','))"
+        both = f"SELECT explode({zipped}) AS pair"
+        return f"SELECT pair.`0` AS word, CAST(pair.`1` AS BIGINT) AS place FROM ({both})"  # noqa: S608
+
+    def frame(self, statement: str) -> Any:
+        """What a statement gives, as a frame."""
+        text = statement.replace("{", "{{").replace("}", "}}")
+        text = text.replace("{{discreet_rows}}", "{discreet_rows}")
+        return self._frame.sparkSession.sql(text, discreet_rows=self._frame)
+
+    def try_out(self, statement: str) -> None:
+        """Run it on no row."""
+        self.frame(statement).where("false").collect()
+
+    def columns(self, statement: str, names: Sequence[str]) -> Columns:
+        """By Arrow."""
+        table = self.frame(statement).toArrow()
+        return {name: table.column(name).to_numpy() for name in names}
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """Python's own values."""
+        return [tuple(row) for row in self.frame(statement).collect()]

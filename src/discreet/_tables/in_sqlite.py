@@ -1,0 +1,152 @@
+"""SQLite, which keeps whatever it is given in a column of any type.
+
+A value that is not of the declared type is null here, so that it neither raises nor counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from discreet._tables.databases import Database
+from discreet._tables.engines import Places, kind_of
+from discreet._tables.moments import moment_in
+
+_KEPT_AS = {
+    "integer": ("bigint", "'integer'"),
+    "float": ("double", "'integer', 'real'"),
+    "decimal": ("double", "'integer', 'real'"),
+    "boolean": ("boolean", "'integer', 'real'"),
+}
+
+
+class SQLite(Database):
+    """What a query of a SQLite connection gives."""
+
+    name = "sqlite"
+    double = "REAL"
+
+    def __init__(self, connection: Any, query: str, declared: Mapping[str, str]) -> None:
+        kinds = {name: _kind(kind) for name, kind in declared.items()}
+        # That is how SQLite keeps decimals: as floats.
+        types = {name: _KEPT_AS.get(kind, (kind, ""))[0] for name, kind in kinds.items()}
+        super().__init__(f"({query}) AS discreet_rows", types)
+        self.known_as = {name: kind or "without a type" for name, kind in declared.items()}
+        self._connection = connection
+        for name, function in _FUNCTIONS.items():
+            connection.create_function(name, 1, function, deterministic=True)
+
+    def column(self, name: str) -> str:
+        """Null for what is not of the declared type."""
+        held, kind = self.quoted(name), self.kinds[name]
+        kept_as = _KEPT_AS.get(kind, ("", "'text'"))[1]
+        if kind == "boolean":
+            return f"CASE WHEN typeof({held}) IN ({kept_as}) THEN CAST({held} AS BIGINT) <> 0 END"
+        # Of a day its own text is the same; of another text, such as 'now' or '2024-02-31', it is not.
+        also = f" AND date({held}) = {held}" if kind == "date" else ""
+        return f"CASE WHEN typeof({held}) IN ({kept_as}){also} THEN {held} END"
+
+    def text(self, name: str) -> str:
+        """The digits of its bytes; those of a null would be an empty text."""
+        held = self.column(name)
+        return f"CASE WHEN {held} IS NOT NULL THEN hex({held}) END"
+
+    def word(self, key: Any) -> str | None:
+        """SQLite has no booleans."""
+        return str(int(key)) if isinstance(key, bool) else super().word(key)
+
+    def of_word(self, word: str, kind: str, _declared: str) -> str:
+        """Dates are texts there."""
+        kinds = {"integer": "INTEGER", "boolean": "INTEGER", "float": "REAL"}
+        return f"CAST({word} AS {kinds[kind]})" if kind in kinds else word
+
+    def real(self, number: float) -> str:
+        """As a quotient of whole numbers: SQLite's own reading of digits may be off by a unit."""
+        if math.isinf(number):
+            return "9e999" if number > 0 else "-9e999"
+        above, below = float(number).as_integer_ratio()
+        if max(abs(above), below) < 2**63:
+            return f"(CAST({above} AS REAL) / CAST({below} AS REAL))"
+        return super().real(number)
+
+    def day(self, text: str) -> str:
+        """As the text that it is there."""
+        return f"'{text}'"
+
+    def position(self, name: str) -> str:
+        """As digits: a text that is no UTF-8 would not reach a function in Python, and raise."""
+        seconds = f"discreet_seconds(hex({self.quoted(name)}))"
+        # A column of dates may hold a time as well there, of which the day counts.
+        return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds
+
+    def md5(self, text: str) -> str:
+        """A function of ours: SQLite has none."""
+        return f"discreet_md5({text})"
+
+    def key_list(self, held: Places) -> str:
+        """A list of values."""
+        rows = ", ".join(f"('{word}', {place})" for word, place in held) or "(NULL, 0)"
+        return f"SELECT column1 AS word, column2 AS place FROM (VALUES {rows})"  # noqa: S608
+
+    def try_out(self, statement: str) -> None:
+        """Have it explained."""
+        self._connection.execute(f"EXPLAIN {statement}").fetchall()
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """As its own library gives them."""
+        return list(self._connection.execute(statement).fetchall())
+
+    @contextmanager
+    def reading(self, seconds: float | None) -> Iterator[None]:
+        """In a transaction that only reads."""
+        connection = self._connection
+        connection.commit()
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("BEGIN")
+        # Without a limit too: while SQLite works, Python hears of an interrupt in this function only.
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        connection.set_progress_handler(lambda: time.monotonic() > end, 10_000)
+        try:
+            yield
+        finally:
+            connection.set_progress_handler(None, 0)
+            connection.rollback()
+            connection.execute("PRAGMA query_only = OFF")
+
+
+def _kind(declared: str) -> str:
+    """The name of a kind, which stands for a type: SQLite takes any word for one."""
+    name = declared.lower().partition("(")[0].strip()
+    kind = {"numeric": "decimal", "decimal": "decimal", "datetime": "moment"}.get(name)
+    if kind is None:
+        kind = "integer" if "int" in name.split(" ")[0] else kind_of(declared)
+    return {"moment": "timestamp", "time": "other", "span": "other"}.get(kind, kind)
+
+
+def declared_in(connection: Any, table: str) -> dict[str, str]:
+    """The columns of a table or a view, with their types as they were declared; '' for none."""
+    query = "SELECT name, type FROM pragma_table_info(?)"
+    return dict(connection.execute(query, (table,)).fetchall())
+
+
+def _md5(text: object) -> str:
+    in_bytes = str(text).encode("utf-8", "surrogatepass")
+    return hashlib.md5(in_bytes, usedforsecurity=False).hexdigest()
+
+
+def _seconds(digits: str) -> float | None:
+    """The seconds since 1970 of what SQLite keeps as a date or a time: an ISO text, else nothing."""
+    text = bytes.fromhex(digits).decode(errors="replace")
+    moment = moment_in(text) if "-" in text else None  # without hyphens it may have been a number
+    if moment is None:
+        return None
+    told = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return (told - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) / 10**6
+
+
+_FUNCTIONS = {"discreet_md5": _md5, "discreet_seconds": _seconds}

@@ -1,0 +1,76 @@
+"""One statement of SQL, written step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A statement whose steps are named, each of them a SELECT from the one before.
+
+    The columns have names of ours that no engine reserves, so they are never quoted.
+
+    Example:
+        >>> query = Query.of("visits", {"value": "code", "person": "patient"}, where="age > 17")
+        >>> print(query.grouped("value", people="count(*)").statement)
+        WITH step_1 AS (SELECT code AS value, patient AS person FROM visits WHERE age > 17),
+        step_2 AS (SELECT value, count(*) AS people FROM step_1 GROUP BY value)
+        SELECT value, people FROM step_2
+    """
+
+    columns: tuple[str, ...]
+    steps: tuple[str, ...]
+
+    @staticmethod
+    def of(source: str, columns: Mapping[str, str], *, where: str | None = None) -> Query:
+        """The first step: expressions on the columns of a table, by the names that they get."""
+        return Query((), ())._then(columns, source, where)
+
+    def _then(
+        self, columns: Mapping[str, str], source: str, where: str | None, rest: str = ""
+    ) -> Query:
+        chosen = ", ".join(
+            name if how == name else f"{how} AS {name}" for name, how in columns.items()
+        )
+        condition = "" if where is None else f" WHERE {where}"
+        step = f"step_{len(self.steps) + 1} AS (SELECT {chosen} FROM {source}{condition}{rest})"  # noqa: S608
+        return Query(tuple(columns), (*self.steps, step))
+
+    @property
+    def _last(self) -> str:
+        return f"step_{len(self.steps)}"
+
+    def set(
+        self, columns: Mapping[str, str], *, where: str | None = None, beside: str = ""
+    ) -> Query:
+        """All columns, of which some are new or replaced; ``beside`` is what the last step is joined with."""
+        return self._then(
+            {**dict(zip(self.columns, self.columns, strict=True)), **columns},
+            self._last + beside,
+            where,
+        )
+
+    def select(self, columns: Mapping[str, str], *, where: str | None = None) -> Query:
+        """These columns only."""
+        return self._then(columns, self._last, where)
+
+    def where(self, condition: str) -> Query:
+        """The rows for which a condition holds."""
+        return self.set({}, where=condition)
+
+    def grouped(self, *kept: str, **aggregates: str) -> Query:
+        """One row for each combination of the columns kept, with aggregates."""
+        columns = {**dict(zip(kept, kept, strict=True)), **aggregates}
+        return self._then(columns, self._last, None, f" GROUP BY {', '.join(kept)}")
+
+    @property
+    def statement(self) -> str:
+        """The text of it."""
+        return self.ending("")
+
+    def ending(self, rest: str) -> str:
+        """The text of it, with an order and a limit at its end."""
+        steps = ",\n".join(self.steps)
+        return f"WITH {steps}\nSELECT {', '.join(self.columns)} FROM {self._last}{rest}"

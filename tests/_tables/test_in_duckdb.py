@@ -1,0 +1,143 @@
+"""A statement says everything that it depends on; it is tried once, and read rows only when it is run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+from discreet._tables import Grid, Rows, Table, TextFile, in_duckdb, open_table
+from discreet._tables.counts import commonest_values, people_per_candidate, people_per_interval
+from discreet.errors import TableError
+from tests.tools.engines import TableMaker
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known() -> Iterator[None]:
+    in_duckdb._known.clear()
+    yield
+    in_duckdb._known.clear()
+
+
+def _visits(folder: Path, rows: str = "range(300)") -> Path:
+    path = folder / "visits.parquet"
+    columns = "hash(i) % 40 AS person, hash(i + 1) % 9 AS code, hash(i + 2) % 4 AS clinic"
+    duckdb.execute(f"COPY (SELECT {columns} FROM {rows} t(i)) TO '{path}'")  # noqa: S608  # our own
+    return path
+
+
+def test_a_file_that_changes_is_read_as_it_is(tmp_path: Path) -> None:
+    def count() -> list[int]:
+        table = open_table(tmp_path / "visits.parquet", needed=["person", "code"])
+        counts = people_per_candidate(table, Rows(user="person"), column="code", keys=[1, 2])
+        return [int(number) for number in counts[0]]
+
+    _visits(tmp_path)
+    before = count()
+    _visits(tmp_path, "range(20)")
+    fewer = count()
+    assert sum(fewer) < sum(before)
+    values = "(VALUES (1.0, 1, 0), ('nan'::DOUBLE, 1, 0), (1.0, 2, 0)) t(person, code, clinic)"
+    duckdb.execute(f"COPY (FROM {values}) TO '{tmp_path}/visits.parquet'")
+    assert count() == [1, 1]  # a number that may be none makes another statement
+
+
+def test_what_texts_are_read_as_is_a_part_of_the_question(tmp_path: Path) -> None:
+    path = tmp_path / "stays.csv"
+    path.write_text("person,stay\n1,2\n2,3\n3,1970-01-01T00:00:02\n")
+    grid = Grid.between((0, 5))
+    found = {}
+    for read_as in ({}, {"stay": "moment"}):
+        table = open_table(TextFile(path, read_as=read_as), needed=["person", "stay"])
+        counts = people_per_interval(table, Rows(user="person"), column="stay", grid=grid)
+        found[len(read_as)] = int(counts.sum())
+    assert found[0] == 2
+    assert found[1] <= 1
+
+
+# ---- tried before they are run -----------------------------------------------------------------------
+
+
+def _counting(kind: str) -> Callable[[Table], Any]:
+    rows = Rows(user="person")
+    if kind == "columns":
+        return partial(people_per_candidate, rows=rows, column="code", keys=[1, 2])
+    return partial(commonest_values, rows=rows, column="code", most=3)
+
+
+@pytest.mark.skips_engines(csv="a code is a text there", jsonl="a code is a text there")
+@pytest.mark.parametrize("kind", ["columns", "rows"])
+def test_what_is_tried_gives_nothing_and_changes_nothing(table_in: TableMaker, kind: str) -> None:
+    table = open_table(
+        table_in({"person": [1, 2, 3], "code": [1, 1, 2]}), needed=["person", "code"]
+    )
+    count = _counting(kind)
+    assert not np.any(count(replace(table, is_trial=True)))
+    for _ in range(2):
+        found = count(table)
+        assert found == [(1, 2), (2, 1)] if kind == "rows" else found.tolist() == [[2, 1]]
+
+
+def test_a_statement_about_a_file_is_tried_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = open_table(_visits(tmp_path), needed=["person", "code"])
+    trial, count = replace(table, is_trial=True), _counting("columns")
+
+    def fails(_engine: Any, _statement: str) -> Any:
+        raise duckdb.BinderException("no")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(in_duckdb.DuckDB, "_run", fails)
+        for _ in range(2):  # one that failed is not known
+            with pytest.raises(TableError, match=r"before any row was read.*BinderException: no"):
+                count(trial)
+    count(trial)
+    assert len(in_duckdb._known) == 1
+    with monkeypatch.context() as broken:
+        broken.setattr(in_duckdb.DuckDB, "_run", fails)
+        count(trial)
+        with pytest.raises(TableError, match="BinderException"):
+            _counting("rows")(trial)
+
+
+def test_the_oldest_are_forgotten_in_time_and_long_ones_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = replace(open_table(_visits(tmp_path), needed=["person", "code"]), is_trial=True)
+    monkeypatch.setattr(in_duckdb, "_MOST_KNOWN", 3)
+    for key in range(7):
+        people_per_candidate(table, Rows(), column="code", keys=[key])
+        assert 1 <= len(in_duckdb._known) <= 3
+    in_duckdb._known.clear()
+    monkeypatch.setattr(in_duckdb, "_LONGEST_KNOWN", 10)
+    people_per_candidate(table, Rows(), column="code", keys=[1])
+    assert not in_duckdb._known
+
+
+def test_names_in_the_connection_of_a_relation_are_its_own() -> None:
+    """A list of many keys is joined: whatever the user's tables are called, it is not taken for one."""
+    names = ("discreet_rows_value", "discreet_rows", "discreet_keys", "rows", "keys", "value")
+    connection = duckdb.connect()
+    for name in names:
+        connection.execute(
+            f'CREATE TABLE "{name}" AS SELECT i AS value, i AS u FROM range(300) r(i)'  # noqa: S608
+        )
+    for name in names:
+        table = open_table(connection.table(name), needed=[])
+        for rows in (Rows(user="u"), Rows(user="u", by="value", groups=tuple(range(70)), key=1)):
+            people = people_per_candidate(table, rows, column="value", keys=list(range(100)))
+            assert people.sum() == (100 if rows.by is None else 70)
+
+
+def test_after_an_end_of_its_own_duckdb_is_started_again() -> None:
+    in_duckdb.connected()
+    in_duckdb._databases[os.getpid()].close()
+    assert in_duckdb.connected().sql("SELECT 1").fetchall() == [(1,)]
