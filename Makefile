@@ -44,6 +44,10 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[test]"
 	@touch $@ $(VENV)/.demo $(VENV)/.desk $(VENV)/.docs
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[docs]"
+	@touch $@ $(VENV)/.demo
+
 demo: $(VENV)/.demo
 	@$(BIN)/discreet demo
 
@@ -60,7 +64,7 @@ test: $(VENV)/.test lint types
 quick: $(VENV)/.test lint types
 	$(PYTEST) @tests/quick.txt
 
-# The oldest Python too, because the lowest versions have no wheels for newer ones.
+# For the oldest Python that we claim: the lowest versions have no wheels for newer ones.
 lowest: VENV := build/lowest
 lowest:
 	rm -rf $(VENV)
@@ -76,10 +80,6 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
-
-$(VENV)/.docs: pyproject.toml | $(BIN)/python
-	$(PIP) --editable ".[docs]"
-	@touch $@ $(VENV)/.demo
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
