@@ -133,6 +133,14 @@ class DuckDB(Engine):
         moment = f"TRY_CAST({held} AS {'TIMESTAMPTZ' if with_zone else 'TIMESTAMP'})"
         return f"CASE WHEN isfinite({moment}) THEN epoch({moment}) END::DOUBLE"
 
+    def shown_position(self, name: str) -> str:
+        """By the time zones that DuckDB knows; null beyond the years 1 to 9999."""
+        zone, seconds = self.zones.get(name), self.position(name)
+        if zone is None:
+            return seconds
+        near = f"CASE WHEN {seconds} BETWEEN -62135596800 AND 253402300799 THEN {seconds} END"
+        return f"epoch(timezone('{zone}', to_timestamp({near})))"
+
     def _seconds(self, ticks: str, parts: int) -> str:
         """Ticks as seconds: the float64 nearest for 285 years around 1970, further out to the second."""
         if parts == 1:
