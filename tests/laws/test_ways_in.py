@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
@@ -323,6 +324,25 @@ def test_what_can_be_read_once_or_says_nothing_before_is_refused(held: Any) -> N
 def test_a_reader_is_refused_with_what_holds_it() -> None:
     with pytest.raises(ParameterError, match=r"only once.*pyarrow\.table\(data\)"):
         open_table(SMALL.to_reader(), needed=[])
+
+
+def test_lazy_scans_of_text_are_refused(tmp_path: Path) -> None:
+    """Their types come from rows, and a row that does not fit raises when it is read: after the payment."""
+    (tmp_path / "visits.csv").write_text("code,u\na,1\n")
+    (tmp_path / "visits.jsonl").write_text('{"code": "a", "u": 1}\n')
+    asked: dict[str, Any] = {"candidates": ["a"], "one_row_per_user": True, "epsilon": 9}
+    for lazy in (
+        pl.scan_csv(tmp_path / "visits.csv"),
+        pl.scan_csv(tmp_path / "visits.csv", schema={"code": pl.String, "u": pl.Int64}).select(
+            "code"
+        ),
+        pl.scan_ndjson(tmp_path / "visits.jsonl"),
+    ):
+        with pytest.raises(ParameterError, match=r"give the path itself, or collect\(\)"):
+            mode(lazy, "code", **asked)
+        assert mode(lazy.collect(), "code", **asked).answer == "a"
+    named = pl.DataFrame({"code": ["Csv SCAN [x", "a", "a"]}).lazy()
+    assert mode(named, "code", **asked).answer == "a"
 
 
 def test_known_kinds_come_before_capsules() -> None:

@@ -95,7 +95,7 @@ class DuckDB(Engine):
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         super().__init__("discreet_rows" if query is None else f"({query}) AS discreet_rows", types)
         self._relation, self._connection, self._load = relation, connection, load
-        self._as_ticks = as_ticks or {}
+        self.as_ticks = as_ticks or {}
         self.keeps_time = in_database
 
     # ---- how SQL is written
@@ -121,8 +121,8 @@ class DuckDB(Engine):
     def position(self, name: str) -> str:
         """Nothing here raises for a value: DuckDB's own conversions of far times do."""
         held, declared = self.quoted(name), self.types[name]
-        if name in self._as_ticks:
-            return self._seconds(held, self._as_ticks[name])
+        if name in self.as_ticks:
+            return self._seconds(held, self.as_ticks[name])
         if declared == "TIME_NS":
             return f"epoch_ns({held}) / 1e9"
         if declared in ("INTERVAL", "TIME"):
