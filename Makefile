@@ -1,15 +1,23 @@
-# Two commands are enough on a fresh machine with Python 3.11 and make: `make demo` and `make test`.
+# Two commands are enough on a fresh machine with Python 3.11, 3.12 or 3.13 and make: `make demo` and `make test`.
 PYTHON ?= python3
+# A Python that is named, as in `make test PYTHON=python3.13`, gets an environment of its own beside .venv.
+ifeq ($(origin PYTHON),file)
 VENV := .venv
-BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+else
+VENV := build/$(shell $(PYTHON) -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
+endif
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo demo-desk test lint types docs man pages proofs coverage package bench bench-large mutants clean
+.PHONY: help demo demo-desk test quick lowest lint types docs man pages proofs coverage package bench bench-large mutants clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
 	@echo "make demo-desk    set up, then serve the invented clinic to two analysts, and open the page"
 	@echo "make test         set up, then run every test, lint and type check"
+	@echo "make quick        lint, types and the tests of tests/quick.txt, which touch every room: about a minute"
+	@echo "make lowest       the tests of tests/quick.txt with the lowest versions that pyproject.toml allows"
 	@echo "make lint types   only the linter and the spelling, only the type checker"
 	@echo "make docs         build the documentation site into docs/_build/html"
 	@echo "make man          build the manual page, docs/_build/man/discreet.1"
@@ -20,7 +28,8 @@ help:
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
 	@echo "make bench-large  the benchmarks at full size"
 	@echo "make mutants      plant small defects and see whether the tests notice; continues where it ended (benchmarks/mutants.py)"
-	@echo "make clean        remove the virtual environment and what was built"
+	@echo "make clean        remove the virtual environments and what was built"
+	@echo "With PYTHON=python3.13 each of these uses that Python, in an environment of its own under build/."
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -33,7 +42,7 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[test]"
-	@touch $@ $(VENV)/.demo $(VENV)/.desk
+	@touch $@ $(VENV)/.demo $(VENV)/.desk $(VENV)/.docs
 
 demo: $(VENV)/.demo
 	@$(BIN)/discreet demo
@@ -46,7 +55,19 @@ demo-desk: $(VENV)/.desk
 	@$(BIN)/discreet desk demo
 
 test: $(VENV)/.test lint types
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(PYTEST)
+
+quick: $(VENV)/.test lint types
+	$(PYTEST) @tests/quick.txt
+
+# The oldest Python too, because the lowest versions have no wheels for newer ones.
+lowest: VENV := build/lowest
+lowest:
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --resolution lowest-direct --editable ".[test]"
+	$(PYTEST) @tests/quick.txt
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -56,11 +77,15 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
-docs: $(VENV)/.test
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[docs]"
+	@touch $@ $(VENV)/.demo
+
+docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-man: $(VENV)/.test
+man: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b man docs docs/_build/man
 
 pages: $(VENV)/.test
@@ -77,7 +102,7 @@ proofs:
 	@$(MAKE) --no-print-directory -C proofs
 
 coverage: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --cov-report=html:build/coverage/html --cov-report=xml:build/coverage/coverage.xml
+	$(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage/html --cov-report=xml:build/coverage/coverage.xml
 
 package: $(VENV)/.test
 	rm -rf dist build/clean

@@ -6,7 +6,7 @@
 From Coq Require Import Reals Lra Lia List Arith Bool ZArith FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP People Sensitivities Groups
-  Composition Selections Recursion NoisyCount TopK Lead JointTopK Questions.
+  Composition Selections Recursion NoisyCount TopK Lead JointTopK Crossings Questions.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -49,6 +49,10 @@ Definition chosen_jointly (s : R) (N k tuples : nat) (tuple : nat -> nat -> nat)
 Definition has_value (value : nat -> list Row -> option nat) (p : nat) (l : list Row) (r : nat) : bool :=
   match value p l with Some v => (v =? r)%nat | None => false end.
 
+(** How many people more than the part a/b of all are at or below a place, in units of 1/b. *)
+Definition people_short (value : nat -> list Row -> option nat) (a b : R) (t : table) (i : nat) : R :=
+  b * Sensitivities.at_most value t i - a * everyone value t.
+
 (** A number of people, with noise. *)
 Definition noisy_number (eps : R) (which : nat -> list Row -> bool) (t : table) (z : Z) : R :=
   discrete_laplace eps (z - Z.of_nat (number_with which t)).
@@ -69,6 +73,14 @@ Inductive release : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
       (forall i j, (tuple i j < N)%nat) -> personal value ->
       release nat (chosen_jointly s N k tuples tuple (has_value value)) (2 / s) (3 / s)
   | counting eps which : 0 < eps -> personal which -> release Z (noisy_number eps which) eps eps
+  (** Which numbers of people, in their order, cross a noisy threshold, until c did; with gaps or without. *)
+  | crossing b1 b2 T c has : 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p l r)) ->
+      release (list (option (option nat))) (fun t => crossed b1 b2 T c (people_with has t))
+        (1 / b1 + INR c * (1 / b2)) (1 / b1 + INR c * (2 / b2))
+  (** A bound: the first place up to which about a/b of the people are, by a noisy threshold. *)
+  | bounding b1 b2 T value a b : 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b ->
+      release (list (option (option nat))) (fun t => crossed b1 b2 T 1 (people_short value a b t))
+        (sensitivity_quantile a b / b1 + b / b2) (sensitivity_quantile_replace a b / b1 + b / b2)
   | silence : release unit (fun _ _ => 1) 0 0
   (** A second release, which may depend on the answer of the first. *)
   | followed A B law law2 eps eps' more more' : release A law eps eps' ->
@@ -243,6 +255,81 @@ Proof.
   intros a b _ _. apply J; intros; apply T.
 Qed.
 
+Lemma crossing_is b1 b2 T c has : 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p l r)) ->
+  let law t := crossed b1 b2 T c (people_with has t) in
+  fair law /\ costs add_remove law (1 / b1 + INR c * (1 / b2)) /\
+  costs replace law (1 / b1 + INR c * (2 / b2)).
+Proof.
+  intros B1 B2 P law.
+  assert (F : fair law).
+  { split; [intros; now apply crossed_nonneg|]. intros t t' a H. unfold law. f_equal.
+    apply functional_extensionality. intros i. now apply counts_same. }
+  split; [exact F|]. split.
+  - intros t t' a (p & [H|H]).
+    + apply (crossed_moves b1 b2 T B1 B2 1 1); try lra.
+      intros i. pose proof (people_with_added has P t t' p i H). lra.
+    + eapply Rle_trans; [apply (crossed_moves b1 b2 T B1 B2 0 1 c (people_with has t) (people_with has t')); try lra|].
+      * intros i. pose proof (people_with_added has P t' t p i H). lra.
+      * apply Rmult_le_compat_r; [apply F|]. apply exp_le, Rplus_le_compat_r.
+        assert (0 < / b1) by now apply Rinv_0_lt_compat. unfold Rdiv. lra.
+  - intros t t' a H. apply (crossed_moves b1 b2 T B1 B2 1 2); try lra.
+    intros i. pose proof (count_sensitivity_replace has P t t' H i) as S. apply Rabs_le_between in S. lra.
+Qed.
+
+Lemma bounding_is b1 b2 T value a b : 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b ->
+  let law t := crossed b1 b2 T 1 (people_short value a b t) in
+  fair law /\ costs add_remove law (sensitivity_quantile a b / b1 + b / b2) /\
+  costs replace law (sensitivity_quantile_replace a b / b1 + b / b2).
+Proof.
+  intros B1 B2 P L law.
+  assert (Same : forall test t t', same t t' -> number_of value test t = number_of value test t')
+    by (intros test t t' H; apply total_same; [now apply test_personal | exact H]).
+  assert (F : fair law).
+  { split; [intros; now apply crossed_nonneg|]. intros t t' o H. unfold law. f_equal.
+    apply functional_extensionality. intros i. unfold people_short, everyone, Sensitivities.at_most.
+    now rewrite !(Same _ t t' H). }
+  assert (Add : forall t t' p i, added t t' p -> people_short value a b t' i = people_short value a b t i
+    + match value p (rows t' p) with Some v => (if (v <=? i)%nat then b else 0) - a | None => 0 end).
+  { intros t t' p i H. unfold people_short, everyone, Sensitivities.at_most, number_of.
+    rewrite (total_added t t' p _ (test_personal value P (fun _ => true)) H).
+    rewrite (total_added t t' p _ (test_personal value P (fun v => v <=? i)%nat) H).
+    destruct (value p (rows t' p)) as [v|]; [destruct (v <=? i)%nat|]; ring. }
+  assert (Move : forall h x t t' o, 0 <= h <= x ->
+    (forall i, 0 <= h + people_short value a b t i - people_short value a b t' i <= b) ->
+    law t o <= exp (x / b1 + b / b2) * law t' o).
+  { intros h x t t' o H S.
+    eapply Rle_trans; [apply (crossed_moves b1 b2 T B1 B2 h b 1 (people_short value a b t)
+                                 (people_short value a b t')); auto; lra|].
+    apply Rmult_le_compat_r; [apply F|]. apply exp_le. simpl (INR 1). rewrite Rmult_1_l.
+    apply Rplus_le_compat_r, Rmult_le_compat_r; [now apply Rlt_le, Rinv_0_lt_compat | lra]. }
+  pose proof (Rmax_l a (b - a)) as M1. pose proof (Rmax_r a (b - a)) as M2.
+  split; [exact F|]. split.
+  - intros t t' o (p & [H|H]).
+    + apply (Move (b - a)); [unfold sensitivity_quantile; lra|]. intros i. rewrite (Add t t' p i H).
+      destruct (value p (rows t' p)) as [v|]; [destruct (v <=? i)%nat|]; lra.
+    + apply (Move a); [unfold sensitivity_quantile; lra|]. intros i. rewrite (Add t' t p i H).
+      destruct (value p (rows t p)) as [v|]; [destruct (v <=? i)%nat|]; lra.
+  - intros t t' o (m & p & p' & H & H').
+    assert (D : forall i, people_short value a b t i - people_short value a b t' i =
+      match value p (rows t p) with Some v => (if (v <=? i)%nat then b else 0) - a | None => 0 end
+      - match value p' (rows t' p') with Some v => (if (v <=? i)%nat then b else 0) - a | None => 0 end)
+      by (intros i; rewrite (Add m t p i H), (Add m t' p' i H'); ring).
+    assert (Use : forall h, 0 <= h <= b ->
+      (forall i, 0 <= h + (people_short value a b t i - people_short value a b t' i) <= b) ->
+      law t o <= exp (sensitivity_quantile_replace a b / b1 + b / b2) * law t' o).
+    { intros h Hh S. apply (Move h); [unfold sensitivity_quantile_replace; lra|].
+      intros i. specialize (S i). lra. }
+    destruct (value p (rows t p)) as [v|], (value p' (rows t' p')) as [w|].
+    + destruct (Nat.le_gt_cases v w).
+      * apply (Use 0); [lra|]. intros i. rewrite D.
+        destruct (Nat.leb_spec v i), (Nat.leb_spec w i); try lia; lra.
+      * apply (Use b); [lra|]. intros i. rewrite D.
+        destruct (Nat.leb_spec v i), (Nat.leb_spec w i); try lia; lra.
+    + apply (Use a); [lra|]. intros i. rewrite D. destruct (v <=? i)%nat; lra.
+    + apply (Use (b - a)); [lra|]. intros i. rewrite D. destruct (w <=? i)%nat; lra.
+    + apply (Use 0); [lra|]. intros i. rewrite D. lra.
+Qed.
+
 Lemma followed_costs A B near (law : table -> A -> R) (law2 : A -> table -> B -> R) eps more :
   fair law -> (forall a, fair (law2 a)) -> costs near law eps -> (forall a, costs near (law2 a) more) ->
   costs near (fun t o => law t (fst o) * law2 (fst o) t (snd o)) (eps + more).
@@ -265,7 +352,8 @@ Theorem release_is A law eps eps' : release A law eps eps' ->
 Proof.
   induction 1 as
     [choose s n q d d' C Pos Q | s n q d d' Pos Q | s n k q d d' Pos K Q
-    | s N k tuples tuple has Pos K T P d | s N k tuples tuple value Pos K T P | eps which E P |
+    | s N k tuples tuple has Pos K T P d | s N k tuples tuple value Pos K T P | eps which E P
+    | b1 b2 T c has B1 B2 P | b1 b2 T value a b B1 B2 P L |
     | A B law law2 eps eps' more more' _ (F & Ad & Re) _ IH
     | A law eps eps' inside kept count m E _ IH K F
     | A C coins weight law eps eps' W _ IH
@@ -295,6 +383,8 @@ Proof.
     + intros t t' z H. unfold noisy_number. now rewrite (number_with_same which t t' P H).
     + intros t t' z H. apply noisy_count_pure; [exact E|]. apply number_with_moves; auto.
     + intros t t' z H. apply noisy_count_pure; [exact E|]. apply number_with_moves; auto.
+  - now apply crossing_is.
+  - now apply bounding_is.
   - split; [split|split]; try (intros; lra); intros t t' a _; rewrite exp_0; lra.
   - split; [split|split].
     + intros t o. apply Rmult_le_pos; [apply F | apply (IH (fst o))].

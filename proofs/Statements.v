@@ -9,7 +9,7 @@ From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
-From Discreet Require AboveThreshold AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
+From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -508,16 +508,20 @@ Theorem kept_groups_best eps delta (p : nat -> R) : 0 <= eps -> 0 <= delta <= 1 
 Proof. intros. now apply Keeping.keep_is_best. Qed.
 
 (** docs/proofs/above-threshold.md. [o] are queries with their answers (below; above; above by at
-    least g and less than g') on one data set, [o'] the same answers on a neighbour; P and P' their
-    probabilities. A shift of the threshold by h >= 0 with 0 <= h + q - q' <= d for every query
+    least g and less than g') on one data set, [o'] the same answers on a neighbour; [chance] is the
+    limit of their probability with a threshold noise below n, which exists. A shift of the threshold by h >= 0 with 0 <= h + q - q' <= d for every query
     costs h/b1, and d/b2 for every answer "above", with or without its gap. *)
-Theorem above_threshold_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -> 0 <= h ->
-  AboveThreshold.within_shift h d o o' ->
-  AboveThreshold.is_chance b1 b2 T o P -> AboveThreshold.is_chance b1 b2 T o' P' ->
-  P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
-Proof. intros B1 B2. now apply AboveThreshold.above_threshold_private. Qed.
+Theorem above_threshold_chance b1 b2 T o : 0 < b1 -> 0 < b2 -> AboveThreshold.all_sound o ->
+  AboveThreshold.is_chance b1 b2 T o (Crossings.chance b1 b2 T o).
+Proof. intros B1 B2. now apply Crossings.chance_is. Qed.
 
-(** The same with Laplace noise. *)
+Theorem above_threshold_pure_dp b1 b2 T h d o o' : 0 < b1 -> 0 < b2 -> 0 <= h ->
+  AboveThreshold.within_shift h d o o' ->
+  Crossings.chance b1 b2 T o
+  <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * Crossings.chance b1 b2 T o'.
+Proof. intros B1 B2. now apply Crossings.above_threshold_pure_dp. Qed.
+
+(** The same with Laplace noise, for the chances P and P'. *)
 Theorem above_threshold_laplace_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 0 < b2 -> 0 <= h ->
   AboveThreshold.within_shift h d o o' ->
   AboveThresholdLaplace.is_laplace_chance b1 b2 T o P ->

@@ -1,8 +1,14 @@
-"""For all tests: Hypothesis repeats itself exactly, so that no test fails by chance; shared fixtures."""
+"""For all tests: one environment, Hypothesis repeats itself exactly, shared fixtures."""
 
 from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
+
+from tests.tools.environment import same_surroundings, settle
+
+__all__ = ["same_surroundings"]
+
+settle()
 
 pytest_plugins = [
     "tests.tools.engines",

@@ -11,10 +11,6 @@ REASONS = {
     "mechanism (`exponential_zcdp`) and ε²/2 for pure ε (`pure_to_zcdp`)",
     "tuning.md": "Coq has the inequality (`tuning_geometric_pure_dp`, `tuning_poisson_pure_dp`), not how the "
     "winner's law comes from that of the number of runs",
-    "quantiles.md": "the walk up the grid is a threshold: Coq has the answers to its values, not how far a "
-    "person moves these",
-    "above-threshold.md": "Coq has the answers to values that move so far, and how far counts move, in two "
-    "theorems",
     "noisy-count-and-gap.md": "Coq has the rounds and the count, and their composition, in three theorems",
     "composition.md": "Coq has the runs and their composition in two theorems",
 }

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from sqlalchemy import text
 
 from discreet import PureDP
-from discreet._cli import app, main
+from discreet._cli import app, main, output
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
 
@@ -166,7 +166,7 @@ def test_an_epsilon_delta_budget_shows_epsilon_first(run: Any, tmp_path: Path) -
 def test_tables_fit_a_narrow_screen_and_break_no_word(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(output, "screen_width", lambda: 80)
     purpose = "the most common diagnosis of the second quarter, for the yearly report"
     run("create", "visits", "--epsilon", "3", "--delta", "1e-6")
     with Ledger.open(tmp_path / "ledger.db") as ledger:

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from discreet import PureDP
-from discreet._cli import main
+from discreet._cli import main, output
+from discreet._cli.output import print_table
 from discreet.ledger import Ledger
 from discreet.questions.answer import TableRelease
 from discreet.release import Release
@@ -208,3 +210,36 @@ def test_a_short_option_shows_the_help(
 ) -> None:
     assert _run(monkeypatch, *command, "-h") == 0
     assert "--help" in capsys.readouterr().out
+
+
+COLUMNS = ("data set", "what was asked, in words", "ε", "people")
+ROWS = [
+    (
+        "clinic/epidemiology",
+        "desk 0123456789abcdef: mode of diagnosis, where age >= 18",
+        0.123456,
+        1,
+    ),
+    ("clinic", "日本 " * 20 + "a-word-with-hyphens", 10.0, 12345678901234567890),
+]
+WORDS = {word for row in ROWS for cell in row for word in str(cell).split()} - {"0.123456", "10.0"}
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, None])
+def test_a_table_is_never_broken_inside_a_word_or_a_number(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int | None
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")  # a pipe does not look at it
+    if width is not None:
+        monkeypatch.setattr(output, "screen_width", lambda: width)
+    print_table(COLUMNS, ROWS)
+    lines = capsys.readouterr().out.splitlines()
+    assert set(" ".join(lines).split()) >= WORDS | {"0.1235"}
+    if width is None:
+        assert len(lines) == 3
+    else:
+        assert lines[0] == "data set: clinic/epidemiology"
+        assert "ε: 0.1235" in lines
+        assert all(cell_len(line) <= width for line in lines)
+    print_table(("a", "b"), [("x", 5), ("long", 12)])
+    assert capsys.readouterr().out == "a      b\nx      5\nlong  12\n"

@@ -81,7 +81,7 @@ def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
         assert call("/api/ask", MODE).status == 200
 
 
-SCORE = {"kind": "score", "table": "visits", "score": "round_ages", "epsilon": 1}
+SCORE = {"kind": "select_by", "table": "visits", "score": "round_ages", "epsilon": 1}
 MEDIAN = {"kind": "median", "table": "visits", "column": "age", "epsilon": 1}
 MEDIAN["where"] = "clinic = 'north'"
 

@@ -38,7 +38,6 @@ def test_commands_run_as_pasted(page: Path, tmp_path: Path, request: pytest.Fixt
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "PATH": os.pathsep.join([scripts, os.environ["PATH"]]),
     }
-    environment.pop("DISCREET_LEDGER", None)
     for name, program in FILE.findall(page.read_text(encoding="utf-8")):
         (tmp_path / name).write_text(program, encoding="utf-8")
     for line in _commands(page):

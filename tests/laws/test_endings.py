@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import discreet
 from tests.tools.waiting import PATIENCE
 
 ASKING = """
@@ -81,7 +79,6 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(Path(discreet.__file__).parent.parent)},
         capture_output=True,
         text=True,
         check=False,

@@ -79,10 +79,32 @@ CASES: dict[str, Case] = {
     "first above": (
         first_above,
         {"column": "code", "groups": ["a", "b"], "above": 3},
-        ("above_threshold_pure_dp", ADDED),
-        ("above_threshold_pure_dp", REPLACED),
+        *both(ANSWER),
     ),
-    "bound": (bound, {"column": "age"}, (), ()),
+    "first above, with gaps and people": (
+        first_above,
+        {
+            "column": "code",
+            "groups": ["a", "b"],
+            "above": 3,
+            "crossings": 2,
+            "with_gap": True,
+            "with_people": True,
+        },
+        *both(ANSWER),
+    ),
+    "first above, Laplace noise": (
+        first_above,
+        {
+            "column": "code",
+            "groups": ["a", "b"],
+            "above": 3,
+            "mechanism": "above-threshold-laplace",
+        },
+        ("above_threshold_laplace_pure_dp", ADDED),
+        ("above_threshold_laplace_pure_dp", REPLACED),
+    ),
+    "bound": (bound, {"column": "age"}, *both(ANSWER)),
     "large gap": (
         mode,
         {**CODES, "mechanism": LargeGap},
@@ -117,7 +139,7 @@ CASES: dict[str, Case] = {
     "top 5 a group": (top_k, {**CODES, **BY, "k": 5}, *both(ANSWER)),
     "peeling a group": (top_k, {**CODES, **BY, "k": 2, "method": "peeling"}, *both(ANSWER)),
     "quantiles a group": (quantiles, {**AGES, **BY, "at": [0.25, 0.75]}, *both(ANSWER)),
-    "bounds a group": (bound, {"column": "age", **BY}, (), ()),
+    "bounds a group": (bound, {"column": "age", **BY}, *both(ANSWER)),
     "unknown domain a group": (mode, {"column": "code", **DELTA, **BY}, (), ()),
     "large gap a group": (mode, {**CODES, **BY, "mechanism": LargeGap}, (), ()),
     "found groups": (mode, {**CODES, **DELTA, "by": "site"}, *both(FOUND)),
@@ -133,7 +155,7 @@ CASES: dict[str, Case] = {
         (),
     ),
     "found groups, unknown domain": (mode, {"column": "code", **DELTA, "by": "site"}, (), ()),
-    "found groups, bounds": (bound, {"column": "age", **DELTA, "by": "site"}, (), ()),
+    "found groups, bounds": (bound, {"column": "age", **DELTA, "by": "site"}, *both(FOUND)),
     "a chosen bound, unknown domain": (
         mode,
         {"column": "code", **DELTA, **BY, "groups_per_person": "choose"},

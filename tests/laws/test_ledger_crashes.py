@@ -82,10 +82,7 @@ def test_killed_while_spending_in_a_loop(address: str, tmp_path: Path, spends: i
     released = tmp_path / "released"
     with Ledger.open(address) as ledger:
         ledger.create("visits", PureDP(1000))
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-    child = subprocess.Popen(
-        [sys.executable, "-c", SPENDER, address, str(released)], env=environment
-    )
+    child = subprocess.Popen([sys.executable, "-c", SPENDER, address, str(released)])
     until(
         lambda: (
             child.poll() is not None or (released.exists() and released.stat().st_size >= spends)

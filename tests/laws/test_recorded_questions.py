@@ -27,10 +27,11 @@ ORDER = "one source of bits: groups or their bound first, then each group with w
 PURPOSE = (
     "the ledger writes the whole question down, also where groups or their bound are found first"
 )
-REMARK = "a remark on a large ε or δ, and on an answer at a bound or on no list"
-HASH = "DuckDB counts frames of Polars and pandas, and draws by its own hash"
 WHOLE = "one theorem covers all of an answer, and no page of it is hidden by what was found first"
-REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, HASH, REMARK}
+HASH = "DuckDB counts frames of Polars and pandas, and draws by its own hash"
+REMARK = "a remark on a large ε or δ, and on an answer at a bound or on no list"
+SETS = "several without their order are chosen as a set"
+REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS, HASH, REMARK}
 THEOREMS = (
     "answer_pure_dp",
     "found_groups_approx_dp",
@@ -114,6 +115,13 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
     found = {MORE} if differ & {"title", "accuracy"} else set()
     assert not {"title", "accuracy"} & old.keys()
     differ -= {"title", "accuracy"}
+    if case["question"] == "top_k" and "over sets" in new["mechanism"]:
+        assert case["ordered"] is False
+        assert "method" not in case
+        assert old["mechanism"] == "joint exponential mechanism"
+        words = [each["guarantee"]["words"] for each in (old, new)]
+        assert words[0] == words[1], "another price"
+        return found | {SETS}
     without = [rule for rule in new["rules"] if not any(sign in rule for sign in REMARKS)]
     if "rules" in differ and without == old["rules"]:
         differ.remove("rules")

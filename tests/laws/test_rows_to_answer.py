@@ -29,6 +29,7 @@ from discreet.questions import mode, quantiles, top_k
 from tests.tools.choices import let_choose
 from tests.tools.sampling.joint_law import joint_law
 from tests.tools.sampling.one_shot_law import one_shot_law
+from tests.tools.sampling.set_law import set_law
 
 Choose = Callable[[Any], Any]
 RELATIONS = ("add-remove", "replace")
@@ -92,6 +93,10 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         base = Fraction(math.exp(1 / scale))
         return list(paths[-1](_in_floats(joint_law([int(count) for count in counts], k, base))))
 
+    def one_set(counts: Any, k: int, *, scale: Fraction, **_: Any) -> list[int]:
+        base = Fraction(math.exp(1 / scale))
+        return list(paths[-1](_in_floats(set_law([int(count) for count in counts], k, base))))
+
     def with_its_lead(gaps: Any, _bits: Any, *, unit: Fraction) -> tuple[int, int]:
         """Of two candidates: the signed lead of the first is Laplace noise around its true lead."""
         assert gaps.size == 2
@@ -115,6 +120,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         "of_rows.noisy_count": counted,
         "top_k.noisy_first": in_order,
         "top_k.joint_first": all_at_once,
+        "top_k.joint_set": one_set,
         "scoring.noisy_first_and_gap": with_its_lead,
         "quantiles.halved": halved,
         "quantiles.FINEST": 1,
@@ -220,7 +226,7 @@ def test_top_k_by_peeling(followed: list[Choose], neighbours: str) -> None:
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
-@pytest.mark.parametrize(("method", "least"), [("one-shot", 0.7), ("joint", 0.35)])
+@pytest.mark.parametrize(("method", "least"), [("one-shot", 0.7), ("joint", 0.35), ("set", 0.35)])
 def test_top_k_at_once(followed: list[Choose], method: str, least: float, neighbours: str) -> None:
     def ask(table: Any) -> Any:
         return top_k(
@@ -231,6 +237,7 @@ def test_top_k_at_once(followed: list[Choose], method: str, least: float, neighb
             epsilon=1,
             user="person",
             method=method,
+            ordered=method != "set",
             neighbours=neighbours,
         ).answer
 

@@ -100,15 +100,10 @@ def _listens(port: int) -> bool:
 def cluster(tmp_path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     import pyspark
 
-    import discreet
-
     home = Path(pyspark.__file__).parent
     environment = {
         **os.environ,
         "SPARK_HOME": str(home),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": str(Path(discreet.__file__).parent.parent),
     }
     port = _free_port()
     master = f"spark://127.0.0.1:{port}"

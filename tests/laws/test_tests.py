@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from pathlib import Path
 
 import pytest
+
+from tests.tools.environment import settle
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
@@ -127,3 +130,13 @@ def test_a_stray_file_would_be_seen() -> None:
     assert names_a_module(TESTS / "_exact" / "gaps" / "test_arithmetic.py")
     assert not names_a_module(TESTS / "_exact" / "gaps" / "test_infinite.py")
     assert not names_a_module(TESTS / "nowhere" / "test_arithmetic.py")
+
+
+def test_no_variable_of_whoever_runs_the_tests_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    settled = dict(os.environ)
+    names = ("COLUMNS", "FORCE_COLOR", "LANG", "DISCREET_LEDGER", "PGHOST", "http_proxy")
+    for name in (*names, "DISCREET_REQUIRE_SERVICES"):
+        monkeypatch.setenv(name, "20")
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    settle()
+    assert dict(os.environ) == settled | {"DISCREET_REQUIRE_SERVICES": "20"}

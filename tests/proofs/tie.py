@@ -148,10 +148,20 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         + near.format("q'", "q", "monotone")
         + ")",
     )
-    for noise, chance in (("exponential", "is_chance"), ("laplace", "is_laplace_chance")):
-        chances = (f"{chance} b1 b2 T o P", f"{chance} b1 b2 T o' P'")
-        answers = "P <= exp (h / b1 + INR (crossings o) * (d / b2)) * P'"
-        yield (f"above-threshold-{noise}", "PureDP"), (*STREAM, *chances), (), answers
+    answers = "{} <= exp (h / b1 + INR (crossings o) * (d / b2)) * {}"
+    yield (
+        ("above-threshold-exponential", "PureDP"),
+        STREAM,
+        (),
+        answers.format("chance b1 b2 T o", "chance b1 b2 T o'"),
+    )
+    chances = ("is_laplace_chance b1 b2 T o P", "is_laplace_chance b1 b2 T o' P'")
+    yield (
+        ("above-threshold-laplace", "PureDP"),
+        (*STREAM, *chances),
+        (),
+        answers.format("P", "P'"),
+    )
 
     # From one measure to another: both directions are given, since neighbours are symmetric.
     def over(form: str, way: tuple[str, str], figure: str) -> str:
@@ -378,7 +388,6 @@ PAPER: dict[Claim, tuple[str, ...]] = {
     ("joint", "BoundedRange"): ("## The joint score",),
     ("several quantiles", "steps"): ("**Theorem.** If each choice is $\\varepsilon_0$-DP",),
     ("chosen bound", "PureDP"): ("## A bound that is chosen",),
-    ("bound", "PureDP"): ("**Theorem.** Let $h\\ge0$", "**A bound.**"),
     ("cluster", "PureDP"): ("cannot be told from random functions",),
     ("tuning", "PureDP"): ("## 1. Pure runs",),
     ("tuning", "ApproxDP"): ("## 2. A profile and the largest ratio",),
@@ -418,8 +427,20 @@ MEANT = {
     "counts": "forall has, (forall r, personal (fun p l => has p l r)) -> scored (people_with has) 1 2",
     "quantiles": "forall value a b, personal value -> 0 <= a <= b -> scored (quantile_score value a b) "
     "(distance_general (sensitivity_quantile a b)) (distance_general (sensitivity_quantile_replace a b))",
-    "release": "choosing | with_lead | at_once | jointly | jointly_one | counting | silence | followed | "
-    "by_group | drawn | at_most",
+    "release": "choosing | with_lead | at_once | jointly | jointly_one | counting | crossing | bounding | "
+    "silence | followed | by_group | drawn | at_most",
+    "crossing": "forall b1 b2 T c has, 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p l r)) -> "
+    "release (list (option (option nat))) (fun t => crossed b1 b2 T c (people_with has t)) "
+    "(1 / b1 + INR c * (1 / b2)) (1 / b1 + INR c * (2 / b2))",
+    "bounding": "forall b1 b2 T value a b, 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b -> "
+    "release (list (option (option nat))) (fun t => crossed b1 b2 T 1 (people_short value a b t)) "
+    "(sensitivity_quantile a b / b1 + b / b2) (sensitivity_quantile_replace a b / b1 + b / b2)",
+    "crossed": "fun b1 b2 T c q a => let o := combine (map q (candidates (length a))) (map said a) in "
+    "if crossings o <=? c then chance b1 b2 T o else 0",
+    "said": "fun a => match a with | Some (Some g) => Within (INR g) (INR (S g)) | Some None => Above | "
+    "None => Below end",
+    "chance": "fun b1 b2 T o => real (Lim_seq (fun n => transcript b1 b2 T o (INR n)))",
+    "people_short": "fun Row value a b t i => b * at_most value t i - a * everyone value t",
     "choosing": "forall choose s n q d d', In choose selections -> 0 < s -> scored q d d' -> "
     "release nat (chosen choose s n q) (d / s) (d' / s)",
     "with_lead": "forall s n q d d', 0 < s -> scored q d d' -> "

@@ -139,7 +139,8 @@ def test_a_budget_that_is_not_enough() -> None:
     card = _card(answer=None, meter=short, fits=False)
     assert card.cost == "ε 1 to pay, 1 of 3 left: not enough"
     assert 'value="1.0000"' in card.in_html()
-    assert card.as_data()["meter"] == {"spent": "2", "this": "1.5", "left": "0"}
+    told = {"spent": "2", "this": "1.5", "left": "0", "cap": "3", "symbol": "ε"}
+    assert card.as_data()["meter"] == told
 
 
 # ---- escaping --------------------------------------------------------------------------------------------

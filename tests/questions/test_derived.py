@@ -107,7 +107,8 @@ def test_methods_and_functions_show_every_field_with_its_words() -> None:
         assert list(inspect.signature(function).parameters)[1 : len(names) + 1] == names
         for shown in (inspect.getdoc(method), inspect.getdoc(function)):
             assert shown is not None
-            assert all(f"    {name}: " in shown for name in names)
+            assert all(f"\n    {name}: " in shown for name in names)
+            assert "\n\nExample:\n    >>> " in shown  # whether Python strips docstrings or not
 
 
 def test_the_stub_for_type_checkers_is_what_the_fields_say() -> None:

@@ -13,15 +13,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import polars as pl
 import pytest
 
 from discreet import PureDP
 from discreet.desk.admission import Desk
-from discreet.desk.owner_file import Kind, OwnerFile, read_owner_file
+from discreet.desk.owner_file import OwnerFile, read_owner_file
 from discreet.desk.serving import DeskServer
+from discreet.desk.shapes import ASKED
 from discreet.ledger import Ledger
 from tests.tools.waiting import PATIENCE
 
@@ -91,7 +92,7 @@ def clinic_at(
     (folder / "clinics.txt").write_text("north\nsouth\n")
     (folder / "scores.py").write_text(SCORES)
     file = folder / "clinic.toml"
-    slots = "\n".join(f'{kind} = "{slot}s"' for kind in get_args(Kind))
+    slots = "\n".join(f'{kind} = "{slot}s"' for kind in ASKED)
     file.write_text(OWNER_FILE.format(ledger=ledger, slots=slots, workers=workers, desk=desk))
     owner = read_owner_file(file)
     with Ledger.open(owner.ledger.place) as opened:

@@ -11,10 +11,8 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
 import shutil
 import sqlite3
-import sys
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,7 +20,6 @@ from typing import Any
 
 import pytest
 
-import discreet
 from discreet._tables.engines import quoted
 
 Columns = dict[str, list[Any]]
@@ -63,10 +60,6 @@ def spark(event_logs: Path) -> Iterator[Any]:
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java")
     sql = pytest.importorskip("pyspark.sql")
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    source = str(Path(discreet.__file__).parent.parent)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",

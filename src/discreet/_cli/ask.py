@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from discreet._cli.commands import HELP_ALL, Command, Decorator, argument, command, option, stack
-from discreet._cli.output import as_json, deliver, opened_for_answer, progress, say
+from discreet._cli.output import as_json, deliver, opened_for_answer, progress, say, screen_width
 from discreet._cli.shared_options import mechanism_names
 from discreet._displays import visible
 from discreet.errors import DiscreetError, ParameterError
@@ -318,7 +318,11 @@ def ask_table(
     if plan:
         with counting(*(given[name] for name in ("dataset", "ledger", "no_ledger"))) as counted:
             planned = private_table(data, **whose, **counted).plan(question)
-            say(as_json(planned.as_data()) if given["json"] else planned.card.in_text(_width()))
+            say(
+                as_json(planned.as_data())
+                if given["json"]
+                else planned.card.in_text(screen_width())
+            )
         return
     answer(
         lambda watch, counted: private_table(data, **whose, **counted).ask(question, watch=watch),
@@ -410,23 +414,11 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
         deliver(as_json(release.as_data(), indent=None), file)
         return
     card = release.card
-    if _on_screen():
-        deliver(card.in_text(_width(), explain=explain), file)
+    if (screen := screen_width()) is not None:
+        deliver(card.in_text(screen, explain=explain), file)
         return
     deliver(card.bare, file)
     say(card.in_text(None, explain=explain, answer=False), err=True)
-
-
-def _width() -> int | None:
-    """The width of the screen; None where there is none."""
-    import shutil
-
-    return shutil.get_terminal_size().columns if _on_screen() else None
-
-
-def _on_screen() -> bool:
-    """Whether a person looks at what is printed; a process may have no stdout at all."""
-    return sys.stdout is not None and sys.stdout.isatty()
 
 
 @contextmanager

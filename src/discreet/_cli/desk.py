@@ -304,7 +304,7 @@ def ask_desk(ctx: Context, kind: type[Question]) -> None:
 
     from discreet._cli.ask import show
     from discreet.desk import connect
-    from discreet.questions.question import fields_of
+    from discreet.questions.question import KINDS, fields_of
 
     given = {
         name: value
@@ -318,13 +318,11 @@ def ask_desk(ctx: Context, kind: type[Question]) -> None:
     for name in given:
         if name not in own:
             raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
-    if kind.kind not in _QUESTIONS:
-        raise ParameterError(f"a desk is not asked for {kind.kind}: {', '.join(_QUESTIONS)}")
+    if not kind.completed_by:
+        known = ", ".join(name for name, each in KINDS.items() if each.completed_by)
+        raise ParameterError(f"a desk is not asked for {kind.kind}: {known}")
     release = getattr(connect().table(table), kind.kind)(**given)
     show(release, json=as_data, explain=explain, file=file)
-
-
-_QUESTIONS = ("mode", "top_k", "median", "quantiles", "first_above")
 
 
 def _owner(file: str) -> OwnerFile:

@@ -99,21 +99,59 @@ def progress(*columns: Any) -> Progress:
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table on stdout; numbers to the right, in four digits; as wide as it needs when not on a screen."""
-    from rich.console import Console
-    from rich.table import Table
+def screen_width() -> int | None:
+    """How wide the terminal is that shows stdout; None for a pipe, a file or no stdout at all."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, name in enumerate(columns):
-        number = all(isinstance(row[place], int | float) for row in rows)
-        table.add_column(name, justify="right" if number else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(visible(_shown(value)) for value in row))
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(highlight=False, markup=False, width=200)
-    console.print(table)
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table on stdout; numbers to the right, in four digits. No line is broken inside a word or a number.
+
+    Where it is wider than the terminal, each row is a block of lines ``name: value``; where stdout is not a
+    terminal, it is as wide as it needs.
+    """
+    from rich.cells import cell_len
+
+    cells = [[visible(_shown(value)) for value in row] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
+    screen = screen_width()
+    if screen is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > screen:
+        click.echo("\n\n".join(_block(columns, row, screen) for row in cells))
+        return
+    numbers = [
+        all(isinstance(row[place], int | float) for row in rows) for place in range(len(widths))
+    ]
+
+    def aligned(row: Sequence[str]) -> str:
+        parts = []
+        for cell, width, number in zip(row, widths, numbers, strict=True):
+            space = " " * (width - cell_len(cell))
+            parts.append(space + cell if number else cell + space)
+        return _GAP.join(parts).rstrip()
+
+    click.echo("\n".join([click.style(aligned(columns), bold=True), *map(aligned, cells)]))
+
+
+_GAP = "  "
+
+
+def _block(columns: Sequence[str], cells: Sequence[str], screen: int) -> str:
+    """One row of a table as lines ``name: value``, broken between words where the screen ends."""
+    from rich.cells import cell_len
+
+    lines = []
+    for name, cell in zip(columns, cells, strict=True):
+        line, *words = f"{name}: {cell}".split(" ")
+        for word in words:
+            if cell_len(f"{line} {word}") > screen:
+                lines.append(line)
+                line = _GAP + word
+            else:
+                line = f"{line} {word}"
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def say_table(
@@ -153,9 +191,8 @@ def draw(chart: Any, path: str) -> None:
 
 def wrapped(words: str) -> str:
     """Words broken between words where the screen ends; as they are when not on a screen."""
-    if not sys.stdout.isatty():
-        return words
-    return click.wrap_text(words, width=shutil.get_terminal_size().columns)
+    screen = screen_width()
+    return words if screen is None else click.wrap_text(words, width=screen)
 
 
 def in_short(words: str, *, up: bool) -> str:

@@ -17,7 +17,7 @@ from mcp_types import ToolAnnotations
 from discreet import __version__
 from discreet._exact.sampling import SecureBits
 from discreet.desk.client import RemoteDesk
-from discreet.desk.shapes import AnyRequest, question_from
+from discreet.desk.shapes import ToolRequest, question_from
 from discreet.errors import DiscreetError
 from discreet.questions.read_back import release_from
 
@@ -43,13 +43,13 @@ def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:
         return _told(desk.about)
 
     @server.tool(annotations=_FREE)
-    def plan_question(question: AnyRequest) -> dict[str, Any]:
+    def plan_question(question: ToolRequest) -> dict[str, Any]:
         """What a question would cost, whether that is left, how accurate it will be. Spends nothing."""
         plan: dict[str, Any] = _told(lambda: desk.call("/api/plan", _sent(question)))
         return plan
 
     @server.tool(annotations=_PAID)
-    def ask_question(question: AnyRequest, key: str | None = None) -> dict[str, Any]:
+    def ask_question(question: ToolRequest, key: str | None = None) -> dict[str, Any]:
         """Ask, and pay the question's ε for good. The same question with the same key is paid once."""
         used = key or f"{SecureBits().integer(128):032x}"
         reply = _told(lambda: desk.call("/api/ask", _sent(question), key=used))

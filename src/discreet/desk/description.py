@@ -114,9 +114,8 @@ def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     except DiscreetError:  # its words may name a path or an address
         raise DeskError(503, UNREADABLE) from None
     plan = asked.plan(question)
-    found = plan.as_data()
-    found.pop("question")
-    return found | {
+    return plan.card.as_data() | {
+        "left": plan.left,
         "budget": part,
         "most": desk.ledger.plan(part, plan.event).most,
         "seconds": shared.seconds(question.kind),

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from discreet._exact.numbers.exact import Number, echo, positive, refuse
 from discreet._exact.numbers.printing import figure
@@ -44,13 +44,21 @@ _ON_THE_WIRE: dict[Any, Any] = {
 }
 """How the types of fields are read from JSON."""
 
-ASKED = {name: kind for name, kind in KINDS.items() if kind.completed_by}
-"""The kinds of questions that a desk answers."""
-
 
 def own_fields(kind: type[Question]) -> list[dataclasses.Field[Any]]:
     """The fields that an analyst may set; a field without that mark is the owner's."""
     return [each for each in fields_of(kind) if each.metadata["analyst"]]
+
+
+def _needed(kind: type[Question]) -> int:
+    return [each.default for each in own_fields(kind)].count(dataclasses.MISSING)
+
+
+ASKED = {
+    kind.kind: kind
+    for kind in sorted(filter(lambda kind: kind.completed_by, KINDS.values()), key=_needed)
+}
+"""The kinds of questions that a desk answers; a form begins with those that need the least."""
 
 
 def request_of(kind: type[Question]) -> type[Any]:
@@ -122,19 +130,26 @@ def question_from(given: bytes | dict[str, Any]) -> Request:
         Traceback (most recent call last):
         discreet.errors.ParameterError: k: not an option of this question
     """
-    try:  # strict dataclasses are read from JSON, never from a dict
-        sent = given if isinstance(given, bytes) else json.dumps(given)
-        read = _REQUEST.validate_json(sent)
-    except ValidationError as error:
-        raise ParameterError("; ".join(map(_said, error.errors()[:5]))) from None
-    except (TypeError, ValueError):
-        raise ParameterError("the question is not plain data") from None
+    read = _read(given)
     kind = ASKED[read.kind]
     fields = {each.name: getattr(read, each.name) for each in own_fields(kind)}
     defaults = {each.name: each.default for each in own_fields(kind)}
     return Request(
         kind, read.table, {name: each for name, each in fields.items() if each != defaults[name]}
     )
+
+
+def _read(given: bytes | dict[str, Any]) -> Any:
+    try:  # strict dataclasses are read from JSON, never from a dict
+        return _REQUEST.validate_json(given if isinstance(given, bytes) else json.dumps(given))
+    except ValidationError as error:
+        raise ParameterError("; ".join(map(_said, error.errors()[:5]))) from None
+    except (TypeError, ValueError):
+        raise ParameterError("the question is not plain data") from None
+
+
+ToolRequest: Any = Annotated[AnyRequest, BeforeValidator(_read)]
+"""A request as the argument of an assistant's tool, which arrives as a dict."""
 
 
 def _said(error: Any) -> str:

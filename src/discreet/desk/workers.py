@@ -22,6 +22,7 @@ from functools import cache
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from discreet.desk.owner_scores import OwnerScore
 from discreet.errors import (
     BudgetExceededError,
     DiscreetError,
@@ -142,6 +143,9 @@ def _run(job: Job, line: Connection) -> None:
 
     counting = _Counting(job, line)
     try:
+        score = getattr(job.question, "score", None)
+        if isinstance(score, OwnerScore):
+            score.loaded()  # an error in the owner's file costs nothing
         asked = table(job.source, ledger=counting, dataset=job.dataset, **job.terms)
         outcome = Outcome(answer=asked.ask(job.question).as_data())
     except Exception as error:

@@ -108,6 +108,7 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("joint", "BoundedRange"): Proof(_TOP_K),
     # Any of these, a lead, several quantiles, noisy numbers of people, by group, under hidden coins.
     ("answer", "PureDP"): Proof(_QUESTIONS, "answer_pure_dp"),
+    ("joint set", "PureDP"): Proof(_TOP_K),
     # ---- the same in steps: how far one person moves the scores, what else is said beside a choice ----
     ("counts", "add-remove"): Proof(_QUESTIONS, "counts_add_remove"),
     ("counts", "replace"): Proof(_QUESTIONS, "counts_replace"),
@@ -119,7 +120,6 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("groups", "sum"): Proof(_QUESTIONS),
     ("count", "PureDP"): Proof("docs/proofs/noisy-count-and-gap.md", "noisy_count_pure_dp"),
     ("several quantiles", "steps"): Proof("docs/proofs/quantiles.md"),
-    ("bound", "PureDP"): Proof(("docs/proofs/above-threshold.md", "docs/proofs/quantiles.md")),
     ("unknown domain", "ApproxDP"): Proof(
         "docs/proofs/unknown-domain.md", "unknown_domain_rounds_approx_dp"
     ),

@@ -8,7 +8,7 @@ a tenth of that of a guess is useful, at most half doubtful, and otherwise no be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -55,7 +55,7 @@ class Errors:
         return float(self.sizes @ self.chances)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Accuracy:
     """How far an answer is off, with a judgement.
 
@@ -78,7 +78,7 @@ class Accuracy:
     unit: tuple[str, str]
     meaning: str
     assumed: str
-    errors: Callable[[], Errors] | None = field(default=None, repr=False)
+    errors: Callable[[], Errors] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def _law(self) -> Errors | None:
@@ -129,9 +129,16 @@ class Accuracy:
         return {
             "worst": None if self.worst is None else float_up(self.worst),
             "level": float(self.level),
-            "unit": self.unit[1],
+            "unit": list(self.unit),
             "meaning": self.meaning,
         }
+
+    @staticmethod
+    def from_data(data: Mapping[str, Any]) -> Accuracy:
+        """What ``proved`` wrote, read back."""
+        singular, plural = data["unit"]
+        level = Fraction(str(data["level"]))
+        return Accuracy(data["worst"], level, (singular, plural), data["meaning"], "")
 
     def as_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""

@@ -40,7 +40,7 @@ class Meter:
     Example:
         >>> meter = Meter(Fraction(1), Fraction(1, 2), Fraction(3, 2))
         >>> meter.cap, meter.as_data()
-        (Fraction(3, 1), {'spent': '1', 'this': '0.5', 'left': '1.5'})
+        (Fraction(3, 1), {'spent': '1', 'this': '0.5', 'left': '1.5', 'cap': '3', 'symbol': 'ε'})
     """
 
     spent: Fraction
@@ -59,7 +59,15 @@ class Meter:
             "spent": figure(self.spent),
             "this": figure(self.this),
             "left": figure(max(self.left, Fraction(0)), up=False),
+            "cap": figure(self.cap, up=False),
+            "symbol": self.symbol,
         }
+
+    @staticmethod
+    def from_data(data: Mapping[str, str]) -> Meter:
+        """What ``as_data`` wrote, read back: figures as they were printed."""
+        this, left, cap = (Fraction(data[name]) for name in ("this", "left", "cap"))
+        return Meter(cap - this - left, this, left, data["symbol"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from discreet.mechanisms.registry import STREAMS
 from discreet.questions.accuracy import PEOPLE, Accuracy
 from discreet.questions.answer import about_period, about_threshold, about_types
 from discreet.questions.candidates import Candidates, candidates_of
+from discreet.questions.costs import ANSWER, IN_ANSWERS
 from discreet.questions.of_rows import OfRows
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import Labels, field, flag, labels, value
@@ -118,6 +119,10 @@ class FirstAbove(OfRows, kind="first_above"):
                 "crossings", self.crossings, f"at most the number of groups, {len(public)}"
             )
 
+        promise = resting(rule.guarantee(), moved)
+        if rule.noise == "exponential":
+            promise = promise.resting_on(ANSWER, IN_ANSWERS)
+
         def choose(counted: Counts, bits: Bits) -> Iterable[Found]:
             for people in counted:
                 drawn = rule.draw(bits)
@@ -142,7 +147,7 @@ class FirstAbove(OfRows, kind="first_above"):
         doubts = about_types(table, column, public, name="groups", listed=asking.listed)
         return asking.plan(
             f"first above {rule.threshold}",
-            parts=[(resting(rule.guarantee(), moved), 1)],
+            parts=[(promise, 1)],
             mechanism=rule.name,
             read=lambda table, rows: people_per_candidate(
                 table, rows, column=column, keys=public.keys, period=public.period

@@ -178,6 +178,11 @@ class OfCandidates(Grouped):
         )
 
 
+def set_shortfall(counts: Counts, chosen: Any) -> float:
+    """The same for a set: its largest count against the largest, and so on."""
+    return shortfall(counts, np.array(chosen)[np.argsort(-counts[list(chosen)])])
+
+
 def shortfall(counts: Counts, chosen: Any) -> float:
     """The most by which a chosen place falls short of the count that belongs there."""
     best = np.sort(counts)[::-1][: len(chosen)]

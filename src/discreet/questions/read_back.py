@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet import guarantees
-from discreet.questions.answer import TableRelease
+from discreet.questions.accuracy import Accuracy
+from discreet.questions.answer import Meter, TableRelease
 
 
 def release_from(data: Mapping[str, Any]) -> TableRelease:
@@ -24,6 +25,9 @@ def release_from(data: Mapping[str, Any]) -> TableRelease:
     measure = getattr(guarantees, promised["measure"])
     # A figure was rounded up when it was printed, so it is taken as it stands.
     figures = [promised[name] for name in ("epsilon", "rho", "delta") if name in promised]
+    for name, kind in (("accuracy", Accuracy), ("meter", Meter)):
+        if name in fields:
+            fields[name] = kind.from_data(fields[name])
     for name, value in fields.items():
         if isinstance(value, list):
             fields[name] = tuple(value)

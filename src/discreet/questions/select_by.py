@@ -59,11 +59,13 @@ class SelectBy(Question, kind="select_by"):
     score: Any = field(
         "The score of a candidate, a function of the data and the candidate. A whole number or an exact "
         "fraction is best: a sum of floats depends on the order of the rows, and can exceed the stated "
-        "sensitivity.",
+        "sensitivity. At a desk: the name of a registered one.",
+        analyst=True,
         option=False,
     )
     sensitivity: Any = field(
         "The most by which one person changes any one score.",
+        default=None,
         check=positive_distance,
         takes="NUMBER",
     )

@@ -14,6 +14,7 @@ from discreet._displays import counted
 from discreet._exact.gaps import Gaps
 from discreet._exact.numbers.exact import refuse, whole
 from discreet._exact.sampling import Bits
+from discreet._exact.sampling.joint_sets import joint_set
 from discreet._exact.sampling.joint_top_k import joint_first
 from discreet._exact.sampling.keeping import Keeping, kept
 from discreet._exact.sampling.noisy_order import noisy_first
@@ -29,7 +30,7 @@ from discreet.questions.answer import about_kept, about_method
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS, Part
-from discreet.questions.of_candidates import OfCandidates, shortfall
+from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
 from discreet.questions.of_rows import Asking
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import field, flag, value
@@ -51,6 +52,7 @@ from discreet.questions.unknown_domain import (
 PEELING = "peeling"
 ONE_SHOT = "one-shot"
 JOINT = "joint"
+SET = "set"
 
 Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
 """From counts, a row for each group, to the places chosen in each."""
@@ -58,8 +60,8 @@ Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
 
 def method_named(name: str, given: Any) -> str:
     """A way to choose several."""
-    if given not in (JOINT, ONE_SHOT, PEELING):
-        raise refuse(name, given, f'"{JOINT}", "{ONE_SHOT}" or "{PEELING}"')
+    if given not in (JOINT, SET, ONE_SHOT, PEELING):
+        raise refuse(name, given, f'"{JOINT}", "{SET}", "{ONE_SHOT}" or "{PEELING}"')
     return str(given)
 
 
@@ -74,9 +76,10 @@ class TopK(OfCandidates, kind="top_k"):
     and for less one-shot; where the ledger adds up ρ and nothing else is asked with the choice (no counts, no
     number of people, no groups from the data), joint for k above 16, and for less peeling by the exponential
     mechanism, which then costs k times less. Under replacement with one row for each person the limits are 3
-    and 9 (``docs/proofs/top-k.md``). All three release the order; ``ordered=False`` forgets it (the answer is
-    then in the order of the candidates), at the same cost. Candidates in a PySpark frame are chosen in the
-    cluster, by one-shot noise; without candidates, with ``delta``, fewer than k may come back.
+    and 9 (``docs/proofs/top-k.md``). All three release the order. Where it does not matter, ``ordered=False``
+    is more accurate at the same cost: what would be joint is then a *set*, chosen among all sets of k
+    candidates, and the answer is in the order of the candidates. Candidates in a PySpark frame are chosen in
+    the cluster, by one-shot noise; without candidates, with ``delta``, fewer than k may come back.
 
     Example:
         >>> import discreet, polars as pl
@@ -91,20 +94,25 @@ class TopK(OfCandidates, kind="top_k"):
 
     k: int = field("How many.", check=whole, takes="COUNT", example="3", analyst=True)
     method: str | None = field(
-        "joint, one-shot or peeling; by default the best for ⟨k⟩.",
+        "joint, set, one-shot or peeling; by default the best for ⟨k⟩.",
         default=None,
         check=method_named,
         takes="NAME",
         advanced=True,
     )
     ordered: bool = flag(
-        "The order is part of the answer.", default=True, advanced=True, option="--unordered"
+        "The order is part of the answer. If it does not matter, the answer is more accurate without it.",
+        default=True,
+        analyst=True,
+        option="--unordered",
     )
 
     def _require(self) -> None:
         super()._require()
         if self.names_values and (self.method not in (None, PEELING) or not self.ordered):
             raise ParameterError("an unknown domain is peeled, and the order is part of the answer")
+        if self.method == SET and self.ordered:
+            raise ParameterError('⟨method⟩"set" has no order: it goes with ⟨ordered⟩False')
 
     @property
     def title(self) -> str:
@@ -149,17 +157,17 @@ class TopK(OfCandidates, kind="top_k"):
             concentrated = alone and asking.setting.adds_up_rho
             joint = joint_distance(k, inner, one_value=one_value)
             method = best_method(k, moved.range_distance, joint, concentrated=concentrated)
+            method = SET if method == JOINT and not self.ordered else method
             mechanism = Exponential if method == PEELING and concentrated else None
         # One-shot: no place falls short by more than the largest noise. Peeling: one of k choices may.
         ways = len(contest) * (1 if method == ONE_SHOT else k)
         distance = k * moved.range_distance
-        if method == JOINT:
-            draw, part, name = jointly(mechanism, epsilon, k, inner, one_value=one_value)
-            # One choice among all ordered k-tuples, whose scores one person moves apart by this much.
-            ways, distance = (
-                math.perm(len(contest), k),
-                joint_distance(k, inner, one_value=one_value),
-            )
+        if method in (JOINT, SET):
+            sets = method == SET
+            draw, part, name = jointly(mechanism, epsilon, k, inner, one_value=one_value, sets=sets)
+            # One choice among all k-tuples or sets, whose scores one person moves apart by this much.
+            ways = (math.comb if sets else math.perm)(len(contest), k)
+            distance = joint_distance(k, inner, one_value=one_value)
         else:
             draw, part, name = way_to_choose_by_counts(
                 method or PEELING,
@@ -192,7 +200,9 @@ class TopK(OfCandidates, kind="top_k"):
                 distance=distance,
                 size=len(contest),
                 chooser=mechanism_at(mechanism, epsilon) if method in (None, PEELING) else None,
-                errors=lambda like: drawn(like, draw, shortfall, k),
+                errors=lambda like: drawn(
+                    like, draw, shortfall if self.ordered else set_shortfall, k
+                ),
                 meaning="how many people fewer a value in the answer has than the one that belongs in its "
                 "place",
             ),
@@ -264,7 +274,7 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping)
 
 
 def joint_distance(k: int, neighbours: str, *, one_value: bool) -> int:
-    """How far one person moves the joint scores of two tuples apart.
+    """How far one person moves the joint scores of two tuples, or of two sets, apart.
 
     Example:
         >>> [joint_distance(2, "replace", one_value=each) for each in (True, False)]
@@ -289,9 +299,15 @@ def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str
 
 
 def jointly(
-    mechanism: object, epsilon: Fraction, k: int, neighbours: str, *, one_value: bool
+    mechanism: object,
+    epsilon: Fraction,
+    k: int,
+    neighbours: str,
+    *,
+    one_value: bool,
+    sets: bool = False,
 ) -> tuple[Chooser, Part, str]:
-    """All at once, by the exponential mechanism over ordered tuples of k candidates."""
+    """All at once, by the exponential mechanism over ordered tuples of k candidates, or over sets."""
     if mechanism is not None:
         raise ParameterError(
             "⟨mechanism⟩ goes with peeling; the joint choice is an exponential mechanism of its own"
@@ -301,8 +317,12 @@ def jointly(
     scale = distance / epsilon
 
     def draw(people: Counts, bits: Bits) -> Iterable[list[int]]:
-        return (joint_first(row, k, scale=scale, bits=bits) for row in people)
+        choose = joint_set if sets else joint_first
+        return (choose(row, k, scale=scale, bits=bits) for row in people)
 
+    if sets:
+        proof = CLAIMS["joint set", "PureDP"]
+        return draw, (promise.resting_on(proof), 1), "joint exponential mechanism over sets"
     proof = ANSWER if distance == 3 else CLAIMS["joint", "PureDP"]
     whole = promise.resting_on(CLAIMS["joint", "BoundedRange"], {"PureDP": proof, **IN_ANSWERS})
     return draw, (whole, 1), "joint exponential mechanism"

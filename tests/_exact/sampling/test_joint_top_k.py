@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from discreet._exact.sampling.bits import Bits
-from discreet._exact.sampling.joint_top_k import Blocks, Tuples, joint_first
+from discreet._exact.sampling.joint_top_k import Tuples, joint_first
+from discreet._exact.sampling.loss_levels import Blocks
 from discreet.testing import scripted
 from tests.tools.sampling.joint_law import JointLaw, joint_law, loss
 from tests.tools.sampling.walking import assert_bracketed

@@ -1,55 +1,26 @@
 """The joint exponential mechanism for top-k: an ordered tuple of k candidates, drawn at once.
 
 A tuple (s_1, ..., s_k) loses max_i (c_(i) − c_{s_i}), where c_(1) ≥ c_(2) ≥ ... are the sorted counts, and is
-drawn in proportion to e^{−loss/scale}. A level v is drawn first, in proportion to e^{−v/scale} times the
-number of tuples that lose at most v; then one of these, place by place. Levels are proposed in blocks, by
-floats with an error bound or by balls, and accepted by exact coins (docs/proofs/top-k.md).
+drawn in proportion to e^{−loss/scale} (docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet._exact.numbers.balls import ball_of
 from discreet._exact.sampling.bits import Bits, uniform_below
-from discreet._exact.sampling.coins import Ball, Uniform
-from discreet._exact.sampling.discrete_noise import geometric
-
-_NEGLIGIBLE = (
-    45.0  # a block of e^−45 of the largest weight is hardly ever proposed: it may stay wide
+from discreet._exact.sampling.loss_levels import (
+    CELLS,
+    STANDARD_BLOCKS,
+    Blocks,
+    Counts,
+    Floats,
+    LossLevels,
+    Ranked,
 )
-_SPLIT = 8
-_CELLS = 1 << 22
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocks:
-    """Numbers that change how a level is looked for, never what is drawn.
-
-    Attributes:
-        word: bits of the first look at a uniform number.
-        first: how many blocks of levels there are at first, at most.
-        width: a block of this width, in scales, need not be split.
-        doubt: by what the error bound of floats is multiplied; ``inf`` leaves everything to balls.
-    """
-
-    word: int = 64
-    first: int = 1024
-    width: Fraction = Fraction(1, 2)
-    doubt: float = 1.0
-
-
-STANDARD_BLOCKS = Blocks()
 
 
 @np.errstate(all="ignore")
@@ -66,7 +37,7 @@ def joint_first(
         [3, 1, 2]
     """
     tuples = Tuples(counts, k)
-    levels = _Levels(tuples, scale, blocks)
+    levels = LossLevels(tuples, scale, blocks)
     while True:
         level, last = levels.propose(bits)
         if level == last:
@@ -81,47 +52,32 @@ def joint_first(
             return tuples.uniform(level, bits)
 
 
-class Tuples:
+class Tuples(Ranked):
     """The ordered tuples of ``k`` distinct candidates, by what they lose at most."""
 
-    __slots__ = ("_ascending", "_order", "counts", "k", "spread")
-
-    def __init__(self, counts: Counts, k: int) -> None:
-        self.counts = counts
-        self.k = k
-        least = int(counts.min())
-        self.spread = int(counts.max()) - least
-        self._order: Counts | None = None
-        index_bits = len(counts).bit_length()
-        if self.spread.bit_length() + index_bits < 64:
-            # Sorting whole numbers is much quicker than sorting by them: put the index in the lower bits.
-            packed = (counts - least << index_bits) + np.arange(len(counts))
-            if self.spread:
-                packed.sort()
-            self._order = packed & ((1 << index_bits) - 1)
-            self._ascending = (packed >> index_bits) + least
-        else:
-            self._ascending = np.sort(counts)
+    __slots__ = ()
 
     def within(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
         """How many candidates are left for each place (rows) within each loss (columns).
 
-        Whoever may take a place may take every later one, so each earlier choice takes one of them away.
+        A candidate that fits a place fits every later one, so each earlier choice takes one of them away.
         """
-        leading = self._ascending[: -self.k - 1 : -1][first:last]
-        reached = leading[:, None] - losses
-        fit = len(self.counts) - np.searchsorted(self._ascending, reached)
-        return fit - np.arange(first, first + len(leading))[:, None]
+        fit = self.fitting(losses, first=first, last=last)
+        return fit - np.arange(first, first + len(fit))[:, None]
 
     def free(self, loss: int) -> list[int]:
         """How many candidates are left for each place; their product is the number of tuples."""
         found: list[int] = self.within(np.array([loss]))[:, 0].tolist()
         return found
 
+    def number(self, loss: int) -> int:
+        """How many tuples there are within a loss."""
+        return math.prod(self.free(loss))
+
     def logarithms(self, losses: Counts) -> Floats:
         """The logarithm of the number of tuples within each loss."""
         found = np.zeros(len(losses))
-        rows = max(1, _CELLS // len(losses))
+        rows = max(1, CELLS // len(losses))
         for first in range(0, self.k, rows):
             found += np.log(self.within(losses, first=first, last=first + rows)).sum(axis=0)
         return found
@@ -138,112 +94,4 @@ class Tuples:
             at = place + uniform_below(bits, left)
             ranks.append(moved.get(at, at))
             moved[at] = moved.get(place, place)
-        return self._ranked(ranks)
-
-    def _ranked(self, ranks: list[int]) -> list[int]:
-        """Who has each rank, the largest count first; of equal counts any fixed order will do."""
-        if self._order is None:
-            near = (self.counts >= self._ascending[-1 - max(ranks)]).nonzero()[0]
-            order = near[np.argsort(self.counts[near])]
-        else:
-            order = self._order
-        found: list[int] = order[-1 - np.array(ranks)].tolist()
-        return found
-
-
-class _Levels:
-    """Levels in blocks: each from one of ``edges`` up to the next, and the last without an end."""
-
-    __slots__ = ("_blocks", "_doubt", "_edges", "_ends", "_rate", "_scale", "_tuples")
-
-    def __init__(self, tuples: Tuples, scale: Fraction, blocks: Blocks) -> None:
-        self._tuples, self._scale, self._blocks = tuples, scale, blocks
-        # Whatever the tuples, no more than e^−45 of the weight lies this many scales up.
-        reach = tuples.k * math.log(len(tuples.counts)) + _NEGLIGIBLE
-        # Beyond the spread of the counts all tuples are in: the levels there need not be told apart.
-        end = min(math.ceil(scale * Fraction(reach)), tuples.spread)
-        narrow = max(1, math.floor(blocks.width * scale))
-        number = max(64, min(blocks.first, _CELLS // tuples.k))
-        width = max(narrow, -(-end // number))
-        self._edges = np.array([*range(0, end, width), end], dtype=np.int64)
-        self._rate = float(min(1 / scale, Fraction(1 << 60)))
-        while True:
-            heights = self._heights(reach)
-            heavy = heights[:-1] > heights.max() - _NEGLIGIBLE
-            wide = (heavy & (np.diff(self._edges) > narrow)).nonzero()[0]
-            if not len(wide):
-                break
-            finer = [self._edges]
-            for place in wide.tolist():
-                low, high = self._edges[place : place + 2].tolist()
-                finer.append(np.arange(low, high, max(narrow, -(-(high - low) // _SPLIT))))
-            self._edges = np.unique(np.concatenate(finer))
-        self._ends = np.cumsum(np.exp(heights - heights.max()))
-        # The proof page's bound on a share's error in floats.
-        steps = (tuples.k + 8) * (4 * reach + 200) + len(heights)
-        self._doubt = 2 * blocks.doubt * steps * 2.0**-50
-
-    def _heights(self, reach: float) -> Floats:
-        """The logarithms of the blocks' weights; one that is far below all others may be off."""
-        starts = np.minimum(self._edges * self._rate, 2 * reach + 100)
-        found: Floats = -starts
-        found[:-1] += np.maximum(
-            np.log(-np.expm1(-np.diff(self._edges) * self._rate)), -reach - 100
-        )
-        lasts = np.append(self._edges[1:] - 1, self._tuples.spread)
-        found += self._tuples.logarithms(lasts)
-        return found
-
-    def propose(self, bits: Bits) -> tuple[int, int]:
-        """A level, and the last one of its block."""
-        place = self._block(bits)
-        spread = self._tuples.spread
-        start, after = (*self._edges[place : place + 2].tolist(), None)[:2]
-        last = spread if after is None else after - 1
-        if start == last:  # and nothing beyond the spread is told apart
-            return start, last
-        further = geometric(bits, self._scale, word=self._blocks.word)
-        if after is None:
-            return min(start + further, spread), last
-        # What is left of a geometric number on division by the width is one that is below the width.
-        return start + further % (after - start), last
-
-    def _block(self, bits: Bits) -> int:
-        """A block in proportion to its weight; floats decide where their error bound allows it."""
-        word = self._blocks.word
-        uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
-        total = float(self._ends[-1])
-        target = (uniform.known + 0.5) * 0.5**word * total
-        doubt = total * (self._doubt + 2.0**-word)
-        inner = self._ends[:-1]
-        place = int(np.searchsorted(inner, target - doubt))
-        if place < len(inner) and not inner[place] > target + doubt:
-            return self._settle(uniform)
-        return place
-
-    def _settle(self, uniform: Uniform) -> int:
-        """The first block whose share of the total exceeds the uniform number, by balls."""
-        edges = self._edges.tolist()
-        numbers = [self._tuples.free(after - 1) for after in edges[1:]]
-        every = self._tuples.free(self._tuples.spread)
-
-        def shares() -> list[Ball]:
-            chances = [ball_of(-edge / self._scale).exp() for edge in edges]
-            found = [
-                _product(free) * chance * -ball_of((start - after) / self._scale).expm1()
-                for free, chance, (start, after) in zip(
-                    numbers, chances, pairwise(edges), strict=False
-                )
-            ]
-            found = list(accumulate([*found, _product(every) * chances[-1]]))
-            return [part / found[-1] for part in found]
-
-        return bisect_left(
-            range(len(numbers)),
-            True,
-            key=lambda place: uniform.is_below(lambda: shares()[place]),
-        )
-
-
-def _product(factors: list[int]) -> Ball:
-    return math.prod(map(ball_of, factors), start=ball_of(1))
+        return self.ranked(ranks)

@@ -51,7 +51,7 @@ const subjects = () => ({ ...table().columns, ...table().scores });
 const column = () => subjects()[at("column").value];
 const kinds = () => desk.questions;
 const SUBJECT = ["column", "score", "epsilon"];
-const short = (words) => words.replace(/[:.] .*$/, "").replace(/\.$/, "");
+const short = (words) => words.replace(/[:.] .*$/, "").replace(/(, chosen privately)?\.$/, "");
 
 // One control for each field of the question that an analyst may set; what was typed stays where it fits.
 function control(field, before) {
@@ -206,20 +206,22 @@ function present(asked, release) {
   at("answer").replaceChildren(...parts);
 }
 
-function described(asked) {
-  const what = short(kinds()[asked.kind]?.words ?? asked.kind);
+function described(asked, title) {
+  const about = `${asked.column ?? asked.score} in ${asked.table}`;
+  const what = title ? `${title} in ${asked.table}` : `${short(kinds()[asked.kind]?.words ?? asked.kind)}: ${about}`;
   const said = { k: (k) => `${k} of them`, at: (at) => `at ${at.join(", ")}`, above: (n) => `above ${n}`, by: (by) => `by ${by}`, where: (where) => `where ${where}` };
   const rest = Object.entries(said).filter(([name]) => asked[name] !== undefined && asked[name] !== null).map(([name, words]) => words(asked[name]));
-  return [`${what}: ${asked.column ?? asked.score} in ${asked.table}`, ...rest, `ε = ${asked.epsilon}`].join(", ");
+  return [what, ...rest, `ε = ${asked.epsilon}`].join(", ");
 }
 
 async function history() {
   const asked = await call("api/answers");
   at("history").replaceChildren(...asked.map((each) => {
     const line = element("li");
-    line.append(element("span", described(each.asked)), element("span", new Date(each.began * 1000).toLocaleString(), { class: "hint" }));
+    const words = described(each.asked, each.release?.title);
+    line.append(element("span", words), element("span", new Date(each.began * 1000).toLocaleString(), { class: "hint" }));
     if (each.release) {
-      const again = element("button", `Show again: ${described(each.asked)}`, { type: "button", class: "small" });
+      const again = element("button", `Show again: ${words}`, { type: "button", class: "small" });
       again.addEventListener("click", () => { present(each.asked, each.release); at("answer-title").scrollIntoView(); });
       line.append(again);
     } else {

@@ -1,0 +1,164 @@
+"""The exponential mechanism over sets of k candidates: the k most common, without their order.
+
+A set loses max_i (c_(i) − c(S)_(i)): the i-th largest count of all against the i-th largest of the set. It is
+drawn in proportion to e^{−loss/scale}. The sets within a loss are counted by a pass over the k places, in
+logarithms where a level is looked for and in whole numbers where it is accepted (docs/proofs/top-k.md).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from discreet._exact.sampling.bits import Bits, uniform_below
+from discreet._exact.sampling.loss_levels import (
+    STANDARD_BLOCKS,
+    Blocks,
+    Counts,
+    Floats,
+    LossLevels,
+    Ranked,
+)
+
+_PARTS = 60  # bits after the point of a bound on the number of sets
+_COLUMNS = 1 << 18  # losses times places that are counted in one go
+
+
+@np.errstate(all="ignore")
+def joint_set(
+    counts: Counts, k: int, *, scale: Fraction, bits: Bits, blocks: Blocks = STANDARD_BLOCKS
+) -> list[int]:
+    """``k`` candidates in ascending order, in proportion to e^{−max_i (c_(i) − c(S)_(i))/scale}.
+
+    ``counts`` are whole numbers from 0 to 2⁶². The time depends on them.
+
+    Example:
+        >>> from discreet._exact.sampling.bits import SecureBits
+        >>> joint_set(np.array([5, 900, 300, 2000, 0]), 3, scale=Fraction(2), bits=SecureBits())
+        [1, 2, 3]
+    """
+    sets = Sets(counts, k)
+    levels = LossLevels(sets, scale, blocks)
+    while True:
+        level, last = levels.propose(bits)
+        # The block was proposed as if each of its levels had as many sets as the bound for the last one.
+        ways = sets.ways(level)
+        if _happens(ways[-1][k] << _PARTS, sets.number(last), bits, blocks.word):
+            return sorted(sets.ranked(sets.uniform(level, ways, bits)))
+
+
+class Sets(Ranked):
+    """The sets of ``k`` candidates, by what they lose at most.
+
+    A set loses at most v when its i-th best is among the t_i(v) candidates that fit place i, for every i. The
+    ranks from t_{i−1} up to t_i are block i; after it a set must have i of its ranks.
+    """
+
+    __slots__ = ("_logarithms",)
+
+    def __init__(self, counts: Counts, k: int) -> None:
+        super().__init__(counts, k)
+        self._logarithms: dict[int, float] = {}
+
+    def logarithms(self, losses: Counts) -> Floats:
+        """The logarithm of a bound on the number of sets within each loss, above it by very little."""
+        step = max(1, _COLUMNS // self.k)
+        parts = [self._counted(losses[at : at + step]) for at in range(0, len(losses), step)]
+        # All roundings of the pass together (docs/proofs/top-k.md): the bound is above the number.
+        size = self.k * math.log(len(self.counts)) + 100
+        found: Floats = np.concatenate(parts) + self.k**2 * size * 2.0**-46
+        self._logarithms.update(zip(losses.tolist(), found.tolist(), strict=True))
+        return found
+
+    @np.errstate(divide="ignore")
+    def _counted(self, losses: Counts) -> Floats:
+        """The logarithm of the number of sets, by floats: after block i, of those with i, ..., k ranks."""
+        k, fit = self.k, self.fitting(losses)
+        sizes = np.diff(fit, axis=0, prepend=0)
+        takes = np.arange(1, k + 1)[:, None]
+        ways = np.full((k + 1, len(losses)), -np.inf)
+        ways[0] = 0.0
+        for place in range(1, k + 1):
+            size = sizes[place - 1]
+            if not size.any():
+                ways[:place] = -np.inf
+                continue
+            # Taking m of a block of b: C(b, m) is the product of (b − m + 1)/m.
+            chances = np.log(np.maximum(size - takes + 1, 0) / takes).cumsum(axis=0)
+            after = ways.copy()
+            after[:place] = -np.inf
+            for taken in range(1, min(k, int(size.max())) + 1):
+                lowest = max(place, taken)
+                more = ways[lowest - taken : k + 1 - taken] + chances[taken - 1]
+                after[lowest:] = np.logaddexp(after[lowest:], more)
+            ways = after
+        found: Floats = ways[k]
+        return found
+
+    def number(self, loss: int) -> int:
+        """The bound on the number of sets within a loss whose logarithm was given, in units of 2⁻⁶⁰."""
+        whole, part = divmod(self._logarithms[loss] / math.log(2), 1.0)
+        return (math.floor(math.ldexp(2.0**part, _PARTS)) + 1) << int(whole)
+
+    def ways(self, loss: int) -> list[list[int]]:
+        """How many sets of 0, ..., k ranks are allowed after each block; the last number is that of sets."""
+        k = self.k
+        ways = [[1] + [0] * k]
+        for place, size in enumerate(self._sizes(loss), start=1):
+            before, after = ways[-1], [0] * (k + 1)
+            chances = [math.comb(size, taken) for taken in range(min(k, size) + 1)]
+            for number in range(place, k + 1):
+                after[number] = sum(
+                    chance * before[number - taken]
+                    for taken, chance in enumerate(chances[: number + 1])
+                    if before[number - taken]
+                )
+            ways.append(after)
+        return ways
+
+    def uniform(self, loss: int, ways: list[list[int]], bits: Bits) -> list[int]:
+        """The ranks of one of the sets within a loss, each set with the same probability.
+
+        From the last block to the first: how many ranks it gives, then which.
+        """
+        left, ranks = self.k, list[int]()
+        sizes = self._sizes(loss)
+        end = sum(sizes)
+        for place in range(self.k, 0, -1):
+            size, before = sizes[place - 1], ways[place - 1]
+            taken = 0
+            if place == 1:
+                taken = left
+            elif size:
+                at = uniform_below(bits, ways[place][left])
+                while (here := math.comb(size, taken) * before[left - taken]) <= at:
+                    at, taken = at - here, taken + 1
+            end -= size
+            ranks += [end + rank for rank in _some(size, taken, bits)]
+            left -= taken
+        return ranks
+
+    def _sizes(self, loss: int) -> list[int]:
+        sizes: list[int] = np.diff(self.fitting(np.array([loss]))[:, 0], prepend=0).tolist()
+        return sizes
+
+
+def _happens(chances: int, among: int, bits: Bits, word: int) -> bool:
+    """A coin of probability ``chances / among``, looked at by as many words of bits as decide it."""
+    while chances:
+        digit, chances = divmod(chances << word, among)
+        drawn = bits.integer(word)
+        if drawn != digit:
+            return drawn < digit
+    return False
+
+
+def _some(size: int, taken: int, bits: Bits) -> set[int]:
+    """``taken`` different numbers below ``size``, each such set with the same probability."""
+    found: set[int] = set()
+    for last in range(size - taken, size):
+        drawn = uniform_below(bits, last + 1)
+        found.add(last if drawn in found else drawn)
+    return found

@@ -1,0 +1,198 @@
+"""Levels of loss, for exponential mechanisms over tuples and over sets of candidates.
+
+What is drawn has a loss, and is drawn in proportion to e^{−loss/scale}. A level v is drawn first, in
+proportion to e^{−v/scale} times the number of things that lose at most v; then one of these. Levels are
+proposed in blocks, by floats with an error bound or by balls, and accepted by exact coins
+(docs/proofs/top-k.md).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._exact.numbers.balls import ball_of
+from discreet._exact.sampling.bits import Bits
+from discreet._exact.sampling.coins import Ball, Uniform
+from discreet._exact.sampling.discrete_noise import geometric
+
+_NEGLIGIBLE = 45.0  # a block of e^−45 of the largest weight is rarely proposed: it may stay wide
+_SPLIT = 8
+CELLS = 1 << 22
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocks:
+    """Numbers that change how a level is looked for, never what is drawn.
+
+    Attributes:
+        word: bits of the first look at a uniform number.
+        first: how many blocks of levels there are at first, at most.
+        width: a block of this width, in scales, need not be split.
+        doubt: by what the error bound of floats is multiplied; ``inf`` leaves everything to balls.
+    """
+
+    word: int = 64
+    first: int = 1024
+    width: Fraction = Fraction(1, 2)
+    doubt: float = 1.0
+
+
+STANDARD_BLOCKS = Blocks()
+
+
+class Ranked:
+    """Counts in order, and how many candidates each of ``k`` places may take within a loss."""
+
+    __slots__ = ("_ascending", "_order", "counts", "k", "spread")
+
+    def __init__(self, counts: Counts, k: int) -> None:
+        self.counts = counts
+        self.k = k
+        least = int(counts.min())
+        self.spread = int(counts.max()) - least
+        self._order: Counts | None = None
+        index_bits = len(counts).bit_length()
+        if self.spread.bit_length() + index_bits < 64:
+            # Sorting whole numbers is much quicker than sorting by them: put the index in the lower bits.
+            packed = (counts - least << index_bits) + np.arange(len(counts))
+            if self.spread:
+                packed.sort()
+            self._order = packed & ((1 << index_bits) - 1)
+            self._ascending = (packed >> index_bits) + least
+        else:
+            self._ascending = np.sort(counts)
+
+    def fitting(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
+        """How many candidates fit each place (rows) within each loss (columns): c ≥ c_(i) − loss."""
+        leading = self._ascending[: -self.k - 1 : -1][first:last]
+        fit: Counts = len(self.counts) - np.searchsorted(self._ascending, leading[:, None] - losses)
+        return fit
+
+    def ranked(self, ranks: list[int]) -> list[int]:
+        """Who has each rank, the largest count first; of equal counts any fixed order will do."""
+        if self._order is None:
+            near = (self.counts >= self._ascending[-1 - max(ranks)]).nonzero()[0]
+            order = near[np.argsort(self.counts[near])]
+        else:
+            order = self._order
+        found: list[int] = order[-1 - np.array(ranks)].tolist()
+        return found
+
+
+class Weighed(Protocol):
+    """Things that are drawn by their loss."""
+
+    counts: Counts
+    k: int
+    spread: int
+
+    def logarithms(self, losses: Counts) -> Floats:
+        """The logarithm of ``number`` for each loss."""
+
+    def number(self, loss: int) -> int:
+        """How many of them lose at most this, or a bound on it, times a constant."""
+
+
+class LossLevels:
+    """Levels in blocks: each from one of ``edges`` up to the next, and the last without an end."""
+
+    __slots__ = ("_blocks", "_doubt", "_edges", "_ends", "_rate", "_scale", "_weighed")
+
+    def __init__(self, weighed: Weighed, scale: Fraction, blocks: Blocks) -> None:
+        self._weighed, self._scale, self._blocks = weighed, scale, blocks
+        # Whatever is drawn, no more than e^−45 of the weight lies this many scales up.
+        reach = weighed.k * math.log(len(weighed.counts)) + _NEGLIGIBLE
+        # Beyond the spread of the counts all of them are in: the levels there need not be told apart.
+        end = min(math.ceil(scale * Fraction(reach)), weighed.spread)
+        narrow = max(1, math.floor(blocks.width * scale))
+        number = max(64, min(blocks.first, CELLS // weighed.k))
+        width = max(narrow, -(-end // number))
+        self._edges = np.array([*range(0, end, width), end], dtype=np.int64)
+        self._rate = float(min(1 / scale, Fraction(1 << 60)))
+        while True:
+            heights = self._heights(reach)
+            heavy = heights[:-1] > heights.max() - _NEGLIGIBLE
+            wide = (heavy & (np.diff(self._edges) > narrow)).nonzero()[0]
+            if not len(wide):
+                break
+            finer = [self._edges]
+            for place in wide.tolist():
+                low, high = self._edges[place : place + 2].tolist()
+                finer.append(np.arange(low, high, max(narrow, -(-(high - low) // _SPLIT))))
+            self._edges = np.unique(np.concatenate(finer))
+        self._ends = np.cumsum(np.exp(heights - heights.max()))
+        # The proof page's bound on a share's error in floats.
+        steps = (weighed.k + 8) * (4 * reach + 200) + len(heights)
+        self._doubt = 2 * blocks.doubt * steps * 2.0**-50
+
+    def _heights(self, reach: float) -> Floats:
+        """The logarithms of the blocks' weights; one that is far below all others may be off."""
+        starts = np.minimum(self._edges * self._rate, 2 * reach + 100)
+        found: Floats = -starts
+        found[:-1] += np.maximum(
+            np.log(-np.expm1(-np.diff(self._edges) * self._rate)), -reach - 100
+        )
+        lasts = np.append(self._edges[1:] - 1, self._weighed.spread)
+        found += self._weighed.logarithms(lasts)
+        return found
+
+    def propose(self, bits: Bits) -> tuple[int, int]:
+        """A level, and the last one of its block."""
+        place = self._block(bits)
+        spread = self._weighed.spread
+        start, after = (*self._edges[place : place + 2].tolist(), None)[:2]
+        last = spread if after is None else after - 1
+        if start == last:  # and nothing beyond the spread is told apart
+            return start, last
+        further = geometric(bits, self._scale, word=self._blocks.word)
+        if after is None:
+            return min(start + further, spread), last
+        # What is left of a geometric number on division by the width is one that is below the width.
+        return start + further % (after - start), last
+
+    def _block(self, bits: Bits) -> int:
+        """A block in proportion to its weight; floats decide where their error bound allows it."""
+        word = self._blocks.word
+        uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
+        total = float(self._ends[-1])
+        target = (uniform.known + 0.5) * 0.5**word * total
+        doubt = total * (self._doubt + 2.0**-word)
+        inner = self._ends[:-1]
+        place = int(np.searchsorted(inner, target - doubt))
+        if place < len(inner) and not inner[place] > target + doubt:
+            return self._settle(uniform)
+        return place
+
+    def _settle(self, uniform: Uniform) -> int:
+        """The first block whose share of the total exceeds the uniform number, by balls."""
+        edges = self._edges.tolist()
+        numbers = [self._weighed.number(after - 1) for after in edges[1:]]
+        every = self._weighed.number(self._weighed.spread)
+
+        def shares() -> list[Ball]:
+            chances = [ball_of(-edge / self._scale).exp() for edge in edges]
+            found = [
+                ball_of(number) * chance * -ball_of((start - after) / self._scale).expm1()
+                for number, chance, (start, after) in zip(
+                    numbers, chances, pairwise(edges), strict=False
+                )
+            ]
+            found = list(accumulate([*found, ball_of(every) * chances[-1]]))
+            return [part / found[-1] for part in found]
+
+        return bisect_left(
+            range(len(numbers)),
+            True,
+            key=lambda place: uniform.is_below(lambda: shares()[place]),
+        )

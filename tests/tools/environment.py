@@ -1,0 +1,70 @@
+"""The environment of all tests: the same whoever runs them, and left by each test as it was.
+
+Imported before anything that reads a variable. A test about a variable sets it for itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+FOR_TESTS: tuple[str, ...] = (
+    "DISCREET_TEST_",
+    "DISCREET_REQUIRE_",
+    "DISCREET_CLUSTER_",
+    "DISCREET_KILLS",
+)
+FOR_TESTS += ("DISCREET_DPBENCH", "DISCREET_SCREENSHOTS")
+"""Variables that tell the tests themselves what to do."""
+REMOVED: tuple[str, ...] = (
+    "COLUMNS",
+    "LINES",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "TTY_",
+    "CLICOLOR",
+    "PAGER",
+    "LC_",
+    "LANG",
+)
+REMOVED += ("DISCREET_", "PG", "SPARK_", "PYSPARK_", "http_proxy", "HTTP_PROXY", "BROWSER")
+REMOVED += ("PYTHONWARNINGS", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONHASHSEED")
+"""Beginnings of the names of variables that change what a program under test does or prints."""
+SOURCES = str(Path(__file__).parents[2] / "src")
+SET = {
+    "TERM": "dumb",
+    "TZ": "UTC",
+    "LC_ALL": "C.UTF-8",
+    "XDG_DATA_HOME": os.devnull,  # a test that forgets its ledger fails, and writes in nobody's home
+    "SPARK_LOCAL_IP": "127.0.0.1",
+    "PYSPARK_PYTHON": sys.executable,
+}
+
+
+def settle() -> None:
+    """Give this process, and all that it starts, the environment of the tests."""
+    for name in list(os.environ):
+        if name.startswith(REMOVED) and not name.startswith(FOR_TESTS):
+            del os.environ[name]
+    os.environ.update(SET)
+    before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    others = [path for path in before if path not in ("", SOURCES)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([SOURCES, *others])
+    time.tzset()
+
+
+def _variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
+@pytest.fixture(autouse=True)
+def same_surroundings() -> Iterator[None]:
+    """No test leaves a variable or a working directory behind for the next one."""
+    before = _variables(), Path.cwd()
+    yield
+    assert (_variables(), Path.cwd()) == before
