@@ -124,7 +124,7 @@ def of_values(data: Any, read_as: object = None) -> DuckDB:
         as_relation({"value": twin}), load=lambda _columns: as_relation({"value": held(data)})
     )
     if twin.ticks:
-        engine.kinds["value"], engine._as_ticks = twin.kind, {"value": twin.ticks}
+        engine.kinds["value"], engine.as_ticks = twin.kind, {"value": twin.ticks}
     engine.known_as = {"value": str(data.dtype) if declares else "list"}
     if not declares and read_as is None:
         engine.kinds["value"] = "object"

@@ -269,6 +269,11 @@ class Engine:
         """The same, of what clocks show in the time zone that the column declares."""
         return self.position(name)
 
+    def month(self, days: str) -> str:
+        """The number of the month (12 times the year, and the months after January) of a day from 1970."""
+        day = f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"
+        return f"(12 * extract(YEAR FROM {day}) + extract(MONTH FROM {day}) - 1)"
+
     def drawn(self, key: int, choice: str, size: int) -> str:
         """A hash of key, person and ``choice``, a column of whole numbers below ``size``; then the choice.
 
