@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import polars  # noqa: F401 - importing it sets a variable, which no test may do
 import pytest
 
 from discreet._tables.engines import quoted
