@@ -88,7 +88,7 @@ class Table:
 
     def described(self, column: str) -> str:
         """What a column is declared, as the table's owner knows it; if it cannot be asked about, the fix."""
-        kind = self.kinds[column]
+        kind = self.kind(column)
         if kind == "object":
             return self.undeclared
         if self.is_text:
