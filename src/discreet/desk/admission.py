@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from discreet.accounting.events import shortened
 from discreet.desk.owner_file import OwnerFile, part_of
 from discreet.desk.shapes import Request, permitted
 from discreet.desk.store import (
@@ -255,7 +256,7 @@ class Desk:
             name = self.store.admit(analyst, key, request.digest, request.as_data())
             words = f"desk {name}: {request.kind.kind} of {request.about}"
             where = request.fields.get("where")
-            purpose = words if where is None else f"{words}, where {where}"
+            purpose = shortened(words if where is None else f"{words}, where {where}")
             job = replace(job, question=job.question.changed(purpose=purpose))
             until = asyncio.get_running_loop().time() + seconds
 

@@ -371,16 +371,28 @@ def about_types(
     table: Table, column: str, public: Candidates, *, name: str, listed: Sequence[Any] | None = None
 ) -> Sentences:
     """Doubts about candidates that the declared type of a column, or its owner's list, rules out."""
-    cannot = table.cannot_hold(column, public.keys)
+    values = public.keys if public.period is None else public.labels
+    cannot = table.cannot_hold(column, public.keys) if public.period is None else []
     why = f"the column {column}, {table.described(column)}, does not hold such values"
     if not cannot and listed is not None:
         known = set(map(str, listed))
-        cannot = [key for key in public.keys if str(key) not in known]
+        cannot = [value for value in values if str(value) not in known]
         why = f"the owner's list of the column {column} does not have them"
     if not cannot:
         return ()
     shown = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
     return (f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({shown}): {why}.",)
+
+
+def about_period(table: Table, column: str, period: str | None) -> Sentences:
+    """In which period a date or a moment counts."""
+    if period is None:
+        return ()
+    zone, is_moment = table.engine.zones.get(column), table.ordered_kind(column) == "moment"
+    utc = is_moment and column not in table.read_as and table.has_zone(column)
+    by = f", by the clocks of {zone}" if zone else ", in UTC" if utc else ""
+    iso = " (ISO weeks begin on Monday)" if period == "week" else ""
+    return (f"Every {column} counts for the {period} in which it lies{by}{iso}.",)
 
 
 def about_condition(

@@ -19,6 +19,7 @@ from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.accuracy import Accuracy
 from discreet.questions.answer import (
     about_condition,
+    about_period,
     about_price,
     about_rows,
     about_types,
@@ -98,12 +99,14 @@ class OfRows(Question):
     def _asked(self, setting: Setting, *, by: str | None, groups: Labels, most: int) -> Asking:
         table = setting.opened(self.column, tells_apart=(by,))
         group_labels, keys = (), ()  # type: tuple[Any, ...], tuple[Any, ...]
-        doubts: Sentences = ()
+        period: str | None = None
+        doubts, periods = (), ()  # type: Sentences, Sentences
         if by is not None:
             public = candidates_of(table, groups, column=by, name="groups")
-            group_labels, keys = public.labels, public.keys
+            group_labels, keys, period = public.labels, public.keys, public.period
             known = setting.listed.get(by)
             doubts = about_types(table, by, public, name="groups", listed=known)
+            periods = about_period(table, by, public.period)
         doubts += about_condition(table, setting.condition, setting.listed)
         most = min(most, max(len(keys), 1))
         # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
@@ -115,6 +118,7 @@ class OfRows(Question):
             where=setting.condition,
             by=by,
             groups=keys,
+            period=period,
             groups_per_person=most,
         )
         part = Fraction(self.people_share) if self.with_people else Fraction(0)
@@ -130,6 +134,7 @@ class OfRows(Question):
             times=times,
             group_labels=group_labels,
             rules=about_rows(rows, where=setting.where, epsilon=self.total, epsilon_each=each)
+            + periods
             + about_undeclared(table, (self.column, setting.user, by), setting.read_as)
             + doubts,
             doubts=doubts,
