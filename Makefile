@@ -8,7 +8,8 @@ VENV := build/$(shell $(PYTHON) -c 'import sys; print("python%d.%d" % sys.versio
 endif
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet
-PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile
+# Files in their order, of which the last are small pages: no worker waits long for the other.
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help demo demo-desk test quick lowest lint types docs man pages proofs coverage package bench bench-large mutants clean
 
