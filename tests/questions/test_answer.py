@@ -213,9 +213,14 @@ ALONE: dict[str, Any] = {"one_row_per_user": True, "epsilon": 1}
         (
             pl.DataFrame({"n": [1]}),
             "n = 3.5",
-            r"No row has n = 3.5: the column declared Int64, does not",
+            r"No row has n = 3.5: the column, declared Int64, does not",
         ),
         (pl.DataFrame({"n": [1]}, schema={"n": pl.Int8}), "n in (1, 300)", "No row has n = 300"),
+        (
+            pl.DataFrame({"n": ["1"]}).cast(pl.Decimal(4, 2)),
+            "n in (1, 0.1, 0.125)",
+            r"No row has n = 0\.125: ",
+        ),
         (pd.DataFrame({"n": [1]}), "n = 1 or not n = 0.5", "No row has n = 0.5: .* declared int64"),
     ],
 )

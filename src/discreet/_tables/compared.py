@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -31,6 +32,8 @@ def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]
         return []
     numbers: list[Any] = [value for value in comparison.literals if _is_number(value)]
     kind = table.kinds[comparison.column]
+    if kind == "decimal":
+        numbers = [Decimal(repr(value)) for value in numbers]  # as it was written: 0.1 is a tenth
     with_fraction = [value for value in numbers if kind == "integer" and value != value // 1]
     fitting = [value for value in numbers if value not in with_fraction]
     return with_fraction + table.cannot_hold(comparison.column, fitting) if kind in NUMBERS else []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -402,14 +403,17 @@ def about_condition(
     doubts: list[str] = []
     for each in comparisons(condition) if condition is not None else ():
         cannot = literals_nobody_has(table, each)
-        why = f"{table.described(each.column)}, does not hold such a value"
+        why = f", {table.described(each.column)}, does not hold such a value"
         if not cannot and each.column in listed and each.operator in ("=", "in"):
             known = set(map(str, listed[each.column]))
             cannot = [value for value in each.literals if str(value) not in known]
-            why = "has another public list of values"
+            why = " has another public list of values"
         if cannot:
-            shown = ", ".join(map(repr, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
-            doubts.append(f"No row has {each.column} = {shown}: the column {why}.")
+            plain = [
+                str(value) if isinstance(value, Decimal) else repr(value) for value in cannot[:3]
+            ]
+            shown = ", ".join(plain) + (", ..." if len(cannot) > 3 else "")
+            doubts.append(f"No row has {each.column} = {shown}: the column{why}.")
     return tuple(doubts)
 
 
