@@ -14,6 +14,7 @@ import pytest
 from discreet import Study
 from discreet.errors import BudgetExceededError, ParameterError, TableError
 from discreet.ledger import Ledger
+from discreet.questions.run import run
 from discreet.study import running
 from discreet.study.verification import problems
 from tests.study.conftest import AGE, CLINICS, DIAGNOSIS, TOP
@@ -69,7 +70,7 @@ def test_an_engines_failure_is_final_and_stays_paid(
     written: Write, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = Study.read(written(AGE, TOP, head="epsilon = 1"))
-    true = running.run
+    true = run
 
     def failing(plan: Any, **terms: Any) -> Any:
         if plan.title.startswith("median"):
@@ -93,7 +94,7 @@ def test_an_interrupted_question_is_drawn_again_under_its_entry(
     written: Write, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = Study.read(written(AGE))
-    true = running.run
+    true = run
 
     def interrupted(plan: Any, **terms: Any) -> Any:
         true(plan, **terms)
@@ -140,6 +141,7 @@ PROGRAM = """
 import sys, os
 from discreet import Study
 from discreet.ledger import Ledger
+from discreet.questions.run import run
 from discreet.study import running
 
 dies = int(sys.argv[3])
