@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import html
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet._displays import counted, escape, visible
+from discreet._displays import counted, escape, markdown, page, visible
 from discreet._exact.numbers.printing import figure, jsonable
 from discreet.questions.answer import TableRelease
 from discreet.questions.frames import columns_of, in_duckdb
@@ -25,15 +24,6 @@ _FAILED = (
     "The question failed while it read the data. Nothing was released, and what it cost stays paid."
 )
 _COLUMNS = ("question", "group", "level", "rank", "answer", "count", "gap", "people")
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
-       color: #1f2328; background: #fff; }
-table { border-collapse: collapse; width: 100%; } td, th { vertical-align: top; }
-h2 { margin-top: 2rem; font-size: 1.1rem; } code { overflow-wrap: anywhere; }
-@media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117; } }
-@media print { body { margin: 0; max-width: none; color: #000; background: #fff; }
-               section { break-inside: avoid; } details > * { display: block; } }
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,48 +138,49 @@ class StudyAnswers:
     def in_markdown(self) -> str:
         """The report: what was asked, what it cost, each answer with what it means."""
         plan = self.plan
-        parts = [f"# {_plain(plan.study.title)}", _plain(self.conclusion), f"Plan: `{plan.hash}`"]
+        parts = [
+            f"# {markdown(plan.study.title)}",
+            markdown(self.conclusion),
+            f"Plan: `{plan.hash}`",
+        ]
         cards = {line.asked.name: line for line in plan.lines}
         for each in self.answered:
-            parts.append(f"## {_plain(each.name)}")
+            parts.append(f"## {markdown(each.name)}")
             if each.release is None:
                 parts.append(_FAILED)
                 continue
             card = each.release.card
-            lines = [f"**{_plain(line)}**" for line in str(card.answer).split("\n")]
+            lines = [f"**{markdown(line)}**" for line in str(card.answer).split("\n")]
             parts.append("  \n".join(lines))
-            said = [f"{_plain(card.title)}, {_plain(card.price)}"]
-            said.append(f"accuracy: {_plain(cards[each.name].accuracy)}")
-            said.append(f"privacy: {_plain(str(card.privacy))}")
-            said.append(f"ledger: {_plain(each.entry)}, {_plain(each.date)}")
-            said += [_plain(rule) for rule in card.rules]
+            said = [f"{markdown(card.title)}, {markdown(card.price)}"]
+            said.append(f"accuracy: {markdown(cards[each.name].accuracy)}")
+            said.append(f"privacy: {markdown(str(card.privacy))}")
+            said.append(f"ledger: {markdown(each.entry)}, {markdown(each.date)}")
+            said += [markdown(rule) for rule in card.rules]
             parts.append("\n".join(f"- {line}" for line in said))
         return "\n\n".join(parts) + "\n"
 
     def in_html(self) -> str:
         """The report as a page that needs nothing else, made to be printed too."""
-        plan = self.plan
-        parts = []
-        for each in self.answered:
-            body = (
-                f"<p>{escape(_FAILED)}</p>" if each.release is None else each.release.card.in_html()
-            )
-            told = " · ".join(filter(None, (each.entry, each.date)))
-            parts.append(
-                f"<section><h2>{escape(each.name)}</h2>{body}<p><small>{escape(told)}</small></p></section>"
-            )
-        return (
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(plan.study.title)}</title>'
-            f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style>'
-            f"<h1>{escape(plan.study.title)}</h1><p>{escape(self.conclusion)}</p>"
-            f"<p>Plan: <code>{plan.hash}</code></p>{''.join(parts)}</html>\n"
-        )
+        parts = [
+            f"<section><h2>{escape(each.name)}</h2>{self._card_in_html(each)}"
+            f"<p><small>{escape(' · '.join(filter(None, (each.entry, each.date))))}</small></p></section>"
+            for each in self.answered
+        ]
+        plan = f"<p>Plan: <code>{self.plan.hash}</code></p>"
+        return page(self.plan.study.title, f"<p>{escape(self.conclusion)}</p>{plan}", *parts)
+
+    def _card_in_html(self, each: Answered) -> str:
+        if each.release is None:
+            return f"<p>{escape(_FAILED)}</p>"
+        # The plan knows how good an answer is typically; what is kept has only what is proved.
+        planned = next(line.plan for line in self.plan.lines if line.asked.name == each.name)
+        card = each.release.card
+        return replace(card, accuracy=planned.accuracy if planned else card.accuracy).in_html()
 
     def _repr_html_(self) -> str:
         return "".join(
-            f"<h4>{escape(each.name)}</h4>"
-            + (escape(_FAILED) if each.release is None else each.release.card.in_html())
-            for each in self.answered
+            f"<h4>{escape(each.name)}</h4>{self._card_in_html(each)}" for each in self.answered
         )
 
     def __repr__(self) -> str:
@@ -200,12 +191,6 @@ class StudyAnswers:
             )
             lines.append(f"{each.name}: {answer}")
         return "\n".join(map(visible, lines))
-
-
-def _plain(text: object) -> str:
-    """Text that Markdown takes for nothing else."""
-    shown = html.escape(visible(text), quote=False)
-    return "".join(f"\\{sign}" if sign in "\\`*_[]#|~" else sign for sign in shown)
 
 
 def _json(data: Mapping[str, Any]) -> str:
