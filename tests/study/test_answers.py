@@ -12,7 +12,7 @@ import polars as pl
 from discreet import Study
 from discreet.ledger import Ledger
 from discreet.study.answers import FILES
-from tests.study.conftest import AGE, CLINICS, DIAGNOSIS, TOP
+from tests.tools.studies import AGE, CLINICS, DIAGNOSIS, TOP
 
 Write = Callable[..., Path]
 

@@ -12,7 +12,7 @@ from discreet import Study
 from discreet.errors import ParameterError
 from discreet.questions import Median, Mode
 from discreet.study import StudyError
-from tests.study.conftest import AGE, CLINICS, DIAGNOSIS
+from tests.tools.studies import AGE, CLINICS, DIAGNOSIS
 
 Write = Callable[..., Path]
 

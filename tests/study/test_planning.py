@@ -14,7 +14,7 @@ from discreet import ZCDP, Study
 from discreet.ledger import Ledger
 from discreet.questions import Median, Mode
 from discreet.study import Asked, StudyError
-from tests.study.conftest import AGE, CLINICS, DIAGNOSIS, TOP
+from tests.tools.studies import AGE, CLINICS, DIAGNOSIS, TOP
 
 Write = Callable[..., Path]
 CODES = ["flu", "cold", "gout"]

@@ -17,7 +17,7 @@ from discreet.ledger import Ledger
 from discreet.questions.run import run
 from discreet.study import running
 from discreet.study.verification import problems
-from tests.study.conftest import AGE, CLINICS, DIAGNOSIS, TOP
+from tests.tools.studies import AGE, CLINICS, DIAGNOSIS, TOP
 from tests.tools.waiting import PATIENCE
 
 Write = Callable[..., Path]

@@ -12,7 +12,7 @@ from discreet.dossier.facts import Fact
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Listing:
     """Rows under headings."""
 
     columns: Sequence[str]
@@ -33,7 +33,7 @@ class Document:
     name: str
     title: str
     about: str
-    sections: Mapping[str, Sequence[Fact | Table]]
+    sections: Mapping[str, Sequence[Fact | Listing]]
 
     def in_markdown(self) -> str:
         """The document in Markdown."""
@@ -41,7 +41,7 @@ class Document:
         for heading, items in self.sections.items():
             parts.append(f"## {markdown(heading)}")
             for item in items:
-                if isinstance(item, Table):
+                if isinstance(item, Listing):
                     parts.append(_table_in_markdown(item))
                 elif item.source is None:
                     parts.append(f"- **For the owner to say:** {markdown(item.words)}")
@@ -55,7 +55,7 @@ class Document:
         for heading, items in self.sections.items():
             parts.append(f"<h2>{escape(heading)}</h2>")
             for item in items:
-                if isinstance(item, Table):
+                if isinstance(item, Listing):
                     parts.append(_table_in_html(item))
                 elif item.source is None:
                     words = escape(item.words)
@@ -67,7 +67,7 @@ class Document:
         return page(self.title, f"<p>{escape(self.about)}</p>", *parts)
 
 
-def _table_in_markdown(table: Table) -> str:
+def _table_in_markdown(table: Listing) -> str:
     lines = [
         "| " + " | ".join(map(markdown, table.columns)) + " |",
         "|---" * len(table.columns) + "|",
@@ -76,7 +76,7 @@ def _table_in_markdown(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _table_in_html(table: Table) -> str:
+def _table_in_html(table: Listing) -> str:
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows

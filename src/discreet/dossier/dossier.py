@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet._displays import counted
 from discreet._exact.numbers.exact import float_up
-from discreet.dossier.documents import Document, Table, in_yaml
-from discreet.dossier.facts import NOT_STATED, Fact, Facts, read_typed
+from discreet.dossier.documents import Document, Listing, in_yaml
+from discreet.dossier.facts import NOT_STATED, Fact, Known, read_typed
 from discreet.guarantees import ApproxDP, PureDP
 from discreet.ledger import Ledger
 from discreet.questions.card import Privacy
@@ -39,9 +39,18 @@ class Dossier:
 
     Attributes:
         facts: what is known.
+
+    Example:
+        >>> import tempfile
+        >>> from discreet import PureDP
+        >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     budget = ledger.create("clinic", PureDP(3))
+        ...     dossier = dossier_of(ledger, "clinic")
+        >>> [path.name for path in dossier.write(tempfile.mkdtemp())][:3]
+        ['registry.yaml', 'registry.md', 'registry.html']
     """
 
-    facts: Facts
+    facts: Known
 
     @property
     def title(self) -> str:
@@ -174,7 +183,7 @@ class Dossier:
             "For the public registry of deployments of differential privacy; registry.yaml is the same.",
             {
                 "What is missing": [Fact(left, "this page")],
-                "The entry": [Table(["field", "value"], rows)],
+                "The entry": [Listing(["field", "value"], rows)],
             },
         )
 
@@ -183,7 +192,7 @@ class Dossier:
     def _assessment(self) -> Document:
         facts = self.facts
         tests = [Fact(f"{words[0].upper()}{words[1:]}.", path) for words, path in TESTS.items()]
-        accuracy: list[Fact | Table] = [
+        accuracy: list[Fact | Listing] = [
             Fact(
                 "How good an answer is, its plan says beforehand, from public facts.",
                 "docs/questions.md",
@@ -191,7 +200,7 @@ class Dossier:
         ]
         if facts.plan is not None:
             rows = [[line.asked.name, line.accuracy] for line in facts.plan.lines]
-            accuracy.append(Table(["question", "accuracy"], rows))
+            accuracy.append(Listing(["question", "accuracy"], rows))
         chain = "agrees" if not facts.problems else "; ".join(facts.problems)
         return Document(
             "assessment",
@@ -332,9 +341,9 @@ class Dossier:
                     facts.loss,
                     *signed,
                 ],
-                "Every release": [Table(columns, rows)],
+                "Every release": [Listing(columns, rows)],
                 "Versions and licences": [
-                    Table(
+                    Listing(
                         ["library", "version", "licence"], [_library(name) for name in _LIBRARIES]
                     )
                 ],
@@ -360,8 +369,16 @@ def dossier_of(
         plan: the plan of a study that asks the data set.
         owner: the owner's file of the desk that serves it.
         named: whether analysts are called by their names.
+
+    Example:
+        >>> import tempfile
+        >>> from discreet import PureDP
+        >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     budget = ledger.create("clinic", PureDP(3))
+        ...     print(dossier_of(ledger, "clinic").facts.loss)
+        All releases together cost at most ε = 3. Spent so far: ε = 0, in 0 releases. [ledger, entries 1 to 1]
     """
-    facts = Facts.of(ledger, dataset, typed=read_typed(typed), plan=plan, owner=owner, named=named)
+    facts = Known.of(ledger, dataset, typed=read_typed(typed), plan=plan, owner=owner, named=named)
     return Dossier(facts=facts)
 
 

@@ -84,7 +84,7 @@ def read_typed(path: str | Path | None) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Facts:
+class Known:
     """What the ledger, a study and an owner's file say of one data set.
 
     Attributes:
@@ -106,9 +106,9 @@ class Facts:
     named: bool = False
 
     @staticmethod
-    def of(ledger: Ledger, dataset: str, **others: Any) -> Facts:
+    def of(ledger: Ledger, dataset: str, **others: Any) -> Known:
         """Read a ledger."""
-        return Facts(
+        return Known(
             budget=ledger.show(dataset),
             entries=ledger.history(dataset),
             problems=ledger.verify(dataset).problems,

@@ -21,7 +21,7 @@ Example:
 """
 
 from discreet.study.answers import StudyAnswers
-from discreet.study.planned import Line, StudyPlan
+from discreet.study.planned import StudyPlan
 from discreet.study.study import Asked, Study, StudyError
 
-__all__ = ["Asked", "Line", "Study", "StudyAnswers", "StudyError", "StudyPlan"]
+__all__ = ["Asked", "Study", "StudyAnswers", "StudyError", "StudyPlan"]

@@ -55,6 +55,25 @@ class StudyAnswers:
     Attributes:
         plan: the plan that was run.
         answered: the answers, in the order of the questions.
+
+    Example:
+        >>> import tempfile, polars as pl
+        >>> from discreet.questions import Median
+        >>> from discreet.study import Asked, Study
+        >>> people = pl.DataFrame({"person": range(900), "age": [20 + i % 41 for i in range(900)]})
+        >>> study = Study(
+        ...     title="Ages",
+        ...     dataset="clinic",
+        ...     tables={"people": {"data": people, "user": "person"}},
+        ...     questions=[Asked("age", "people", Median("age", bounds=(0, 120), epsilon=1))],
+        ... )
+        >>> from discreet import PureDP
+        >>> from discreet.ledger import Ledger
+        >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     budget = ledger.create("clinic", PureDP(1))
+        ...     answers = study.run(ledger=ledger)
+        >>> 35 < answers["age"].answer < 45, answers.conclusion
+        (True, '1 question answered, for ε = 1 in all.')
     """
 
     plan: StudyPlan

@@ -25,7 +25,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class PlannedQuestion:
     """One question of a study, as it will be paid.
 
     Attributes:
@@ -84,10 +84,25 @@ class StudyPlan:
         fits: whether that is enough.
         needed: the least that would reach every accuracy, where that is more than the study may cost.
         curves: works out the error of each question if the whole cost this much.
+
+    Example:
+        >>> import polars as pl
+        >>> from discreet.questions import Median
+        >>> from discreet.study import Asked, Study
+        >>> people = pl.DataFrame({"person": range(900), "age": [20 + i % 41 for i in range(900)]})
+        >>> study = Study(
+        ...     title="Ages",
+        ...     dataset="clinic",
+        ...     tables={"people": {"data": people, "user": "person"}},
+        ...     questions=[Asked("age", "people", Median("age", bounds=(0, 120), epsilon=1))],
+        ... )
+        >>> plan = study.plan()
+        >>> plan.total, plan.lines[0].judgement, len(plan.hash)
+        (Fraction(1, 1), 'useful', 64)
     """
 
     study: Study
-    lines: tuple[Line, ...]
+    lines: tuple[PlannedQuestion, ...]
     budget: str | None
     accountant: str
     symbol: str

@@ -25,7 +25,7 @@ from discreet.questions.private_table import table as private_table
 from discreet.questions.question import fields_of
 from discreet.questions.run import AnyLedger, opened
 from discreet.questions.setting import Setting
-from discreet.study.planned import Line, StudyPlan
+from discreet.study.planned import PlannedQuestion, StudyPlan
 from discreet.study.split import Curve, Point, weakest
 from discreet.study.study import DESK, LEAST, WEAKEST, Asked, Study, StudyError
 
@@ -61,7 +61,7 @@ def plan_study(study: Study, *, ledger: AnyLedger | None, part: str | None) -> S
     )
 
 
-def _left_at_desk(lines: Sequence[Line]) -> Fraction | None:
+def _left_at_desk(lines: Sequence[PlannedQuestion]) -> Fraction | None:
     """The least that a desk has left for any of the questions."""
     meters = [line.card.get("meter") for line in lines]
     return min(
@@ -271,7 +271,7 @@ class _Planner:
             )
         return _six_digits(Fraction(low))
 
-    def lines(self, epsilons: Mapping[str, Fraction]) -> tuple[Line, ...]:
+    def lines(self, epsilons: Mapping[str, Fraction]) -> tuple[PlannedQuestion, ...]:
         """Every question as it will be asked, or everything that is wrong with them."""
         problems, lines = [], []
         for asked in self.study.questions:
@@ -283,7 +283,7 @@ class _Planner:
             raise StudyError(problems)
         return tuple(lines)
 
-    def _line(self, asked: Asked, epsilon: Fraction) -> Line:
+    def _line(self, asked: Asked, epsilon: Fraction) -> PlannedQuestion:
         question = asked.question.changed(
             epsilon=epsilon,
             error_at_most=None,
@@ -292,7 +292,7 @@ class _Planner:
         )
         if self.study.at_a_desk:
             question = question.changed(purpose=None)
-            return Line(
+            return PlannedQuestion(
                 asked=asked, question=question, cost=epsilon, card=self.card_at(asked.name, epsilon)
             )
         setting = self.settings[asked.table]
@@ -300,7 +300,7 @@ class _Planner:
         listed = _inlined(plan.question, setting)
         if listed != plan.question:
             plan = plan_of(listed, setting)
-        return Line(
+        return PlannedQuestion(
             asked=asked, question=listed, cost=self.cost(plan), card=plan.card.as_data(), plan=plan
         )
 

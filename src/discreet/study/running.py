@@ -21,7 +21,7 @@ from discreet.errors import BudgetExceededError, DiscreetError, LedgerError, Par
 from discreet.ledger import Entry, Ledger
 from discreet.questions.run import AnyLedger, opened, run
 from discreet.study.answers import Answered, StudyAnswers
-from discreet.study.planned import Line, StudyPlan
+from discreet.study.planned import PlannedQuestion, StudyPlan
 from discreet.study.planning import opened_tables
 from discreet.study.study import Study
 
@@ -168,7 +168,9 @@ def _ask(ledger: Ledger, plan: StudyPlan, past: _Past, watch: Watch) -> Iterator
             yield _ask_one(ledger, plan, line, past.paid.get(name))
 
 
-def _ask_one(ledger: Ledger, plan: StudyPlan, line: Line, paid: Entry | None) -> Answered:
+def _ask_one(
+    ledger: Ledger, plan: StudyPlan, line: PlannedQuestion, paid: Entry | None
+) -> Answered:
     assert line.plan is not None
     name = line.asked.name
     named = {"study": plan.hash, "question": name}

@@ -33,6 +33,12 @@ class StudyError(ParameterError):
 
     Attributes:
         problems: what is wrong, each with its place.
+
+    Example:
+        >>> print(StudyError(["line 3, epsilon is missing", "line 9, ask is missing"]))
+        2 problems:
+        - line 3, epsilon is missing
+        - line 9, ask is missing
     """
 
     def __init__(self, problems: Sequence[str]) -> None:
@@ -55,6 +61,11 @@ class Asked:
         question: the question, with ``epsilon`` or ``error_at_most``.
         weight: how much its accuracy matters beside the others'.
         shares: whether its ε is a part, by weight, of what the others leave of the total.
+
+    Example:
+        >>> from discreet.questions import Median
+        >>> Asked("age", "people", Median("age", bounds=(0, 120), epsilon=1)).weight
+        Fraction(1, 1)
     """
 
     name: str
@@ -78,6 +89,19 @@ class Study:
             question that is worst off is as good as it can be.
         shared: whether whoever runs the same signed study later is given the answers that are kept.
         file: the file that it was read from, if any.
+
+    Example:
+        >>> import polars as pl
+        >>> from discreet.questions import Median
+        >>> people = pl.DataFrame({"person": [1, 2], "age": [30, 40]})
+        >>> study = Study(
+        ...     title="Ages",
+        ...     dataset="clinic",
+        ...     tables={"people": {"data": people, "user": "person"}},
+        ...     questions=[Asked("age", "people", Median("age", bounds=(0, 120), epsilon=1))],
+        ... )
+        >>> print(study.plan().conclusion)
+        1 question for ε = 1 in all. There is no budget 'clinic' to pay from yet.
     """
 
     title: str
