@@ -259,8 +259,9 @@ class _Planner:
     def _share(self, asked: Asked, sharing: list[Asked], rest: Fraction) -> Fraction:
         """An ε that costs a part of the rest, by weight: exactly where ε adds up, else six digits of it."""
         part = rest * asked.weight / sum((each.weight for each in sharing), Fraction(0))
-        if self._cost_at(asked, part) == part:
-            return part
+        rounded = Fraction(math.floor(part * 10**9), 10**9)
+        if rounded and 0 <= part - self._cost_at(asked, rounded) < Fraction(1, 10**8):
+            return rounded
         low, high = 0.0, 40.0
         for _ in range(60):
             middle = (low + high) / 2
