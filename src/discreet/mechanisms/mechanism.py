@@ -256,7 +256,10 @@ class Mechanism(ABC):
             return [ball_of(Fraction(value == best, values.count(best))) for value in values]
         gaps = self.gaps(scores)
         assert self.facts.ball_law is not None
-        return self.facts.ball_law([gaps.exact(place) for place in range(len(scores))], bits)
+        values = scores.values.tolist()
+        first = {value: place for place, value in reversed(list(enumerate(values)))}
+        exact = {value: gaps.exact(place) for value, place in first.items()}
+        return self.facts.ball_law([exact[value] for value in values], bits)
 
     # ---- guarantees ----------------------------------------------------------------------------
 

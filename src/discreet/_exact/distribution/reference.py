@@ -77,7 +77,7 @@ class _Crowd:
     """Gaps in order, each once, with how many candidates have it."""
 
     def __init__(self, gammas: Sequence[Fraction]) -> None:
-        self._gammas = [Fraction(gamma) for gamma in gammas]
+        self._gammas = list(gammas)
         if not self._gammas or min(self._gammas) != 0:
             raise ScoresError("gaps must be non-negative, and the least exactly zero")
         tally = Counter(self._gammas)
