@@ -27,6 +27,7 @@ from discreet.audit.subjects import Failure
 from discreet.mechanisms import Mechanism
 from discreet.questions import mode, quantiles, top_k
 from tests.tools.choices import let_choose
+from tests.tools.remembering import count_once
 from tests.tools.sampling.joint_law import joint_law
 from tests.tools.sampling.one_shot_law import one_shot_law
 from tests.tools.sampling.set_law import set_law
@@ -35,6 +36,9 @@ Choose = Callable[[Any], Any]
 RELATIONS = ("add-remove", "replace")
 ONE, TWO, BOTH = ("a",), ("b",), ("a", "b")
 LOWEST, HIGHEST = -2, 5
+COUNTED: dict[Any, Any] = {}
+TABLES: list[Any] = []
+"""The table that is asked about, and what was counted in each."""
 LONGEST = 3  # a longer lead is told as this one
 
 
@@ -115,6 +119,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         place, lead = paths[-1](law)
         return place, lead
 
+    count_once(monkeypatch, COUNTED, lambda: TABLES[-1])
     let_choose(monkeypatch, selected)
     for place, stand_in in {
         "of_rows.noisy_count": counted,
@@ -149,10 +154,12 @@ def people(table: tuple[Any, ...]) -> pl.DataFrame:
 def question(paths: list[Choose], ask: Callable[[Any], Any]) -> Any:
     def run(table: tuple[Any, ...], choose: Choose) -> Any:
         paths.append(choose)
+        TABLES.append(table)
         try:
             return ask(people(table))
         finally:
             paths.pop()
+            TABLES.pop()
 
     return unrolled(run)
 
