@@ -40,3 +40,14 @@ def test_a_store_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
         store.record(name, "paid", entry=12)
         store.record(name, ANSWERED, answer={})
         assert (store.one(name).number, store.one(name).entry) == (3, 12)
+
+
+def test_nobody_else_may_read_the_files_of_a_desk(tmp_path: Path) -> None:
+    """Whoever may read a file may hold its lock, and keep a desk from starting."""
+    serving = tmp_path / "clinic.desk.db-serving"
+    serving.touch(mode=0o644)  # as discreet 0.2.0 left it
+    serving.chmod(0o644)
+    with DeskStore(tmp_path / "clinic.desk.db") as store:
+        store.hold()
+        for file in tmp_path.iterdir():
+            assert file.stat().st_mode & 0o077 == 0, file.name

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet._exact.numbers.exact import positive
+from discreet._exact.numbers.exact import positive, refuse
 from discreet._tables.engines import Engine
 from discreet._tables.grid import clipped
 from discreet._tables.query import Query
@@ -22,6 +22,7 @@ _OCTAVE = 1024
 _LEFT_OUT = float(12 * _OCTAVE - _EVEN)
 _ABOUT = 2.0**-24  # of a step: whoever is so near a point is at it
 _MOST_OCTAVES = 100
+_LEAST_UNIT = Fraction(1, 10**100)  # so that all points, and their quotients, are float64
 _DIGIT_BITS = 20
 _DIGIT = 2.0**_DIGIT_BITS  # 2³³ whole numbers below this have an exact sum in float64, in any order
 LARGEST = 10**12
@@ -46,6 +47,8 @@ class GrowingGrid:
     def of(unit: object, largest: object, *, magnitudes: bool = False) -> GrowingGrid:
         """The grid with this public unit and largest magnitude."""
         size = positive("unit", unit)
+        if not _LEAST_UNIT <= size <= 1 / _LEAST_UNIT:
+            raise refuse("unit", unit, "from 1e-100 to 1e100")
         most = size * LARGEST if largest is None else positive("largest", largest)
         if most < size or most > size * 2**_MOST_OCTAVES:
             raise ParameterError(

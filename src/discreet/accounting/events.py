@@ -188,6 +188,19 @@ def text(name: str, value: object, *, empty: bool = False) -> str:
     return value
 
 
+def shortened(words: str) -> str:
+    r"""Words that discreet made itself, as ``text`` takes them: on one line, cut off where they are long.
+
+    Example:
+        >>> shortened("mode of code, where a = 1\nand b = 2")
+        'mode of code, where a = 1\\nand b = 2'
+    """
+    line = "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in words
+    )
+    return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 4]} ..."
+
+
 def _parameter(name: str, value: object) -> Parameter:
     if isinstance(value, bool | int):
         return value

@@ -317,7 +317,9 @@ def error_bound(
     beta = 1 - probability("with_probability", with_probability)
     if beta == 0:
         raise refuse("with_probability", with_probability, "below 1")
-    logarithm = math.log(whole("n", n)) - math.log(beta)
+    # Of tuples and sets there are more than other numbers here may be.
+    ways = n if type(n) is int and n > 1 else whole("n", n)
+    logarithm = math.log(ways) - math.log(beta)
     return _scaled(logarithm, epsilon, sensitivity, monotonic)
 
 

@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from discreet._web import SAFE_HEADERS, is_request, limited, with_headers
 from discreet.desk import connections
 from discreet.desk.admission import UNABLE, Desk, DeskError, tell_owner
+from discreet.desk.client import require_key
 from discreet.desk.description import described, openapi, planned
 from discreet.desk.shapes import question_from
 from discreet.desk.store import AskedQuestion
@@ -34,7 +35,6 @@ from discreet.errors import DiscreetError, LedgerError, ParameterError
 
 MOST_BYTES = 64 * 1024
 COOKIE = "discreet_desk"
-_KEY = re.compile(r"[!-~]{1,200}")
 _MEDIA = {
     ".html": "text/html",
     ".css": "text/css",
@@ -145,8 +145,8 @@ class DeskApplication:
         """Ask, and pay."""
         analyst = self._analyst(request)
         key = request.headers.get("idempotency-key")
-        if key is not None and not _KEY.fullmatch(key):
-            raise ParameterError("Idempotency-Key must be 1 to 200 printable ASCII characters")
+        if key is not None:
+            require_key(key)
         answered = await self.desk.ask(analyst, question_from(await request.body()), key=key)
         return JSONResponse(as_reply(answered))
 
@@ -280,4 +280,6 @@ async def _wrong_method(request: Request, _error: Exception) -> Response:
 
 async def _broken(_request: Request, _error: Exception) -> Response:
     # Whatever an unexpected error says may quote what it should not.
-    return _problem(500, "something failed in the desk")
+    return _problem(
+        500, "something failed in the desk; your list of questions shows whether one was paid"
+    )

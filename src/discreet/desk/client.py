@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,8 +37,18 @@ from discreet.questions.derived import asks
 from discreet.questions.question import fields_of
 from discreet.questions.read_back import release_from
 
+_KEY = re.compile(r"[!-~]{1,200}")
 _TRIES = 4
 _PATIENCE = 3700  # the longest slot, and some
+
+
+def require_key(key: str) -> str:
+    """A key that may go with a question, or an error."""
+    if not _KEY.fullmatch(key):
+        raise ParameterError(
+            "the key (Idempotency-Key) must be 1 to 200 printable ASCII characters"
+        )
+    return key
 
 
 def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
@@ -52,6 +64,8 @@ def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
         raise ParameterError(
             "⟨url⟩ and ⟨token⟩ must be given, or $DISCREET_DESK and $DISCREET_DESK_TOKEN set"
         )
+    if not shown.strip().isascii() or not shown.strip().isprintable():
+        raise ParameterError("⟨token⟩ is not one that a desk gave: it must be printable ASCII")
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise refuse("url", address, "an address such as https://desk.example.org:8443")
@@ -103,7 +117,7 @@ class RemoteDesk:
         """One request and its reply; what the desk refuses is raised in its own words."""
         headers = {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
         if key is not None:
-            headers["idempotency-key"] = key
+            headers["idempotency-key"] = require_key(key)
         request = urllib.request.Request(  # noqa: S310  # http or https, as checked
             self._url + path,
             data=None if body is None else json.dumps(body).encode(),
@@ -114,7 +128,7 @@ class RemoteDesk:
                 return json.load(reply)
         except urllib.error.HTTPError as error:
             problem = _problem(error)
-        except (OSError, ValueError):  # not reached, cut off, or no desk
+        except (OSError, ValueError, HTTPException):  # not reached, cut off, or no desk
             problem = DeskUnreachableError(f"no desk answers at {visible(self._url)}")
         raise problem
 

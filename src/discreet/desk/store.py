@@ -115,9 +115,13 @@ class DeskStore:
 
         A second one would take the questions under way here for those that a crash left open.
         """
-        beside = sqlite3.connect(
-            f"{self._path}-serving", timeout=0, isolation_level=None, check_same_thread=False
-        )
+        file = Path(f"{self._path}-serving")
+        try:
+            file.touch(mode=0o600)
+            file.chmod(0o600)  # whoever may read it may hold its lock, also one that 0.2.0 made
+            beside = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
+        except (OSError, sqlite3.Error):
+            raise DiscreetError(f"the desk's file {str(file)!r} cannot be opened") from None
         try:
             beside.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError:

@@ -20,6 +20,7 @@ from discreet._exact.numbers.printing import figure
 from discreet._exact.sampling import Bits, SecureBits
 from discreet.accounting import Event
 from discreet.accounting.accountants import ACCOUNTANTS, exact_cost
+from discreet.accounting.events import shortened
 from discreet.errors import DiscreetError, LedgerError, ParameterError, TableError
 from discreet.guarantees import Guarantee
 from discreet.questions.answer import Meter, NeverMatchesWarning, TableRelease
@@ -83,7 +84,7 @@ def run(
     reading.try_out()
     (said, rules), terms = paid(
         plan.event,
-        plan.question.purpose or plan.words,
+        plan.question.purpose or shortened(plan.words),
         lambda: answered(plan, reading, bits, watch),
         ledger=ledger,
         dataset=dataset,
