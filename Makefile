@@ -8,7 +8,8 @@ VENV := build/$(shell $(PYTHON) -c 'import sys; print("python%d.%d" % sys.versio
 endif
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet
-PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile
+# Files in their order, of which the last are small pages: no worker waits long for the other.
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help demo demo-desk test quick lowest lint types docs man pages proofs coverage package bench bench-large mutants clean
 
@@ -44,6 +45,10 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[test]"
 	@touch $@ $(VENV)/.demo $(VENV)/.desk $(VENV)/.docs
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[docs]"
+	@touch $@ $(VENV)/.demo
+
 demo: $(VENV)/.demo
 	@$(BIN)/discreet demo
 
@@ -60,7 +65,7 @@ test: $(VENV)/.test lint types
 quick: $(VENV)/.test lint types
 	$(PYTEST) @tests/quick.txt
 
-# The oldest Python too, because the lowest versions have no wheels for newer ones.
+# For the oldest Python that we claim: the lowest versions have no wheels for newer ones.
 lowest: VENV := build/lowest
 lowest:
 	rm -rf $(VENV)
@@ -76,10 +81,6 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
-
-$(VENV)/.docs: pyproject.toml | $(BIN)/python
-	$(PIP) --editable ".[docs]"
-	@touch $@ $(VENV)/.demo
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html

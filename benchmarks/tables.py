@@ -12,12 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 
 from benchmarks.many_groups import Times, in_duckdb, in_postgres, least
 from benchmarks.timing import record
@@ -143,6 +144,45 @@ def _quantiles_against_sort(rows: int) -> list[str]:
     return lines
 
 
+def _frames(rows: int) -> list[str]:
+    """Frames that DuckDB counts, against the same count by the frame's own library."""
+    import pandas as pd
+    import polars as pl
+
+    draw = np.random.default_rng(3)
+    people = draw.integers(0, PEOPLE, rows)
+    names = np.array([f"code {i}" for i in range(CANDIDATES)], dtype=object)
+    codes = names[(CANDIDATES * draw.random(rows) ** 3).astype(int)]
+    texts = pd.DataFrame({"person": people, "code": pd.Series(codes, dtype="str")})
+    polars = pl.DataFrame({"person": people, "code": codes.tolist()})
+    ask: dict[str, Any] = {"candidates": names.tolist(), "user": "person", "epsilon": 1}
+
+    def by_pandas(frame: Any) -> object:
+        return frame.drop_duplicates(["code", "person"]).groupby("code").size()
+
+    competitors: dict[str, tuple[Any, Callable[[], object]]] = {
+        "pandas, texts as objects": (
+            held := texts.astype({"code": object}),
+            partial(by_pandas, held),
+        ),
+        "pandas": (texts, partial(by_pandas, texts)),
+        "Polars": (
+            polars,
+            lambda: polars.group_by("code", "person").len().group_by("code").len(),
+        ),
+    }
+    lines = []
+    for name, (frame, own) in competitors.items():
+        spent = least({"ours": partial(mode, frame, "code", **ask), "own": own})
+        shown = [f"{clock:.2f} s ({cpu:.2f} s)" for clock, cpu in spent.values()]
+        ratio = spent["ours"][1] / spent["own"][1]
+        lines.append(
+            f"| `mode` of people, {rows:,} rows of {name} | {shown[0]} | its own distinct count: {shown[1]} "
+            f"| {ratio:.2f} × |"
+        )
+    return lines
+
+
 def _memory(folder: Path, sizes: Sequence[int]) -> list[str]:
     lines = []
     for rows in sizes:
@@ -224,7 +264,7 @@ def _rows_in_spark(folder: Path, rows: int) -> list[str]:
     return [f"| Spark (local, 2 cores): `mode` of people, {rows:,} rows | {seconds:.0f} s | | |"]
 
 
-PARTS = ("mode", "groups", "postgres", "quantiles", "memory", "candidates", "rows")
+PARTS = ("mode", "frames", "groups", "postgres", "quantiles", "memory", "candidates", "rows")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -251,6 +291,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         folder = Path(name)
         if "mode" in parts:
             lines += _mode_against_group_by(folder, 50_000_000 if chosen.large else 2_000_000)
+        if "frames" in parts:
+            lines += _frames(3_000_000 if chosen.large else 300_000)
         if "groups" in parts:
             lines += in_duckdb(folder, 50_000_000 if chosen.large else 2_000_000)
         if "postgres" in parts:

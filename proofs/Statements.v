@@ -7,7 +7,7 @@ From Coq Require Import Reals Lra List ZArith.
 From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
-From Discreet Require Programs UniformBelow Comparison Heads Merging Sampler.
+From Discreet Require Programs UniformBelow Comparison Heads WholeNumbers Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
@@ -1106,6 +1106,27 @@ Theorem sampling_theorem_1_floats (m : machine) s n q floated low high step w r 
        (fun t => Sampler.sampler_coin m (floated t) (low t) (high t) step w) (candidates n))
     (Heads.is_answer r) (pf s n q r).
 Proof. apply Sampler.sampler_law. Qed.
+
+(** A program that runs: whole numbers low and high on both sides of 2^w c decide. It is the program
+    above, has the law of permute-and-flip, and a law is the limit of a share of tapes. *)
+Theorem sampling_whole_coin low high step w :
+  WholeNumbers.whole_coin low high step w
+  = Heads.flip (fun w => INR (low w)) (fun w => INR (high w)) step w (fun _ => None).
+Proof. apply WholeNumbers.whole_coin_is. Qed.
+
+Theorem sampling_whole_sampler s n q low high step w r :
+  0 < s -> (1 <= step)%nat -> (r < n)%nat ->
+  let chance t := exp (- ((best n q - q t) / s)) in
+  (forall t w, INR (low t w) <= 2 ^ w * chance t <= INR (high t w)) ->
+  (forall t w, 2 ^ w * chance t - 1 <= INR (low t w) /\ INR (high t w) <= 2 ^ w * chance t + 1) ->
+  Programs.has_law (WholeNumbers.whole_sampler low high step w n) (Heads.is_answer r) (pf s n q r).
+Proof. apply WholeNumbers.whole_sampler_law. Qed.
+
+Theorem sampling_tapes (A : Type) (p : Programs.program A) f x : Programs.has_law p f x <->
+  Coquelicot.Lim_seq.is_lim_seq (fun n =>
+    sum (WholeNumbers.tapes n) (fun tape => WholeNumbers.of_run f (WholeNumbers.run n p tape)) / 2 ^ n)
+    (Coquelicot.Rbar.Finite x).
+Proof. apply WholeNumbers.tapes_law. Qed.
 
 (** Lemma 12: h and h' heads in two parts; the head of a part is kept in proportion. *)
 Theorem sampling_lemma_12 p l l' r : NoDup (l ++ l') ->

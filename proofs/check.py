@@ -18,6 +18,7 @@ AXIOMS = {
     "FunctionalExtensionality.functional_extensionality_dep",
     "Classical_Prop.classic",
 }
+EXTRACTED = "extracted/sampler.ml"
 KIND = re.compile(r"^(?:Inductive|CoInductive|Record|Variant) (\w+)", re.M)
 THEOREM = re.compile(r"^Theorem (\w+)", re.M)
 
@@ -33,8 +34,19 @@ def digest(texts: list[str]) -> str:
 
 
 def read_sources() -> list[str]:
-    """The texts of all sources."""
-    return [(HERE / name).read_text() for name in sources()]
+    """The texts of all sources, and of what is extracted from them."""
+    return [(HERE / name).read_text() for name in [*sources(), "Extract.v", EXTRACTED]]
+
+
+def extract() -> str:
+    """What Coq extracts; the file is left as it was."""
+    file = HERE / EXTRACTED
+    before = file.read_text()
+    command = ["coqc", "-q", "-w", "none", "-Q", str(HERE), "Discreet", "Extract.v"]
+    subprocess.run(command, check=True, cwd=HERE)
+    text = file.read_text()
+    file.write_text(before)
+    return text
 
 
 def ask(*commands: str) -> str:
@@ -107,6 +119,11 @@ def main(task: str) -> None:
     if task == "recheck":
         recheck()
         return
+    extracted = extract()
+    if task == "accept":
+        (HERE / EXTRACTED).write_text(extracted)
+    elif extracted != (HERE / EXTRACTED).read_text():
+        sys.exit(f"{EXTRACTED} is not what Coq extracts: make accept")
     agreed, text = HERE / "checked.txt", listing()
     if task == "accept":
         agreed.write_text(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -147,6 +148,18 @@ def test_medians_of_lists(kind: str, value: Any, bounds: str, step: str) -> None
     found = median([value] * 9, one_row_per_user=True, **asked).answer
     assert found == value
     assert type(found) is type(value)
+
+
+def test_texts_are_the_same_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, DuckDB reads an array of Python's own texts; with it, Arrow's."""
+    values = ["a", "c\0", "größe", "\ud800", None, 3, np.str_("b"), float("nan"), ""]
+    expected = ["a", "c\0", "größe", None, None, None, "b", None, ""]
+    assert _values(open_table(values, needed=[])) == expected
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    assert _values(open_table(values, needed=[])) == expected
+    frame = pd.DataFrame({"value": pd.Series(values, dtype=object), "n": range(9)})
+    assert _values(open_table(frame, needed=[])) == expected
+    assert "pyarrow" not in sys.modules
 
 
 ARRAYS: list[tuple[Any, list[Any]]] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from decimal import Decimal
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from discreet.testing import scripted
 from tests.tools.engines import DATABASES, Columns, TableMaker, made
 
 WIDE = 2**53
+PANDAS = int(version("pandas").partition(".")[0])
 PAIRS: list[tuple[pa.DataType, Any, Any]] = [
     (pa.string(), "a", "a\0"),
     (pa.string(), "a", "A"),
@@ -66,6 +68,10 @@ PAIRS: list[tuple[pa.DataType, Any, Any]] = [
         or (given["table_in"] == "ibis_postgres" and given["second"] == "a\0")
     ),
     "SQLite keeps decimals as floats, and PostgreSQL has no NUL in a text",
+)
+@pytest.mark.leaves_out(
+    lambda given: given["table_in"] == "pandas" and given["second"] == "a\0" and PANDAS < 3,
+    "before version 3, pandas takes texts for equal that are equal up to a NUL",
 )
 @pytest.mark.parametrize(("kind", "first", "second"), PAIRS, ids=lambda value: repr(value)[:30])
 def test_near_values_are_two(

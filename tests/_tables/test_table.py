@@ -175,12 +175,20 @@ def test_our_own_errors_pass() -> None:
 
 @pytest.mark.parametrize(
     ("columns", "words"),
-    [([0, 1], r"named by texts.*rename\(columns=str\)"), (["x", "x"], "two columns are named 'x'")],
+    [
+        ([0, 1], r"named by texts.*rename\(columns=str\)"),
+        (["x", "x"], "two columns are named 'x'"),
+        (["x", "X"], r"two columns are named 'x' \(capital letters do not count\)"),
+    ],
 )
 def test_columns_without_a_name_of_their_own(columns: list[Any], words: str) -> None:
     frame = pd.DataFrame([["a", "b"]], columns=columns)
     with pytest.raises(ParameterError, match=words):
         open_table(frame, needed=["x"])
+    if columns == ["x", "X"]:
+        for held in (pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+            with pytest.raises(ParameterError, match=words):
+                open_table(held, needed=["x"])
 
 
 UNUSABLE: dict[str, tuple[Any, str, str]] = {

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import multiprocessing
 import os
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,7 @@ def _wait(jobs: Jobs, name: str, *, first: int | None = None) -> list[Any]:
 
 
 def _alive(process: int) -> bool:
+    multiprocessing.active_children()  # lets go of those that have ended
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -58,7 +60,7 @@ def test_cancelling_ends_the_process(work: Any) -> None:
     process = _wait(jobs, name, first=1)[0][1]
     assert _alive(process)
     jobs.cancel(name)
-    assert not _alive(process)
+    until(lambda: not _alive(process), "the end of the process")
     with pytest.raises(ParameterError, match="not known"):
         jobs.messages(name, 0)
     jobs.cancel(name)
@@ -78,7 +80,7 @@ def test_not_too_many_at_once_and_all_end_with_the_server(work: Any) -> None:
         jobs.start(work.sleep, 600)
     processes = [_wait(jobs, name, first=1)[0][1] for name in names]
     jobs.close()
-    assert not any(map(_alive, processes))
+    until(lambda: not any(map(_alive, processes)), "the end of the processes")
 
 
 def test_a_job_that_nobody_asks_about_is_ended(work: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,4 +89,4 @@ def test_a_job_that_nobody_asks_about_is_ended(work: Any, monkeypatch: pytest.Mo
     process = _wait(jobs, name, first=1)[0][1]
     monkeypatch.setattr(module, "FORGOTTEN_AFTER", -1.0)
     jobs.sweep()
-    assert not _alive(process)
+    until(lambda: not _alive(process), "the end of the process")

@@ -155,28 +155,31 @@ def _found(folder: Path, place: str, name: str, kind: str) -> dict[str, list[Any
 WAYS_IN = ("file", "spark", "polars", "lazy", "pandas", "objects", "arrow", "capsule", "memtable")
 
 
+@pytest.fixture(scope="session", params=WAYS_IN)
+def way_in(request: pytest.FixtureRequest) -> str:
+    """The name of a way in; Spark is started before the test."""
+    if request.param == "spark":
+        request.getfixturevalue("spark")
+    return str(request.param)
+
+
 @pytest.mark.leaves_out(
-    lambda given: given["kind"] == "spark" and given["name"] in ("large text", "int8"),
+    lambda given: given["way_in"] == "spark" and given["name"] in ("large text", "int8"),
     "the same to Spark as other types, and Spark is slow",
 )
 @pytest.mark.leaves_out(
     lambda given: (
-        given["kind"] == "objects" and given["name"] in ("decimal", "fraction", "boolean", "date")
+        given["way_in"] == "objects" and given["name"] in ("decimal", "fraction", "boolean", "date")
     ),
     "columns of objects in pandas, which declare no type",
 )
 @pytest.mark.leaves_out(
-    lambda given: given["kind"] == "objects" and "int64" in given["name"],
+    lambda given: given["way_in"] == "objects" and "int64" in given["name"],
     "whole numbers with nulls are floats in NumPy",
 )
-@pytest.mark.parametrize("kind", WAYS_IN)
 @pytest.mark.parametrize("name", TYPES)
-def test_every_engine_and_type(
-    folder: Path, kind: str, name: str, request: pytest.FixtureRequest
-) -> None:
-    if kind == "spark":
-        request.getfixturevalue("spark")
-    found = _found(folder, "with", name, kind)
+def test_every_engine_and_type(folder: Path, way_in: str, name: str) -> None:
+    found = _found(folder, "with", name, way_in)
     plain = _found(folder, "without", name, "file")
     assert found == _found(folder, "with", name, "file")
     for role, counts in found.items():

@@ -29,8 +29,9 @@ PURPOSE = (
 )
 WHOLE = "one theorem covers all of an answer, and no page of it is hidden by what was found first"
 HASH = "DuckDB counts frames of Polars and pandas, and draws by its own hash"
+REMARK = "a remark on a large ε or δ, and on an answer at a bound or on no list"
 SETS = "several without their order are chosen as a set"
-REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS, HASH}
+REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS, HASH, REMARK}
 THEOREMS = (
     "answer_pure_dp",
     "found_groups_approx_dp",
@@ -38,6 +39,11 @@ THEOREMS = (
     "average_approx_dp",
 )
 
+REMARKS = (
+    "is a bound of the grid",
+    "stands for all values that are no candidate",
+    "the guarantee may not hold",
+)
 DRAWN = {"answer", "count", "gap", "people"}
 BOUNDED = {"assigned", "rules", "count_within", "people_within"}
 GROUPED = {"by", "labels", "ordered"}
@@ -116,6 +122,10 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
         words = [each["guarantee"]["words"] for each in (old, new)]
         assert words[0] == words[1], "another price"
         return found | {SETS}
+    without = [rule for rule in new["rules"] if not any(sign in rule for sign in REMARKS)]
+    if "rules" in differ and without == old["rules"]:
+        differ.remove("rules")
+        found.add(REMARK)
     if "event" in differ:
         told = {"purpose": old["event"]["purpose"]}
         assert new["event"] | told == old["event"], "another event is paid"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.tools.environment import settle
+from tests.tools.environment import SET, settled
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
@@ -34,6 +33,8 @@ WAITS = {
 }
 """Who waits for a time, and why; everything else waits for an event, by ``tests.tools.waiting``."""
 FILES = sorted(TESTS.rglob("*.py"))
+QUICK = (TESTS / "quick.txt").read_text("utf-8").splitlines()
+"""What ``make quick`` runs: one or two cheap files of each room."""
 TEST_FILES = [path for path in FILES if path.name.startswith("test_")]
 
 
@@ -132,11 +133,24 @@ def test_a_stray_file_would_be_seen() -> None:
     assert not names_a_module(TESTS / "nowhere" / "test_arithmetic.py")
 
 
-def test_no_variable_of_whoever_runs_the_tests_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    settled = dict(os.environ)
-    names = ("COLUMNS", "FORCE_COLOR", "LANG", "DISCREET_LEDGER", "PGHOST", "http_proxy")
-    for name in (*names, "DISCREET_REQUIRE_SERVICES"):
-        monkeypatch.setenv(name, "20")
-    monkeypatch.setenv("TZ", "Asia/Kolkata")
-    settle()
-    assert dict(os.environ) == settled | {"DISCREET_REQUIRE_SERVICES": "20"}
+def test_no_variable_of_whoever_runs_the_tests_is_seen() -> None:
+    hostile = ("COLUMNS", "FORCE_COLOR", "LANG", "TZ", "DISCREET_LEDGER", "PGHOST", "http_proxy")
+    seen = settled(dict.fromkeys([*hostile, "PATH", "DISCREET_REQUIRE_SERVICES"], "20"))
+    assert seen == {
+        **SET,
+        "PYTHONPATH": str(SOURCES.parent),
+        "PATH": "20",
+        "DISCREET_REQUIRE_SERVICES": "20",
+    }
+    assert settled(seen) == seen
+
+
+def test_the_quick_selection_touches_every_room() -> None:
+    assert all((ROOT / name).is_file() for name in QUICK)
+    assert len(QUICK) == len(set(QUICK)) < 50
+    touched = {(ROOT / name).parent for name in QUICK}
+    assert {path.parent for path in TEST_FILES} <= touched
+    rooms = {path.parent for path in SOURCES.glob("*/__init__.py")}
+    assert {room.name for room in rooms} <= {
+        folder.relative_to(TESTS).parts[0] for folder in touched - {ROOT, TESTS}
+    }

@@ -39,6 +39,7 @@ def test_its_probabilities_are_those_of_the_definition() -> None:
 
 def test_the_fast_sampler_and_the_plain_one_have_the_same_law() -> None:
     agree(PermuteAndFlip(epsilon="0.5"), plain.permute_and_flip, COUNTS)
+    agree(PermuteAndFlip(epsilon="0.5"), plain.uniform_head, COUNTS)
 
 
 def test_one_person_changes_no_probability_by_more_than_a_factor() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from discreet._exact.distribution import exponential, noisy_max_laplace, permute_and_flip
 from discreet.guarantees import Proof
-from discreet.guarantees.claims import CLAIMS
+from discreet.guarantees.claims import ADDED_UP, CLAIMS, KEYED
 from discreet.mechanisms import MECHANISMS
 from discreet.mechanisms.mechanism import facts_of
 from tests.proofs.tie import DEMANDS, Claim, faults, printed
@@ -117,6 +117,13 @@ def test_a_wrong_name_is_caught(plant: str) -> None:
     claim, theorem = TIED[plant]
     assert claim in CLAIMS
     assert found({**CLAIMS, claim: Proof(CLAIMS[claim].pages, theorem)}, pages=CITING)
+
+
+def test_what_is_taken_on_trust_is_said() -> None:
+    assert {claim: proof.assumes for claim, proof in CLAIMS.items() if proof.assumes} == {
+        ("cluster", "PureDP"): (KEYED,),
+        ("ledger", "sum"): (ADDED_UP,),
+    }
 
 
 def test_a_page_that_does_not_hold_the_proof_is_caught() -> None:

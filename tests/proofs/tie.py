@@ -386,6 +386,7 @@ PAPER: dict[Claim, tuple[str, ...]] = {
     ("hidden coins", "LaplaceDominated"): ("**Lemma (averages).**",),
     ("hidden coins", "AveragedRange"): ("**Lemma (averages).**",),
     ("joint", "BoundedRange"): ("## The joint score",),
+    ("joint set", "PureDP"): ("## The score of a set",),
     ("several quantiles", "steps"): ("**Theorem.** If each choice is $\\varepsilon_0$-DP",),
     ("chosen bound", "PureDP"): ("## A bound that is chosen",),
     ("cluster", "PureDP"): ("cannot be told from random functions",),

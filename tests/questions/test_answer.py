@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from fractions import Fraction
 from typing import Any
@@ -10,13 +11,23 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import discreet
 from discreet import ApproxDP, PureDP
 from discreet._tables import Grid, Rows, open_table
 from discreet._tables.counts import people_with_any
 from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.mechanisms.above_threshold import CrossingRule
-from discreet.questions import NeverMatchesWarning, median, mode, quantiles, select_by, top_k
+from discreet.questions import (
+    FirstAbove,
+    Mode,
+    NeverMatchesWarning,
+    median,
+    mode,
+    quantiles,
+    select_by,
+    top_k,
+)
 from discreet.questions.answer import TableRelease, about_threshold
 from discreet.questions.scoring import within
 
@@ -189,3 +200,100 @@ def test_what_declared_types_rule_out_is_said_before_and_with_the_answer() -> No
         "In v, which declares no type, texts count and everything else is left out."
         in release.rules
     )
+
+
+# ---- never an answer about nothing, where public facts tell ----------------------------------------------
+
+ALONE: dict[str, Any] = {"one_row_per_user": True, "epsilon": 1}
+
+
+@pytest.mark.parametrize(
+    ("held", "condition", "words"),
+    [
+        (
+            pl.DataFrame({"n": [1]}),
+            "n = 3.5",
+            r"No row has n = 3.5: the column, declared Int64, does not",
+        ),
+        (pl.DataFrame({"n": [1]}, schema={"n": pl.Int8}), "n in (1, 300)", "No row has n = 300"),
+        (
+            pl.DataFrame({"n": ["1"]}).cast(pl.Decimal(4, 2)),
+            "n in (1, 0.1, 0.125)",
+            r"No row has n = 0\.125: ",
+        ),
+        (pd.DataFrame({"n": [1]}), "n = 1 or not n = 0.5", "No row has n = 0.5: .* declared int64"),
+    ],
+)
+def test_a_condition_that_the_type_rules_out_is_doubted_before_the_payment(
+    held: Any, condition: str, words: str
+) -> None:
+    table = discreet.table(held, one_row_per_user=True)
+    plan = table.plan(Mode("n", candidates=[1, 2], epsilon=1, where=condition))
+    assert any(re.search(words, doubt) for doubt in plan.doubts)
+    with pytest.warns(NeverMatchesWarning, match=words):
+        plan.run()
+    fine = table.plan(Mode("n", candidates=[1, 2], epsilon=1, where="n = 1 and n > 0.5"))
+    assert not fine.doubts
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (
+            Mode("code", candidates=["a"], epsilon=1, where="city = 'nowhere'"),
+            "another public list",
+        ),
+        (Mode("code", candidates=["a", "x"], epsilon=1), "candidates .x.: the owner's list"),
+        (Mode("code", candidates=["a"], by="city", groups=["west"], epsilon=1), "groups .west."),
+        (FirstAbove("code", groups=["z"], above=3, epsilon=1), "groups .z.: the owner's list"),
+    ],
+)
+def test_what_the_owners_list_does_not_have_is_doubted(question: Any, words: str) -> None:
+    listed = {"city": ["north", "south"], "code": ["a", "b", "other"]}
+    table = discreet.table(VISITS, user="person", listed=listed)
+    assert any(re.search(words, doubt) for doubt in table.plan(question).doubts)
+    assert not discreet.table(VISITS, user="person").plan(question).doubts
+
+
+def test_a_list_of_values_is_a_list() -> None:
+    with pytest.raises(ParameterError, match="a list of the values of 'city'"):
+        discreet.table(VISITS, user="person", listed={"city": "north"})
+
+
+def test_remarks_follow_from_the_answer() -> None:
+    """An answer at a bound, one on no list, and none elsewhere."""
+    old = pl.DataFrame({"age": [80] * 500, "code": ["x"] * 500})
+    at_end = median(old, "age", bounds="0:50", one_row_per_user=True, epsilon=5)
+    assert any("50 is a bound of the grid" in rule for rule in at_end.rules)
+    assert not any(
+        "bound of the grid" in rule for rule in median(old, "age", bounds="0:100", **ALONE).rules
+    )
+    commonest = mode(old, "age", bounds="0:80", step=10, one_row_per_user=True, epsilon=5)
+    assert any("80 is a bound of the grid" in rule for rule in commonest.rules)
+    grouped = median(old, "age", bounds="0:50", by="code", groups=["x"], outside="clamp", **ALONE)
+    assert any("50 is a bound of the grid" in rule for rule in grouped.rules)
+    other = mode(old, "code", candidates=["a", "b"], other="something else", **ALONE)
+    assert any("something else stands for all values that are no" in rule for rule in other.rules)
+
+
+@pytest.mark.parametrize(
+    ("asked", "people", "words"),
+    [
+        ({"epsilon": 11}, None, "ε = 11 is above 10"),
+        ({"epsilon": 10}, None, None),
+        ({"epsilon": 1, "delta": "0.01"}, None, "δ = 0.01 is large: with"),
+        ({"epsilon": 1, "delta": "1e-3"}, None, None),
+        ({"epsilon": 1, "delta": "1e-3"}, 2000, "δ = 0.001 is large, more than one in 2000 people"),
+        ({"epsilon": 1, "delta": "1e-4"}, 2000, None),
+    ],
+)
+def test_a_price_that_protects_little_is_remarked(
+    asked: dict[str, Any], people: int | None, words: str | None
+) -> None:
+    table = discreet.table(VISITS, user="person", people=people)
+    public: dict[str, Any] = {} if "delta" in asked else {"candidates": ["a", "b"]}
+    plan = table.plan(Mode("code", **asked, **public))
+    signs = ("is above 10", "the guarantee may not hold")
+    remarks = [rule for rule in plan.rules if any(sign in rule for sign in signs)]
+    assert (words is None) == (not remarks)
+    assert words is None or words in remarks[0]

@@ -88,7 +88,7 @@ def test_the_question() -> None:
     assert 48_000 < release.answer <= 51_000
     assert release.guarantee == PureDP(2)
     assert "noisy threshold" in release.mechanism
-    assert "docs/proofs/above-threshold.md" in str(release.guarantee.proof)
+    assert "answer_pure_dp, checked by Coq" in str(release.guarantee.proof)
     assert "The answer is a point of a growing grid" in release.rules[-1]
     assert "whatever its sign" in release.rules[-3]
     with pytest.raises(ParameterError, match="covers"):

@@ -62,12 +62,9 @@ def test_a_range_of_candidates() -> None:
     assert public_candidates(["0:1", "1:1"], column="c", kind="text").keys == ("0:1", "1:1")
 
 
-PERIODS = ["2024-W01", "2024W01", "2024-w01", "2024-W01-1", "2024-01", "2024-Q1", "2024"]
-
-
-@pytest.mark.parametrize("period", PERIODS)
-def test_a_period_is_not_a_day(period: str, tmp_path: Path) -> None:
-    """A week on a column of dates meant its Monday: an answer about almost nobody, and paid."""
+@pytest.mark.parametrize("period", ["2024W01", "2024-w01", "2024-W01-1", "2024-W99", "2024-1"])
+def test_a_period_in_another_spelling_is_refused(period: str, tmp_path: Path) -> None:
+    """A week on a column of dates once meant its Monday: an answer about almost nobody, and paid."""
     with Ledger.open(str(tmp_path / "budget.db")) as ledger:
         ledger.create("d", PureDP(100))
         paid: dict[str, Any] = {"user": "who", "epsilon": 5, "ledger": ledger, "dataset": "d"}
@@ -84,8 +81,6 @@ def test_a_period_is_not_a_day(period: str, tmp_path: Path) -> None:
         for ask in asked:
             with pytest.raises(ParameterError, match=r"2024-12-31|2020-01-01:2024-12-31"):
                 ask()
-        with pytest.raises(ParameterError, match="it must be a day, such as 2024-12-31"):
-            first_above(DATED, "day", groups="2024-W01:2024-W26", above=9, **paid)
         assert len(ledger.history("d")) == 1
         day = first_above(DATED, "day", groups="2024-01-01:2024-01-31", above=60, **paid)
     assert day.answer == datetime.date(2024, 1, 3)
@@ -95,9 +90,8 @@ def test_weeks_in_a_text_file_that_spells_dates(tmp_path: Path) -> None:
     DATED.write_csv(tmp_path / "visits.csv")
     file = TextFile(tmp_path / "visits.csv", read_as={"day": "date"})
     asked: dict[str, Any] = {"user": "who", "epsilon": 5}
-    for groups in ("2024-W01:2024-W26", ["2024-01", "2024-02"]):
-        with pytest.raises(ParameterError, match="'day' is read as dates"):
-            first_above(file, "day", groups=groups, above=9, **asked)
+    for groups, first in (("2024-W01:2024-W26", "2024-W01"), (["2024-01", "2024-02"], "2024-01")):
+        assert first_above(file, "day", groups=groups, above=9, **asked).answer == first
     assert mode(file, "day", candidates="2024-01-03:2024-01-04", **asked).answer in (
         "2024-01-03",
         "2024-01-04",

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from discreet.explore import jobs
 from discreet.explore.server import PageServer
+from tests.tools import waiting
 
 STATE: dict[str, Any] = {
     "source": "example:clinic",
@@ -43,9 +45,11 @@ def state() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[PageServer]:
-    """A server on a free port of the loopback interface."""
-    with PageServer().in_background() as running:
-        yield running
+    """A server on a free port of the loopback interface, which no page is too slow for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "FORGOTTEN_AFTER", waiting.PATIENCE)
+        with PageServer().in_background() as running:
+            yield running
 
 
 @pytest.fixture(scope="session")

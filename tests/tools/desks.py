@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 from discreet import PureDP
+from discreet.desk import connections, serving
 from discreet.desk.admission import Desk
 from discreet.desk.owner_file import OwnerFile, read_owner_file
 from discreet.desk.serving import DeskServer
@@ -35,6 +36,7 @@ place = "{ledger}"
 [desk]
 listen = "127.0.0.1:0"
 workers = {workers}
+patience = 600
 requests_per_minute = 5000
 {desk}
 [table.visits]
@@ -183,6 +185,15 @@ def _read(reply: Any) -> Reply:
     if reply.headers.get("content-type", "").startswith("application/json"):
         content = json.loads(content)
     return Reply(reply.status, content, reply.headers)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unhurried_connections() -> Iterator[None]:
+    """However busy the machine is, no connection of a test is ended because it is slow."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (connections, serving):
+            patch.setattr(module, "ARRIVAL", PATIENCE)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import polars  # noqa: F401 - importing it sets a variable, which no test may do
 import pytest
+
+from discreet._tables.engines import quoted
 
 Columns = dict[str, list[Any]]
 TableMaker = Callable[[Any], Any]
@@ -144,9 +147,10 @@ def in_database(kind: str, table: Any, server: str | None) -> Any:
         connection.con.execute("CREATE TABLE held AS SELECT * FROM given")
         return connection.table("held")
     declared = _SQLITE if kind == "ibis_sqlite" else _POSTGRES
+    types = {each.name: str(each.type) for each in table.schema}
     columns = ", ".join(
-        f'"{field.name}" {declared.get(str(field.type)) or str(field.type).replace("decimal128", "numeric")}'
-        for field in table.schema
+        f"{quoted(name)} {declared.get(kind) or kind.replace('decimal128', 'numeric')}"
+        for name, kind in types.items()
     )
     rows = [tuple(row.values()) for row in table.to_pylist()]
     places = ", ".join(("?" if kind == "ibis_sqlite" else "%s",) * table.num_columns)

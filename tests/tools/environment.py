@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -46,25 +46,39 @@ SET = {
 }
 
 
+OF_LIBRARIES = ("PYTEST_", "KMP_", "SPARK_", "PYSPARK_")
+"""Beginnings of the names of variables that libraries set for themselves when they are first used."""
+
+
+def settled(variables: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the tests, made from that of whoever runs them."""
+    kept = {
+        name: value
+        for name, value in variables.items()
+        if name.startswith(FOR_TESTS) or not name.startswith(REMOVED)
+    }
+    paths = [SOURCES, *kept.get("PYTHONPATH", "").split(os.pathsep)]
+    kept["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
+    return kept | SET
+
+
 def settle() -> None:
     """Give this process, and all that it starts, the environment of the tests."""
-    for name in list(os.environ):
-        if name.startswith(REMOVED) and not name.startswith(FOR_TESTS):
-            del os.environ[name]
-    os.environ.update(SET)
-    before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    others = [path for path in before if path not in ("", SOURCES)]
-    os.environ["PYTHONPATH"] = os.pathsep.join([SOURCES, *others])
+    wanted = settled(os.environ)
+    os.environ.clear()
+    os.environ.update(wanted)
     time.tzset()
-
-
-def _variables() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
 
 
 @pytest.fixture(autouse=True)
 def same_surroundings() -> Iterator[None]:
     """No test leaves a variable or a working directory behind for the next one."""
-    before = _variables(), Path.cwd()
+    before, folder = _variables(), Path.cwd()
     yield
-    assert (_variables(), Path.cwd()) == before
+    left = {name for name, _ in before.items() ^ _variables().items()}
+    assert not left, f"the test left other values of {sorted(left)}"
+    assert folder == Path.cwd(), "the test left another working directory"
+
+
+def _variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(OF_LIBRARIES)}

@@ -15,7 +15,7 @@ from discreet.questions.question import KINDS, fields_of
 FILE = Path(functions.__file__).with_suffix(".pyi")
 _HEAD = '''"""Signatures of the functions that ask questions, made from their fields: see ``functions.py``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet._exact.numbers.exact import Number

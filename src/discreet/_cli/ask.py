@@ -333,7 +333,7 @@ def ask_table(
 def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
     """Somebody said which answers there are, or that a δ is paid for not saying so."""
     wanted = {each.name for each in fields_of(kind)}
-    if "candidates" in wanted and not {"delta", "candidates", "bounds"} & stated.keys():
+    if "candidates" in wanted and not {"delta", "candidates", "bounds", "period"} & stated.keys():
         raise ParameterError(
             "--candidates must be given, a file that lists the possible answers, or --bounds. A list made "
             "from the data would show that somebody has that value; if there is no public list, give "

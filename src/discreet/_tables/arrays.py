@@ -8,6 +8,7 @@ rows would let one of them change how all others are read. So they hold texts, u
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
@@ -124,7 +125,7 @@ def of_values(data: Any, read_as: object = None) -> DuckDB:
         as_relation({"value": twin}), load=lambda _columns: as_relation({"value": held(data)})
     )
     if twin.ticks:
-        engine.kinds["value"], engine._as_ticks = twin.kind, {"value": twin.ticks}
+        engine.kinds["value"], engine.as_ticks = twin.kind, {"value": twin.ticks}
     engine.known_as = {"value": str(data.dtype) if declares else "list"}
     if not declares and read_as is None:
         engine.kinds["value"] = "object"
@@ -171,6 +172,12 @@ def texts_of(values: Iterable[Any]) -> Held:
         else _read(_text, value)
         for value in values
     ]
+    if (
+        "pyarrow" in sys.modules
+    ):  # where it is installed, pandas imports it; DuckDB reads its texts faster
+        import pyarrow as pa
+
+        return Held(pa.chunked_array([pa.array(texts, pa.large_string())]))
     held = np.empty(len(texts), dtype=object)
     held[:] = ["" if text is None else text for text in texts]
     return Held(np.ma.array(held, mask=[text is None for text in texts]), "{}::VARCHAR")

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from discreet._exact.numbers.exact import refuse
-from discreet._tables.engines import is_encodable
-from discreet._tables.moments import day_in
+from discreet._tables.engines import Engine, is_encodable
+from discreet._tables.moments import days_of, moment_in
 from discreet._tables.table import NUMBERS, TEXTS, Table
 from discreet._tables.where import ColumnComparison, Condition, comparisons, expression
 from discreet.errors import ParameterError
 
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _INT64 = (-(2**63), 2**63 - 1)
 
 
 def require_condition(table: Table, condition: Condition) -> None:
     """An error unless every comparison fits the declared type of its column."""
     for comparison in comparisons(condition):
-        _operands(table, comparison)
+        _compare(table, comparison)
+
+
+def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]:
+    """The literals of ``=`` or ``in`` that the declared type of the column rules out."""
+    if comparison.operator not in ("=", "in") or table.is_text:
+        return []
+    numbers: list[Any] = [value for value in comparison.literals if _is_number(value)]
+    kind = table.kinds[comparison.column]
+    if kind == "decimal":
+        numbers = [Decimal(repr(value)) for value in numbers]  # as it was written: 0.1 is a tenth
+    with_fraction = [value for value in numbers if kind == "integer" and value != value // 1]
+    fitting = [value for value in numbers if value not in with_fraction]
+    return with_fraction + table.cannot_hold(comparison.column, fitting) if kind in NUMBERS else []
 
 
 def condition_on(table: Table, condition: Condition) -> str:
@@ -27,6 +45,15 @@ def condition_on(table: Table, condition: Condition) -> str:
 
 
 def _compare(table: Table, comparison: ColumnComparison) -> str:
+    table.kind(comparison.column, name="where")
+    if _is_dated(table, comparison):
+        engine, held = table.engine, table.engine.shown_position(comparison.column)
+        operator = "=" if comparison.operator == "in" else comparison.operator
+        each = [part.compared(held, operator, engine) for part in _stretches(table, comparison)]
+        present = engine.finite(held)
+        if not each:
+            return f"(NOT COALESCE({present}, FALSE))"
+        return f"COALESCE({present} AND ({' OR '.join(each)}), FALSE)"
     held, present, literals = _operands(table, comparison)
     if comparison.operator == "null":
         return f"(NOT COALESCE({present}, FALSE))"
@@ -55,8 +82,6 @@ def _operands(table: Table, comparison: ColumnComparison) -> tuple[str, str, lis
     held = engine.column(column) if kind != "other" else engine.quoted(column)
     if kind == "boolean" and all(isinstance(value, bool) for value in values):
         return held, f"{held} IS NOT NULL", [str(value).upper() for value in values]
-    if kind == "date" and all(isinstance(value, str) for value in values):
-        return held, f"{held} IS NOT NULL", [_day(table, value) for value in values]
     if not values:
         return held, f"{held} IS NOT NULL", []
     raise ParameterError(
@@ -79,8 +104,58 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _day(table: Table, text: Any) -> str:
-    day = day_in(text)
-    if day is None:
-        raise refuse("where", text, "a day such as '2024-12-31', because the column has dates")
-    return table.engine.day(day.isoformat())
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """From a first position up to before another; or a single moment, where both are the same."""
+
+    first: float
+    end: float
+
+    def compared(self, held: str, operator: str, engine: Engine) -> str:
+        """How a position compares with it: ``=`` is within, ``<`` before it, ``<=`` up to its end."""
+        first, end = engine.real(self.first), engine.real(self.end)
+        up_to = f"{held} <= {end}" if self.first == self.end else f"{held} < {end}"
+        return {
+            "=": f"({held} >= {first} AND {up_to})",
+            "!=": f"(NOT ({held} >= {first} AND {up_to}))",
+            "<": f"{held} < {first}",
+            "<=": up_to,
+            ">": f"(NOT {up_to})",
+            ">=": f"{held} >= {first}",
+        }[operator]
+
+
+def _stretches(table: Table, comparison: ColumnComparison) -> list[_Stretch]:
+    """What the literals mean on a column of dates or moments."""
+    size = 1 if table.kinds[comparison.column] == "date" else 86_400
+    stretches, kinds = [], set()
+    for text in comparison.literals:
+        days = days_of(str(text))
+        moment = moment_in(str(text)) if days is None and size > 1 and "-" in str(text) else None
+        if moment is not None:
+            zone = table.engine.zones.get(comparison.column)
+            if moment.tzinfo is not None and zone is not None:
+                moment = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+            seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - _EPOCH) // _MICROSECOND / 10**6
+            stretches.append(_Stretch(seconds, seconds))
+        elif days is None:
+            raise refuse(
+                "where",
+                text,
+                "a day such as '2024-12-31', a week ('2024-W01'), a month ('2024-03'), a quarter "
+                "('2024-Q1'), a year ('2024') or a range of one kind, because the column has dates",
+            )
+        else:
+            stretches.append(_Stretch(days[1] * size, days[2] * size))
+            kinds.add(days[0])
+    if len(kinds) > 1:
+        raise ParameterError(
+            f"⟨where⟩ compares column {comparison.column!r} with periods of several kinds "
+            f"({', '.join(sorted(kinds))}): all must be of one kind"
+        )
+    return stretches
+
+
+def _is_dated(table: Table, comparison: ColumnComparison) -> bool:
+    texts = all(isinstance(value, str) for value in comparison.literals)
+    return table.kinds[comparison.column] in ("date", "moment") and texts

@@ -44,6 +44,7 @@ class Rows:
         where: a condition on single rows.
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
+        period: of a column of dates or moments: the kind of period that the groups are numbers of.
         groups_per_person: a person counts in this many groups at most, drawn from those of their rows.
         key: what the draws depend on besides the person and the choice; fresh for each release.
     """
@@ -53,6 +54,7 @@ class Rows:
     where: Condition | None = None
     by: str | None = None
     groups: tuple[Any, ...] = ()
+    period: str | None = None
     groups_per_person: int = 1
     key: int | None = field(default=None, repr=False)
 
@@ -72,24 +74,35 @@ class Rows:
 
 
 def people_per_candidate(
-    table: Table, rows: Rows, *, column: str, keys: Sequence[Any], other: bool = False
+    table: Table,
+    rows: Rows,
+    *,
+    column: str,
+    keys: Sequence[Any],
+    other: bool = False,
+    period: str | None = None,
 ) -> Counts:
     """How many people have a row with each value; a person counts once for each.
 
-    With ``other`` one more column: how many have a value that is none of these.
+    With ``other`` one more column: how many have a value that is none of these. With ``period`` the keys are
+    the numbers of periods of this kind, in which the values of the column lie.
     """
     many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
     if many and table.engine.name == "duckdb" and not (other or rows.assigns):
         # Such lists hold most of what a column does: fewer counts than rows are then looked up.
         query = _people_in(
-            table, _selected(table, rows, column, indexing=False), rows, *_groups_of(rows), "value"
+            table,
+            _selected(table, rows, column, period=period, indexing=False),
+            rows,
+            *_groups_of(rows),
+            "value",
         )
         if rows.by is not None:
-            query = _indexed(table, query, _GROUP, rows.by, rows.groups)
-        query = _indexed(table, query, "value", column, keys)
+            query = _indexed(table, query, _GROUP, rows.by, rows.groups, period=rows.period)
+        query = _indexed(table, query, "value", column, keys, period=period)
     else:
-        query = _selected(table, rows, column)
-        query = _indexed(table, query, "value", column, keys, other=other)
+        query = _selected(table, rows, column, period=period)
+        query = _indexed(table, query, "value", column, keys, other=other, period=period)
         query = _people_in(table, query, rows, *_groups_of(rows), "value")
     return _counted(
         table, rows, query, column, width=len(keys) + other, doing="counting people per candidate"
@@ -142,11 +155,12 @@ def people_with_any(
     column: str,
     keys: Sequence[Any] | None = None,
     grid: Grid | None = None,
+    period: str | None = None,
 ) -> Counts:
     """How many people have a value at all: one of the keys, one on the grid, or any; in one column."""
-    query = _selected(table, rows, column, as_number=grid is not None)
+    query = _selected(table, rows, column, as_number=grid is not None, period=period)
     if keys is not None:
-        query = _indexed(table, query, "value", column, keys)
+        query = _indexed(table, query, "value", column, keys, period=period)
     if grid is not None:
         query = query.where(grid.contains(table.engine))
     query = _people_in(table, query.set({"value": "0"}), rows, *_groups_of(rows), "value")
@@ -224,50 +238,69 @@ def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> lis
 
 
 def _selected(
-    table: Table, rows: Rows, column: str, *, as_number: bool = False, indexing: bool = True
+    table: Table,
+    rows: Rows,
+    column: str,
+    *,
+    as_number: bool = False,
+    period: str | None = None,
+    indexing: bool = True,
 ) -> Query:
     """The rows that count: value, person and group; with ``indexing`` a group is its place in the list."""
-    first, *further = table.position(column) if as_number else (table.identity(column),)
-    columns = {"value": first}
-    for name, given in (("person", rows.user), (_GROUP, rows.by)):
-        if given is not None:
-            columns[name] = table.identity(given)
+    engine = table.engine
+    given = {"value": column, "person": rows.user, _GROUP: rows.by}
+    ways: dict[str, Sequence[str]] = {
+        name: (table.identity(each),) for name, each in given.items() if each is not None
+    }
+    present = {name: table.present(str(given[name]), name) for name in ways}
+    if as_number:
+        ways["value"], present["value"] = table.position(column), engine.finite("value")
+    for name, kind in (("value", period), (_GROUP, rows.period)):
+        if kind is not None:
+            ways[name] = table.period(str(given[name]), kind, name=name)
+            present[name] = f"{name} IS NOT NULL"
+    columns = {name: first for name, (first, *_) in ways.items()}
+    kept = dict[str, str]()
     if rows.counted is not None:
         columns["counted"] = table.number(rows.counted)
-    where = None if rows.where is None else condition_on(table, rows.where)
-    query = Query.of(table.engine.source, columns, where=where)
-    for expression in further:
-        query = query.set({"value": expression})
-    present, kept = [], dict[str, str]()
-    for name, given in (("person", rows.user), (_GROUP, rows.by)):
-        if given is not None:
-            present.append(table.present(given, name))
-    if rows.counted is not None:
         # Rows that stand for one person at least, each for a whole number of them.
-        present.append(f"counted >= 1 AND {table.engine.finite('counted')}")
-        kept["counted"] = f"floor({clipped(table.engine, 'counted', 1.0, float(MOST_COUNTED))})"
+        present["counted"] = f"counted >= 1 AND {engine.finite('counted')}"
+        kept["counted"] = f"floor({clipped(engine, 'counted', 1.0, float(MOST_COUNTED))})"
+    where = None if rows.where is None else condition_on(table, rows.where)
+    query = Query.of(engine.source, columns, where=where)
+    for name, (_, *further) in ways.items():
+        for expression in further:
+            query = query.set({name: expression})
+    there = present.pop("value")
     if present:
-        query = query.set(kept, where=" AND ".join(present))
+        query = query.set(kept, where=" AND ".join(present.values()))
     if rows.by is not None and indexing:
-        query = _indexed(table, query, _GROUP, rows.by, rows.groups)
+        query = _indexed(table, query, _GROUP, rows.by, rows.groups, period=rows.period)
         if rows.assigns:
             query = _few_groups(table, query, rows)
     # Last: in which groups a person counts does not depend on the values that are asked for.
-    there = table.engine.finite("value") if as_number else table.present(column, "value")
     return query.where(there)
 
 
 def _indexed(
-    table: Table, query: Query, name: str, column: str, keys: Sequence[Any], *, other: bool = False
+    table: Table,
+    query: Query,
+    name: str,
+    column: str,
+    keys: Sequence[Any],
+    *,
+    other: bool = False,
+    period: str | None = None,
 ) -> Query:
     """The rows whose ``name``, the identity of a column, is one of the different keys: with its place."""
-    cannot = {id(key) for key in table.cannot_hold(column, keys)}
+    cannot = {id(key) for key in table.cannot_hold(column, keys)} if period is None else set()
     words = (
         (table.engine.word(key), place) for place, key in enumerate(keys) if id(key) not in cannot
     )
     held = [(word, place) for word, place in words if word is not None]
+    like = table.like(column) if period is None else ("integer", "BIGINT")
     rest = len(keys) if other else None
-    return table.engine.indexed(query, name, held, like=table.like(column), rest=rest)
+    return table.engine.indexed(query, name, held, like=like, rest=rest)
 
 
 def _key(rows: Rows) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from discreet._tables.engines import Engine
-from discreet.errors import ParameterError, missing_extra
+from discreet.errors import ParameterError, TableError, missing_extra
 
 SCHEMES = ("postgresql", "postgres", "sqlite", "duckdb")
 """How an address of a database begins."""
@@ -165,7 +165,7 @@ def _sqlite(address: str, table: str) -> Engine:
     declared = declared_in(connection, table.rpartition(".")[2])
     if not declared:
         connection.close()
-        raise ValueError("no such table")
+        raise TableError("no such table")
     engine = SQLite(connection, f"SELECT * FROM {identifier(table)}", declared)  # noqa: S608 - quoted
     weakref.finalize(engine, connection.close)
     return engine

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
@@ -155,7 +156,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 # ---- an engine -------------------------------------------------------------------------------------------
 
 
-class Engine:
+class Engine(ABC):
     """An engine with one table in it. What is written here is understood by most; the rest is overridden.
 
     Attributes:
@@ -193,9 +194,9 @@ class Engine:
         """A column; null for whatever in it is not of its declared type."""
         return self.quoted(name)
 
+    @abstractmethod
     def text(self, name: str) -> str:
         """A column of texts, as what is compared: their bytes."""
-        raise NotImplementedError
 
     def word(self, key: Any) -> str | None:
         """A key as a word of SQL without commas; None for a text that no row can have."""
@@ -246,28 +247,33 @@ class Engine:
         trimmed = self.trimmed(self.column(name))
         return f"CASE WHEN {self.matches(trimmed, NUMBER)} THEN TRY_CAST({trimmed} AS DOUBLE) END"
 
-    def trimmed(self, text: str) -> str:
+    def trimmed(self, text: str) -> str:  # noqa: ARG002 - overridden
         """A text without the spaces and tabs around it."""
-        raise NotImplementedError
+        raise TableError("texts are not read as numbers in this engine")
 
-    def matches(self, text: str, pattern: str) -> str:
+    def matches(self, text: str, pattern: str) -> str:  # noqa: ARG002 - overridden
         """Whether a text matches a pattern."""
-        raise NotImplementedError
+        raise TableError("texts are not read as numbers in this engine")
 
     spelling = ("'", "{}")
     """How a pattern's literal begins, and how a date becomes a number of days: see ``spelled``."""
 
+    @abstractmethod
     def position(self, name: str) -> str:
         """A column of dates or times as the float64 that orders it: days since 1970, or seconds.
 
         A time of day is its seconds since midnight. What no number stands for (an infinite time) is null or
         infinite.
         """
-        raise NotImplementedError
 
     def shown_position(self, name: str) -> str:
         """The same, of what clocks show in the time zone that the column declares."""
         return self.position(name)
+
+    def month(self, days: str) -> str:
+        """The number of the month (12 times the year, and the months after January) of a day from 1970."""
+        day = f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"
+        return f"(12 * extract(YEAR FROM {day}) + extract(MONTH FROM {day}) - 1)"
 
     def drawn(self, key: int, choice: str, size: int) -> str:
         """A hash of key, person and ``choice``, a column of whole numbers below ``size``; then the choice.
@@ -281,16 +287,16 @@ class Engine:
         """The choice that the column ``draw`` was made of."""
         return f"draw % {size}"
 
-    def hashed(self, *parts: str, bits: int) -> str:
+    def hashed(self, *parts: str, bits: int) -> str:  # noqa: ARG002 - overridden
         """A hash of some columns: a whole number of this many bits."""
-        raise NotImplementedError
+        raise TableError("people are drawn by MD5 in this engine")
 
     one_each = ("place", "")
     """How a list of keys says that each is there once, to a planner who wants to know."""
 
+    @abstractmethod
     def key_list(self, held: Places) -> str:
         """A SELECT of the words of keys (``word``) and their places (``place``)."""
-        raise NotImplementedError
 
     def indexed(
         self, query: Query, name: str, held: Places, *, like: tuple[str, str], rest: int | None
@@ -315,18 +321,18 @@ class Engine:
         """The engine with the rows of these columns at hand: the first thing that may read one."""
         return self
 
+    @abstractmethod
     def try_out(self, statement: str) -> None:
         """Raise what the engine has against a statement; no row is read."""
-        raise NotImplementedError
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
         """Run a statement: a small result as NumPy columns of these names."""
         numbers = np.array(self.rows(statement), dtype=np.int64).reshape(-1, len(names))
         return dict(zip(names, numbers.T, strict=True))
 
+    @abstractmethod
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement: a small result as rows of Python's own values."""
-        raise NotImplementedError
 
     def reading(self, _seconds: float | None) -> AbstractContextManager[None]:
         """What reads inside sees one state of the data, changes nothing and ends in time, in a database."""

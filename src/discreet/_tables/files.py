@@ -185,7 +185,7 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
     as_text = "{" + ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in columns) + "}"
     if suffix in _JSON_LINES:
         chosen = ", ".join(
-            f"json_extract_string(json, {_literal('$.' + quoted(name))}) AS {quoted(name)}"
+            f"json_extract_string(json, {_literal(_json_place(name))}) AS {quoted(name)}"
             for name in columns
         )
         return f"SELECT {chosen or 'json'} FROM read_ndjson_objects({files}, ignore_errors = true)"  # noqa: S608
@@ -196,6 +196,16 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
         # a refusal that depends on a value is what must not happen.
         "ignore_errors = true, null_padding = true, strict_mode = false, parallel = false)"
     )
+
+
+def _json_place(key: str) -> str:
+    """A key of an object, where DuckDB looks for it: as a path, or as a pointer where it has a quote in it.
+
+    Not always as a pointer, by which the key 0 is also the first element of a list.
+    """
+    if '"' not in key:
+        return f'$."{key}"'
+    return "/" + key.replace("~", "~0").replace("/", "~1")
 
 
 def _in_spark(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> Engine:

@@ -95,7 +95,7 @@ class DuckDB(Engine):
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         super().__init__("discreet_rows" if query is None else f"({query}) AS discreet_rows", types)
         self._relation, self._connection, self._load = relation, connection, load
-        self._as_ticks = as_ticks or {}
+        self.as_ticks = as_ticks or {}
         self.keeps_time = in_database
 
     # ---- how SQL is written
@@ -121,8 +121,8 @@ class DuckDB(Engine):
     def position(self, name: str) -> str:
         """Nothing here raises for a value: DuckDB's own conversions of far times do."""
         held, declared = self.quoted(name), self.types[name]
-        if name in self._as_ticks:
-            return self._seconds(held, self._as_ticks[name])
+        if name in self.as_ticks:
+            return self._seconds(held, self.as_ticks[name])
         if declared == "TIME_NS":
             return f"epoch_ns({held}) / 1e9"
         if declared in ("INTERVAL", "TIME"):
@@ -132,6 +132,14 @@ class DuckDB(Engine):
         with_zone = declared.startswith(("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ"))
         moment = f"TRY_CAST({held} AS {'TIMESTAMPTZ' if with_zone else 'TIMESTAMP'})"
         return f"CASE WHEN isfinite({moment}) THEN epoch({moment}) END::DOUBLE"
+
+    def shown_position(self, name: str) -> str:
+        """By the time zones that DuckDB knows; null beyond the years 1 to 9999."""
+        zone, seconds = self.zones.get(name), self.position(name)
+        if zone is None:
+            return seconds
+        near = f"CASE WHEN {seconds} BETWEEN -62135596800 AND 253402300799 THEN {seconds} END"
+        return f"epoch(timezone('{zone}', to_timestamp({near})))"
 
     def _seconds(self, ticks: str, parts: int) -> str:
         """Ticks as seconds: the float64 nearest for 285 years around 1970, further out to the second."""

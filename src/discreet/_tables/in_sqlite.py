@@ -84,6 +84,14 @@ class SQLite(Database):
         # A column of dates may hold a time as well there, of which the day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds
 
+    def month(self, days: str) -> str:
+        """By SQLite's own function of dates."""
+        year, month = (
+            f"CAST(strftime('{part}', ({days}) * 86400.0, 'unixepoch') AS BIGINT)"
+            for part in ("%Y", "%m")
+        )
+        return f"(12 * {year} + {month} - 1)"
+
     def md5(self, text: str) -> str:
         """A function of ours: SQLite has none."""
         return f"discreet_md5({text})"

@@ -23,6 +23,7 @@ from discreet.errors import ParameterError, missing_extra
 
 _UNIT = re.compile(r"(?:time_unit='|\[)(s|ms|us|ns)\b")
 _ZONE = re.compile(r"(?:time_zone='|tz=|64\[\w+, )([^'\],)]+)")
+_SCANS_TEXT = re.compile(r"^\s*(Csv|NDJson) SCAN \[", re.MULTILINE)
 _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _ONCE = (
     "data of type {} is not allowed: it can be read only once, and a second question would find nothing; "
@@ -41,21 +42,27 @@ class Stream:
         return self._held.__arrow_c_stream__(requested_schema)
 
 
+def require_names(columns: Iterable[str]) -> None:
+    """Raise an error where two columns have one name: engines do not tell capital letters apart."""
+    folded = [name.casefold() for name in columns]
+    twice = next((name for name in columns if folded.count(name.casefold()) > 1), None)
+    if twice is not None:
+        raise ParameterError(
+            f"two columns are named {twice!r} (capital letters do not count): rename one of them"
+        )
+
+
 def _engine(
     relation: Any,
     known_as: Mapping[str, str],
     load: Callable[[Iterable[str]], Any],
-    *,
-    ticks: bool = True,
 ) -> DuckDB:
     """Local data with the columns of a relation, by their types as the person knows them."""
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
     timed = {
         name: _TICKS[unit[1]]
         for name, declared in types.items()
-        if declared.startswith(("TIMESTAMP", "INTERVAL"))
-        and (unit := _UNIT.search(known_as[name]))
-        and ticks
+        if declared.startswith(("TIMESTAMP", "INTERVAL")) and (unit := _UNIT.search(known_as[name]))
     }
     if timed:
         numbers = ", ".join(f"NULL::BIGINT AS {quoted(name)}" for name in timed)
@@ -96,13 +103,17 @@ def of_polars(frame: Any) -> DuckDB:
     """A Polars frame, eager or lazy."""
     import polars as pl
 
+    if hasattr(frame, "explain") and _SCANS_TEXT.search(frame.explain(optimized=False)):
+        raise ParameterError(
+            "a lazy frame that scans a text file is not allowed: its types come from rows, and a row that "
+            "does not fit them raises after the payment; give the path itself, or collect() the frame first"
+        )
     schema = frame.collect_schema()
+    require_names(schema)
     plain = {name: dtype for name, dtype in schema.items() if not dtype.is_object()}
 
     def load(columns: Iterable[str]) -> Any:
-        timed = [
-            name for name in columns if schema[name].is_temporal() and name in engine._as_ticks
-        ]
+        timed = [name for name in columns if schema[name].is_temporal() and name in engine.as_ticks]
         chosen = frame.lazy().select(list(columns)).with_columns(pl.col(timed).to_physical())
         return connected().from_arrow(Stream(chosen.collect()))
 
@@ -127,10 +138,11 @@ def of_arrow(data: Any) -> DuckDB:
     if not hasattr(schema, "empty_table"):
         schema = _schema_of(data)
     known_as = {each.name: str(each.type) for each in schema}
+    require_names(schema.names)
 
     def load(columns: Iterable[str]) -> Any:
         chosen = list(columns)
-        timed = [name for name in chosen if name in engine._as_ticks]
+        timed = [name for name in chosen if name in engine.as_ticks]
         if hasattr(data, "scanner") and not timed:
             # A data set: DuckDB reads it part by part, and only these columns.
             return connected().from_arrow(data)
@@ -194,7 +206,7 @@ def of_memtable(native: Any) -> DuckDB:
 
     def load(columns: Iterable[str]) -> Any:
         chosen = list(columns)
-        timed = [name for name in chosen if name in engine._as_ticks]
+        timed = [name for name in chosen if name in engine.as_ticks]
         computed = not hasattr(node, "data")
         held = (
             native.select(*chosen).to_pyarrow() if computed else node.data.to_pyarrow(node.schema)
@@ -212,7 +224,12 @@ def of_memtable(native: Any) -> DuckDB:
 
 def of_pandas(frame: Any) -> DuckDB:
     """A pandas frame: each column by its declared type; of a column of objects the texts count."""
-    require_names(list(frame.columns))
+    if not all(isinstance(name, str) for name in frame.columns):
+        raise ParameterError(
+            "the columns of a frame must be named by texts, not by numbers or other things: "
+            "frame.rename(columns=str) does that"
+        )
+    require_names(frame.columns)
     # A frame without rows has every column's type, and reading it reads none.
     twin = frame.iloc[:0]
     held = {name: _of_pandas(twin[name]) for name in frame.columns}
@@ -222,35 +239,15 @@ def of_pandas(frame: Any) -> DuckDB:
     def load(columns: Iterable[str]) -> Any:
         return as_relation({name: _of_pandas(frame[name]) for name in columns})
 
-    engine = _engine(
-        relation, {name: str(kind) for name, kind in frame.dtypes.items()}, load, ticks=False
-    )
-    timed = {name: column for name, column in held.items() if column is not None and column.ticks}
+    known_as = {name: str(kind) for name, kind in frame.dtypes.items()}
+    engine = _engine(relation, known_as, load)
+    # These are whole numbers in the relation already.
+    timed = {name: column for name, column in known.items() if column.ticks}
+    engine.as_ticks = {name: column.ticks for name, column in timed.items()}
     engine.kinds |= {name: column.kind for name, column in timed.items()}
-    engine._as_ticks = {name: column.ticks for name, column in timed.items()}
-    engine.kinds |= {name: "object" for name, kind in frame.dtypes.items() if _is_object(kind)}
-    engine.zones = {
-        name: zone[1]
-        for name in timed
-        if (zone := _ZONE.search(str(frame.dtypes[name]))) is not None
-    }
+    engine.kinds |= {name: "object" for name, kind in known_as.items() if kind == "object"}
+    engine.zones = {name: zone[1] for name in timed if (zone := _ZONE.search(known_as[name]))}
     return engine
-
-
-def _is_object(dtype: Any) -> bool:
-    return str(dtype) == "object"
-
-
-def require_names(columns: list[Any]) -> None:
-    """Column names are schema: public, and shown."""
-    if not all(isinstance(name, str) for name in columns):
-        raise ParameterError(
-            "the columns of a frame must be named by texts, not by numbers or other things: "
-            "frame.rename(columns=str) does that"
-        )
-    twice = next((name for name in columns if columns.count(name) > 1), None)
-    if twice is not None:
-        raise ParameterError(f"two columns are named {twice!r}: rename one of them")
 
 
 def _of_pandas(series: Any) -> Held | None:
@@ -263,7 +260,7 @@ def _of_pandas(series: Any) -> Held | None:
         return None if categories is None else categories.taken(series.cat.codes.to_numpy())
     if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", "") == "pyarrow":
         return Held.of_arrow(series.array.__arrow_array__())
-    if _is_object(dtype) or isinstance(dtype, pd.StringDtype):
+    if str(dtype) == "object" or isinstance(dtype, pd.StringDtype):
         return texts_of(series.array)
     if isinstance(dtype, pd.DatetimeTZDtype):
         return of_array(series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())

@@ -1,8 +1,15 @@
-"""Dates and times as people write them."""
+"""Dates, times and periods as people write them, and periods as whole numbers that engines count by.
+
+A period is a day, an ISO week, a month, a quarter or a year, and means every moment in it. Recurring ones are
+the weekdays, the hours of a day and the months of a year.
+"""
 
 from __future__ import annotations
 
 import datetime
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
 DATED = ("date", "moment", "time", "span")
 """The kinds of columns that are ordered by time."""
@@ -27,3 +34,116 @@ def day_in(text: str) -> datetime.date | None:
     """The day that a text spells without a time, else None."""
     moment = moment_in(text)
     return moment.date() if moment is not None and len(text) <= len("2024-12-31") else None
+
+
+_ORIGIN = datetime.date(1970, 1, 1).toordinal()
+_WEEK = re.compile(r"(\d{4})-W(\d\d)")
+_MONTH = re.compile(r"(\d{4})-(\d\d)")
+_QUARTER = re.compile(r"(\d{4})-Q([1-4])")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A kind of period: its number from how it is written, and back, and the first day of one.
+
+    Days are counted from 1970, weeks from the one of its first Monday but one, the others from the year 0.
+    """
+
+    read: Callable[[str], int | None]
+    write: Callable[[int], str]
+    first: Callable[[int], int]
+
+
+def _days(year: int, month: int = 1) -> int:
+    """The first day of a month, counted from 1970; beyond the year 9999 the day after the last."""
+    return datetime.date(year, month, 1).toordinal() - _ORIGIN if year <= 9999 else 2_932_897
+
+
+def _day(text: str) -> int | None:
+    day = day_in(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else None
+    return None if day is None else day.toordinal() - _ORIGIN
+
+
+def _week(text: str) -> int | None:
+    found = _WEEK.fullmatch(text)
+    try:
+        monday = found and datetime.date.fromisocalendar(int(found[1]), int(found[2]), 1)
+    except ValueError:
+        return None
+    return None if monday is None else (monday.toordinal() - _ORIGIN + 3) // 7
+
+
+def _named_week(number: int) -> str:
+    year, week, _ = datetime.date.fromordinal(7 * number - 3 + _ORIGIN).isocalendar()
+    return f"{year:04}-W{week:02}"
+
+
+def _month(text: str) -> int | None:
+    found = _MONTH.fullmatch(text)
+    inside = found is not None and 1 <= int(found[2]) <= 12 and int(found[1]) >= 1
+    return 12 * int(found[1]) + int(found[2]) - 1 if found and inside else None
+
+
+def _quarter(text: str) -> int | None:
+    found = _QUARTER.fullmatch(text)
+    return 4 * int(found[1]) + int(found[2]) - 1 if found and int(found[1]) >= 1 else None
+
+
+def _year(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"\d{4}", text) and int(text) >= 1 else None
+
+
+PERIODS = {
+    "day": Period(
+        _day, lambda day: datetime.date.fromordinal(day + _ORIGIN).isoformat(), lambda day: day
+    ),
+    "week": Period(_week, _named_week, lambda week: 7 * week - 3),
+    "quarter": Period(
+        _quarter,
+        lambda number: f"{number // 4:04}-Q{number % 4 + 1}",
+        lambda number: _days(number // 4, 3 * (number % 4) + 1),
+    ),
+    "month": Period(
+        _month,
+        lambda number: f"{number // 12:04}-{number % 12 + 1:02}",
+        lambda number: _days(number // 12, number % 12 + 1),
+    ),
+    "year": Period(_year, lambda year: f"{year:04}", _days),
+}
+"""The kinds of periods, by their names."""
+
+RECURRING: dict[str, tuple[str, ...]] = {
+    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "hour of day": tuple(f"{hour:02}:00" for hour in range(24)),
+    "month of year": (
+        *("January", "February", "March", "April", "May", "June", "July", "August"),
+        *("September", "October", "November", "December"),
+    ),
+}
+"""Periods that come again, by their names, with the names of each in their order."""
+
+
+def period_in(text: str) -> tuple[str, int] | None:
+    """The kind and the number of the period that a text spells, else None.
+
+    Example:
+        >>> period_in("2024-W01"), period_in("2024-03"), period_in("soon")
+        (('week', 2818), ('month', 24290), None)
+    """
+    found = ((kind, period.read(text.strip())) for kind, period in PERIODS.items())
+    return next(((kind, number) for kind, number in found if number is not None), None)
+
+
+def days_of(text: str) -> tuple[str, int, int] | None:
+    """The kind of a period or of a range of them, its first day and the day after its last, from 1970.
+
+    Example:
+        >>> days_of("1970-01"), days_of("1970-01:1970-02")
+        (('month', 0, 31), ('month', 0, 59))
+    """
+    ends = [period_in(part) for part in text.split(":")]
+    first, last = ends[0], ends[-1]
+    if len(ends) > 2 or first is None or last is None or first[0] != last[0] or last < first:
+        return None
+    kind = PERIODS[first[0]]
+    return first[0], kind.first(first[1]), kind.first(last[1] + 1)

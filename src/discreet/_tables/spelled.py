@@ -52,17 +52,17 @@ _PARTS_WITH_UNITS = {
 }
 
 
-def spelled_time(engine: Engine, column: str, kind: str) -> tuple[str, ...]:
+def spelled_time(engine: Engine, column: str, kind: str, *, name: str = "value") -> tuple[str, ...]:
     """Expressions that lead to the day or second that a column's text spells, else null.
 
-    The first is on the column, each of the others on ``value``, which the one before gave. ``kind`` is
+    The first is on the column, each of the others on ``name``, which the one before gave. ``kind`` is
     ``date``, ``moment``, ``time`` or ``span``.
     """
     trimmed = engine.trimmed(engine.column(column))
     # Not $, which in Spark stands before a last line break as well.
     pattern = f"^{_PATTERNS[kind]}\\z"
     spelled = f"CASE WHEN {engine.matches(trimmed, pattern)} THEN {trimmed} END"
-    return spelled, *_Found("value", *engine.spelling).steps(kind)
+    return spelled, *_Found(name, *engine.spelling).steps(kind)
 
 
 class _Found:

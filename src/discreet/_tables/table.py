@@ -35,6 +35,8 @@ _LISTS = (
     'without a declared type, so that only texts count (read_as="integer", "number", "date" or the like '
     "states one; a NumPy array has its own)"
 )
+_FIRST, _LAST = -719_162, 2_932_897
+"""The first day of the year 1, and the day after the last of 9999, from 1970."""
 _TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment")
 
 
@@ -86,7 +88,7 @@ class Table:
 
     def described(self, column: str) -> str:
         """What a column is declared, as the table's owner knows it; if it cannot be asked about, the fix."""
-        kind = self.kinds[column]
+        kind = self.kind(column)
         if kind == "object":
             return self.undeclared
         if self.is_text:
@@ -128,15 +130,42 @@ class Table:
         spelled = self.is_text and self.kinds[column] == "text"
         return self.engine.spelled_number(column) if spelled else self.engine.number(column)
 
-    def position(self, column: str) -> tuple[str, ...]:
-        """The float64 that orders a column: an expression, and further ones, each on ``value``."""
+    def position(self, column: str, *, name: str = "value") -> tuple[str, ...]:
+        """The float64 that orders a column: an expression, and further ones, each on ``name``."""
         if not self.is_dated(column):
             return (self.number(column),)
         if column in self.read_as:
             from discreet._tables.spelled import spelled_time
 
-            return spelled_time(self.engine, column, self.read_as[column])
+            return spelled_time(self.engine, column, self.read_as[column], name=name)
         return (self.engine.position(column),)
+
+    def period(self, column: str, period: str, *, name: str = "value") -> tuple[str, ...]:
+        """The whole number of the period of this kind in which a date or a moment lies, else null.
+
+        The first expression is on the column, each of the others on ``name``, which the one before gave.
+        """
+        engine, kind = self.engine, self.ordered_kind(column)
+        steps = (
+            self.position(column, name=name)
+            if column in self.read_as
+            else (engine.shown_position(column),)
+        )
+        days = name if kind == "date" else engine.whole_part(f"{name} / 86400.0")
+        near = f"{name} >= {_FIRST * (1 if kind == 'date' else 86400)}"
+        near += f" AND {name} < {_LAST * (1 if kind == 'date' else 86400)}"
+        days, month = f"({days})", engine.month(days)
+        number = {
+            "day": days,
+            "week": engine.whole_part(f"({days} + 3) / 7.0"),
+            "month": month,
+            "quarter": engine.whole_part(f"{month} / 3.0"),
+            "year": engine.whole_part(f"{month} / 12.0"),
+            "weekday": f"({days} + 3) - 7 * {engine.whole_part(f'({days} + 3) / 7.0')}",
+            "hour of day": engine.whole_part(f"({name} - 86400.0 * {days}) / 3600.0"),
+            "month of year": f"{month} - 12 * {engine.whole_part(f'{month} / 12.0')}",
+        }[period]
+        return *steps, f"CASE WHEN {near} THEN CAST({number} AS BIGINT) END"
 
     def identity(self, column: str) -> str:
         """A column as what tells its values apart."""

@@ -2,9 +2,10 @@
 
 An engine's own SQL could average over the table or fail on a value; either would leak. Here a condition is
 made of comparisons (``= != < <= > >=``), ``in (...)``, ``is null``, ``is not null``, ``and``, ``or``, ``not``
-and parentheses. Texts stand in single quotes, odd column names in double quotes. NaN and infinities are
-null, and so is, in a text file, an empty field; a comparison with a null is false, and ``not`` makes that
-true. Every engine gives the same rows.
+and parentheses. Texts stand in single quotes, odd column names in double quotes. On a column of dates or
+moments a text is a period and means all of it: ``visited in '2024-W01:2024-W10'``, ``visited <= '2024-03'``.
+NaN and infinities are null, and so is, in a text file, an empty field; a comparison with a null is false, and
+``not`` makes that true. Every engine gives the same rows.
 """
 
 from __future__ import annotations
@@ -163,6 +164,10 @@ class _Parser:
         opposite = self._take(("word", "not"))
         if opposite or self._next() == ("word", "in"):
             self._expect(("word", "in"))
+            following = self._next()
+            if following is not None and following[0] == "literal":  # a range of periods, alone
+                literal = self._expect_kind("literal")
+                return _unless(opposite, ColumnComparison(column, "in", (literal,)))
             self._expect(("symbol", "("))
             literals = [self._expect_kind("literal")]
             while self._take(("symbol", ",")):

@@ -161,6 +161,9 @@ class SharedTable(_Section):
             "neighbours": self.neighbours,
             "engine": self.engine,
             "people": self.people,
+            "listed": {
+                name: column.listed() for name, column in self.column.items() if column.candidates
+            },
         }
         if self.table is not None:  # a database stops at the end of the slot too
             facts |= {"table": self.table, "time_limit": self.seconds(kind)}

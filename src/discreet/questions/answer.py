@@ -6,8 +6,9 @@ never how many rows it touched.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,13 @@ from discreet._displays import counted, visible
 from discreet._exact.numbers.exact import float_up, refuse
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
+from discreet._tables.compared import literals_nobody_has
+from discreet._tables.where import Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
 
 if TYPE_CHECKING:
+    from discreet.guarantees import Guarantee
     from discreet.mechanisms.above_threshold import CrossingRule
     from discreet.questions.accuracy import Accuracy
     from discreet.questions.candidates import Candidates
@@ -364,16 +368,109 @@ def about_candidates(bounds: str | None = None, *, other: str | None = None) -> 
     )
 
 
-def about_types(table: Table, column: str, public: Candidates, *, name: str) -> tuple[str, ...]:
-    """Doubts about what the declared type of a column rules out."""
-    cannot = table.cannot_hold(column, public.keys)
+def about_types(
+    table: Table, column: str, public: Candidates, *, name: str, listed: Sequence[Any] | None = None
+) -> Sentences:
+    """Doubts about candidates that the declared type of a column, or its owner's list, rules out."""
+    values = public.keys if public.period is None else public.labels
+    cannot = table.cannot_hold(column, public.keys) if public.period is None else []
+    why = f"the column {column}, {table.described(column)}, does not hold such values"
+    if not cannot and listed is not None:
+        known = set(map(str, listed))
+        cannot = [value for value in values if str(value) not in known]
+        why = f"the owner's list of the column {column} does not have them"
     if not cannot:
         return ()
-    listed = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
-    return (
-        f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({listed}): the column {column}, "
-        f"{table.described(column)}, does not hold such values.",
-    )
+    shown = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
+    return (f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({shown}): {why}.",)
+
+
+def about_period(table: Table, column: str, period: str | None) -> Sentences:
+    """In which period a date or a moment counts."""
+    if period is None:
+        return ()
+    zone, is_moment = table.engine.zones.get(column), table.ordered_kind(column) == "moment"
+    utc = is_moment and column not in table.read_as and table.has_zone(column)
+    by = f", by the clocks of {zone}" if zone else ", in UTC" if utc else ""
+    iso = " (ISO weeks begin on Monday)" if period == "week" else ""
+    return (f"Every {column} counts for the {period} in which it lies{by}{iso}.",)
+
+
+def about_condition(
+    table: Table, condition: Condition | None, listed: Mapping[str, Sequence[Any]]
+) -> Sentences:
+    """Doubts about a condition: values that no row has, by the declared type or by the owner's list."""
+    doubts: list[str] = []
+    for each in comparisons(condition) if condition is not None else ():
+        cannot = literals_nobody_has(table, each)
+        why = f", {table.described(each.column)}, does not hold such a value"
+        if not cannot and each.column in listed and each.operator in ("=", "in"):
+            known = set(map(str, listed[each.column]))
+            cannot = [value for value in each.literals if str(value) not in known]
+            why = " has another public list of values"
+        if cannot:
+            plain = [
+                str(value) if isinstance(value, Decimal) else repr(value) for value in cannot[:3]
+            ]
+            shown = ", ".join(plain) + (", ..." if len(cannot) > 3 else "")
+            doubts.append(f"No row has {each.column} = {shown}: the column{why}.")
+    return tuple(doubts)
+
+
+_HIGH_EPSILON = 10
+_HIGH_DELTA = Fraction(1, 1000)
+
+
+def about_price(guarantee: Guarantee, people: int | None) -> Sentences:
+    """Remarks on a guarantee that protects little."""
+    figures, said = guarantee.figures, list[str]()
+    epsilon, delta = figures.get("epsilon", 0), figures.get("delta", 0)
+    if epsilon > _HIGH_EPSILON:
+        said.append(
+            f"ε = {figure(epsilon)} is above {_HIGH_EPSILON}: an answer may tell nearly everything about "
+            "one person."
+        )
+    if delta > _HIGH_DELTA or (people is not None and delta * people > 1):
+        many = (
+            "" if people is None or delta * people <= 1 else f", more than one in {people} people"
+        )
+        said.append(
+            f"δ = {figure(delta)} is large{many}: with that probability the guarantee may not hold at all."
+        )
+    return tuple(said)
+
+
+def _answers(answer: Any) -> list[Any]:
+    """Everything that an answer names, in whatever groups."""
+    parts = answer.values() if isinstance(answer, Mapping) else (answer,)
+    return [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
+
+
+def about_ends(lower: Any, upper: Any) -> Callable[[Any], Sentences]:
+    """A remark on an answer that is at one of its public bounds."""
+
+    def after(answer: Any) -> Sentences:
+        at_an_end = [end for end in (lower, upper) if end in _answers(answer)]
+        return tuple(
+            f"{end} is a bound of the grid: values beyond it, if there are any, are not told apart. Wider "
+            "bounds may give another answer."
+            for end in at_an_end
+        )
+
+    return after
+
+
+def about_other(label: str) -> Callable[[Any], Sentences]:
+    """A remark on an answer that is on no list."""
+
+    def after(answer: Any) -> Sentences:
+        if label not in _answers(answer):
+            return ()
+        return (
+            f"{label} stands for all values that are no candidate: a longer list may say which.",
+        )
+
+    return after
 
 
 def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:

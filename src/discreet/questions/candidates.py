@@ -22,11 +22,18 @@ from discreet._exact.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet._tables import Grid, Rows, Table, people_per_candidate
 from discreet._tables.counts import Counts, people_per_interval, people_with_any
 from discreet._tables.engines import is_encodable
-from discreet._tables.moments import day_in
+from discreet._tables.moments import PERIODS, RECURRING, day_in, period_in
 from discreet.errors import ParameterError
-from discreet.questions.answer import Sentences, about_candidates, about_types
+from discreet.questions.answer import (
+    Sentences,
+    about_candidates,
+    about_ends,
+    about_other,
+    about_period,
+    about_types,
+)
 from discreet.questions.ordered import ColumnGrid, column_grid
-from discreet.questions.periods import is_period, is_range, periods
+from discreet.questions.periods import is_range, periods
 
 WHY_PUBLIC = (
     "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates read from "
@@ -43,6 +50,8 @@ class Candidates:
 
     labels: tuple[Any, ...]
     keys: tuple[Any, ...]
+    period: str | None = None
+    """The kind of the periods that the keys are numbers of, for a column of dates or moments."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -84,18 +93,53 @@ def candidates_of(
     table: Table, given: object, *, column: str, name: str = "candidates"
 ) -> Candidates:
     """The candidates for a column of a table, by what is declared of it."""
-    public = public_candidates(
-        given,
-        column=column,
-        kind=table.kind(column),
-        name=name,
-        described=f"the column {column!r}, {table.described(column)}",
+    described = f"the column {column!r}, {table.described(column)}"
+    if given is not None and table.ordered_kind(column) in ("date", "moment"):
+        by_period = _periods(given, table.ordered_kind(column), column, name, described)
+        plain_days = by_period.period == "day" and table.kind(column) == "date"
+        if not plain_days:
+            return by_period
+    return public_candidates(
+        given, column=column, kind=table.kind(column), name=name, described=described
     )
-    if table.read_as.get(column) in ("date", "moment"):
-        for label in public.labels:
-            if is_period(label):
-                raise refuse(name, label, f"a day such as 2024-12-31: {column!r} is read as dates")
-    return public
+
+
+def _periods(given: object, kind: str, column: str, name: str, described: str) -> Candidates:
+    """Periods as candidates for a column of dates or moments: all of one kind, and each means all of it."""
+    if isinstance(given, str) and given in RECURRING:
+        if given == "hour of day" and kind == "date":
+            raise refuse(name, given, f"weekday or month of year: {described}, has no hours")
+        return Candidates(RECURRING[given], tuple(range(len(RECURRING[given]))), given)
+    is_text = isinstance(given, str | Path)
+    labels = named_candidates(given, column=column, name=name) if is_text else _listed(given, name)  # type: ignore[arg-type]  # as tested
+    if not labels:
+        raise ParameterError(f"{name} is empty: there must be at least one")
+    found = [_period(label) for label in labels]
+    for label, period in zip(labels, found, strict=True):
+        if period is None:
+            raise ParameterError(
+                f"{name} has {echo(label)}, which cannot be a value of {described}: write days such as "
+                "2024-12-31, ISO weeks (2024-W01), months (2024-03), quarters (2024-Q1) or years (2024)"
+            )
+    kinds = list(dict.fromkeys(period[0] for period in found if period is not None))
+    if len(kinds) > 1:
+        raise ParameterError(
+            f"{name} has periods of several kinds ({', '.join(kinds)}): all must be of one kind"
+        )
+    keys = tuple(period[1] for period in found if period is not None)
+    if len(set(keys)) != len(keys):
+        twice = next(key for key, count in Counter(keys).items() if count > 1)
+        raise ParameterError(f"{name} has {PERIODS[kinds[0]].write(twice)!r} more than once")
+    return Candidates(tuple(labels), keys, kinds[0])
+
+
+def _period(label: Any) -> tuple[str, int] | None:
+    """The kind and the number of a period, written as a text, a day or the number of a year."""
+    if isinstance(label, datetime.datetime | bool):
+        return None
+    if isinstance(label, datetime.date):
+        return period_in(label.isoformat())
+    return period_in(str(label)) if isinstance(label, str | int) else None
 
 
 def named_candidates(given: str | Path, *, column: str, name: str = "candidates") -> list[str]:
@@ -239,6 +283,7 @@ class Contest:
     anybody: Callable[[Table, Rows], Counts]
     rules: Sentences
     doubts: Sentences = ()
+    remarks: Callable[[Any], Sentences] = lambda _answer: ()
 
     def __len__(self) -> int:
         return self.size
@@ -256,8 +301,12 @@ def contest_of(
     bounds: object = None,
     step: object = 1,
     other: str | None = None,
+    listed: Sequence[Any] | None = None,
 ) -> Contest:
-    """The contest between public candidates, or between the points of a public grid."""
+    """The contest between public candidates, or between the points of a public grid.
+
+    ``listed`` is the owner's list of the column's values, where there is one.
+    """
     if bounds is not None:
         if candidates is not None:
             raise ParameterError("give ⟨candidates⟩ or ⟨bounds⟩, not both")
@@ -276,22 +325,33 @@ def contest_of(
             lambda table, rows: people_per_interval(table, rows, column=column, grid=grid),
             lambda table, rows: people_with_any(table, rows, column=column, grid=grid),
             about_candidates(axis.shown_bounds) + axis.left_out,
+            remarks=about_ends(axis.label(0), axis.label(len(axis) - 1)),
         )
     public = candidates_of(table, candidates, column=column)
     labels = public.labels if other is None else (*public.labels, _other(other, public))
-    doubts = about_types(table, column, public, name="candidates")
+    doubts = about_types(table, column, public, name="candidates", listed=listed)
     return Contest(
         len(labels),
         labels.__getitem__,
         table,
         lambda table, rows: people_per_candidate(
-            table, rows, column=column, keys=public.keys, other=other is not None
+            table,
+            rows,
+            column=column,
+            keys=public.keys,
+            other=other is not None,
+            period=public.period,
         ),
         lambda table, rows: people_with_any(
-            table, rows, column=column, keys=public.keys if other is None else None
+            table,
+            rows,
+            column=column,
+            keys=public.keys if other is None else None,
+            period=public.period,
         ),
-        about_candidates(other=other) + doubts,
+        about_candidates(other=other) + about_period(table, column, public.period) + doubts,
         doubts,
+        (lambda _answer: ()) if other is None else about_other(other),
     )
 
 

@@ -14,7 +14,7 @@ from discreet.analysis import epsilon_for_threshold
 from discreet.errors import ParameterError
 from discreet.mechanisms.registry import STREAMS
 from discreet.questions.accuracy import PEOPLE, Accuracy
-from discreet.questions.answer import about_threshold, about_types
+from discreet.questions.answer import about_period, about_threshold, about_types
 from discreet.questions.candidates import Candidates, candidates_of
 from discreet.questions.costs import ANSWER, IN_ANSWERS
 from discreet.questions.of_rows import OfRows
@@ -144,19 +144,21 @@ class FirstAbove(OfRows, kind="first_above"):
                     said = {name: values[0] if values else None for name, values in said.items()}
                 yield said
 
-        doubts = about_types(table, column, public, name="groups")
+        doubts = about_types(table, column, public, name="groups", listed=asking.listed)
         return asking.plan(
             f"first above {rule.threshold}",
             parts=[(promise, 1)],
             mechanism=rule.name,
             read=lambda table, rows: people_per_candidate(
-                table, rows, column=column, keys=public.keys
+                table, rows, column=column, keys=public.keys, period=public.period
             ),
             people=lambda table, rows: people_with_any(
-                table, rows, column=column, keys=public.keys
+                table, rows, column=column, keys=public.keys, period=public.period
             ),
             choose=choose,
-            rules=about_threshold(rule, len(public)) + doubts,
+            rules=about_threshold(rule, len(public))
+            + about_period(table, column, public.period)
+            + doubts,
             doubts=doubts,
             threshold=rule.threshold,
             accuracy=self._accuracy(asking.epsilon_each, len(public), moved.monotonic),

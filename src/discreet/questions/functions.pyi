@@ -1,6 +1,6 @@
 """Signatures of the functions that ask questions, made from their fields: see ``functions.py``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet._exact.numbers.exact import Number
@@ -40,6 +40,7 @@ def bound(
     read_as: str | None = ...,
     time_limit: object = ...,
     people: int | None = ...,
+    listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
 def first_above(
     data: Any,
@@ -69,6 +70,7 @@ def first_above(
     read_as: str | None = ...,
     time_limit: object = ...,
     people: int | None = ...,
+    listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
 def mode(
     data: Any,
@@ -76,6 +78,7 @@ def mode(
     *,
     with_gap: bool = ...,
     candidates: Labels = ...,
+    period: str | None = ...,
     bounds: Labels = ...,
     step: Any = ...,
     other: str | None = ...,
@@ -107,6 +110,7 @@ def mode(
     read_as: str | None = ...,
     time_limit: object = ...,
     people: int | None = ...,
+    listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
 def quantiles(
     data: Any,
@@ -144,6 +148,7 @@ def quantiles(
     read_as: str | None = ...,
     time_limit: object = ...,
     people: int | None = ...,
+    listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
 def quantile(
     data: Any,
@@ -181,6 +186,7 @@ def quantile(
     read_as: str | None = ...,
     time_limit: object = ...,
     people: int | None = ...,
+    listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
 def median(
     data: Any,
@@ -217,6 +223,7 @@ def median(
     read_as: str | None = ...,
     time_limit: object = ...,
     people: int | None = ...,
+    listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
 def top_k(
     data: Any,
@@ -226,6 +233,7 @@ def top_k(
     method: str | None = ...,
     ordered: bool = ...,
     candidates: Labels = ...,
+    period: str | None = ...,
     bounds: Labels = ...,
     step: Any = ...,
     other: str | None = ...,
@@ -257,6 +265,7 @@ def top_k(
     read_as: str | None = ...,
     time_limit: object = ...,
     people: int | None = ...,
+    listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
 def select_by(
     data: Any,

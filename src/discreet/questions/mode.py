@@ -94,7 +94,7 @@ class Mode(OfCandidates, kind="mode"):
             return planned_in_cluster(
                 self, asking, "mode", part=(promise, 1), mechanism=chooser.name
             )
-        contest = self.contest(asking.table)
+        contest = self.contest(asking.table, listed=asking.listed)
         size = len(contest)
         if self.with_gap:
             require_gap(chooser, size)
@@ -121,6 +121,7 @@ class Mode(OfCandidates, kind="mode"):
             read=contest.count,
             people=contest.anybody,
             rules=contest.rules,
+            rules_after=contest.remarks,
             doubts=contest.doubts,
             accuracy=self.accuracy(
                 asking,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from discreet._exact.numbers.exact import Number, refuse, whole
 from discreet._tables import Table
 from discreet._tables.counts import Counts
+from discreet._tables.moments import RECURRING
 from discreet.analysis import error_bound
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip
@@ -20,6 +21,13 @@ from discreet.questions.candidates import Contest, contest_of, in_the_cluster
 from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.question import Labels, field, flag, labels, share, value
 from discreet.questions.unknown_domain import CONSIDERED
+
+
+def recurring(name: str, given: Any) -> str:
+    """The name of a kind of recurring period."""
+    if not isinstance(given, str) or given not in RECURRING:
+        raise refuse(name, given, "one of " + ", ".join(RECURRING))
+    return given
 
 
 def label(name: str, given: Any) -> str:
@@ -40,6 +48,13 @@ class OfCandidates(Grouped):
         default=None,
         check=labels,
         takes="LIST",
+    )
+    period: str | None = field(
+        "Instead of ⟨candidates⟩, for a column of dates or moments: weekday, hour of day or month of year.",
+        default=None,
+        check=recurring,
+        takes="NAME",
+        advanced=True,
     )
     bounds: Labels = field(
         "Instead of ⟨candidates⟩: the public bounds of a grid; a value counts for the grid point at or below "
@@ -79,7 +94,8 @@ class OfCandidates(Grouped):
     @property
     def names_values(self) -> bool:
         """Whether the answers themselves come from the data, for a δ."""
-        return self.candidates is None and self.bounds is None and self.delta is not None
+        public = (self.candidates, self.bounds, self.period)
+        return all(given is None for given in public) and self.delta is not None
 
     @property
     def counting_share(self) -> Fraction:
@@ -88,6 +104,8 @@ class OfCandidates(Grouped):
 
     def _require(self) -> None:
         super()._require()
+        if self.period is not None and (self.candidates, self.bounds) != (None, None):
+            raise ParameterError("give one of ⟨candidates⟩, ⟨bounds⟩ and ⟨period⟩")
         if self.by is not None and self.groups is None:
             return  # δ is for the groups as well: checked again once they are found
         if self.delta is not None and not self.names_values:
@@ -105,15 +123,21 @@ class OfCandidates(Grouped):
         contest = self.contest(table)
         return groups | {self.column: [contest.label(place) for place in few_places(len(contest))]}
 
-    def contest(self, table: Table) -> Contest:
-        """What is counted for which candidate."""
+    def contest(self, table: Table, *, listed: Sequence[Any] | None = None) -> Contest:
+        """What is counted for which candidate; ``listed`` is the owner's list of the column's values."""
+        if self.period is not None and table.ordered_kind(self.column) not in ("date", "moment"):
+            raise ParameterError(
+                f"⟨period⟩ needs a column of dates or moments, and {self.column!r} is "
+                f"{table.described(self.column)}"
+            )
         return contest_of(
             table,
             self.column,
-            self.candidates,
+            self.candidates if self.period is None else self.period,
             bounds=self.bounds,
             step=self.step,
             other=self.other,
+            listed=listed,
         )
 
     def accuracy(

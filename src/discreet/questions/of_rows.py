@@ -17,7 +17,14 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.accuracy import Accuracy
-from discreet.questions.answer import about_rows, about_types, about_undeclared
+from discreet.questions.answer import (
+    about_condition,
+    about_period,
+    about_price,
+    about_rows,
+    about_types,
+    about_undeclared,
+)
 from discreet.questions.candidates import candidates_of
 from discreet.questions.costs import Part, event_of, guarantee_of, mixed
 from discreet.questions.plan import Found, Plan, Reading, Sentences
@@ -92,11 +99,15 @@ class OfRows(Question):
     def _asked(self, setting: Setting, *, by: str | None, groups: Labels, most: int) -> Asking:
         table = setting.opened(self.column, tells_apart=(by,))
         group_labels, keys = (), ()  # type: tuple[Any, ...], tuple[Any, ...]
-        doubts: Sentences = ()
+        period: str | None = None
+        doubts, periods = (), ()  # type: Sentences, Sentences
         if by is not None:
             public = candidates_of(table, groups, column=by, name="groups")
-            group_labels, keys = public.labels, public.keys
-            doubts = about_types(table, by, public, name="groups")
+            group_labels, keys, period = public.labels, public.keys, public.period
+            known = setting.listed.get(by)
+            doubts = about_types(table, by, public, name="groups", listed=known)
+            periods = about_period(table, by, public.period)
+        doubts += about_condition(table, setting.condition, setting.listed)
         most = min(most, max(len(keys), 1))
         # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
         split = by is not None and setting.neighbours == REPLACE
@@ -107,6 +118,7 @@ class OfRows(Question):
             where=setting.condition,
             by=by,
             groups=keys,
+            period=period,
             groups_per_person=most,
         )
         part = Fraction(self.people_share) if self.with_people else Fraction(0)
@@ -122,6 +134,7 @@ class OfRows(Question):
             times=times,
             group_labels=group_labels,
             rules=about_rows(rows, where=setting.where, epsilon=self.total, epsilon_each=each)
+            + periods
             + about_undeclared(table, (self.column, setting.user, by), setting.read_as)
             + doubts,
             doubts=doubts,
@@ -278,6 +291,11 @@ class Asking:
         return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
 
     @property
+    def listed(self) -> Sequence[Any] | None:
+        """The owner's list of the values of the column asked about, where there is one."""
+        return self.setting.listed.get(self.question.column)
+
+    @property
     def several_rows(self) -> bool:
         """Whether a person may have several rows."""
         return self.rows.user is not None
@@ -375,15 +393,16 @@ class Asking:
         narrowed = [
             f", {name} {each}" for name, each in asked.items() if each and name in ("by", "where")
         ]
+        guarantee = guarantee_of(event, parts, grouped=grouped, assumes=setting.assumes)
         return Plan(
             question=self.question,
             title=self.question.title + "".join(narrowed),
             words=", ".join(f"{name} {each}" for name, each in asked.items() if each is not None),
             event=event,
-            guarantee=guarantee_of(event, parts, grouped=grouped, assumes=setting.assumes),
+            guarantee=guarantee,
             read=reading,
             choose=choosing,
-            rules=self.rules + rules,
+            rules=self.rules + rules + about_price(guarantee, setting.people),
             rules_after=rules_after,
             doubts=self.doubts + doubts,
             accuracy=accuracy,

@@ -19,7 +19,7 @@ from typing import Any
 from discreet._exact.numbers.exact import positive, refuse
 from discreet._tables import Grid, Table
 from discreet._tables.growing_grid import LARGEST, GrowingGrid
-from discreet._tables.moments import DATED, moment_in
+from discreet._tables.moments import DATED, days_of, moment_in
 from discreet.errors import ParameterError
 from discreet.questions.answer import Sentences
 
@@ -272,8 +272,20 @@ class _Reader:
     def ends(self, bounds: object) -> tuple[Fraction, Fraction] | None:
         """Two bounds, if that is how these are written."""
         given = _two(bounds)
+        stretch = self.stretch(bounds)
+        if stretch is not None:
+            return stretch
         found = [number for end in given if (number := self.one(end)) is not None]
         return (found[0], found[1]) if len(found) == len(given) == 2 else None
+
+    def stretch(self, bounds: object) -> tuple[Fraction, Fraction] | None:
+        """From the first day of weeks, months, quarters or years to their last, or the moment after it."""
+        days = days_of(bounds) if isinstance(bounds, str) and self.one is not _as_clock else None
+        if days is None or days[0] in ("day", "year") or self.one is _as_span:
+            return None
+        last = days[2] - 1 if self.scale == _DAY else days[2]
+        size = Fraction(_DAY, self.scale)
+        return days[1] * size, last * size
 
     def step(self, step: object) -> Fraction:
         """A step in the grid's numbers: a time span, or a plain number of days or seconds."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Callable
 
 from discreet._exact.numbers.exact import refuse
+from discreet._tables.moments import PERIODS
 
 MOST = 100_000
 """A range of more periods than this is taken for a slip of the pen."""
@@ -15,10 +15,6 @@ _ALLOWED = (
     "two days, ISO weeks, months, quarters, years or whole numbers with a colon between, the earlier one "
     "first, such as 2026-W01:2026-W52, 2026-01:2026-12 or 1:52"
 )
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_WEEK = re.compile(r"(\d{4})-W(\d\d)")
-_MONTH = re.compile(r"(\d{4})-(\d\d)")
-_QUARTER = re.compile(r"(\d{4})-Q([1-4])")
 _CLOCK = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 _WHOLE = re.compile(r"-?\d{1,9}")
 
@@ -55,52 +51,7 @@ def is_clock(text: str) -> bool:
     return _CLOCK.fullmatch(text) is not None
 
 
-def is_period(given: object) -> bool:
-    """Whether this is written as a week, a month or a quarter."""
-    return isinstance(given, str) and any(
-        number_of(given.strip()) is not None for number_of in (_week, _quarter, _month)
-    )
-
-
-def _day(text: str) -> int | None:
-    if not _DAY.fullmatch(text):
-        return None
-    try:
-        return datetime.date.fromisoformat(text).toordinal()
-    except ValueError:
-        return None
-
-
-def _week(text: str) -> int | None:
-    found = _WEEK.fullmatch(text)
-    if found is None:
-        return None
-    try:
-        return datetime.date.fromisocalendar(int(found[1]), int(found[2]), 1).toordinal() // 7
-    except ValueError:
-        return None
-
-
-def _named_week(number: int) -> str:
-    # Mondays are the ordinals one above a multiple of seven.
-    year, week, _ = datetime.date.fromordinal(7 * number + 1).isocalendar()
-    return f"{year:04}-W{week:02}"
-
-
-def _month(text: str) -> int | None:
-    found = _MONTH.fullmatch(text)
-    return 12 * int(found[1]) + int(found[2]) - 1 if found and 1 <= int(found[2]) <= 12 else None
-
-
-def _quarter(text: str) -> int | None:
-    found = _QUARTER.fullmatch(text)
-    return 4 * int(found[1]) + int(found[2]) - 1 if found else None
-
-
 _KINDS: tuple[tuple[Callable[[str], int | None], Callable[[int], str]], ...] = (
-    (_day, lambda number: datetime.date.fromordinal(number).isoformat()),
-    (_week, _named_week),
-    (_quarter, lambda number: f"{number // 4:04}-Q{number % 4 + 1}"),
-    (_month, lambda number: f"{number // 12:04}-{number % 12 + 1:02}"),
+    *((period.read, period.write) for kind, period in PERIODS.items() if kind != "year"),
     (lambda text: int(text) if _WHOLE.fullmatch(text) else None, str),
 )

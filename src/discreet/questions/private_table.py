@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -185,6 +185,7 @@ def table(
     read_as: str | None = None,
     time_limit: object = None,
     people: int | None = None,
+    listed: Mapping[str, Sequence[Any]] | None = None,
 ) -> PrivateTable:
     """A table to ask, with whose its rows are and which ledger counts said once.
 
@@ -213,6 +214,8 @@ def table(
         time_limit: how many seconds a database may work; after that nothing is released.
         people: about how many people the table has, if that is public: typical errors are worked out for
             this many. It changes no answer and no cost.
+        listed: the public list of a column's values, by the column: ``{"clinic": ["north", "south"]}``.
+            Candidates, groups and values in conditions that are not listed give a warning before the payment.
 
     Example:
         >>> import tempfile, discreet, polars as pl
@@ -240,6 +243,7 @@ def table(
         read_as=read_as,
         time_limit=time_limit,
         people=people,
+        listed=listed or {},
     )
     made.opened()
     return made

@@ -35,7 +35,13 @@ from discreet.questions.accuracy import (
     exactly,
     few_places,
 )
-from discreet.questions.answer import OUTSIDE, PER_PERSON, about_several, about_values
+from discreet.questions.answer import (
+    OUTSIDE,
+    PER_PERSON,
+    about_ends,
+    about_several,
+    about_values,
+)
 from discreet.questions.costs import ANSWER, IN_ANSWERS, mixed
 from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.ordered import ColumnGrid, column_grid
@@ -212,6 +218,7 @@ class OnGrid(Grouped):
             rules=about_values(axis.shown_bounds, outside=self.outside)
             + axis.left_out
             + axis.rules,
+            rules_after=about_ends(axis.label(0), axis.label(len(axis) - 1)),
             labels=None if one else tuple(map(label_of, at)),
             accuracy=Accuracy(
                 self._worst(asking, at, axis, chooser),

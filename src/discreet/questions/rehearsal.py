@@ -17,6 +17,7 @@ from discreet._exact.sampling.bits import uniform_indices
 from discreet._tables import Table
 from discreet._tables.engines import quoted
 from discreet._tables.in_duckdb import connected
+from discreet._tables.moments import RECURRING, days_of
 from discreet._tables.where import comparisons
 from discreet.questions.question import Question
 from discreet.questions.setting import USUAL_PEOPLE, Setting
@@ -75,6 +76,8 @@ def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
             if falling
             else uniform_indices(bits, len(values), count=rows)
         )
+        if table.ordered_kind(name) in ("date", "moment"):
+            values = [_example(value) for value in values]
         columns[name] = [values[place] for place in places]
     if setting.user is not None and whose is not None:
         columns[setting.user] = _people(table, setting.user, whose)
@@ -86,6 +89,19 @@ def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
 def _usual(table: Table, name: str) -> Sequence[Any]:
     kind = table.read_as.get(name) or table.kinds.get(name, "text")
     return _USUAL.get(kind, [f"{name} {number}" for number in range(1, 6)])
+
+
+def _example(value: Any) -> Any:
+    """A day in a period; what is none stays as it is."""
+    stretch = days_of(value) if isinstance(value, str) else None
+    first = datetime.date(2026, 1, 1)
+    for name, labels in RECURRING.items():
+        if value in labels:
+            place = labels.index(value)
+            days = {"weekday": 4 + place, "month of year": 31 * place}.get(name, 0)
+            hours = place if name == "hour of day" else 0
+            return datetime.datetime(2026, 1, 1) + datetime.timedelta(days=days, hours=hours)
+    return value if stretch is None else first.fromordinal(719_163 + stretch[1])
 
 
 def _falling(bits: Bits, size: int, count: int) -> Any:

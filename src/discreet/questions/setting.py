@@ -5,8 +5,8 @@ A setting is public. It has no ledger and no randomness, and nothing in it comes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from discreet._exact.numbers.exact import positive, refuse, whole
@@ -39,6 +39,7 @@ class Setting:
     read_as: str | None = None
     time_limit: object = None
     people: int | None = None
+    listed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     accountant: str | None = None
 
     def __post_init__(self) -> None:
@@ -55,6 +56,9 @@ class Setting:
             )
         if self.time_limit is not None:
             positive("time_limit", self.time_limit)
+        for column, values in self.listed.items():
+            if isinstance(values, str) or not isinstance(values, Sequence):
+                raise refuse("listed", values, f"a list of the values of {column!r}")
         if self.people is not None:
             object.__setattr__(self, "people", whole("people", self.people))
 

@@ -144,7 +144,7 @@ class TopK(OfCandidates, kind="top_k"):
                 rules=about_method(ONE_SHOT, in_cluster=True),
                 ordered=self.ordered,
             )
-        contest = self.contest(asking.table)
+        contest = self.contest(asking.table, listed=asking.listed)
         if k > len(contest):
             raise refuse("k", k, f"at most the number of candidates, {len(contest)}")
         epsilon = asking.epsilon_each * (1 - self.counting_share)
@@ -190,6 +190,7 @@ class TopK(OfCandidates, kind="top_k"):
             read=contest.count,
             people=contest.anybody,
             rules=contest.rules + (about_method(str(method)) if by_rule else ()),
+            rules_after=contest.remarks,
             doubts=contest.doubts,
             ordered=self.ordered,
             accuracy=self.accuracy(

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from flint import arb, ctx
 
 from discreet._exact.sampling.bits import Bits, uniform_below
+from discreet._exact.sampling.coins import Uniform
 
 Sampler = Callable[[Sequence[Fraction], Bits], int]
 
@@ -41,6 +43,23 @@ def permute_and_flip(gammas: Sequence[Fraction], bits: Bits) -> int:
         place = left.pop(uniform_below(bits, len(left)))
         if falls_heads(gammas[place], bits):
             return place
+
+
+def uniform_head(gammas: Sequence[Fraction], bits: Bits, *, width: int = 16, step: int = 16) -> int:
+    """Flip a coin e^−γ for everyone, each by comparing a uniform number, and choose one of the heads.
+
+    The program of which Coq has the law, ``whole_sampler`` in ``proofs/WholeNumbers.v``.
+    """
+
+    def chance(gamma: Fraction) -> Any:
+        return (arb(-gamma.numerator) / gamma.denominator).exp()
+
+    numbers = (
+        (place, gamma, Uniform(bits, known=bits.integer(width), width=width, step=step))
+        for place, gamma in enumerate(gammas)
+    )
+    heads = [place for place, gamma, u in numbers if u.is_below(partial(chance, gamma))]
+    return heads[uniform_below(bits, len(heads))]
 
 
 def exponential(gammas: Sequence[Fraction], bits: Bits) -> int:

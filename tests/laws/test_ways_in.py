@@ -1,0 +1,359 @@
+"""Tables as people have them give the same counts on every way in: look-alikes of the tables that were tried.
+
+One row a person, several rows a person, dates with missing values under names with spaces, quotes and
+Cyrillic letters, and as many flights as nycflights13 has. What is expected comes from plain Python.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+from discreet._tables import (
+    Grid,
+    Rows,
+    TextFile,
+    open_table,
+    people_per_candidate,
+    people_per_grid_point,
+)
+from discreet._tables.moments import period_in
+from discreet._tables.where import parse
+from discreet.errors import ParameterError
+from discreet.questions import mode
+from tests.tools.engines import Capsule, TableMaker, made
+
+Row = dict[str, Any]
+_RANDOM = random.Random(331)  # noqa: S311 - invented rows
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A table, whose its rows are, and what is asked of it: a column, its candidates, a condition."""
+
+    columns: dict[str, list[Any]]
+    types: dict[str, pa.DataType]
+    user: str | None
+    column: str
+    candidates: list[Any]
+    where: str
+    holds: Callable[[Row], bool]
+    numbers: str
+    bounds: str
+    dated: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[Row]:
+        return [
+            dict(zip(self.columns, row, strict=True))
+            for row in zip(*self.columns.values(), strict=True)
+        ]
+
+    @property
+    def arrow(self) -> pa.Table:
+        return pa.table({n: pa.array(c, self.types[n]) for n, c in self.columns.items()})
+
+
+def _chosen(values: list[Any], number: int, *, missing: float = 0.1) -> list[Any]:
+    return [None if _RANDOM.random() < missing else _RANDOM.choice(values) for _ in range(number)]
+
+
+def _affairs() -> Tried:
+    """One row a person, as in statsmodels' survey: answers by number, ages in steps, a text."""
+    number = 600
+    return Tried(
+        {
+            "person": list(range(number)),
+            "occupation": _chosen(["teacher", "nurse", "clerk", "it's other", "студент"], number),
+            "rate_marriage": _chosen([1, 2, 3, 4, 5], number),
+            "age": _chosen([17.5, 22.0, 27.0, 32.0, 37.0, 42.0], number),
+        },
+        {
+            "person": pa.int64(),
+            "occupation": pa.string(),
+            "rate_marriage": pa.int64(),
+            "age": pa.float64(),
+        },
+        None,
+        "occupation",
+        ["nurse", "clerk", "студент", "it's other", "nobody"],
+        "rate_marriage >= 3 and age < 40",
+        lambda row: (row["rate_marriage"] or 0) >= 3 and (row["age"] or 99.0) < 40,
+        "age",
+        "15:45",
+    )
+
+
+def _wages() -> Tried:
+    """Several rows a person, as in linearmodels' panel of wages: a year for each, numbers with digits."""
+    people = [person for person in range(120) for _ in range(8)]
+    return Tried(
+        {
+            "nr": people,
+            "year": [1980 + place % 8 for place in range(len(people))],
+            "lwage": [round(_RANDOM.gauss(1.6, 0.5), 4) for _ in people],
+            "occupation": _chosen(list(range(1, 10)), len(people)),
+        },
+        {"nr": pa.int64(), "year": pa.int64(), "lwage": pa.float64(), "occupation": pa.int64()},
+        "nr",
+        "occupation",
+        [1, 2, 3, 9, 11],
+        "year in (1980, 1987) or lwage > 2.5",
+        lambda row: row["year"] in (1980, 1987) or row["lwage"] > 2.5,
+        "lwage",
+        "0:4",
+    )
+
+
+def _visits() -> Tried:
+    """Dates and moments with missing ones, under names that need quotes."""
+    number = 500
+    first = dt.datetime(2023, 12, 20)
+    moments = [
+        None
+        if _RANDOM.random() < 0.1
+        else first + dt.timedelta(minutes=_RANDOM.randrange(90 * 1440))
+        for _ in range(number)
+    ]
+    return Tried(
+        {
+            "имя пациента": _chosen([f"п{i}" for i in range(90)], number),
+            'said "so"': _chosen(["yes", "no", ""], number),
+            "began at": moments,
+            "day's": [None if at is None else at.date() for at in moments],
+            "cost; €": _chosen([1.5, 2.25, 10.0, 80.0], number),
+        },
+        {
+            "имя пациента": pa.string(),
+            'said "so"': pa.string(),
+            "began at": pa.timestamp("us"),
+            "day's": pa.date32(),
+            "cost; €": pa.float64(),
+        },
+        "имя пациента",
+        'said "so"',
+        ["yes", "no"],
+        '"cost; €" > 2',
+        lambda row: (row["cost; €"] or 0) > 2,
+        "cost; €",
+        "0:100",
+        {"began at": "moment", "day's": "date"},
+    )
+
+
+TRIED = {"one row each": _affairs(), "several rows each": _wages(), "dates and names": _visits()}
+
+
+def _people(tried: Tried, value: Callable[[Row], Any], *, where: bool = False) -> dict[Any, int]:
+    """People with each value, each person once."""
+    found: dict[Any, set[Any]] = {}
+    for place, row in enumerate(tried.rows):
+        person = place if tried.user is None else row[tried.user]
+        if person is None or person == "" or value(row) is None or (where and not tried.holds(row)):
+            continue
+        found.setdefault(value(row), set()).add(person)
+    return {key: len(people) for key, people in found.items()}
+
+
+def _weekday(column: str, row: Row) -> int | None:
+    return None if row[column] is None else int(row[column].weekday())
+
+
+def _month(column: str, row: Row) -> str | None:
+    return None if row[column] is None else f"{row[column]:%Y-%m}"
+
+
+def _opened(tried: Tried, held: Any) -> Any:
+    if isinstance(held, str) and held.endswith((".csv", ".jsonl")):
+        held = TextFile(held, read_as=tried.dated)
+    return open_table(held, needed=list(tried.columns))
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_every_way_in_counts_the_same(
+    table_in: TableMaker, name: str, request: pytest.FixtureRequest
+) -> None:
+    tried = TRIED[name]
+    table = _opened(tried, table_in(tried.arrow))
+    who = Rows(user=tried.user)
+    whole = (
+        tried.candidates
+        if table.kinds[tried.column] != "text"
+        else [str(c) for c in tried.candidates]
+    )
+    for rows, where in ((who, False), (Rows(user=tried.user, where=parse(tried.where)), True)):
+        counted = people_per_candidate(table, rows, column=tried.column, keys=whole)[0].tolist()
+        expected = _people(tried, lambda row: row[tried.column], where=where)
+        assert counted == [expected.get(each, 0) for each in tried.candidates]
+    grid = Grid.between(tried.bounds, step="0.25")
+    found = people_per_grid_point(table, who, column=tried.numbers, grid=grid, per_person="largest")
+    largest: dict[Any, float] = {}
+    for place, row in enumerate(tried.rows):
+        person, number = (place if tried.user is None else row[tried.user]), row[tried.numbers]
+        if person is not None and number is not None and grid.lower <= number <= grid.upper:
+            largest[person] = max(number, largest.get(person, number))
+    points = [-int(-(number - float(grid.lower)) // 0.25) for number in largest.values()]
+    assert found[0].tolist() == np.bincount(points, minlength=len(grid)).tolist()
+    if "objects" in request.node.name:
+        return  # dates are objects there, which declare no type
+    for column, kind in tried.dated.items():
+        expected = _people(tried, partial(_weekday, column))
+        keys = list(range(7))
+        weekdays = people_per_candidate(table, who, column=column, keys=keys, period="weekday")
+        assert weekdays[0].tolist() == [expected.get(key, 0) for key in keys], kind
+        months = ("2023-12", "2024-01", "2024-02", "2024-03")
+        numbers = [period[1] for month in months if (period := period_in(month))]
+        by_month = _people(tried, partial(_month, column))
+        counted = people_per_candidate(table, who, column=column, keys=numbers, period="month")
+        assert counted[0].tolist() == [by_month.get(month, 0) for month in months]
+
+
+FLIGHTS = 336_776
+
+
+def test_as_many_flights_as_there_were(tmp_path: Path) -> None:
+    """336,776 rows: months, carriers with missing delays, and the tail number as the person."""
+    draw = np.random.default_rng(13)
+    carriers = np.array(["UA", "B6", "EV", "DL", "AA", "9E", "HA"])
+    delays = draw.integers(-30, 200, FLIGHTS)
+    missing = draw.random(FLIGHTS) < 0.03
+    tails = draw.integers(0, 4000, FLIGHTS)
+    carrier = draw.integers(0, 7, FLIGHTS)
+    began = np.datetime64("2013-01-01T05:00", "s") + draw.integers(0, 365 * 86_400, FLIGHTS)
+    table = pa.table(
+        {
+            "tailnum": [f"N{number}" for number in tails],
+            "carrier": carriers[carrier],
+            "dep_delay": pa.array(delays, mask=missing),
+            "time_hour": pa.array(began),
+        }
+    )
+    late = ~missing & (delays > 60)
+    pairs = {
+        (tail, kind)
+        for tail, kind in zip(tails[late].tolist(), carrier[late].tolist(), strict=True)
+    }
+    expected = [sum(kind == place for _, kind in pairs) for place in range(7)]
+    months = began.astype("M8[M]").astype(int)
+    by_month = [
+        len(np.unique(tails[months == month])) for month in range(months.min(), months.max() + 1)
+    ]
+    ds.write_dataset(
+        table,
+        tmp_path / "parts",
+        format="parquet",
+        max_rows_per_file=100_000,
+        max_rows_per_group=50_000,
+    )
+    kinds = (
+        "polars",
+        "lazy",
+        "pandas",
+        "objects",
+        "arrow",
+        "capsule",
+        "memtable",
+        "duckdb",
+        "parquet",
+    )
+    held = {kind: made(kind, table, tmp_path, None) for kind in kinds}
+    held["data set"] = ds.dataset(tmp_path / "parts", format="parquet")
+    held["glob"] = str(tmp_path / "parts" / "*.parquet")
+    for kind, data in held.items():
+        opened = open_table(data, needed=[])
+        rows = Rows(user="tailnum", where=parse("dep_delay > 60"))
+        counted = people_per_candidate(opened, rows, column="carrier", keys=carriers.tolist())
+        assert counted[0].tolist() == expected, kind
+        numbers = [12 * 2013 + month for month in range(12)]
+        monthly = people_per_candidate(
+            opened, Rows(user="tailnum"), column="time_hour", keys=numbers, period="month"
+        )
+        assert monthly[0].tolist() == by_month[:12], kind
+
+
+# ---- what speaks Arrow -----------------------------------------------------------------------------------
+
+SMALL = pa.table({"code": ["a", "a", "b"], "u": [1, 2, 3]})
+
+
+class _Counting(Capsule):
+    """Counts how often its stream is opened."""
+
+    opened = 0
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        type(self).opened += 1
+        return super().__arrow_c_stream__(requested_schema)
+
+
+def test_a_plan_opens_no_stream() -> None:
+    held = _Counting(SMALL)
+    table = open_table(held, needed=["code"])
+    assert (table.kinds, _Counting.opened) == ({"code": "text", "u": "integer"}, 0)
+    for _ in range(2):  # the second question finds what the first found
+        assert people_per_candidate(table, Rows(), column="code", keys=["a", "b"]).tolist() == [
+            [2, 1]
+        ]
+    assert _Counting.opened > 0
+
+
+class _WithoutSchema:
+    def __arrow_c_stream__(self, _requested: object = None) -> object:
+        raise AssertionError("opened")
+
+
+@pytest.mark.parametrize(
+    "held", [SMALL.to_reader(), _WithoutSchema(), pa.array(["a"])], ids=lambda h: type(h).__name__
+)
+def test_what_can_be_read_once_or_says_nothing_before_is_refused(held: Any) -> None:
+    with pytest.raises(ParameterError, match="is not allowed"):
+        mode(held, "code", candidates=["a"], one_row_per_user=True, epsilon=1)
+
+
+def test_a_reader_is_refused_with_what_holds_it() -> None:
+    with pytest.raises(ParameterError, match=r"only once.*pyarrow\.table\(data\)"):
+        open_table(SMALL.to_reader(), needed=[])
+
+
+def test_lazy_scans_of_text_are_refused(tmp_path: Path) -> None:
+    """Their types come from rows, and a row that does not fit raises when it is read: after the payment."""
+    (tmp_path / "visits.csv").write_text("code,u\na,1\n")
+    (tmp_path / "visits.jsonl").write_text('{"code": "a", "u": 1}\n')
+    asked: dict[str, Any] = {"candidates": ["a"], "one_row_per_user": True, "epsilon": 9}
+    for lazy in (
+        pl.scan_csv(tmp_path / "visits.csv"),
+        pl.scan_csv(tmp_path / "visits.csv", schema={"code": pl.String, "u": pl.Int64}).select(
+            "code"
+        ),
+        pl.scan_ndjson(tmp_path / "visits.jsonl"),
+    ):
+        with pytest.raises(ParameterError, match=r"give the path itself, or collect\(\)"):
+            mode(lazy, "code", **asked)
+        assert mode(lazy.collect(), "code", **asked).answer == "a"
+    named = pl.DataFrame({"code": ["Csv SCAN [x", "a", "a"]}).lazy()
+    assert mode(named, "code", **asked).answer == "a"
+
+
+def test_known_kinds_come_before_capsules() -> None:
+    """Relations, frames of Spark and tables of Ibis speak Arrow as well, and are not pulled here by it."""
+    import duckdb
+    import ibis
+
+    relation = duckdb.sql("SELECT 'a' AS code")
+    assert hasattr(relation, "__arrow_c_stream__")
+    assert open_table(relation, needed=[]).frames == "duckdb"
+    held = ibis.duckdb.connect()
+    held.con.execute("CREATE TABLE t AS SELECT 'a' AS code")
+    opened = open_table(held.table("t"), needed=[])
+    assert (opened.frames, opened.engine.keeps_time) == ("ibis", True)
