@@ -91,6 +91,19 @@ def test_addresses_and_tokens_are_needed(monkeypatch: pytest.MonkeyPatch) -> Non
         connect("http://127.0.0.1:1", token=ANYTHING)
 
 
+def test_what_cannot_be_sent_is_named(call: Caller) -> None:
+    """A line break in a key or a token is not a desk that does not answer."""
+    desk = connect(call.url, token=str(call.token))
+    for key in ("a\nb", "", "a b", "x" * 201, "é"):
+        with pytest.raises(ParameterError, match=r"the key .* 1 to 200 printable ASCII characters"):
+            desk.call("/api/ask", {}, key=key)
+    for token in ("a\nb", "é"):
+        with pytest.raises(ParameterError, match="token= is not one that a desk gave"):
+            connect(call.url, token=token)
+    with pytest.raises(DeskUnreachableError, match="no desk answers"):
+        connect(f"{call.url}x", token=ANYTHING)
+
+
 def test_a_token_goes_to_the_desk_and_nowhere_else(
     call: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:

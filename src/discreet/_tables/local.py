@@ -42,6 +42,22 @@ class Stream:
         return self._held.__arrow_c_stream__(requested_schema)
 
 
+class Scan:
+    """The same of a data set, part by part, with some of its columns as whole numbers."""
+
+    def __init__(self, data: Any, columns: Iterable[str], *, as_integers: Iterable[str]) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        self._data, self._columns = data, {name: pc.field(name) for name in columns}
+        self._columns |= {name: pc.field(name).cast(pa.int64()) for name in as_integers}
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """A stream of these columns."""
+        reader = self._data.scanner(columns=self._columns).to_reader()
+        return reader.__arrow_c_stream__(requested_schema)
+
+
 def require_names(columns: Iterable[str]) -> None:
     """Raise an error where two columns have one name: engines do not tell capital letters apart."""
     folded = [name.casefold() for name in columns]
@@ -143,13 +159,11 @@ def of_arrow(data: Any) -> DuckDB:
     def load(columns: Iterable[str]) -> Any:
         chosen = list(columns)
         timed = [name for name in chosen if name in engine.as_ticks]
-        if hasattr(data, "scanner") and not timed:
+        if hasattr(data, "scanner"):
             # A data set: DuckDB reads it part by part, and only these columns.
-            return connected().from_arrow(data)
+            return connected().from_arrow(Scan(data, chosen, as_integers=timed) if timed else data)
         held = data
-        if hasattr(data, "to_table"):
-            held = data.to_table(columns=chosen)
-        elif timed and not hasattr(data, "set_column"):
+        if timed and not hasattr(data, "set_column"):
             import pyarrow as pa
 
             held = pa.table(data)
