@@ -131,12 +131,22 @@ def set_table(draws: int) -> str:
         }.items():
             for k in (5, 10, 20):
                 scale = Fraction(joint_distance(k, "add-remove", one_value=False))
-                means = [
-                    np.mean([set_shortfall(counts, choose(counts, k, scale)) for _ in range(draws)])
+                figures = " | ".join(
+                    f"{mean_set_shortfall(choose, counts, k, scale, draws):.1f}"
                     for choose in (_tuple, _set)
-                ]
-                lines.append(f"| {n:,} | {name} | {k} | {means[0]:.1f} | {means[1]:.1f} |")
+                )
+                lines.append(f"| {n:,} | {name} | {k} | {figures} |")
     return "\n".join(lines)
+
+
+def mean_set_shortfall(
+    choose: Callable[[Any, int, Fraction], list[int]],
+    counts: Any,
+    k: int,
+    scale: Fraction,
+    draws: int,
+) -> float:
+    return sum(set_shortfall(counts, choose(counts, k, scale)) for _ in range(draws)) / draws
 
 
 def _tuple(counts: Any, k: int, scale: Fraction) -> list[int]:
@@ -162,7 +172,7 @@ def rho_table(draws: int) -> str:
             for k in (10, 20):
                 root = epsilon * Fraction(k**0.5).limit_denominator(1000)
                 of_peeling = [_peeled(counts, k, root) for _ in range(draws)]
-                found = [
+                found: list[list[float]] = [
                     [shortfall(counts, chosen) for chosen in of_peeling],
                     [shortfall(counts, _tuple(counts, k, 2 / epsilon)) for _ in range(draws)],
                     [set_shortfall(counts, chosen) for chosen in of_peeling],
@@ -247,8 +257,8 @@ def main(arguments: Sequence[str] = ()) -> None:
         "What the order costs: the largest shortfall of the ordered answer and of the set at ε = 1, both "
         "judged as sets:\n\n"
         f"{set_table(draws // 3)}\n\n"
-        "At the same ρ, that of one choice at ε, a thousand candidates: peeling by the exponential mechanism, "
-        "which is the default where ρ is added up, beside the joint choice, in order and as sets:\n\n"
+        "At the same ρ, that of one choice at ε, a thousand candidates: peeling by the exponential "
+        "mechanism, the default where ρ is added up, beside the joint choice, in order and as sets:\n\n"
         f"{rho_table(draws // 10)}\n\n"
         "One-shot / joint, by which the default is chosen (joint for k above 4):\n\n"
         f"{rule}\n\n"

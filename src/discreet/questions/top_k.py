@@ -19,6 +19,7 @@ from discreet._exact.sampling.joint_top_k import joint_first
 from discreet._exact.sampling.keeping import Keeping, kept
 from discreet._exact.sampling.noisy_order import noisy_first
 from discreet._tables.counts import Counts, people_per_group, people_with_any
+from discreet.analysis import error_bound
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, PureDP
 from discreet.guarantees.claims import CLAIMS, SCORES
@@ -26,13 +27,13 @@ from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE
 from discreet.questions.accuracy import drawn
-from discreet.questions.answer import about_kept, about_method
+from discreet.questions.answer import about_kept, about_method, about_order
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS, Part
 from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
 from discreet.questions.of_rows import Asking
-from discreet.questions.plan import Found, Plan
+from discreet.questions.plan import Found, Plan, Sentences
 from discreet.questions.question import field, flag, value
 from discreet.questions.scoring import (
     Sensitivity,
@@ -73,14 +74,13 @@ class TopK(OfCandidates, kind="top_k"):
     worst of them falls short. *One-shot* adds one exponential noise of scale k·d/ε to each count and takes
     the k largest. *Peeling* chooses k times, each time among those left, at ε/k. Which one is used when none
     is named depends on k, the relation and what the ledger charges, and on no data: joint for k above 4
-    (above 3 under replacement with one row for each person), and for less one-shot. Where the ledger adds up ρ
-    and nothing else is asked with the choice (no counts, no number of people, no groups from the data), it is
-    peeling by the exponential mechanism for every k, which then costs k times less ρ: ask for √k times the ε
-    to pay as much as for one choice (``docs/proofs/top-k.md``). All three release the order. Where it does not
-    matter, ``ordered=False`` is more accurate at the same cost: what would be joint is then a *set*, chosen
-    among all sets of k candidates, and the answer is in the order of the candidates. Candidates in a PySpark
-    frame are chosen in the cluster, by one-shot noise; without candidates, with ``delta``, fewer than k may
-    come back.
+    (above 3 under replacement with one row for each person), and for less one-shot. Where the ledger adds up
+    ρ and nothing else is asked with the choice (no counts, no number of people, no groups from the data), it
+    is peeling by the exponential mechanism for every k, which then costs k times less ρ: √k times the ε costs
+    as much as one choice (``docs/proofs/top-k.md``). All three release the order. Where it does not matter,
+    ``ordered=False`` is more accurate at the same cost: what would be joint is then a *set*, chosen among all
+    sets of k candidates, and the answer is in the order of the candidates. Candidates in a PySpark frame are
+    chosen in the cluster, by one-shot noise; without candidates, with ``delta``, fewer than k may come back.
 
     Example:
         >>> import discreet, polars as pl
@@ -179,6 +179,22 @@ class TopK(OfCandidates, kind="top_k"):
                 besides="with_count" if self.with_count else None,
             )
 
+        order: Sentences = ()
+        if by_rule and method == JOINT:
+            level = Fraction(self.with_probability)
+            order = about_order(
+                *(
+                    error_bound(
+                        epsilon,
+                        number(len(contest), k),
+                        with_probability=level,
+                        sensitivity=distance,
+                        monotonic=True,
+                    )
+                    for number in (math.perm, math.comb)
+                )
+            )
+
         def pick(people: Counts, bits: Bits) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
             for row, indices in zip(people, draw(people, bits), strict=True):
                 yield contest.named(indices if self.ordered else sorted(indices), row), {}
@@ -190,7 +206,7 @@ class TopK(OfCandidates, kind="top_k"):
             table=contest.table,
             read=contest.count,
             people=contest.anybody,
-            rules=contest.rules + (about_method(str(method)) if by_rule else ()),
+            rules=contest.rules + (about_method(str(method)) if by_rule else ()) + order,
             rules_after=contest.remarks,
             doubts=contest.doubts,
             ordered=self.ordered,
