@@ -301,8 +301,7 @@ class Mechanism(ABC):
 
     def promise_for(self, scores: Scores) -> Guarantee:
         """The strongest guarantee proved for these scores, whose values do not matter, in its own measure."""
-        self._require_comparable(scores)
-        promise = self.promise_at(distance_of(scores))
+        promise = self.promise_at(self._distance_of(scores))
         if scores.unequal != RATIOS or promise.proof is None:
             return promise
         step = CLAIMS["unequal", "scores"]
@@ -328,12 +327,16 @@ class Mechanism(ABC):
             return Fraction(0)
         return range_distance / self._scale if self._scale else math.inf
 
-    def _require_comparable(self, scores: Scores) -> None:
-        if isinstance(_scores(scores).sensitivity, tuple) and not self.takes_unequal:
+    def _distance_of(self, scores: Scores) -> Fraction:
+        """How far one person moves two of the numbers apart that are compared."""
+        if not isinstance(_scores(scores).sensitivity, tuple):
+            return scores.range_distance
+        if not self.takes_unequal:
             raise ParameterError(
                 f"{self.name} needs one sensitivity for all scores, and these have one for each candidate: "
                 "take the largest, or another mechanism"
             )
+        return distance_of(scores)
 
     def seen(self, scores: Scores) -> Scores:
         """The numbers that are compared: the scores, or what stands for them where sensitivities differ.
@@ -346,15 +349,13 @@ class Mechanism(ABC):
             >>> PermuteAndFlip(scale=0).seen(scores).values.tolist()
             [Fraction(1, 1), Fraction(-1, 1), Fraction(-1, 1)]
         """
-        self._require_comparable(scores)
+        scale = self._scale_for(scores)
         if not isinstance(scores.sensitivity, tuple):
             return scores
-        scale = self._scale_at(distance_of(scores))
         return compared(scores, scale=scale, largest_is_best=self._optimize == "max")
 
     def _scale_for(self, scores: Scores) -> Fraction:
-        self._require_comparable(scores)
-        return self._scale_at(distance_of(scores))
+        return self._scale_at(self._distance_of(scores))
 
     def _scale_at(self, range_distance: Fraction) -> Fraction:
         if self._scale is not None:
