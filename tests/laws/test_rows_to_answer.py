@@ -25,7 +25,7 @@ from discreet._tables.engines import KEY_BITS
 from discreet.audit import Tables, audit, unrolled
 from discreet.audit.subjects import Failure
 from discreet.mechanisms import Mechanism
-from discreet.questions import mode, quantiles, top_k
+from discreet.questions import mode, quantiles, select_by, top_k
 from tests.tools.choices import let_choose
 from tests.tools.remembering import count_once
 from tests.tools.sampling.joint_law import joint_law
@@ -334,4 +334,33 @@ def test_one_answer_for_each_group(followed: list[Choose], neighbours: str) -> N
     here = [((value, place),) for value in "ab" for place in ("north", "south")]
     tables = Tables(here, rows=2, most=2, neighbours=neighbours)
     verdict = holds(question(followed, ask), PureDP(1), tables)
+    assert verdict.measured > 0.45
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("unequal", ["ratios", "largest"])
+def test_a_score_with_unequal_sensitivities(
+    followed: list[Choose], unequal: str, neighbours: str
+) -> None:
+    """One candidate counts people, another five for each: replaced or not, a count moves by one."""
+    worth = {"a": 1, "b": 5, "c": 0}
+
+    def score(table: Any, candidate: str) -> int:
+        return worth[candidate] * len(set(table.filter(pl.col("value") == candidate)["person"]))
+
+    def ask(table: Any) -> Any:
+        return select_by(
+            table,
+            candidates=list(worth),
+            score=score,
+            sensitivity=list(worth.values()),
+            monotonic=neighbours == "add-remove",
+            unequal=unequal,
+            epsilon=1,
+            neighbours=neighbours,
+        ).answer
+
+    tables = Tables([ONE, TWO, BOTH], rows=2, most=3, neighbours=neighbours)
+    law = question(followed, ask)
+    verdict = holds(law, PureDP(1), tables)
     assert verdict.measured > 0.45
