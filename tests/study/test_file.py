@@ -34,7 +34,7 @@ def test_all_that_is_wrong_is_said_at_once(written: Write) -> None:
         DIAGNOSIS.replace("error_at_most = 20", "error_at_most = -20"),
         AGE.replace('"median"', '"medien"').replace("epsilon = 0.25", "colour = 3"),
         CLINICS.replace('name = "ages by clinic"', 'name = "diagnosis"'),
-        AGE.replace("bounds", "bouns"),
+        AGE.replace("bounds", "edges"),
         head='split = "fair"\nepsilom = 3',
     )
     text = file.read_text().splitlines()
@@ -46,7 +46,7 @@ def test_all_that_is_wrong_is_said_at_once(written: Write) -> None:
         ("epsilom", "not an entry"),
         ("error_at_most", "not allowed"),
         ('ask = "medien"', "it must be one of"),
-        ("bouns", "not a field of median"),
+        ("edges", "not a field of median"),
     ]:
         line = next(number for number, each in enumerate(text, 1) if each.startswith(field))
         assert any(each.startswith(f"line {line}, ") and words in each for each in problems), field
