@@ -73,7 +73,7 @@ SOURCE = stack(
     option(
         "--read-as NAME",
         "What a text file's column spells, if not numbers: date, moment (date and time), time, span, "
-        "decimal.",
+        "decimal. Of other columns, also those of --where: visited=date,began=time.",
         section=_DATA,
         advanced=True,
     ),
@@ -303,7 +303,8 @@ def ask_table(
     if is_text:
         from discreet._tables import TextFile
 
-        spelled = {} if read_as is None else {stated["column"]: read_as}
+        parts = [part.rpartition("=") for part in (read_as or "").split(",") if part]
+        spelled = {column.strip() or stated["column"]: kind.strip() for column, _, kind in parts}
         data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8", read_as=spelled)
     terms = (
         "user",
