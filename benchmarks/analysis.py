@@ -1,4 +1,4 @@
-"""Study before spending: how long planning, comparing and optimising take, and what laziness saves.
+"""SeenScores before spending: how long planning, comparing and optimising take, and what laziness saves.
 
 Run: python -m benchmarks analysis [--large]
 """

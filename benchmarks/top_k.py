@@ -1,7 +1,7 @@
 """Top-k: how far the answers fall short by each method, and how long the joint sampler takes.
 
-The shortfall of an answer is the largest c_(i) − c_{s_i} over its k places. Every method has the same ε and
-sees the same counts; adding or removing one person.
+The shortfall of an answer is the largest c_(i) − c_{s_i} over its k places; of a set, with its largest count
+first. Every method has the same ε, or the same ρ, and sees the same counts; adding or removing one person.
 
 Run: python -m benchmarks [--large] [--record] top_k
 """
@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import RESULTS, medians, record
-from discreet import PermuteAndFlip, Scores
+from discreet import Exponential, PermuteAndFlip, Scores
 from discreet._exact.gaps import Gaps
 from discreet._exact.sampling import SecureBits
+from discreet._exact.sampling.joint_sets import joint_set
 from discreet._exact.sampling.joint_top_k import joint_first
 from discreet._exact.sampling.noisy_order import noisy_first
 from discreet.analysis.charts.style import line_chart, styled
+from discreet.questions.of_candidates import set_shortfall
 from discreet.questions.top_k import joint_distance, peeled
 
 RNG = np.random.default_rng(20261117)
@@ -116,6 +118,71 @@ def rule_table(draws: int) -> tuple[str, list[dict[str, Any]]]:
     return "\n".join(lines), records
 
 
+def set_table(draws: int) -> str:
+    """What the order costs: the ordered answer and the set at the same ε, both judged as sets."""
+    lines = ["| candidates | counts | k | ordered | set |", "|---|---|---|---|---|"]
+    for n in (100, 1000):
+        flat = np.random.default_rng(1)
+        for name, counts in {
+            "2000/i": 2000 // np.arange(1, n + 1),
+            "20000/i": 20_000 // np.arange(1, n + 1),
+            "uniform to 300": flat.integers(0, 300, n),
+            "Poisson(200)": flat.poisson(200, n),
+        }.items():
+            for k in (5, 10, 20):
+                scale = Fraction(joint_distance(k, "add-remove", one_value=False))
+                figures = " | ".join(
+                    f"{mean_set_shortfall(choose, counts, k, scale, draws):.1f}"
+                    for choose in (_tuple, _set)
+                )
+                lines.append(f"| {n:,} | {name} | {k} | {figures} |")
+    return "\n".join(lines)
+
+
+def mean_set_shortfall(
+    choose: Callable[[Any, int, Fraction], list[int]],
+    counts: Any,
+    k: int,
+    scale: Fraction,
+    draws: int,
+) -> float:
+    return sum(set_shortfall(counts, choose(counts, k, scale)) for _ in range(draws)) / draws
+
+
+def _tuple(counts: Any, k: int, scale: Fraction) -> list[int]:
+    return joint_first(counts, k, scale=scale, bits=SecureBits())
+
+
+def _set(counts: Any, k: int, scale: Fraction) -> list[int]:
+    return joint_set(counts, k, scale=scale, bits=SecureBits())
+
+
+def _peeled(counts: Any, k: int, epsilon: Fraction) -> list[int]:
+    return peeled(counts[None, :], Exponential(epsilon=epsilon / k), k, 1, SecureBits())[0]
+
+
+def rho_table(draws: int) -> str:
+    """At the ρ of one choice at ε: peeling has √k times the ε, each of its k choices at ε/√k."""
+    lines = [
+        "| counts, ε | k | peeling, in order | joint | peeling, as a set | set |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, counts in {**SHAPES, "2000/i": 2000 // np.arange(1, 1001)}.items():
+        for epsilon in (Fraction(1), Fraction(1, 10)):
+            for k in (10, 20):
+                root = epsilon * Fraction(k**0.5).limit_denominator(1000)
+                of_peeling = [_peeled(counts, k, root) for _ in range(draws)]
+                found: list[list[float]] = [
+                    [shortfall(counts, chosen) for chosen in of_peeling],
+                    [shortfall(counts, _tuple(counts, k, 2 / epsilon)) for _ in range(draws)],
+                    [set_shortfall(counts, chosen) for chosen in of_peeling],
+                    [set_shortfall(counts, _set(counts, k, 2 / epsilon)) for _ in range(draws)],
+                ]
+                figures = " | ".join(f"{np.mean(part):.1f}" for part in found)
+                lines.append(f"| {name}, {float(epsilon):g} | {k} | {figures} |")
+    return "\n".join(lines)
+
+
 def default_table(draws: int) -> str:
     """What the default loses against the better of the two methods, by how many candidates there are.
 
@@ -187,6 +254,12 @@ def main(arguments: Sequence[str] = ()) -> None:
     table = (
         "Mean of the largest shortfall, ε = 1, a thousand candidates, one person more or less:\n\n"
         f"{asked_table(draws)}\n\n"
+        "What the order costs: the largest shortfall of the ordered answer and of the set at ε = 1, both "
+        "judged as sets:\n\n"
+        f"{set_table(draws // 3)}\n\n"
+        "At the same ρ, that of one choice at ε, a thousand candidates: peeling by the exponential "
+        "mechanism, the default where ρ is added up, beside the joint choice, in order and as sets:\n\n"
+        f"{rho_table(draws // 10)}\n\n"
         "One-shot / joint, by which the default is chosen (joint for k above 4):\n\n"
         f"{rule}\n\n"
         "The default's mean shortfall plus one over that of the better of the two, by the number of "

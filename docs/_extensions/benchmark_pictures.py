@@ -107,6 +107,12 @@ CHARTS = {
         label=("counts", "n"),
         series={"joint, ms": "joint", "np.partition, ms": "np.partition, a partial sort"},
     ),
+    "unequal": Chart(
+        title="Unequal sensitivities at ε = 1: expected shortfall",
+        source="unequal",
+        label=("sensitivities",),
+        series={"largest": "largest", "ratios": "ratios"},
+    ),
     "quantiles": Chart(
         title="Nine quantiles at ε = 1: mean of the largest rank error, in people",
         source="quantiles",

@@ -27,6 +27,8 @@ MODULES = (
     "discreet.accounting",
     "discreet.ledger",
     "discreet.desk",
+    "discreet.study",
+    "discreet.dossier",
     "discreet.opendp",
     "discreet.diffprivlib",
     "discreet.sklearn",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.questions import AboveThreshold, SparseVector, table
     from discreet.release import Release
     from discreet.scores import Scores
+    from discreet.study import Study
 
 __version__ = "0.2.0"
 
@@ -39,6 +40,7 @@ __all__ = [
     "Release",
     "Scores",
     "SparseVector",
+    "Study",
     "__version__",
     "table",
 ]
@@ -58,12 +60,13 @@ _HOMES = {
     "Scores": "scores",
     "AboveThreshold": "questions",
     "SparseVector": "questions",
+    "Study": "study",
     "table": "questions",
 }
 
 _ROOMS = (
     *("accounting", "analysis", "audit", "desk", "guarantees"),
-    *("ledger", "mechanisms", "questions", "tuning"),
+    *("ledger", "mechanisms", "questions", "study", "tuning"),
 )
 """What may be written as ``discreet.desk.connect(...)`` after ``import discreet`` alone."""
 

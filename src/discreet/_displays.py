@@ -45,6 +45,39 @@ def escape(text: str) -> str:
     return html_escape(visible(text))
 
 
+def markdown(text: object) -> str:
+    r"""Text that Markdown takes for nothing else.
+
+    Example:
+        >>> print(markdown("a_b <i>"))
+        a\_b &lt;i&gt;
+    """
+    shown = html_escape(visible(text), quote=False)
+    return "".join(f"\\{sign}" if sign in "\\`*_[]#|~" else sign for sign in shown)
+
+
+_PAGE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem;
+       color: #1f2328; background: #fff; }
+h2 { margin-top: 2rem; font-size: 1.15rem; } code { overflow-wrap: anywhere; } small { color: #59636e; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+td, th { text-align: left; vertical-align: top; padding: 2px 10px 2px 0; border-bottom: 1px solid #8884; }
+@media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117; }
+                                      small { color: #9198a1; } }
+@media print { body { margin: 0; max-width: none; color: #000; background: #fff; }
+               section { break-inside: avoid; } details > * { display: block; } }
+"""
+
+
+def page(title: str, *parts: str) -> str:
+    """A page that needs nothing else and can be printed; ``title`` is text, ``parts`` are HTML."""
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{_PAGE}</style>'
+        f"<h1>{escape(title)}</h1>{''.join(parts)}</html>\n"
+    )
+
+
 def card(title: str, *parts: str, note: str = "", colour: str = "#888") -> str:
     """A titled block; ``title`` and ``note`` are text, ``parts`` are HTML."""
     style = "opacity:.75;font-size:90%;margin-top:6px"

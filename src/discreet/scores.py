@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from heapq import nlargest
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,16 @@ import numpy.typing as npt
 
 from discreet._displays import card, counted
 from discreet._exact.gaps import require_finite
-from discreet._exact.numbers.exact import fraction_of_decimal, positive, positive_distance, refuse
+from discreet._exact.numbers.exact import (
+    fraction_of_decimal,
+    non_negative_distance,
+    positive,
+    positive_distance,
+    refuse,
+)
 from discreet.errors import ParameterError, ScoresError
+
+RATIOS, LARGEST = "ratios", "largest"
 
 _EXACT_IN_FLOAT64 = 1 << 53
 _FLOATS = {float, np.float64, np.float32, np.float16}
@@ -33,11 +42,16 @@ class Scores:
             of scores.
         candidates: the labels, all different; by default the mapping's keys, a pandas index, or
             ``range(n)``.
-        sensitivity: Δ, the most that one person changes any one score.
+        sensitivity: Δ, the most that one person changes any one score; or a list with one for each
+            candidate, of which one may be zero.
         monotonic: whether one person moves every score in the same direction (counts under adding or
             removing a person); the range distance is then Δ instead of 2Δ.
         range_distance: d itself, in place of ``sensitivity``: the most by which two candidates'
             scores can move apart (twice the Δ̂ of the noisy-max paper).
+        unequal: with a list of different sensitivities, ``"ratios"`` to compare leads in units of what one
+            person can do to them, or ``"largest"`` for one range distance, that of the two largest; by
+            default ratios where they have the lower bound for more than half of the candidates
+            (``docs/proofs/unequal-sensitivities.md``).
 
     What these words mean, and why they suffice, is in ``docs/proofs/neighbours.md``.
 
@@ -50,17 +64,19 @@ class Scores:
     """
 
     __slots__: Mapping[str, str] | tuple[()] = {
+        "_range_distance": "d, or None where sensitivities differ.",
         "candidates": "The labels, in the order of ``values``.",
         "monotonic": "Whether one person moves all scores in the same direction.",
-        "range_distance": "d: the most by which two candidates' scores can move apart between neighbours.",
-        "sensitivity": "Δ, or None where the range distance was given instead.",
+        "sensitivity": "Δ, or one for each candidate where they differ; None with a range distance.",
+        "unequal": "Where sensitivities differ, how scores are compared.",
         "values": "The scores: a read-only NumPy array, of exact rationals where no machine type holds them.",
     }
     candidates: Sequence[Any]
     monotonic: bool
-    range_distance: Fraction
-    sensitivity: Fraction | None
+    sensitivity: Fraction | tuple[Fraction, ...] | None
+    unequal: str | None
     values: npt.NDArray[Any]
+    _range_distance: Fraction | None
 
     def __init__(
         self,
@@ -70,8 +86,15 @@ class Scores:
         sensitivity: object = None,
         monotonic: bool = False,
         range_distance: object = None,
+        unequal: str | None = None,
     ) -> None:
-        delta, distance = distances_of(sensitivity, monotonic, range_distance)
+        if unequal not in (None, RATIOS, LARGEST):
+            raise refuse("unequal", unequal, f'"{RATIOS}" or "{LARGEST}"')
+        steps = _steps_of(sensitivity)
+        differ = steps is not None and len(set(steps)) > 1
+        delta, distance = distances_of(
+            max(steps) if steps else sensitivity, monotonic, range_distance
+        )
         if isinstance(values, Mapping):
             if candidates is not None:
                 raise ParameterError("a mapping brings its own candidates: leave ⟨candidates⟩ out")
@@ -81,12 +104,16 @@ class Scores:
         array = borrowed(values)
         if len(array) == 0:
             raise ScoresError("there must be at least one candidate")
+        if steps is not None and len(steps) != len(array):
+            raise ParameterError("⟨sensitivity⟩ must have one number for each candidate")
         set_once = object.__setattr__
         set_once(self, "values", array)
         set_once(self, "candidates", _labels(candidates, len(array)))
-        set_once(self, "sensitivity", delta)
+        set_once(self, "sensitivity", steps if differ else delta)
         set_once(self, "monotonic", bool(monotonic))
-        set_once(self, "range_distance", distance)
+        way = unequal or recommended_way(steps or (), monotonic=bool(monotonic))
+        set_once(self, "unequal", way if differ else None)
+        set_once(self, "_range_distance", None if differ else distance)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("Scores are frozen")
@@ -101,6 +128,16 @@ class Scores:
         for name in Scores.__slots__:
             object.__setattr__(self, name, state[name])
         self.values.flags.writeable = False
+
+    @property
+    def range_distance(self) -> Fraction:
+        """d: the most by which two candidates' scores can move apart between neighbours."""
+        if self._range_distance is None:
+            raise ParameterError(
+                "this needs one sensitivity for all scores, and these have one for each candidate: take the "
+                "largest"
+            )
+        return self._range_distance
 
     def on_grid(self, step: object) -> Scores:
         """These scores rounded to multiples of ``step``, which must divide Δ: then Δ is kept.
@@ -119,7 +156,8 @@ class Scores:
         grid = positive("step", step)
         if self.sensitivity is None:
             raise ParameterError("on_grid needs scores with ⟨sensitivity⟩, not ⟨range_distance⟩")
-        if (self.sensitivity / grid).denominator != 1:
+        steps = self.sensitivity if isinstance(self.sensitivity, tuple) else (self.sensitivity,)
+        if any((each / grid).denominator != 1 for each in steps):
             raise ParameterError(
                 f"⟨step⟩{step!r} is not allowed: ⟨sensitivity⟩ must be a multiple of it"
             )
@@ -133,6 +171,7 @@ class Scores:
             candidates=self.candidates,
             sensitivity=self.sensitivity,
             monotonic=self.monotonic,
+            unequal=self.unequal,
         )
 
     def _repr_html_(self) -> str:
@@ -145,10 +184,13 @@ class Scores:
         return len(self.values)
 
     def __repr__(self) -> str:
+        stated: object = self.sensitivity
+        if isinstance(self.sensitivity, tuple):
+            stated = f"{min(self.sensitivity)} to {max(self.sensitivity)}"
         distance = (
             f"range_distance={self.range_distance}"
-            if self.sensitivity is None
-            else f"sensitivity={self.sensitivity}, monotonic={self.monotonic}"
+            if stated is None
+            else f"sensitivity={stated}, monotonic={self.monotonic}"
         )
         return f"Scores({counted(len(self), 'candidate')}, {self.values.dtype}, {distance})"
 
@@ -170,6 +212,39 @@ def distances_of(
             "scores can move apart"
         )
     return None, positive_distance("range_distance", range_distance)
+
+
+def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> str:
+    """*ratios* where they have the lower bound for more than half of the candidates, else *largest*.
+
+    If the best candidate has sensitivity Δ, ratios fall short by 4Δ where the largest falls short by the
+    distance that is the same for all.
+    """
+    distance = largest_distance(sensitivities, monotonic=monotonic)
+    better = sum(4 * each < distance for each in sensitivities)
+    return RATIOS if 2 * better > len(sensitivities) else LARGEST
+
+
+def largest_distance(sensitivities: Sequence[Fraction], *, monotonic: bool) -> Fraction:
+    """How far one person moves two scores apart: the two largest sensitivities, or one if monotonic."""
+    return sum(nlargest(1 if monotonic else 2, sensitivities), Fraction(0))
+
+
+def _steps_of(given: object) -> tuple[Fraction, ...] | None:
+    """One sensitivity for each candidate; None where one number is given, or none."""
+    read = getattr(given, "tolist", None) or getattr(given, "to_list", None)
+    listed = given if read is None else read()
+    if not isinstance(listed, list | tuple):
+        return None
+    if not listed:
+        raise ParameterError("⟨sensitivity⟩ must have one number for each candidate")
+    steps = tuple(non_negative_distance("sensitivity", each) for each in listed)
+    if steps.count(Fraction(0)) > 1:
+        raise ParameterError(
+            "⟨sensitivity⟩ may be zero for one candidate only: of several scores that no person moves, leave "
+            "out all but the best"
+        )
+    return steps
 
 
 def _module(values: Any) -> str:

@@ -44,6 +44,21 @@ def test_check_says_who_may_ask_what_and_what_stands_in_the_way(
     assert "there is no file" in capsys.readouterr().out
 
 
+def test_check_warns_of_slots_that_are_over_before_a_row_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic_at(tmp_path, slot=0.002)
+    told = _run(capsys, "check", str(tmp_path / "clinic.toml"))
+    assert re.search(
+        r"warning: table\.visits\.slot: mode has 0\.002 s, of which [\d.e+]+ s pass", told
+    )
+    assert told.endswith("Nothing stands in the way.\n")
+    (tmp_path / "long").mkdir()
+    clinic_at(tmp_path / "long", slot=600.0)
+    long = json.loads(_run(capsys, "check", str(tmp_path / "long" / "clinic.toml"), "--json"))
+    assert long["warnings"] == []
+
+
 def test_a_token_is_shown_once_and_can_be_ended(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -191,3 +191,62 @@ def test_what_is_planned_is_what_is_released(content: str, write: Any) -> None:
             # A study tells the line, a release what stays spent; the rule is the same.
             outcomes.append(str(error).rpartition(": ")[2].partition(";")[0])
     assert outcomes[0] == outcomes[1] == outcomes[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "candidate,score,sensitivity\nflu,412,1\ncold,398,1/2\nrest,5,30\n"),
+        ("a.tsv", "sensitivity\tscore\tname\n1\t412\tflu\n0.5\t398\tcold\n30\t5\trest\n"),
+        (
+            "a.json",
+            json.dumps(
+                [
+                    {"name": "flu", "score": 412, "sensitivity": 1},
+                    {"name": "cold", "score": 398, "sensitivity": 0.5},
+                    {"name": "rest", "score": 5, "sensitivity": 30},
+                ]
+            ),
+        ),
+    ],
+)
+def test_a_file_may_have_the_sensitivities(write: Any, name: str, content: str) -> None:
+    path = write(name, content)
+    scores = scores_from_file(path)
+    assert scores.sensitivity == (1, Fraction(1, 2), 30)
+    assert scores.candidates == ("flu", "cold", "rest")
+    assert scores.values.tolist() == [412, 398, 5]
+    # What is stated goes before what the file says.
+    assert read(path).sensitivity == 1
+    release = select_from_file(path, epsilon=3)
+    assert release.answer in scores.candidates
+    assert any("sensitivity beside it in the file" in rule for rule in release.rules)
+    assert "docs/proofs/unequal-sensitivities.md" in str(release.guarantee.proof)
+
+
+def test_sensitivities_in_a_table_of_arrow(tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns: dict[str, list[Any]] = {
+        "name": ["flu", "cold", "rest"],
+        "score": [412, 398, 5],
+        "sensitivity": [1, 2, 30],
+    }
+    parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+    assert scores_from_file(tmp_path / "a.parquet").sensitivity == (1, 2, 30)
+    assert select_from_file(tmp_path / "a.parquet", epsilon=3).answer in columns["name"]
+
+
+@pytest.mark.parametrize("step", ["-1", "nan", "", "many"])
+def test_a_wrong_sensitivity_in_a_file(write: Any, step: str) -> None:
+    path = write("a.csv", f"candidate,score,sensitivity\nflu,412,1\ncold,398,{step}\n")
+    with pytest.raises(ScoresError, match="line 3: the sensitivity is not a finite number"):
+        scores_from_file(path)
+
+
+def test_a_file_without_sensitivities_needs_one(write: Any) -> None:
+    path = write("a.csv", "candidate,score\nflu,412\ncold,398\n")
+    with pytest.raises(ParameterError, match="exactly one of"):
+        select_from_file(path, epsilon=1)
+    assert scores_from_file(path, default="1").sensitivity == 1

@@ -89,6 +89,6 @@ def test_versions() -> None:
 
 
 def test_opendp_is_sampled() -> None:
-    verdict = ADAPTERS["opendp:make_noisy_max"].audit("1", n=2, samples=150, explore=30)
+    verdict = ADAPTERS["opendp:make_noisy_max"].audit("1", n=2, samples=150, explore=100)
     assert verdict.holds
     assert "draws" in verdict.as_dict()

@@ -102,6 +102,19 @@ def test_what_the_file_does_not_list_cannot_be_asked(
     assert _spent(call) == before
 
 
+def test_a_long_condition_is_answered(call: Caller) -> None:
+    """Longer than what the ledger writes down as the purpose, which is the desk's own."""
+    where = " or ".join(["clinic = 'north'"] * 90)
+    assert 1000 < len(where) <= 2000
+    reply = call("/api/ask", {**MODE, "where": where, "epsilon": 1})
+    assert reply.status == 200, reply.content
+    longer = call("/api/ask", {**MODE, "where": where + " " * 1000})
+    assert (longer.status, longer.content["error"]) == (
+        400,
+        "where: String should have at most 2000 characters",
+    )
+
+
 def test_what_does_not_fit_the_analysts_part_is_refused_unpaid(call: Caller) -> None:
     token = call.server.desk.store.new_token("planning", days=1)
     planning = Caller(call.server, token)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
 
-from discreet import PureDP
+from discreet import PureDP, Study
 from discreet._cli import app
 from discreet.desk import connect
 from discreet.desk.client import DeskQuestionError, DeskRefusalError, DeskUnreachableError
 from discreet.errors import ParameterError
 from discreet.questions import Median, TableRelease
 from discreet.questions.read_back import release_from
+from discreet.study import StudyError
 from tests.tools.desks import Caller
 
 ANYTHING = "x"
@@ -89,6 +91,19 @@ def test_addresses_and_tokens_are_needed(monkeypatch: pytest.MonkeyPatch) -> Non
         connect("http://127.0.0.1:1", token=ANYTHING)
 
 
+def test_what_cannot_be_sent_is_named(call: Caller) -> None:
+    """A line break in a key or a token is not a desk that does not answer."""
+    desk = connect(call.url, token=str(call.token))
+    for key in ("a\nb", "", "a b", "x" * 201, "é"):
+        with pytest.raises(ParameterError, match=r"the key .* 1 to 200 printable ASCII characters"):
+            desk.call("/api/ask", {}, key=key)
+    for token in ("a\nb", "é"):
+        with pytest.raises(ParameterError, match="token= is not one that a desk gave"):
+            connect(call.url, token=token)
+    with pytest.raises(DeskUnreachableError, match="no desk answers"):
+        connect(f"{call.url}x", token=ANYTHING)
+
+
 def test_a_token_goes_to_the_desk_and_nowhere_else(
     call: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,3 +150,75 @@ def test_releases_survive_the_way() -> None:
         rules=("a rule",),
     )
     assert release_from(release.as_data()) == release
+
+
+# ---- studies ---------------------------------------------------------------------------------------
+
+STUDY = """
+[study]
+title = "Winter"
+epsilon = 3
+[table.visits]
+source = "desk:visits"
+[[question]]
+name = "diagnosis"
+ask = "mode"
+column = "diagnosis"
+{more}
+[[question]]
+name = "age"
+ask = "median"
+column = "age"
+epsilon = 1
+"""
+
+
+@pytest.fixture
+def reached(call: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCREET_DESK", call.url)
+    monkeypatch.setenv("DISCREET_DESK_TOKEN", str(call.token))
+
+
+def test_a_study_is_planned_run_and_run_again(reached: None, tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY.format(more=""))
+    study = Study.read(file)
+    before = connect().table("visits").left
+    plan = study.plan()
+    assert [float(line.cost) for line in plan.lines] == [2, 1]
+    assert plan.fits
+    assert plan.lines[0].judgement == "useful"
+    assert connect().table("visits").left == before
+    first = study.run(signed=plan.hash)
+    paid = connect().table("visits").left
+    assert paid != before
+    again = study.run(signed=plan.hash)
+    assert [each.kept for each in again.answered] == [each.kept for each in first.answered]
+    assert connect().table("visits").left == paid
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ('candidates = "codes.txt"', "candidates.* decided by the owner"),
+        ("error_at_most = 5", "a desk is asked with epsilon"),
+    ],
+)
+def test_what_the_owner_decides_is_refused_in_a_study(
+    reached: None, tmp_path: Path, more: str, words: str
+) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY.format(more=more))
+    with pytest.raises(StudyError, match=words):
+        Study.read(file).plan()
+
+
+def test_a_desk_and_a_table_in_hand_are_two_studies(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    mixed = STUDY.format(more='table = "visits"').replace(
+        'column = "age"', 'column = "age"\ntable = "own"'
+    )
+    own = '[table.own]\nsource = "a.csv"\nuser = "a"\n[[question]]'
+    file.write_text(mixed.replace("[[question]]", own, 1))
+    with pytest.raises(StudyError, match="make two studies"):
+        Study.read(file)

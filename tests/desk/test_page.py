@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
+from discreet.desk.store import PAID, DeskStore
 from tests.tools.browser import patient_page
-from tests.tools.desks import Caller
+from tests.tools.desks import Caller, clinic_at, desk_process
+from tests.tools.waiting import until
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
@@ -47,4 +51,76 @@ def test_an_analyst_comes_in_plans_asks_and_reads(
     page.locator("#leave").click()
     expect(page.locator("#door")).to_be_visible()
     assert complaints == []
+    page.context.close()
+
+
+def _come_in(page: Page, url: str, token: str) -> None:
+    page.goto(url)
+    page.locator("#token").fill(token)
+    page.keyboard.press("Enter")
+    expect(page.locator("#table")).to_be_focused()
+
+
+def test_an_emptied_field_stays_empty_and_an_ended_session_pays_nothing(
+    call: Caller, browser: Browser
+) -> None:
+    page = patient_page(browser, width=1400, height=900, scheme="light")
+    _come_in(page, call.url, str(call.token))
+    epsilon = page.locator("#epsilon")
+    expect(epsilon).to_have_value("0.01")
+    expect(page.locator("#plan")).to_contain_text("ε 0.01 to pay, ")
+    epsilon.press("End")
+    for left in ("0.0", "0.", "0", ""):
+        epsilon.press("Backspace")
+        expect(epsilon).to_have_value(left)
+    expect(page.locator("#plan")).to_contain_text("a finite number above 0")
+    expect(epsilon).to_have_value("")
+    expect(page.locator("#pay")).to_be_disabled()
+    epsilon.fill("1")
+    expect(page.locator("#plan")).to_contain_text("ε 1 to pay, ")
+    page.keyboard.press("Enter")
+    expect(page.locator("#answer .big")).to_have_text("flu")
+    expect(epsilon).to_have_value("1")
+    expect(page.locator("#pay")).to_be_enabled()
+    paid = len(call("/api/answers").content)
+    store = call.server.desk.store
+    store.revoke("epidemiology")
+    page.keyboard.press("Enter")
+    expect(page.locator("#notices")).to_contain_text("was not asked and nothing was paid")
+    expect(page.locator("#door")).to_be_visible()
+    assert len(store.asked("epidemiology")) == paid
+    # Who comes in again finds the question as it was.
+    page.locator("#token").fill(store.new_token("epidemiology", days=1))
+    page.keyboard.press("Enter")
+    expect(page.locator("#table")).to_be_focused()
+    expect(epsilon).to_have_value("1")
+    page.context.close()
+
+
+def test_a_desk_that_is_gone_says_whether_anything_was_paid(
+    browser: Browser, tmp_path: Path
+) -> None:
+    owner = clinic_at(tmp_path)
+    page = patient_page(browser, width=1400, height=900, scheme="light")
+    keys: list[str | None] = []
+    page.on(
+        "request",
+        lambda sent: keys.append(sent.headers["idempotency-key"]) if "ask" in sent.url else None,
+    )
+    with desk_process(tmp_path / "clinic.toml") as (process, url):
+        with DeskStore(str(owner.desk.store)) as store:
+            _come_in(page, url, store.new_token("epidemiology", days=1))
+            expect(page.locator("#plan")).to_contain_text("ε 0.01 to pay, ")
+            page.locator("#pay").click()
+            until(lambda: [q.state for q in store.asked("epidemiology")] == [PAID], "the payment")
+        process.kill()
+        expect(page.locator("#notices")).to_contain_text(
+            "If your question had reached it, it is paid"
+        )
+        expect(page.locator("#plan")).to_contain_text("Planning costs nothing")
+        assert "Failed to fetch" not in page.content()
+        # Asked again unchanged it goes under the same key, which is paid once.
+        page.evaluate("document.getElementById('form').requestSubmit()")
+        until(lambda: len(keys) == 2, "the second try")
+    assert keys[0] == keys[1]
     page.context.close()

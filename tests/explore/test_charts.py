@@ -13,7 +13,7 @@ from discreet.explore.bundle import Bundle
 from discreet.explore.charts import specifications
 from discreet.explore.choices import choices_from
 from discreet.explore.figures import figures
-from discreet.explore.study import Study
+from discreet.explore.seen_scores import SeenScores
 from discreet.explore.uploads import UploadStore
 from discreet.mechanisms import MECHANISMS
 
@@ -25,7 +25,7 @@ def test_every_chart_compiles_and_waits_for_its_data(
     names: list[str], state: dict[str, Any]
 ) -> None:
     choices = choices_from({**state, "mechanisms": names, "choice": names[0]}, UploadStore())
-    found = figures(choices, Study(choices.values), seconds=(60, 60))
+    found = figures(choices, SeenScores(choices.values), seconds=(60, 60))
     data = {
         "probabilities": {"probabilities": found["probabilities"]},
         "error": {"error": found["error"], "chosen": found["chosen"]},

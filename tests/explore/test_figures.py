@@ -21,7 +21,7 @@ from discreet.explore.bars import MOST_BARS, bars_of, summed
 from discreet.explore.choices import Choices, choices_from
 from discreet.explore.examples import examples
 from discreet.explore.figures import figures
-from discreet.explore.study import Studies, Study, after, least_positive_root
+from discreet.explore.seen_scores import SeenScores, Studies, after, least_positive_root
 from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.mechanisms import MECHANISMS, mechanism_named
 
@@ -128,7 +128,7 @@ def test_probabilities_add_up_and_many_candidates_are_grouped(state: dict[str, A
 def test_bars_cover_every_candidate_once() -> None:
     rng = np.random.default_rng(3)
     for count in (1, 2, 40, 41, 60, 1000, 12_345):
-        study = Study(rng.integers(0, 50, count))
+        study = SeenScores(rng.integers(0, 50, count))
         bars = bars_of(study, tuple(map(str, range(count))))
         assert len(bars) <= MOST_BARS
         ranks = sorted(rank for bar in bars for rank in range(bar.start, bar.stop))
@@ -224,7 +224,7 @@ def test_the_root_is_on_the_safe_side() -> None:
 
 
 def test_every_call_gets_further_however_slow_the_machine(state: dict[str, Any]) -> None:
-    study = Study(np.arange(50))
+    study = SeenScores(np.arange(50))
     choices = choices_from(state, UPLOADS)
     for calls in range(1, 4):
         known = study.curves(("exponential",), [0, 1, 2], choices.setting, after(-1.0))

@@ -17,7 +17,7 @@ from discreet.accounting import Event
 from discreet.errors import BudgetExceededError, ParameterError
 from discreet.explore.choices import choices_from
 from discreet.explore.record import digest, entries, problems, record_of
-from discreet.explore.study import Study
+from discreet.explore.seen_scores import SeenScores
 from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.ledger import Ledger
 from discreet.mechanisms import mechanism_named
@@ -26,7 +26,7 @@ from discreet.mechanisms import mechanism_named
 def _record(state: dict[str, Any], *, with_scores: bool = True, **parts: Any) -> dict[str, Any]:
     choices = choices_from({**state, **parts}, UploadStore())
     written = {"purpose": "mode", "people": "A. Officer", "dataset": "visits"}
-    return record_of(choices, Study(choices.values), written=written, with_scores=with_scores)
+    return record_of(choices, SeenScores(choices.values), written=written, with_scores=with_scores)
 
 
 def _agrees(checked: list[tuple[str, str]]) -> bool:

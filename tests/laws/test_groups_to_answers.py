@@ -25,6 +25,7 @@ from discreet.audit.subjects import Failure
 from discreet.mechanisms import MECHANISMS, LargeGap, Mechanism
 from discreet.questions import mode, top_k
 from tests.tools.choices import let_choose
+from tests.tools.remembering import count_once
 
 Law = dict[Any, float]
 Table = tuple[str, ...]
@@ -50,18 +51,27 @@ GROUPS: dict[str, tuple[Table, dict[str, Any]]] = {
 }
 """A crowd that counts for no candidate, so that groups are found, or a bound of two or of one is chosen."""
 EPSILON = 8
+COUNTED: dict[Any, Any] = {}
+"""What a statement found in a table: every path, mechanism and relation counts in the same tables."""
+LAWS: dict[Any, list[Any]] = {}
+"""The law of a mechanism at given gaps: each is followed once for every choice beside it."""
 
 
 @pytest.fixture
 def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """The exact law of a question's answers, and what it promises."""
     paths: list[Callable[[Any], Any]] = []
+    asked: list[Table] = []
     rooms = {
         name: importlib.import_module(f"discreet.questions.{name}") for name in ("then", "run")
     }
 
     def selected(mechanism: Mechanism, scores: Any) -> int:
-        return int(paths[-1](mechanism.ball_probabilities(scores)))
+        gaps = mechanism.gaps(scores)
+        key = mechanism, tuple(gaps.exact(place) for place in range(len(scores)))
+        if key not in LAWS:
+            LAWS[key] = mechanism.ball_probabilities(scores)
+        return int(paths[-1](LAWS[key]))
 
     def kept(people: Any, *, keeping: Any, **_: Any) -> Any:
         chances = [keeping.ball(int(number)) for number in people]
@@ -71,6 +81,7 @@ def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         def integer(self, _bits: int) -> int:
             return 20_261_101
 
+    count_once(monkeypatch, COUNTED, lambda: asked[-1])
     let_choose(monkeypatch, selected)
     monkeypatch.setattr(rooms["then"], "kept", kept)
     monkeypatch.setattr(rooms["run"], "SecureBits", OneKey)
@@ -80,10 +91,12 @@ def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
         def run(table: Table, choose: Callable[[Any], Any]) -> Any:
             paths.append(choose)
+            asked.append(table)
             try:
                 release = ask(rows_of(table))
             finally:
                 paths.pop()
+                asked.pop()
             stated.append(release.guarantee)
             return tuple(sorted(release.answer.items()))
 

@@ -32,9 +32,16 @@ from discreet.guarantees import Guarantee, LaplaceDominated
 from discreet.guarantees.conversions import zcdp_of_bounded_range
 from discreet.mechanisms import MECHANISMS, STREAMS, CrossingRule, LargeGap, Mechanism
 from discreet.mechanisms.mechanism import facts_of
+from tests.tools.remembering import weigh_once
 
 PRIVATE = [name for name, make in MECHANISMS.items() if make(epsilon=1).private]
 DELTAS = ("1e-3", "0.02", "0.2")
+
+
+@pytest.fixture(autouse=True)
+def _laws_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every claim is audited at the same scores."""
+    weigh_once(monkeypatch)
 
 
 def claims_of(mechanism: Mechanism) -> list[Guarantee]:

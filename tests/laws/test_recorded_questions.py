@@ -29,7 +29,9 @@ PURPOSE = (
 )
 WHOLE = "one theorem covers all of an answer, and no page of it is hidden by what was found first"
 HASH = "DuckDB counts frames of Polars and pandas, and draws by its own hash"
-REMARK = "a remark on a large ε or δ, and on an answer at a bound or on no list"
+REMARK = (
+    "a remark on a large ε or δ, on an answer at a bound or on no list, and on what order costs"
+)
 SETS = "several without their order are chosen as a set"
 REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS, HASH, REMARK}
 THEOREMS = (
@@ -43,6 +45,7 @@ REMARKS = (
     "is a bound of the grid",
     "stands for all values that are no candidate",
     "the guarantee may not hold",
+    "The order is part of the answer, and costs accuracy",
 )
 DRAWN = {"answer", "count", "gap", "people"}
 BOUNDED = {"assigned", "rules", "count_within", "people_within"}

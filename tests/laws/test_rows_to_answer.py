@@ -25,8 +25,9 @@ from discreet._tables.engines import KEY_BITS
 from discreet.audit import Tables, audit, unrolled
 from discreet.audit.subjects import Failure
 from discreet.mechanisms import Mechanism
-from discreet.questions import mode, quantiles, top_k
+from discreet.questions import mode, quantiles, select_by, top_k
 from tests.tools.choices import let_choose
+from tests.tools.remembering import count_once
 from tests.tools.sampling.joint_law import joint_law
 from tests.tools.sampling.one_shot_law import one_shot_law
 from tests.tools.sampling.set_law import set_law
@@ -35,6 +36,9 @@ Choose = Callable[[Any], Any]
 RELATIONS = ("add-remove", "replace")
 ONE, TWO, BOTH = ("a",), ("b",), ("a", "b")
 LOWEST, HIGHEST = -2, 5
+COUNTED: dict[Any, Any] = {}
+TABLES: list[Any] = []
+"""The table that is asked about, and what was counted in each."""
 LONGEST = 3  # a longer lead is told as this one
 
 
@@ -115,6 +119,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         place, lead = paths[-1](law)
         return place, lead
 
+    count_once(monkeypatch, COUNTED, lambda: TABLES[-1])
     let_choose(monkeypatch, selected)
     for place, stand_in in {
         "of_rows.noisy_count": counted,
@@ -149,10 +154,12 @@ def people(table: tuple[Any, ...]) -> pl.DataFrame:
 def question(paths: list[Choose], ask: Callable[[Any], Any]) -> Any:
     def run(table: tuple[Any, ...], choose: Choose) -> Any:
         paths.append(choose)
+        TABLES.append(table)
         try:
             return ask(people(table))
         finally:
             paths.pop()
+            TABLES.pop()
 
     return unrolled(run)
 
@@ -327,4 +334,33 @@ def test_one_answer_for_each_group(followed: list[Choose], neighbours: str) -> N
     here = [((value, place),) for value in "ab" for place in ("north", "south")]
     tables = Tables(here, rows=2, most=2, neighbours=neighbours)
     verdict = holds(question(followed, ask), PureDP(1), tables)
+    assert verdict.measured > 0.45
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("unequal", ["ratios", "largest"])
+def test_a_score_with_unequal_sensitivities(
+    followed: list[Choose], unequal: str, neighbours: str
+) -> None:
+    """One candidate counts people, another five for each: replaced or not, a count moves by one."""
+    worth = {"a": 1, "b": 5, "c": 0}
+
+    def score(table: Any, candidate: str) -> int:
+        return worth[candidate] * len(set(table.filter(pl.col("value") == candidate)["person"]))
+
+    def ask(table: Any) -> Any:
+        return select_by(
+            table,
+            candidates=list(worth),
+            score=score,
+            sensitivity=list(worth.values()),
+            monotonic=neighbours == "add-remove",
+            unequal=unequal,
+            epsilon=1,
+            neighbours=neighbours,
+        ).answer
+
+    tables = Tables([ONE, TWO, BOTH], rows=2, most=3, neighbours=neighbours)
+    law = question(followed, ask)
+    verdict = holds(law, PureDP(1), tables)
     assert verdict.measured > 0.45

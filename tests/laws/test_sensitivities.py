@@ -27,7 +27,7 @@ from discreet.questions.scoring import (
 
 Person = tuple[int, ...]
 GRID = Grid.between("0:3")
-PEOPLE: list[Person] = [*((a,) for a in range(4)), *itertools.combinations(range(4), 2)]
+PEOPLE: list[Person] = [*((a,) for a in range(3)), *itertools.combinations(range(3), 2)]
 
 
 def _neighbours(

@@ -47,37 +47,49 @@ class _Page(HTMLParser):
             self.links.append(str(values["href"]))
 
 
-def _built(out: Path, builder: str) -> Path:
-    """What a builder makes of the documentation, with warnings (a broken reference is one) as errors."""
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder]
+def _built(out: Path, builder: str, *files: str, theme: str = "basic") -> Path:
+    """What a builder makes of the documentation, with warnings as errors, unless it makes a part."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", builder]
+    # Of a part it warns that the index for searching will be one of this part.
+    command += [] if files else ["-W", "--keep-going"]
+    command += ["-D", f"html_theme={theme}", "-d", str(out / "doctrees")]
+    made = out / f"{builder}-{theme}"
     done = subprocess.run(
-        [*command, "-d", str(out / "doctrees"), str(ROOT / "docs"), str(out / builder)],
+        [*command, str(ROOT / "docs"), str(made), *(str(ROOT / "docs" / file) for file in files)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    return out / builder
+    return made
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole site."""
+    """The whole site, in a plain dress: its own takes a second for each page, for a list of all pages."""
     return _built(tmp_path_factory.mktemp("site"), "html")
+
+
+@pytest.fixture(scope="module")
+def dressed(site: Path) -> Path:
+    """One page of every kind as a reader sees it."""
+    files = ("index.md", "proofs/permute-and-flip.md", "command-line.md", "benchmarks.md")
+    return _built(site.parent, "html", *files, theme="furo")
 
 
 def _pages(site: Path) -> dict[Path, _Page]:
     return {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
 
 
-def test_no_page_asks_a_server(site: Path) -> None:
-    pages = _pages(site)
+def test_no_page_asks_a_server(site: Path, dressed: Path) -> None:
+    pages = _pages(site) | _pages(dressed)
     assert len(pages) > 30
+    assert "furo.js" in (dressed / "index.html").read_text(encoding="utf-8")
     for path, page in pages.items():
         for address in page.fetched:
             assert not re.match(r"(https?:)?//", address), f"{path.name} fetches {address}"
-    for sheet in [*site.rglob("*.css"), *site.rglob("*.svg")]:
+    for sheet in [*dressed.rglob("*.css"), *dressed.rglob("*.svg")]:
         text = sheet.read_text(encoding="utf-8")
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", text), sheet.name
 

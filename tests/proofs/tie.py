@@ -387,6 +387,7 @@ PAPER: dict[Claim, tuple[str, ...]] = {
     ("hidden coins", "AveragedRange"): ("**Lemma (averages).**",),
     ("joint", "BoundedRange"): ("## The joint score",),
     ("joint set", "PureDP"): ("## The score of a set",),
+    ("unequal", "scores"): ("**Theorem.** Every ratio moves by at most 1",),
     ("several quantiles", "steps"): ("**Theorem.** If each choice is $\\varepsilon_0$-DP",),
     ("chosen bound", "PureDP"): ("## A bound that is chosen",),
     ("cluster", "PureDP"): ("cannot be told from random functions",),

@@ -133,3 +133,18 @@ def test_an_error_that_is_good_enough_takes_the_least_epsilon() -> None:
     assert typical.price < plan.price
     with pytest.raises(ParameterError, match="error_at_most= is not allowed here"):
         PEOPLE.plan(Mode("code", delta="1e-6", error_at_most=20))
+
+
+def test_a_plan_of_very_many_is_made_in_seconds() -> None:
+    """Of 2000 there are more tuples than any number with 4000 digits; fewer answers are drawn then."""
+    listed = [f"value {number}" for number in range(5000)]
+    plan = PEOPLE.plan(TopK("code", k=2000, candidates=listed, epsilon=1))
+    assert plan.accuracy is not None
+    assert plan.accuracy.worst == pytest.approx(
+        error_bound(
+            1, math.perm(5000, 2000), with_probability="0.95", sensitivity=2, monotonic=True
+        )
+    )
+    law = plan.accuracy._law
+    assert law is not None
+    assert len(law.sizes) == 100

@@ -256,6 +256,13 @@ def test_odd_values_get_an_answer(values: list[float | None]) -> None:
         ("profit", {"step": 2}, "step"),
         ("profit", {"bounds": (0, 9), "unit": 2}, "unit"),
         ("profit", {"unit": 0}, "unit=0"),
+        (
+            "profit",
+            {"unit": "1e300"},
+            "unit='1e300' is not allowed: it must be from 1e-100 to 1e100",
+        ),
+        ("profit", {"unit": "1e-300"}, "from 1e-100 to 1e100"),
+        ("profit", {"bounds": (0, 0)}, "the lower bound must be below the upper one"),
         ("profit", {"largest": "0.5"}, "largest"),
         ("began", {"largest": 5}, "largest"),
         ("began", {"step": "1s"}, "step"),

@@ -332,3 +332,22 @@ def test_a_strange_number_is_used_or_refused(asked: str, strange: str) -> None:
         release = ASKED[asked](STRANGE[strange])
         assert str(release)
         assert release.as_data()
+
+
+MANY = ["'a'"] * 2000
+
+
+@pytest.mark.parametrize("where", [f"code in ({', '.join(MANY)})", "code = 'a'\n or\tcode = 'b'"])
+def test_a_condition_may_be_longer_than_what_the_ledger_writes_down(
+    where: str, tmp_path: Path
+) -> None:
+    """Or on several lines: the purpose is discreet's own there, not the person's."""
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        ledger.create("d", PureDP(2))
+        counted: dict[str, Any] = {"ledger": ledger, "dataset": "d", "epsilon": 1}
+        assert mode(VISITS, **OPTIONS, **counted, where=where).answer in ("a", "b", "c")
+        written = ledger.history("d")[-1].details["purpose"]
+        assert written.startswith("mode of code, where code ")
+        assert len(written) <= 1000
+        with pytest.raises(ParameterError, match="purpose='xxx"):
+            mode(VISITS, **OPTIONS, **counted, purpose="x" * 1001)

@@ -13,7 +13,7 @@ import pytest
 
 from discreet import Exponential, NoisyMax, PureDP
 from discreet.errors import ParameterError, ScoresError, TableError
-from discreet.questions import check_sensitivity, select_by, select_from_file
+from discreet.questions import Question, SelectBy, check_sensitivity, select_by, select_from_file
 
 ROWS: list[dict[str, Any]] = [{"code": "flu", "cost": 10}, {"code": "cold", "cost": 3}]
 
@@ -192,3 +192,40 @@ def test_scores_in_a_file(tmp_path: Path) -> None:
         ask("candidate,score\na,1\n", score_column="q")
     with pytest.raises(ParameterError, match="is not there"):
         select_from_file(tmp_path / "none.csv", sensitivity=1, epsilon=1)
+
+
+def _worth(data: list[str], candidate: str) -> int:
+    return {"a": 1, "b": 1, "c": 9}[candidate] * data.count(candidate)
+
+
+def test_each_candidate_has_its_own_sensitivity() -> None:
+    stated: dict[str, Any] = {"candidates": ["a", "b", "c"], "score": _worth, "monotonic": True}
+    checked: dict[str, Any] = {
+        "example_rows": [{"value": each} for each in "abc"],
+        "make": lambda rows: [row["value"] for row in rows],
+    }
+    data = ["a"] * 90 + ["c"]
+    release = select_by(data, **stated, **checked, sensitivity=[1, 1, 9], epsilon=3)
+    assert release.answer == "a"
+    assert release.guarantee == PureDP(3)
+    told = " ".join(release.rules)
+    assert "from 1 to 9" in told
+    assert "compared by ratios" in told
+    assert "largest: " in told
+    largest = select_by(data, **stated, sensitivity=[1, 1, 9], unequal="largest", epsilon=3)
+    assert "compared by largest" in " ".join(largest.rules)
+    with pytest.raises(ParameterError, match=r"too low.*\[1, 1, 9\] with monotonic=True would fit"):
+        select_by(data, **stated, **checked, sensitivity=[1, 1, 8], epsilon=3)
+    with pytest.raises(ParameterError, match="one number for each candidate"):
+        select_by(data, **stated, sensitivity=[1, 9], epsilon=3)
+
+
+def test_a_question_with_several_sensitivities_is_a_value() -> None:
+    question = SelectBy(
+        candidates=["a", "b"], score="worth", sensitivity=[1, "1/3"], unequal="ratios", epsilon=1
+    )
+    assert question.sensitivity == (1, Fraction(1, 3))
+    assert Question.from_dict(question.to_dict()) == question
+    assert hash(question) == hash(Question.from_dict(question.to_dict()))
+    with pytest.raises(ParameterError, match="unequal"):
+        SelectBy(candidates=["a"], score="worth", sensitivity=[1, 2], unequal="both", epsilon=1)

@@ -142,9 +142,11 @@ def visit(server: PageServer, browser: Browser) -> Iterator[Callable[..., Visit]
 
 
 @pytest.fixture(scope="session")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where screenshots go: DISCREET_SCREENSHOTS, or a folder that pytest removes."""
+def pictures() -> Path | None:
+    """Where screenshots go: DISCREET_SCREENSHOTS; None where nobody looks at them."""
     chosen = os.environ.get("DISCREET_SCREENSHOTS")
-    folder = Path(chosen) if chosen else tmp_path_factory.mktemp("screenshots")
+    if chosen is None:
+        return None
+    folder = Path(chosen)
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -9,11 +9,12 @@ from statistics import NormalDist
 import pytest
 
 from discreet import ZCDP, ApproxDP, BoundedRange, PureDP
+from discreet._exact.numbers.searches import peak
 from discreet.accounting import Event
 from discreet.errors import DiscreetError
 from discreet.guarantees import Guarantee
 from discreet.tuning import Geometric, cost_of_tuning
-from discreet.tuning.profiles import chords, in_parallel, profile_of, sampled
+from discreet.tuning.profiles import _best_log_excess, chords, in_parallel, profile_of, sampled
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,18 @@ def test_zcdp_is_above_the_gaussian_that_has_it() -> None:
         found = float(profile.at(Fraction(t)))
         assert gaussian <= found <= 1
         assert found < 10 * gaussian
+
+
+@pytest.mark.parametrize("rho", [1e-6, 0.01, 0.5, 30.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.7, 9.0, 400.0])
+def test_the_order_for_zcdp_is_the_best_one(rho: float, epsilon: float) -> None:
+    def height(log_excess: float) -> float:
+        order = 1 + math.exp(log_excess)
+        loss = rho * order - epsilon + math.log1p(-1 / order)
+        return math.log(order) - (order - 1) * loss
+
+    best = height(peak(height, -6.0, math.log(max(epsilon / rho, 1.0)) + 6.0))
+    assert height(_best_log_excess(rho, epsilon)) == pytest.approx(best, rel=1e-7, abs=1e-7)
 
 
 def test_a_list_of_releases_is_composed() -> None:

@@ -32,6 +32,8 @@ _SECTIONS = {
         "first": ("ask", "The first of ordered groups with many people."),
         "select": ("select", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),
+        "study": ("study", "Many questions under one budget, planned and signed."),
+        "dossier": ("dossier", "The documents about a data set, from its ledger."),
         "desk": ("desk", "A desk for analysts who may not see a row."),
     },
     "Choose before you spend": {

@@ -42,7 +42,11 @@ _STYLES = {
 @option("--truth NUMBER", "For exponential randomized response.")
 @option("--optimize NAME", "max or min.")
 @option("--crossings COUNT", "For above-threshold: how many end the stream.", default=1)
-@option("--sensitivity NUMBER", "How far one person moves one score.", default="1")
+@option(
+    "--sensitivity NUMBER",
+    "How far one person moves one score; several with commas, one for each candidate.",
+    default="1",
+)
 @option("--monotonic/--general", "Only such neighbours; both by default.", default=None)
 @option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True)
 @option("--effort NAME", "How long to look: quick, usual or thorough.", default="usual")
@@ -99,7 +103,8 @@ def audit(
         raise ParameterError(
             f"--claim is not allowed: {mechanism} comes with the claim of its library"
         )
-    where: dict[str, Any] = {"sensitivity": sensitivity, "monotonic": monotonic, "n": n or None}
+    steps = sensitivity.split(",") if "," in sensitivity else sensitivity
+    where: dict[str, Any] = {"sensitivity": steps, "monotonic": monotonic, "n": n or None}
     verdict: Verdict
     with (
         progress(BarColumn(24), TextColumn("{task.description}"), TimeElapsedColumn()) as bar,

@@ -52,7 +52,8 @@ def read_scores(
     require_not_private(**leave)
     return scores_from_file(
         file,
-        sensitivity="1" if sensitivity is range_distance is None else sensitivity,
+        sensitivity=sensitivity,
+        default="1",
         range_distance=range_distance,
         monotonic=monotonic,
         candidate_column=candidate_column,

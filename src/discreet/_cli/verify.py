@@ -28,7 +28,7 @@ def verify(
 ) -> None:
     """Check a decision record: its hash, its figures computed again, and the ledger's budget and history.
 
-    A ledger alone is checked by discreet budget verify.
+    A ledger alone is checked by discreet budget verify, a study with its answers by discreet study verify.
 
     Exit status 1 if something differs. The hash shows a change by accident or by hand; against somebody
     who writes a new record, compare it with the hash on the signed paper.
@@ -37,7 +37,7 @@ def verify(
     """
     from discreet.explore.record import problems
 
-    record = _read(path)
+    record = read_record(path)
     checked = problems(record, scores=None if scores is None else _scores(scores))
     if ledger is not None:
         checked += _against(record, ledger, dataset or record.get("dataset") or "")
@@ -52,7 +52,8 @@ def verify(
         raise SystemExit(1)
 
 
-def _read(path: str) -> dict[str, Any]:
+def read_record(path: str) -> dict[str, Any]:
+    """A record as JSON, or an error."""
     try:
         record = json_format.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

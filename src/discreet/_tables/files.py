@@ -18,7 +18,8 @@ from discreet._exact.numbers.exact import refuse
 from discreet._tables.encodings import ENCODINGS, in_utf_8, opened_text
 from discreet._tables.engines import Engine, quietly, quoted, require_names
 from discreet._tables.in_duckdb import DuckDB, connected, empty, of_query, spill_folder
-from discreet.errors import ParameterError
+from discreet._tables.local import of_arrow
+from discreet.errors import ParameterError, missing_extra
 
 SPELLED = ("date", "moment", "time", "span", "decimal")
 """What the texts of a column in a text file may be read as, besides numbers."""
@@ -62,6 +63,13 @@ class TextFile:
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _JSON_LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
+_LONGEST_LINE = 1 << 24
+"""The most bytes of a line of text: DuckDB leaves a longer one out."""
+_IS_FINE = (
+    "COALESCE(type = 'INT96' OR converted_type = 'TIMESTAMP_MICROS' OR "
+    "regexp_matches(logical_type, '^TimestampType.*(MICROS=M|NANOS=N)'), false)"
+)
+_LINES = f"max_line_size = {_LONGEST_LINE}, buffer_size = {2 * _LONGEST_LINE}, ignore_errors = true"
 
 
 def open_files(
@@ -105,13 +113,16 @@ def open_files(
             raise ParameterError("⟨encoding⟩ does not go with ⟨engine⟩'spark'")
         return _in_another_encoding(paths, columns, delimiter, file.encoding), True
 
-    def opened() -> Engine:
+    def read() -> Engine:
         if in_cluster:
             return _in_spark(paths, suffix, columns, delimiter)
         query = _reading(paths, suffix, columns, delimiter)
         return of_query(connected(), query, in_database=False)
 
-    return quietly(opened, doing="opening the file", telling=True), suffix not in _PARQUET
+    opened = quietly(read, doing="opening the file", telling=True)
+    if suffix in _PARQUET:
+        return _with_all_times(opened, paths, columns), False
+    return opened, True
 
 
 def _in_another_encoding(
@@ -171,23 +182,34 @@ def _no_pattern(path: str) -> str:
     return _literal("".join(f"[{sign}]" if sign in "*?[" else sign for sign in path))
 
 
+def _list_of(paths: Sequence[str]) -> str:
+    return "[" + ", ".join(map(_no_pattern, paths)) + "]"
+
+
 def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> str:
-    files = "[" + ", ".join(map(_no_pattern, paths)) + "]"
+    files = _list_of(paths)
     if suffix in _PARQUET:
-        return f"SELECT * FROM read_parquet({files}, hive_partitioning = false)"  # noqa: S608 - quoted above
-    as_text = "{" + ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in columns) + "}"
+        # A byte that is no UTF-8 becomes a question mark; DuckDB would raise at it.
+        return f"SELECT * FROM read_parquet({files}, hive_partitioning = false, utf8_validation = 'replace')"  # noqa: S608 - quoted above
     if suffix in _JSON_LINES:
         chosen = ", ".join(
-            f"json_extract_string(json, {_literal(_json_place(name))}) AS {quoted(name)}"
+            "json_extract_string(CASE WHEN json_valid(line) THEN line END, "
+            f"{_literal(_json_place(name))}) AS {quoted(name)}"
             for name in columns
         )
-        return f"SELECT {chosen or 'json'} FROM read_ndjson_objects({files}, ignore_errors = true)"  # noqa: S608
+        # As a CSV file of one column: DuckDB's reader of JSON stops at a line above 16 MB.
+        return (
+            f"SELECT {chosen or 'line'} FROM read_csv({files}, columns = {{'line': 'VARCHAR'}}, "  # noqa: S608
+            f"header = false, auto_detect = false, delim = '\x1f', quote = '', escape = '', "
+            f"strict_mode = false, {_LINES})"
+        )
+    as_text = "{" + ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in columns) + "}"
     return (
         f"SELECT * FROM read_csv({files}, columns = {as_text}, header = true, auto_detect = false, "  # noqa: S608
         f"delim = {_literal(delimiter)}, quote = '\"', escape = '\"', "
         # Short rows are padded; with a line break inside quotes the parallel reader refuses that, and
         # a refusal that depends on a value is what must not happen.
-        "ignore_errors = true, null_padding = true, strict_mode = false, parallel = false)"
+        f"null_padding = true, strict_mode = false, parallel = false, {_LINES})"
     )
 
 
@@ -213,6 +235,50 @@ def _in_spark(paths: list[str], suffix: str, columns: Sequence[str], delimiter: 
     if suffix in _JSON_LINES:
         return Spark(read_json_lines(session, paths, columns=columns))
     return Spark(read_text(session, paths, columns=columns, delimiter=delimiter))
+
+
+def _never_raising(paths: Sequence[str]) -> set[str]:
+    """The columns of moments that DuckDB and Spark read whatever their values: in microseconds or finer.
+
+    Coarser ones reach beyond the engines' own range, and a time may lie outside a day: they raise at both.
+    """
+    query = f"SELECT name, {_IS_FINE} FROM parquet_schema({_list_of(paths)})"  # noqa: S608 - quoted
+    told = connected().sql(query).fetchall()
+    return {name for name, _ in told} - {name for name, is_fine in told if not is_fine}
+
+
+def _with_all_times(opened: Engine, paths: list[str], columns: Sequence[str]) -> Engine:
+    """Parquet files with times that the engine would raise at: read by Arrow, or refused in a cluster."""
+    timed = {name for name in columns if opened.types.get(name, "").upper().startswith("TIME")}
+    far = sorted(timed and timed - _never_raising(paths))
+    if far and opened.name == "spark":
+        raise ParameterError(
+            f"the column {far[0]!r} is not in microseconds, and Spark stops at a value that these cannot "
+            "hold: write the files with timestamps in microseconds, or leave ⟨engine⟩'spark' out"
+        )
+    return _in_arrow(paths, far) if far else opened
+
+
+def _in_arrow(paths: list[str], columns: Sequence[str]) -> Engine:
+    """Parquet files read by Arrow, which raises at no value of these columns."""
+    try:
+        import pyarrow.dataset as ds
+    except ImportError:
+        named = ", ".join(map(repr, columns))
+        raise missing_extra(
+            f"times in a Parquet file that are not in microseconds ({named}) need PyArrow",
+            extra="arrow",
+        ) from None
+    whole = ds.dataset(paths, format="parquet")
+    for path in paths[1:]:
+        schema = ds.dataset(path, format="parquet").schema
+        if any(schema.field(name).type != whole.schema.field(name).type for name in columns):
+            raise ParameterError(f"{path!r} declares times in another unit than {paths[0]!r}")
+    engine = of_arrow(whole)
+    # Parquet has neither zones nor spans: Arrow knows of both from a note that some writers leave.
+    engine.zones = dict.fromkeys(engine.zones, "UTC")
+    engine.kinds |= {name: "integer" for name, kind in engine.kinds.items() if kind == "span"}
+    return engine
 
 
 def _alike(paths: Sequence[str]) -> bool:

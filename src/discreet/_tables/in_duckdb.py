@@ -52,20 +52,30 @@ def _let_go_of_duckdb() -> None:
     _databases.pop(os.getpid(), None)
 
 
+def _started() -> Any:
+    import duckdb
+
+    settings = {**_QUIET, "temp_directory": spill_folder()}
+    _databases[os.getpid()] = duckdb.connect(config=settings)
+    return _databases[os.getpid()]
+
+
 def connected() -> Any:
     """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
     try:
         connection = _databases[os.getpid()].cursor()
-        connection.execute("SELECT 1")
     except Exception:  # not started, or ended by an error of its own
-        import duckdb
-
-        settings = {**_QUIET, "temp_directory": spill_folder()}
-        database = _databases[os.getpid()] = duckdb.connect(config=settings)
-        connection = database.cursor()
-    # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
-    with contextlib.suppress(Exception):
+        connection = _started().cursor()
+    try:
         connection.execute(_NO_BAR)
+    except Exception:
+        # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
+        try:
+            connection.execute("SELECT 1")
+        except Exception:
+            connection = _started().cursor()
+            with contextlib.suppress(Exception):
+                connection.execute(_NO_BAR)
     return connection
 
 

@@ -40,6 +40,22 @@ class Stream:
         return self._held.__arrow_c_stream__(requested_schema)
 
 
+class Scan:
+    """The same of a data set, part by part, with some of its columns as whole numbers."""
+
+    def __init__(self, data: Any, columns: Iterable[str], *, as_integers: Iterable[str]) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        self._data, self._columns = data, {name: pc.field(name) for name in columns}
+        self._columns |= {name: pc.field(name).cast(pa.int64()) for name in as_integers}
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """A stream of these columns."""
+        reader = self._data.scanner(columns=self._columns).to_reader()
+        return reader.__arrow_c_stream__(requested_schema)
+
+
 def _of_arrow(
     known_as: Mapping[str, str],
     names: Iterable[str],
@@ -114,16 +130,16 @@ def of_arrow(data: Any) -> DuckDB:
     require_names(schema.names)
 
     def load(columns: list[str], timed: list[str]) -> Any:
-        if hasattr(data, "scanner") and not timed:
-            return data  # a data set: DuckDB reads it part by part, and only these columns
-        held = data.to_table(columns=columns) if hasattr(data, "to_table") else data
-        if hasattr(held, "set_column"):
-            return _with_ticks(held, columns, timed)
+        if hasattr(data, "scanner"):
+            # A data set: DuckDB reads it part by part, and only these columns.
+            return Scan(data, columns, as_integers=timed) if timed else data
+        if hasattr(data, "set_column"):
+            return _with_ticks(data, columns, timed)
         if not timed:
-            return Stream(held)
+            return Stream(data)
         import pyarrow as pa
 
-        return _with_ticks(pa.table(held), columns, timed)
+        return _with_ticks(pa.table(data), columns, timed)
 
     known_as = {each.name: str(each.type) for each in schema}
     return _of_arrow(known_as, schema.names, lambda names: schema.empty_table().select(names), load)

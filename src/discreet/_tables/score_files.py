@@ -7,7 +7,8 @@
 
 Without ``candidate_column`` and ``score_column`` the scores are in the column called ``score``, or else in
 the second, and the labels in the one called ``candidate``, or else in the first other one; a file of one
-column has scores only. A number in text is exactly the decimal or the fraction (``1/3``) written. An error
+column has scores only. A column called ``sensitivity`` has one sensitivity for each candidate, and is used
+where none is stated. A number in text is exactly the decimal or the fraction (``1/3``) written. An error
 names the rule, never what a cell holds.
 """
 
@@ -38,9 +39,11 @@ _DECIMAL = re.compile(
 )
 _FRACTION = re.compile(r"[+-]?[0-9]{1,4000}/0*[1-9][0-9]{0,3999}")
 
-LabelsAndValues: TypeAlias = tuple[list[Any] | None, Any]
+LabelsAndValues: TypeAlias = tuple[list[Any] | None, Any, list[Any] | None]
+"""Labels, scores and sensitivities; None where the file has none."""
 _Columns: TypeAlias = tuple[str | None, str | None]
-_Places: TypeAlias = tuple[int | None, int]
+_Places: TypeAlias = tuple[int | None, int, int | None]
+_STEPS = "sensitivity"
 
 
 def scores_from_file(
@@ -51,8 +54,11 @@ def scores_from_file(
     range_distance: object = None,
     candidate_column: str | None = None,
     score_column: str | None = None,
+    default: object = None,
 ) -> Scores:
-    r"""Read a file of scores; what one person can change is yours to say, as for ``Scores``.
+    r"""Read a file of scores; what one person can change is yours to say, as for ``Scores``, or the file's.
+
+    ``default`` is the sensitivity where neither says anything.
 
     Example:
         >>> import tempfile
@@ -64,7 +70,10 @@ def scores_from_file(
         (('flu', 'cold'), [412, Fraction(797, 2)])
         >>> folder.cleanup()
     """
-    labels, values = reader_of(path, candidate_column=candidate_column, score_column=score_column)()
+    read = reader_of(path, candidate_column=candidate_column, score_column=score_column)
+    labels, values, steps = read()
+    if sensitivity is range_distance is None:
+        sensitivity = default if steps is None else steps
     return Scores(
         values,
         candidates=labels,
@@ -101,6 +110,28 @@ def reader_of(
             return scores_in(lines, suffix, columns=columns, tell_lines=tell_lines)
 
     return read
+
+
+def has_sensitivities(
+    path: str | os.PathLike[str],
+    *,
+    candidate_column: str | None = None,
+    score_column: str | None = None,
+) -> bool:
+    """Whether a file has a column of sensitivities, which is public as all names of columns are."""
+    file = Path(path)
+    suffix = suffix_of(file.name)
+    columns = (candidate_column, score_column)
+    if suffix == ".parquet":
+        return _steps_among(_parquet_schema(file).names, columns)
+    with _opened(file) as lines:
+        if suffix == ".json":
+            return _from_json(lines.read(), columns)[2] is not None
+        return _layout(_first(_records(lines, SEPARATORS[suffix])), columns)[0][2] is not None
+
+
+def _steps_among(header: Sequence[str], columns: _Columns) -> bool:
+    return _STEPS in header and _STEPS not in columns
 
 
 def suffix_of(name: str, *, allowed: Sequence[str] = SUFFIXES) -> str:
@@ -172,9 +203,10 @@ def _from_text(
     records: Iterator[tuple[int, list[str]]], columns: _Columns, tell_lines: bool, most: int | None
 ) -> LabelsAndValues:
     first = _first(records)
-    (label_place, score_place), named = _layout(first, columns)
+    (label_place, score_place, step_place), named = _layout(first, columns)
     labels: list[Any] = []
     values: list[Any] = []
+    steps: list[Any] = []
 
     def take(line: int, cells: list[str]) -> None:
         where = f"line {line}: " if tell_lines else ""
@@ -186,6 +218,11 @@ def _from_text(
             hint = "; cells are separated by commas, not semicolons" if semicolons else ""
             raise ScoresError(f"{where}the score is not a finite number{hint}")
         values.append(value)
+        if step_place is not None:
+            step = _number(cells[step_place])
+            if step is None or step < 0:
+                raise ScoresError(f"{where}the sensitivity is not a finite number, 0 or above")
+            steps.append(step)
         if label_place is not None:
             if not cells[label_place]:
                 raise ScoresError(f"{where}the candidate is blank")
@@ -197,7 +234,11 @@ def _from_text(
         take(1, first)
     for line, cells in records:
         take(line, cells)
-    return labels if label_place is not None else None, values
+    return (
+        labels if label_place is not None else None,
+        values,
+        steps if step_place is not None else None,
+    )
 
 
 def _number(cell: str) -> int | Fraction | None:
@@ -217,16 +258,22 @@ def _places(header: Sequence[str], columns: _Columns) -> _Places:
         if wanted is not None and wanted not in header:
             raise ParameterError(f"column {wanted!r} is not there: the file has {listed}")
     label, score = columns
+    steps = _steps_among(header, columns) and len(header) > 1
+    names = [name for name in header if not (steps and name == _STEPS)]
     if score is None:
-        score = "score" if "score" in header else header[min(1, len(header) - 1)]
+        score = "score" if "score" in names else names[min(1, len(names) - 1)]
         if score == label:
-            score = next((name for name in header if name != label), score)
+            score = next((name for name in names if name != label), score)
     if label is None:
-        others = [name for name in header if name != score]
+        others = [name for name in names if name != score]
         label = "candidate" if "candidate" in others else (others[0] if others else None)
     if label == score:
         raise ParameterError(f"candidates and scores cannot both be in column {score!r}")
-    return None if label is None else list(header).index(label), list(header).index(score)
+    place = list(header).index
+    return None if label is None else place(label), place(score), place(_STEPS) if steps else None
+
+
+_MALFORMED_PARQUET = "the file is not well-formed Parquet"
 
 
 def _refuse_constant(_name: str) -> Any:
@@ -253,23 +300,26 @@ def _from_json(text: str, columns: _Columns) -> LabelsAndValues:
     except (ValueError, RecursionError):  # an integer of more than 4300 digits is a ValueError
         raise ScoresError("the file is not well-formed JSON") from None
     if isinstance(content, dict):
-        return list(content), [_json_number(value) for value in content.values()]
+        return list(content), [_json_number(value) for value in content.values()], None
     if not isinstance(content, list):
         raise ScoresError("the file must hold an object from label to number, or a list")
     if not all(isinstance(item, dict) for item in content):
-        return None, [_json_number(item) for item in content]
+        return None, [_json_number(item) for item in content], None
     if not content:
         raise ScoresError("the file is empty")
     header = list(content[0])
     if not header:
         raise ScoresError("the objects in the list have no fields")
-    label_place, score_place = _places(header, columns)
+    label_place, score_place, step_place = _places(header, columns)
     if any(set(item) != set(header) for item in content):
         raise ScoresError("all objects in the list must have the same fields")
     values = [_json_number(item[header[score_place]]) for item in content]
+    steps = None
+    if step_place is not None:
+        steps = [_json_number(item[_STEPS]) for item in content]
     if label_place is None:
-        return None, values
-    return [item[header[label_place]] for item in content], values
+        return None, values, steps
+    return [item[header[label_place]] for item in content], values, steps
 
 
 def _json_number(value: object) -> int | Decimal:
@@ -278,33 +328,47 @@ def _json_number(value: object) -> int | Decimal:
     return value
 
 
-def _parquet_reader(file: Path, columns: _Columns) -> Callable[[], LabelsAndValues]:
+def _parquet_schema(file: Path) -> Any:
     try:
-        from pyarrow import ArrowException, parquet, types
+        from pyarrow import ArrowException, parquet
     except ImportError as error:
         raise missing_extra("reading Parquet needs PyArrow", extra="spark") from error
-    malformed = ScoresError("the file is not well-formed Parquet")
     try:
-        schema = parquet.read_schema(file)
+        return parquet.read_schema(file)
     except (ArrowException, OSError):
-        raise malformed from None
-    label_place, score_place = _places(schema.names, columns)
+        raise ScoresError(_MALFORMED_PARQUET) from None
+
+
+def _parquet_reader(file: Path, columns: _Columns) -> Callable[[], LabelsAndValues]:
+    schema = _parquet_schema(file)
+    from pyarrow import ArrowException, parquet, types
+
+    places = _places(schema.names, columns)
+    label_place, score_place, step_place = places
     kind = schema.types[score_place]
-    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
-        raise ScoresError("the column of scores must be of a number type")
+    for place in places[1:]:
+        if place is not None and not (
+            types.is_integer(schema.types[place])
+            or types.is_floating(schema.types[place])
+            or types.is_decimal(schema.types[place])
+        ):
+            raise ScoresError("the columns of scores and sensitivities must be of a number type")
 
     def read() -> LabelsAndValues:
-        wanted = [schema.names[place] for place in (label_place, score_place) if place is not None]
+        wanted = [schema.names[place] for place in places if place is not None]
         try:
             table = parquet.read_table(file, columns=wanted)
         except (ArrowException, OSError):
-            raise malformed from None
+            raise ScoresError(_MALFORMED_PARQUET) from None
         scores = table.column(schema.names[score_place])
         if scores.null_count:
             raise ScoresError("scores must not be null, missing or NaN")
         values = scores.to_pylist() if types.is_decimal(kind) else scores.to_numpy()
+        steps = None
+        if step_place is not None:
+            steps = table.column(_STEPS).to_pylist()
         if label_place is None:
-            return None, values
-        return table.column(schema.names[label_place]).to_pylist(), values
+            return None, values, steps
+        return table.column(schema.names[label_place]).to_pylist(), values, steps
 
     return read

@@ -91,7 +91,7 @@ class Event:
             if isinstance(mechanism, Mechanism) and isinstance(scores, Scores):
                 # Depends on the range distance only, never on a score.
                 return Event(
-                    mechanism.promise_at(scores.range_distance),
+                    mechanism.promise_for(scores),
                     mechanism=mechanism.name,
                     parameters=mechanism.parameters(),
                 )

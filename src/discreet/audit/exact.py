@@ -23,11 +23,14 @@ from discreet.audit.verdicts import Verdict, Witness, in_blocks, plain
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, LaplaceDominated
 from discreet.mechanisms.mechanism import facts_of
+from discreet.scores import Scores
 
 F = TypeVar("F", Pair, Found)
 
 SIZES = (2, 3, 4, 5)
 """How many candidates are tried by default."""
+
+_MOST_STEPS = 64
 
 _CLIMBS = {"quick": 1, "usual": 6, "thorough": 18}
 """How many climbs are made for each relation, by the effort."""
@@ -58,7 +61,8 @@ def audit(
     Args:
         subject: what to audit.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP``, ``ApproxDP``, ``LaplaceDominated`` or ``Regular()``.
-        sensitivity: Δ, the most that one person changes any one score.
+        sensitivity: Δ, the most that one person changes any one score; or a list with one for each
+            candidate, which says how many there are.
         monotonic: whether all scores move in one direction; None tries both.
         n: how many candidates, a number or several; None tries 2 to 5, and crowds of up to 10,000.
         neighbours: a neighbour relation of one's own, from a score vector to the neighbours to try.
@@ -87,10 +91,13 @@ def audit(
         if isinstance(claim, Regular) or neighbours is not None:
             raise ParameterError("of a stream PureDP is audited, for all neighbours")
         return audit_stream(stream, claim, monotonic=monotonic, lengths=n, progress=progress)
+    steps = _steps_of(sensitivity, n, neighbours, inputs, claim)
+    if steps is not None:
+        sensitivity, n = 1, len(steps)
     bound = positive_distance("sensitivity", sensitivity)
     sizes = numbers_of_candidates(n)
     relations = relations_for(monotonic, neighbours)
-    prepared = Subject(subject, sensitivity=bound, epsilon=_epsilon_of(claim))
+    prepared = Subject(subject, sensitivity=bound, epsilon=_epsilon_of(claim), steps=steps)
     grid = ScoreGrid.for_sensitivity(bound)
     if isinstance(claim, Regular):
         if inputs is not None:
@@ -156,6 +163,29 @@ def audit(
         seconds=time.perf_counter() - began,
         counted="candidates" if inputs is None else inputs.counted,
     )
+
+
+def _steps_of(
+    sensitivity: object,
+    n: int | Iterable[int] | None,
+    neighbours: Neighbours | None,
+    inputs: Inputs | None,
+    claim: Guarantee | Regular,
+) -> tuple[Fraction, ...] | None:
+    """One sensitivity for each candidate, where they differ; None where one number is given."""
+    if not isinstance(sensitivity, list | tuple):
+        return None
+    steps = Scores([0] * len(sensitivity), sensitivity=sensitivity).sensitivity
+    if isinstance(steps, Fraction):
+        raise ParameterError("equal sensitivities are given as one number, with ⟨n⟩ for how many")
+    if neighbours or inputs or isinstance(claim, Regular) or n not in (None, len(sensitivity)):
+        raise ParameterError(
+            "a list of sensitivities says how many candidates there are and how they move: leave ⟨n⟩, "
+            "⟨neighbours⟩, ⟨inputs⟩ and Regular() out"
+        )
+    if len(sensitivity) > _MOST_STEPS:
+        raise refuse("sensitivity", f"{len(sensitivity)} numbers", f"at most {_MOST_STEPS}")
+    return steps
 
 
 def numbers_of_candidates(n: int | Iterable[int] | None) -> tuple[int, ...]:
@@ -231,16 +261,17 @@ def doubtful(loss: Loss, found: list[F]) -> list[F]:
 
 def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tuple[Witness, bool]:
     """The pair with its loss in ball arithmetic, and whether that certainly exceeds the claim."""
-    if not relation.contains(pair.scores, pair.neighbour, subject.sensitivity):
-        raise AssertionError("the search left the neighbour relation")
     rows = np.array([pair.scores, pair.neighbour])
+    shown = [plain(subject.in_scores(row).tolist()) for row in rows]
+    if not relation.contains(shown[0], shown[1], subject.steps or subject.sensitivity):
+        raise AssertionError("the search left the neighbour relation")
     witness, refutes = _certified(
         subject,
         loss,
         subject.log_masses(rows, monotonic=relation.monotonic, plainly=True),
         [subject.scores(row, monotonic=relation.monotonic) for row in rows],
         size=len(pair.scores),
-        shown=[plain(pair.scores), plain(pair.neighbour)],
+        shown=shown,
         relation=relation.name,
     )
     return in_blocks(witness), refutes
@@ -313,9 +344,10 @@ def _proof(subject: Subject, claim: Guarantee, relations: list[Relation]) -> str
         return None
     own: Guarantee | None = None
     for relation in relations:
-        scores = subject.scores([0.0, 0.0], monotonic=relation.monotonic)
+        zeros = [0.0] * len(subject.steps or (0, 0))
+        scores = subject.scores(zeros, monotonic=relation.monotonic)
         if isinstance(claim, LaplaceDominated):
-            own = mechanism.promise_at(scores.range_distance)
+            own = mechanism.promise_for(scores)
             covered = isinstance(own, type(claim)) and own.exact <= claim.exact
         elif isinstance(claim, ApproxDP):
             own = mechanism.guarantee(scores, ApproxDP, delta=claim.exact[1])

@@ -84,13 +84,17 @@ class Relation:
         return np.clip(neighbours, low, scores + delta)
 
     def contains(
-        self, scores: Sequence[float], neighbour: Sequence[float], bound: Fraction
+        self,
+        scores: Sequence[float],
+        neighbour: Sequence[float],
+        bound: Fraction | Sequence[Fraction],
     ) -> bool:
-        """Whether the two are neighbours, in exact arithmetic."""
+        """Whether the two are neighbours, in exact arithmetic; ``bound`` is for all scores or for each."""
         if self.custom is not None:
             return True
         moves = [Fraction(b) - Fraction(a) for a, b in zip(scores, neighbour, strict=True)]
-        if max(abs(move) for move in moves) > bound:
+        bounds = [bound] * len(moves) if isinstance(bound, Fraction) else bound
+        if any(abs(move) > most for move, most in zip(moves, bounds, strict=True)):
             return False
         return not self.monotonic or min(moves) >= 0 or max(moves) <= 0
 

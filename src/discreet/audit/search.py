@@ -98,7 +98,9 @@ class Search:
             ):
                 yield f"structured vectors, {size} candidates, {what}"
                 self._structured(size)
-        for size in sorted({sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}):
+        far = {sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}
+        # In units that differ there is no common offset, and large products would be rounded.
+        for size in sorted(far) if self.subject.steps is None else ():
             yield f"far out, {size} candidates, {what}"
             self._far_out(size)
         climbs = list(self._starts(sizes, starts))

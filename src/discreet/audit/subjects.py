@@ -95,9 +95,19 @@ class Subject:
     shortcut), so vectors that differ by an order or a shift are evaluated once.
     """
 
-    def __init__(self, audited: Any, *, sensitivity: Fraction, epsilon: Fraction | None) -> None:
+    def __init__(
+        self,
+        audited: Any,
+        *,
+        sensitivity: Fraction,
+        epsilon: Fraction | None,
+        steps: tuple[Fraction, ...] | None = None,
+    ) -> None:
         self.audited = _instance(audited, epsilon)
         self.sensitivity = sensitivity
+        # Where sensitivities differ, the search sees each score in units of its own.
+        self.steps = steps
+        self._units = None if steps is None else np.array(list(map(_short, steps)))
         self.evaluations = 0
         self._answered = False
         self._cache: dict[Hashable, Floats] = {}
@@ -105,7 +115,7 @@ class Subject:
         facts = facts_of(self.audited)
         # A subclass of a mechanism inherits its logarithms and its balls, and may have another law.
         self._ours = facts is not None
-        self.canonical = facts is not None and facts.symmetric
+        self.canonical = facts is not None and facts.symmetric and steps is None
         self.largest_is_best = getattr(self.audited, "optimize", "max") != "min"
 
     @property
@@ -126,8 +136,13 @@ class Subject:
     def scores(self, values: Sequence[float] | Floats, *, monotonic: bool) -> AuditedScores:
         """These values as the scores that the subject is given."""
         return AuditedScores(
-            np.asarray(values, dtype=np.float64), sensitivity=self.sensitivity, monotonic=monotonic
+            self.in_scores(values), sensitivity=self.steps or self.sensitivity, monotonic=monotonic
         )
+
+    def in_scores(self, values: Sequence[float] | Floats) -> Floats:
+        """A row of the search as scores."""
+        row = np.asarray(values, dtype=np.float64)
+        return row if self._units is None else row * self._units
 
     def answers(self, size: int) -> list[Hashable]:
         """The answers seen so far on inputs of this size, in the order of the columns."""
@@ -275,6 +290,14 @@ _CONTRACT = (
     "the subject must return one finite probability, 0 or above, per candidate, or a mapping from "
     "answers to probabilities (what only samples is for statistical_audit, on the command line --sampled)"
 )
+
+
+def _short(step: Fraction) -> float:
+    """A sensitivity in 16 bits, rounded down: multiples of it by the search's numbers are exact."""
+    if not step:
+        return 0.0
+    power = Fraction(2) ** (16 - step.numerator.bit_length() + step.denominator.bit_length())
+    return float(int(step * power) / power)
 
 
 def stacked(rows: Sequence[Floats]) -> Floats:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from discreet.accounting.events import shortened
 from discreet.desk.owner_file import OwnerFile, part_of
-from discreet.desk.shapes import Request, permitted
+from discreet.desk.shapes import Request, examples, permitted
 from discreet.desk.store import (
     ANSWERED,
     FAILED,
@@ -124,7 +124,8 @@ class Desk:
         return {each.dataset for each in tables}
 
     async def _hire(self) -> Worker:
-        worker = await asyncio.to_thread(Worker)
+        first = [jobs[0] for jobs in dry_jobs(self.owner).values() if jobs]
+        worker = await asyncio.to_thread(Worker, first)
         self._workers.add(worker)
         await worker.ready()
         return worker
@@ -193,12 +194,11 @@ class Desk:
         except BaseException:
             self._asking.discard(analyst)
             raise
-        part = part_of(table.dataset, analyst)
         job = Job(
             ledger=self.owner.ledger.place,
             till=self.store.till,
             source=table.source,
-            dataset=part,
+            dataset=part_of(table.dataset, analyst),
             question=question,
             terms=table.terms(question.kind),
         )
@@ -315,6 +315,44 @@ class Desk:
     async def look(self, read: Callable[[], T]) -> T:
         """Something from the ledger, away from the loop."""
         return await asyncio.to_thread(read)
+
+
+def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
+    """For each table a job of each kind of question that it can be asked: all but paying and reading rows."""
+    return {
+        name: [
+            Job(
+                ledger=owner.ledger.place,
+                till="",
+                source=table.source,
+                dataset=table.dataset,
+                question=question,
+                terms=table.terms(question.kind),
+                dry=True,
+            )
+            for question in examples(table)
+        ]
+        for name, table in owner.table.items()
+    }
+
+
+async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
+    """The seconds of a slot that pass for each table and kind of question, however few rows there are.
+
+    Paying comes on top of them, and so do rows.
+    """
+    found = {}
+    for name, jobs in dry_jobs(owner).items():
+        worker = await asyncio.to_thread(Worker, jobs[:1])
+        try:
+            await worker.ready()
+            for job in jobs:
+                done = await worker.run(job, until=None, paid=lambda _entry: None)
+                if done.seconds is not None:
+                    found[name, job.question.kind] = done.seconds
+        finally:
+            worker.end()
+    return found
 
 
 def _stays_paid(said: str, question: AskedQuestion) -> DeskError:

@@ -280,4 +280,6 @@ async def _wrong_method(request: Request, _error: Exception) -> Response:
 
 async def _broken(_request: Request, _error: Exception) -> Response:
     # Whatever an unexpected error says may quote what it should not.
-    return _problem(500, "something failed in the desk")
+    return _problem(
+        500, "something failed in the desk; your list of questions shows whether one was paid"
+    )

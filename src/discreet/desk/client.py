@@ -132,9 +132,12 @@ class RemoteDesk:
             problem = DeskUnreachableError(f"no desk answers at {visible(self._url)}")
         raise problem
 
-    def ask(self, question: Mapping[str, Any]) -> TableRelease:
-        """Ask, and pay; asked again under the same key where the reply was lost on the way."""
-        key = f"{SecureBits().integer(128):032x}"
+    def ask(self, question: Mapping[str, Any], *, key: str | None = None) -> TableRelease:
+        """Ask, and pay; asked again under the same key where the reply was lost on the way.
+
+        A key of one's own gives the same answer again, at no further cost, whenever it is asked.
+        """
+        key = key or f"{SecureBits().integer(128):032x}"
         for attempt in range(_TRIES):
             try:
                 return release_from(self.call("/api/ask", question, key=key)["release"])
@@ -195,9 +198,9 @@ class RemoteTable:
         found: dict[str, Any] = self._desk.call("/api/plan", self.request(question))
         return found
 
-    def ask(self, question: Question) -> TableRelease:
-        """Ask, and pay."""
-        return self._desk.ask(self.request(question))
+    def ask(self, question: Question, *, key: str | None = None) -> TableRelease:
+        """Ask, and pay; under a key that was asked before, at no further cost."""
+        return self._desk.ask(self.request(question), key=key)
 
     mode = asks(Mode, at_a_desk=True)
     top_k = asks(TopK, at_a_desk=True)

@@ -56,7 +56,14 @@ def _table(desk: Desk, analyst: str, name: str) -> dict[str, Any]:
         "scores": {
             label: {
                 "candidates": list(map(str, score.listed())),
-                "sensitivity": figure(score.sensitivity),
+                "sensitivity": ", ".join(
+                    figure(each)
+                    for each in (
+                        score.sensitivity
+                        if isinstance(score.sensitivity, tuple)
+                        else (score.sensitivity,)
+                    )
+                ),
                 "questions": {"select_by": f"{table.seconds('select_by'):g} s"},
             }
             for label, score in table.score.items()

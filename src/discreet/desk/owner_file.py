@@ -8,6 +8,7 @@ import tomllib
 from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -18,6 +19,7 @@ from discreet.errors import ParameterError
 from discreet.questions.candidates import named_candidates
 from discreet.questions.periods import is_range
 from discreet.questions.question import KINDS
+from discreet.questions.select_by import one_or_several
 
 
 def _kind(value: Any) -> Any:
@@ -52,6 +54,7 @@ def _amount(value: Any) -> Any:
 
 Seconds = Annotated[float, BeforeValidator(_seconds)]
 Amount = Annotated[Fraction, BeforeValidator(_amount)]
+Sensitivity = Annotated[Any, BeforeValidator(partial(one_or_several, "sensitivity"))]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Value = str | bool | int | Decimal | datetime | date | time
 
@@ -95,7 +98,8 @@ class RegisteredScore(_Section):
         file: the Python file that has the function; a relative path starts at the owner's file.
         function: its name; it is called with the table's source and a candidate.
         candidates: the possible answers, or the file that lists them.
-        sensitivity: the most by which one person changes any one score.
+        sensitivity: the most by which one person changes any one score, or a list with one for each
+            candidate.
         monotonic: whether one person moves all scores the same way.
         optimize: ``"max"``, or ``"min"`` where small scores are good.
     """
@@ -103,7 +107,7 @@ class RegisteredScore(_Section):
     file: str
     function: str
     candidates: str | list[Value]
-    sensitivity: Amount
+    sensitivity: Sensitivity
     monotonic: bool = False
     optimize: Literal["max", "min"] = "max"
 

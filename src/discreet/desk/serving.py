@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import glob
+import math
 import ssl
 from functools import partial
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 from discreet._exact.numbers.printing import figure
 from discreet._web import LocalServer
 from discreet.accounting.accountants import ACCOUNTANTS
-from discreet.desk.admission import Desk
+from discreet.desk.admission import Desk, fixed_parts
 from discreet.desk.application import DeskApplication
 from discreet.desk.connections import ARRIVAL, MOST, PER_ADDRESS, STRANGERS, Connection, Places
 from discreet.desk.description import checked
@@ -39,6 +41,23 @@ def problems(owner: OwnerFile) -> list[str]:
                 found += _budget_problems(owner, ledger, dataset)
     except DiscreetError as error:
         found.append(f"ledger: {error}")
+    return found
+
+
+def short_slots(owner: OwnerFile) -> list[str]:
+    """Which slots are hardly longer than what passes of them before a row is read, as measured now.
+
+    Nothing is spent and no row is read: statements are tried on no rows, and a few invented ones are asked.
+    """
+    found = []
+    for (name, kind), seconds in asyncio.run(fixed_parts(owner)).items():
+        slot = owner.table[name].seconds(kind)
+        if 2 * seconds > slot:
+            found.append(
+                f"table.{name}.slot: {kind} has {slot:g} s, of which {seconds:.2g} s pass before a row is "
+                "read. A question that is not done in its slot stays paid and has no answer: "
+                f'{kind} = "{math.ceil(4 * seconds)}s" or more'
+            )
     return found
 
 

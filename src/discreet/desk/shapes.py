@@ -7,13 +7,14 @@ names a column, and cannot bring any of its own.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import json
 import operator
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -177,8 +178,35 @@ def permitted(owner: OwnerFile, analyst: str, request: Request) -> tuple[SharedT
         raise refuse("table", request.table, f"one of yours: {', '.join(rights.tables)}")
     table = owner.table[request.table]
     require_affordable(owner, analyst, request.fields["epsilon"])
+    return table, _completed(table, request)
+
+
+def _completed(table: SharedTable, request: Request) -> Question:
     facts = _registered(table, request) if "score" in request.fields else _facts(table, request)
-    return table, request.kind(**request.fields | facts)
+    return request.kind(**request.fields | facts)
+
+
+def examples(table: SharedTable) -> Iterator[Question]:
+    """A question of each kind that can be asked of a table, at ε = 1, with the examples of a form."""
+    for kind in ASKED.values():
+        stated: dict[str, Any] = {"epsilon": 1}
+        for each in own_fields(kind):
+            if each.metadata["example"]:
+                stated[each.name] = _typed(each.metadata["takes"], each.metadata["example"])
+        subject = "score" if "score" in kind.completed_by else "column"
+        for name in getattr(table, subject):
+            with contextlib.suppress(
+                ParameterError
+            ):  # the owner declares nothing of it that this needs
+                yield _completed(table, Request(kind, "", {**stated, subject: name}))
+                break
+
+
+def _typed(takes: str, text: str) -> Any:
+    """What a form sends for the text of a field."""
+    if takes == "COUNT":
+        return int(text)
+    return text.split(", ") if takes == "NUMBERS" else text
 
 
 def _registered(table: SharedTable, request: Request) -> dict[str, Any]:

@@ -15,8 +15,8 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
@@ -41,7 +41,19 @@ _ANALYSTS_OWN = {"epsilon", "where", "k", "at", "above", "crossings"}
 # A clean process imports what questions need, once, and every worker is a copy of it.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
-    ["discreet.ledger.ledger", "discreet.questions", "duckdb", "flint", "psycopg"]
+    [
+        "discreet.ledger.ledger",
+        "discreet.questions",
+        "discreet._tables.in_postgres",
+        "discreet._tables.in_sqlite",
+        "cryptography.hazmat.primitives.ciphers.modes",
+        "duckdb",
+        "flint",
+        "numpy.ma",
+        "psycopg",
+        "sqlalchemy.dialects.postgresql.psycopg",
+        "sqlalchemy.dialects.sqlite.pysqlite",
+    ]
 )
 
 
@@ -56,6 +68,7 @@ class Job:
         dataset: the part of the budget that pays.
         question: the question.
         terms: whose the rows are, and what else the table is told.
+        dry: whether to stop before paying; what comes before is done, and invented rows are asked.
     """
 
     ledger: str
@@ -64,6 +77,7 @@ class Job:
     dataset: str
     question: Question
     terms: dict[str, Any]
+    dry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +89,14 @@ class Outcome:
         refused: whether nothing was spent.
         reason: why there is no release, for the owner.
         told: what the analyst is told of it, if it is about the question.
+        seconds: how long a dry run took.
     """
 
     answer: dict[str, Any] | None = None
     refused: bool = False
     reason: str | None = None
     told: str | None = None
+    seconds: float | None = None
 
 
 class _Counting:
@@ -146,12 +162,29 @@ def _run(job: Job, line: Connection) -> None:
         score = getattr(job.question, "score", None)
         if isinstance(score, OwnerScore):
             score.loaded()  # an error in the owner's file costs nothing
-        asked = table(job.source, ledger=counting, dataset=job.dataset, **job.terms)
-        outcome = Outcome(answer=asked.ask(job.question).as_data())
+        if job.dry:
+            outcome = Outcome(seconds=_tried(job))
+        else:
+            asked = table(job.source, ledger=counting, dataset=job.dataset, **job.terms)
+            outcome = Outcome(answer=asked.ask(job.question).as_data())
     except Exception as error:
         outcome = Outcome(refused=not counting.paid, reason=_reason(error), told=_told(error))
         _ledger.cache_clear()  # it may have been the ledger's connection
     line.send(("done", outcome))
+
+
+def _tried(job: Job) -> float:
+    """The seconds that a question takes on no rows and on a few invented ones, of which none is paid for."""
+    from discreet._exact.sampling import SecureBits
+    from discreet.questions import table
+
+    began = time.monotonic()
+    _ledger(job.ledger).show(job.dataset)
+    asked = table(job.source, **job.terms | {"people": 1})
+    asked.plan(job.question).read(SecureBits()).try_out()
+    if not isinstance(getattr(job.question, "score", None), OwnerScore):  # it reads the file itself
+        asked.rehearse(job.question)
+    return time.monotonic() - began
 
 
 def _reason(error: Exception) -> str:
@@ -170,10 +203,13 @@ def _told(error: Exception) -> str | None:
     return str(error) if named and named <= _ANALYSTS_OWN else None
 
 
-def _work(line: Connection) -> None:
+def _work(line: Connection, first: Sequence[Job]) -> None:
     """A worker's life: jobs from the line until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk ends its workers itself
     warnings.simplefilter("ignore")  # candidates that can never match are the owner's to know of
+    for job in first:
+        with suppress(Exception):  # whoever asks will find out, and the owner is told then
+            _tried(job)
     line.send(("ready", None))
     while True:
         try:
@@ -183,22 +219,26 @@ def _work(line: Connection) -> None:
 
 
 class Worker:
-    """One process; used by one question at a time."""
+    """One process; used by one question at a time.
 
-    def __init__(self) -> None:
+    Before it is ready it does the dry jobs ``first``: the first question of a table finds its driver, its
+    engine and the ledger loaded.
+    """
+
+    def __init__(self, first: Sequence[Job] = ()) -> None:
         self._line, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_work, args=(theirs,), daemon=True)
+        self._process = _CONTEXT.Process(target=_work, args=(theirs, tuple(first)), daemon=True)
         self._process.start()
         theirs.close()
 
     async def ready(self) -> None:
-        """Return when it has imported what it needs."""
+        """Return when it has loaded what it needs."""
         await self._next(None)
 
-    async def run(self, job: Job, *, until: float, paid: Callable[[int], None]) -> Outcome:
+    async def run(self, job: Job, *, until: float | None, paid: Callable[[int], None]) -> Outcome:
         """Work on a job until the loop's clock says ``until``; ``paid`` is told the ledger's entry at once.
 
-        A job that is not done by then has failed, and the worker is of no further use.
+        A job that is not done by then has failed, and the worker is of no further use. None waits for ever.
         """
         try:
             self._line.send(job)

@@ -31,8 +31,8 @@ from discreet.explore.figures import figures
 from discreet.explore.jobs import Jobs
 from discreet.explore.recipes import as_csv
 from discreet.explore.record import entries, record_of
+from discreet.explore.seen_scores import Studies
 from discreet.explore.settings import is_private
-from discreet.explore.study import Studies
 from discreet.explore.uploads import (
     MOST_BYTES,
     MOST_CANDIDATES,

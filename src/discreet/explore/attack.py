@@ -14,7 +14,7 @@ from discreet._exact.numbers.printing import jsonable, percent
 from discreet._exact.sampling import SecureBits
 from discreet.analysis.disclosure import disclosure_bound
 from discreet.errors import ParameterError
-from discreet.explore.choices import Asked
+from discreet.explore.choices import Wanted
 from discreet.explore.settings import Terms, mechanism_at
 from discreet.guarantees import PureDP
 
@@ -29,7 +29,7 @@ _TOUCH = 1e-6
 
 def game(given: object) -> dict[str, Any]:
     """Rounds of the game: in each a fair coin chooses Ana's vote, and the mechanism publishes a winner."""
-    asked = Asked(given)
+    asked = Wanted(given)
     epsilon = asked.epsilon()
     rounds = asked.get("rounds", ROUNDS)
     if rounds not in (ROUNDS, _MOST_ROUNDS):
@@ -54,7 +54,7 @@ def game(given: object) -> dict[str, Any]:
 
 def ratios(given: object) -> dict[str, Any]:
     """For two neighbouring score vectors: the log-ratio of each answer, and the band that a claim allows."""
-    asked = Asked(given)
+    asked = Wanted(given)
     claim = asked.one_of("claim", ("pure", "bounded-range"))
     monotonic, sensitivity = asked.flag("monotonic"), asked.sensitivity()
     scores, moves = (_numbers(name, asked) for name in ("scores", "moves"))
@@ -138,7 +138,7 @@ def _shown(value: float) -> str:
     return "∞" if math.isinf(value) else f"{value:.4g}"
 
 
-def _numbers(name: str, asked: Asked) -> list[float]:
+def _numbers(name: str, asked: Wanted) -> list[float]:
     given = asked.get(name)
     if not isinstance(given, list) or not 2 <= len(given) <= 6:
         raise ParameterError(f"{name} must be a list of two to six numbers")

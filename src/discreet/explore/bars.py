@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.explore.study import Study
+from discreet.explore.seen_scores import SeenScores
 from discreet.mechanisms.facts import Floats
 
 MOST_BARS = 40
@@ -37,7 +37,7 @@ class Bar:
     score: float
 
 
-def bars_of(study: Study, labels: tuple[str, ...]) -> list[Bar]:
+def bars_of(study: SeenScores, labels: tuple[str, ...]) -> list[Bar]:
     """The rows to show: in the scores' own order when all fit, else from the best down."""
     if len(study) <= MOST_BARS:
         single = [_single(study, labels, rank) for rank in range(len(study))]
@@ -57,7 +57,7 @@ def summed(bars: list[Bar], mass: Floats) -> list[float]:
     return [float(mass[bar.start : bar.stop].sum()) for bar in bars]
 
 
-def _single(study: Study, labels: tuple[str, ...], rank: int) -> Bar:
+def _single(study: SeenScores, labels: tuple[str, ...], rank: int) -> Bar:
     place = int(study.order[rank])
     return Bar(labels[place], rank, rank + 1, place, study.values.item(rank))
 

@@ -31,7 +31,7 @@ MOST_EDITS = 200
 _LONGEST = 40
 
 
-class Asked:
+class Wanted:
     """The object of a request: each part is checked as it is taken, and an error names it."""
 
     def __init__(self, given: object) -> None:
@@ -150,7 +150,7 @@ class Choices:
 
 def choices_from(given: object, uploads: UploadStore) -> Choices:
     """The choices in a page's JSON; an error names the control and what it allows."""
-    asked = Asked(given)
+    asked = Wanted(given)
     source, labels, values = _scores(asked, uploads)
     choice = asked.mechanism("choice")
     return Choices(
@@ -182,11 +182,11 @@ def _mechanisms(given: object, choice: str) -> tuple[str, ...]:
     if not isinstance(given, list):
         raise ParameterError("mechanisms must be a list of names")
     for name in given:
-        Asked({"mechanism": name}).mechanism()
+        Wanted({"mechanism": name}).mechanism()
     return tuple(name for name in MECHANISMS if name in given or name == choice)
 
 
-def _scores(asked: Asked, uploads: UploadStore) -> tuple[str, tuple[str, ...], npt.NDArray[Any]]:
+def _scores(asked: Wanted, uploads: UploadStore) -> tuple[str, tuple[str, ...], npt.NDArray[Any]]:
     source = asked.get("source")
     if not isinstance(source, str):
         raise refuse("source", source, "an example, a look-alike or a file")

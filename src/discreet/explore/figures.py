@@ -16,17 +16,17 @@ from discreet.explore.bars import bars_of, score_range, summed
 from discreet.explore.choices import Choices
 from discreet.explore.recipes import recipes_for
 from discreet.explore.risk import risk_figures
-from discreet.explore.settings import is_private, mechanism_at
-from discreet.explore.study import (
+from discreet.explore.seen_scores import (
     PER_DECADE,
     Point,
-    Study,
+    SeenScores,
     after,
     grid_steps,
     least_positive_root,
     scale_at,
     seen_by,
 )
+from discreet.explore.settings import is_private, mechanism_at
 from discreet.explore.uploads import LARGEST_SCORE
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 
@@ -41,7 +41,7 @@ _Need = tuple[float | None, str]
 
 
 def figures(
-    choices: Choices, study: Study, *, seconds: tuple[float, float] = (0.025, 0.12)
+    choices: Choices, study: SeenScores, *, seconds: tuple[float, float] = (0.025, 0.12)
 ) -> dict[str, Any]:
     """All figures; what is not known after a while is left out, and ``complete`` is then false.
 
@@ -110,7 +110,7 @@ def figures(
     return plain
 
 
-def _now(choices: Choices, study: Study, name: str) -> dict[str, Any]:
+def _now(choices: Choices, study: SeenScores, name: str) -> dict[str, Any]:
     mass = study.masses(name, choices.epsilon, choices.setting)
     allowed = int(np.searchsorted(study.errors, float(choices.tolerance), side="right"))
     ties = int(np.searchsorted(study.errors, 0.0, side="right"))
@@ -152,7 +152,7 @@ def proof_of(promise: Guarantee) -> str | None:
 
 
 def _curve_rows(
-    choices: Choices, study: Study, known: dict[str, dict[int, Point]]
+    choices: Choices, study: SeenScores, known: dict[str, dict[int, Point]]
 ) -> dict[str, list[dict[str, Any]]]:
     """The two curves against ε; on a logarithmic axis an error that is all but zero is left out."""
     cut = study.cut_at(float(choices.tolerance))
@@ -177,7 +177,11 @@ def _curve_rows(
 
 
 def _need(
-    choices: Choices, study: Study, name: str, known: dict[int, Point], passed: Callable[[], bool]
+    choices: Choices,
+    study: SeenScores,
+    name: str,
+    known: dict[int, Point],
+    passed: Callable[[], bool],
 ) -> _Need | None:
     """The least ε for the accuracy wanted; None if finding it must wait for the next call."""
     if not is_private(name):
@@ -218,7 +222,7 @@ def _least_inverse(excess: Callable[[float], float], start: float) -> float | No
     return least_positive_root(excess, low, high)
 
 
-def _rival_epsilon(choices: Choices, study: Study) -> Fraction:
+def _rival_epsilon(choices: Choices, study: SeenScores) -> Fraction:
     """The ε at which the exponential mechanism errs as little as permute-and-flip does at the chosen one."""
     scale = float(choices.range_distance / choices.epsilon)
 

@@ -25,9 +25,9 @@ from discreet.explore.budget import total
 from discreet.explore.choices import Choices, choices_from
 from discreet.explore.figures import figures, proof_of
 from discreet.explore.recipes import short
+from discreet.explore.seen_scores import SeenScores
 from discreet.explore.sentences import figure
 from discreet.explore.settings import is_private
-from discreet.explore.study import Study
 from discreet.explore.uploads import ScoreFile, UploadStore
 from discreet.guarantees import ZCDP
 
@@ -50,7 +50,12 @@ _FIGURES = (
 
 
 def record_of(
-    choices: Choices, study: Study, *, written: Mapping[str, str], with_scores: bool, date: str = ""
+    choices: Choices,
+    study: SeenScores,
+    *,
+    written: Mapping[str, str],
+    with_scores: bool,
+    date: str = "",
 ) -> dict[str, Any]:
     """The record of one decision, closed by a hash over all the rest."""
     found = figures(choices, study, seconds=(30.0, 30.0))
@@ -192,7 +197,7 @@ def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[s
         choices = choices_from(given, uploads)
         again = record_of(
             choices,
-            Study(choices.values),
+            SeenScores(choices.values),
             written={name: record[name] for name in _WRITTEN},
             with_scores=kept["values"] is not None,
             date=record["date"],

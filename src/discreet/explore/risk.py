@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.analysis.disclosure import disclosure_bound, disclosure_risk, epsilon_for_risk
 from discreet.explore.choices import Choices
-from discreet.explore.study import Study, seen_by
+from discreet.explore.seen_scores import SeenScores, seen_by
 from discreet.guarantees import PureDP
 
 _POINTS = 25
@@ -18,7 +18,7 @@ _MOST_CANDIDATES = 250
 _TOLERATED = Fraction(1, 5)
 
 
-def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
+def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
     """The largest belief that answers can give, by the guarantee; and by Bayes for one pair of worlds."""
     worlds, steps = choices.worlds, choices.steps
     chosen = float(choices.epsilon)
@@ -52,7 +52,7 @@ def risk_figures(choices: Choices, study: Study) -> dict[str, Any]:
     }
 
 
-def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
+def _real(choices: Choices, study: SeenScores) -> dict[str, Any] | None:
     """Bayes for two equally likely worlds: these scores, and those without one supporter of the best."""
     if len(study) > _MOST_CANDIDATES:
         return None
@@ -62,7 +62,7 @@ def _real(choices: Choices, study: Study) -> dict[str, Any] | None:
     return study.answers.of(key, lambda: _bayes(choices, study))  # type: ignore[no-any-return] # own value
 
 
-def _bayes(choices: Choices, study: Study) -> dict[str, Any]:
+def _bayes(choices: Choices, study: SeenScores) -> dict[str, Any]:
     here = study.values.astype(np.float64)
     delta = float(choices.sensitivity)
     # Proposition 2 of the permute-and-flip paper: the worst neighbour lowers one candidate and, where

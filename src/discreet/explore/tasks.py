@@ -15,7 +15,7 @@ from discreet.analysis.charts.style import TITLES
 from discreet.audit import Regular, audit
 from discreet.errors import DiscreetError, ParameterError
 from discreet.explore.attack import band
-from discreet.explore.choices import Asked
+from discreet.explore.choices import Wanted
 from discreet.explore.settings import mechanism_at, takes_delta
 from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
 from discreet.mechanisms import Mechanism
@@ -53,7 +53,7 @@ MOST_AUDITED = 6
 
 def audit_request(given: object) -> dict[str, Any]:
     """A page's request for an audit, checked before a process is started for it."""
-    asked = Asked(given)
+    asked = Wanted(given)
     monotonic = asked.get("monotonic")
     if monotonic not in (None, True, False):
         raise refuse("monotonic", monotonic, "true, false or null (both)")

@@ -57,7 +57,7 @@ def read_scores(name: str, content: bytes) -> ScoreFile:
     if len(content) > MOST_BYTES:
         raise ParameterError(f"the file is larger than {MOST_BYTES // 2**20} MB")
     text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
-    labels, values = scores_in(text, suffix, most=MOST_CANDIDATES)
+    labels, values, _ = scores_in(text, suffix, most=MOST_CANDIDATES)
     return score_file(base, Scores(values, candidates=labels, sensitivity=1))
 
 

@@ -55,6 +55,7 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("lazy", "stand-in"): Proof(
         "docs/proofs/lazy-evaluation.md", "lazy_coins", "lazy_range_distance"
     ),
+    ("unequal", "scores"): Proof("docs/proofs/unequal-sensitivities.md"),
     # ---- a stream ----
     ("above-threshold-exponential", "PureDP"): Proof(
         "docs/proofs/above-threshold.md", "above_threshold_pure_dp"

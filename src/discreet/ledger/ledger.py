@@ -229,7 +229,8 @@ class Ledger(SharedByAddress):
 
         Args:
             entry: what ``spend`` returned, which a release carries.
-            answer: the release as plain data, ``release.as_data()``: only what left the building.
+            answer: the release as plain data, ``release.as_data()``: only what left the building. An entry
+                has one answer: a second is refused.
         """
         return self._say_of(entry, "answer", {"release": dict(answer)})
 
@@ -238,6 +239,8 @@ class Ledger(SharedByAddress):
             known = rows.entry_at(connection, state, entry.sequence)
             if known != entry or entry.kind != "spend":
                 raise ParameterError(f"{entry} is not a spend of this ledger")
+            if kind == "answer" and "answer" in rows.said_of(connection, state, entry.sequence):
+                raise ParameterError(f"{entry} has an answer already")
             return entry.budget, kind, {"about": entry.sequence, **details}
 
         return self._change(entry.dataset, decide)

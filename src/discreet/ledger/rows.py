@@ -237,6 +237,13 @@ def entry_at(connection: Connection, state: State, sequence: int) -> Entry | Non
     return None if found is None else read(found.body)
 
 
+def said_of(connection: Connection, state: State, sequence: int) -> list[str]:
+    """The kinds of the later entries that are about an entry."""
+    later = connection.execute(_entries_of(state).where(entries.c.sequence > sequence))
+    found = (read(row.body) for row in later)
+    return [each.kind for each in found if each and each.details.get("about") == sequence]
+
+
 def data_sets(connection: Connection) -> list[str]:
     """The names of all data sets."""
     query = select(budgets.c.name).where(budgets.c.root_id.is_(None)).order_by(budgets.c.name)

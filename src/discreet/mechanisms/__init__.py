@@ -8,6 +8,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.registry import MECHANISMS, STREAMS, mechanism_named
+from discreet.mechanisms.unequal import UnequalWays, ways_for
 
 __all__ = [
     "MECHANISMS",
@@ -19,5 +20,7 @@ __all__ = [
     "Mechanism",
     "NoisyMax",
     "PermuteAndFlip",
+    "UnequalWays",
     "mechanism_named",
+    "ways_for",
 ]

@@ -76,6 +76,7 @@ class ExponentialRandomizedResponse(Mechanism):
     _truth: Fraction
     _variant: str
     private = False
+    takes_unequal = False
 
     def __init__(
         self,

@@ -63,6 +63,7 @@ class LargeGap(Mechanism):
 
     __slots__ = ("_delta",)
     name = "large-gap"
+    takes_unequal = False
     facts = Facts(
         title="large gap",
         proof="docs/proofs/large-gap.md",

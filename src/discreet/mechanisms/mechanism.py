@@ -34,8 +34,9 @@ from discreet.guarantees import ZCDP, ApproxDP, Guarantee, Proof, PureDP
 from discreet.guarantees.claims import CLAIMS, SCORES
 from discreet.mechanisms.facts import Facts, Floats
 from discreet.mechanisms.score_rows import BLOCK, ScoreRows
+from discreet.mechanisms.unequal import compared, distance_of
 from discreet.release import Release
-from discreet.scores import Scores
+from discreet.scores import RATIOS, Scores
 
 G = TypeVar("G", bound=Guarantee)
 Indices = npt.NDArray[np.int64]
@@ -70,6 +71,8 @@ class Mechanism(ABC):
     """Whether there is a proof; a mechanism without one refuses to release."""
     facts: ClassVar[Facts]
     """What is known of the mechanism beside its guarantee."""
+    takes_unequal: ClassVar[bool] = True
+    """Whether it chooses by scores whose sensitivities differ."""
 
     def __init__(
         self, epsilon: object = None, *, scale: object = None, optimize: str = "max"
@@ -163,7 +166,7 @@ class Mechanism(ABC):
             >>> PermuteAndFlip(epsilon=1).release(scores).answer
             'flu'
         """
-        promise = self.promise_at(_scores(scores).range_distance)
+        promise = self.promise_for(scores)
         stated = promise if isinstance(promise, ApproxDP | ZCDP) else promise.to(PureDP)
         return Release(
             answer=self.select(scores),
@@ -218,6 +221,7 @@ class Mechanism(ABC):
         """
         size = whole("size", size, least=0)
         bits = source_of_bits(randomness)
+        scores = self.seen(scores)
         if self._scale_for(scores) == 0:
             return uniform_best(scores.values, size, bits, largest_is_best=self._optimize == "max")
         return self._draw_many(self.gaps(scores), size, bits)
@@ -250,13 +254,17 @@ class Mechanism(ABC):
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
         """Balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        scores = self.seen(scores)
         if self._scale_for(scores) == 0:
             values = scores.values.tolist()
             best = max(values) if self._optimize == "max" else min(values)
             return [ball_of(Fraction(value == best, values.count(best))) for value in values]
         gaps = self.gaps(scores)
         assert self.facts.ball_law is not None
-        return self.facts.ball_law([gaps.exact(place) for place in range(len(scores))], bits)
+        values = scores.values.tolist()
+        first = {value: place for place, value in reversed(list(enumerate(values)))}
+        exact = {value: gaps.exact(place) for value, place in first.items()}
+        return self.facts.ball_law([exact[value] for value in values], bits)
 
     # ---- guarantees ----------------------------------------------------------------------------
 
@@ -271,9 +279,10 @@ class Mechanism(ABC):
     ) -> Guarantee:
         """What one release on these scores costs, in ``measure``, by this mechanism's tightest proof.
 
-        It depends on the range distance only, never on a score. ``delta`` goes with ``ApproxDP``.
+        It depends on the range distance or the sensitivities only, never on a score. ``delta`` goes with
+        ``ApproxDP``.
         """
-        return self.promise_at(_scores(scores).range_distance).to(measure, delta=delta)
+        return self.promise_for(scores).to(measure, delta=delta)
 
     def privacy_map(self, distance: object, monotonic: bool = False) -> float:
         """ε for neighbours at L∞ distance ``distance``, rounded up; needs a mechanism built from scale=.
@@ -292,6 +301,15 @@ class Mechanism(ABC):
             raise refuse("monotonic", monotonic, "True or False")
         moved = non_negative_distance("distance", distance)
         return self.promise_at(moved if monotonic else 2 * moved).to(PureDP).epsilon
+
+    def promise_for(self, scores: Scores) -> Guarantee:
+        """The strongest guarantee proved for these scores, whose values do not matter, in its own measure."""
+        promise = self.promise_at(self._distance_of(scores))
+        if scores.unequal != RATIOS or promise.proof is None:
+            return promise
+        step = CLAIMS["unequal", "scores"]
+        direct = {measure: step.then(proof) for measure, proof in promise.direct.items()}
+        return promise.resting_on(step.then(promise.proof), direct)
 
     def promise_at(self, range_distance: Fraction) -> Guarantee:
         """The strongest guarantee proved for neighbours at this range distance, in its own measure."""
@@ -312,8 +330,35 @@ class Mechanism(ABC):
             return Fraction(0)
         return range_distance / self._scale if self._scale else math.inf
 
+    def _distance_of(self, scores: Scores) -> Fraction:
+        """How far one person moves two of the numbers apart that are compared."""
+        if not isinstance(_scores(scores).sensitivity, tuple):
+            return scores.range_distance
+        if not self.takes_unequal:
+            raise ParameterError(
+                f"{self.name} needs one sensitivity for all scores, and these have one for each candidate: "
+                "take the largest, or another mechanism"
+            )
+        return distance_of(scores)
+
+    def seen(self, scores: Scores) -> Scores:
+        """The numbers that are compared: the scores, or what stands for them where sensitivities differ.
+
+        **Not private**, as the scores are not.
+
+        Example:
+            >>> from discreet import PermuteAndFlip
+            >>> scores = Scores([10, 8, 0], sensitivity=[1, 1, 9])
+            >>> PermuteAndFlip(scale=0).seen(scores).values.tolist()
+            [Fraction(1, 1), Fraction(-1, 1), Fraction(-1, 1)]
+        """
+        scale = self._scale_for(scores)
+        if not isinstance(scores.sensitivity, tuple):
+            return scores
+        return compared(scores, scale=scale, largest_is_best=self._optimize == "max")
+
     def _scale_for(self, scores: Scores) -> Fraction:
-        return self._scale_at(_scores(scores).range_distance)
+        return self._scale_at(self._distance_of(scores))
 
     def _scale_at(self, range_distance: Fraction) -> Fraction:
         if self._scale is not None:
@@ -323,12 +368,13 @@ class Mechanism(ABC):
 
     def gaps(self, scores: Scores) -> Gaps:
         """What this mechanism sees of the scores. **Not private**; needs a scale above zero."""
-        return self._gaps_at(self._scale_for(scores), scores)
+        return self._gaps_at(self._scale_for(scores), self.seen(scores))
 
     def _gaps_at(self, scale: Fraction, scores: Scores) -> Gaps:
         return Gaps(scores.values, scale=scale, largest_is_best=self._optimize == "max")
 
     def _choose(self, scores: Scores, bits: Bits) -> int:
+        scores = self.seen(scores)
         scale = self._scale_for(scores)
         if not scale:
             best = uniform_best(scores.values, 1, bits, largest_is_best=self._optimize == "max")
@@ -353,6 +399,7 @@ class Mechanism(ABC):
         return [self._draw(rows.row(number), bits) for number in range(len(rows.starts))]
 
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
+        scores = self.seen(scores)
         if self._scale_for(scores) == 0:
             best = best_indices(scores.values, largest_is_best=self._optimize == "max")
             mass = np.zeros(len(scores))

@@ -30,6 +30,8 @@ from discreet.scores import Scores
 USEFUL, DOUBTFUL, GUESSING = "useful", "doubtful", "no better than guessing"
 DRAWS = 200
 """How often an answer is drawn on stated data where its law has no closed form."""
+MOST_DRAWN = 200_000
+"""Fewer answers are drawn where they would have more places than this in all: planning is free at a desk."""
 MOST_POINTS = 512
 """Stated data lies on at most this many points of a grid."""
 
@@ -186,9 +188,10 @@ def drawn(
 ) -> Errors:
     """The law of the error by drawing answers on stated data, the same ones each time."""
     bits = ScriptedBits("stated data")
-    sizes = [error(like, next(iter(pick(like[None, :], bits)))) for _ in range(DRAWS)]
-    guesses = [error(like, guess(len(like), places, bits)) for _ in range(DRAWS)]
-    return Errors(np.array(sizes), np.full(DRAWS, 1 / DRAWS), math.fsum(guesses) / DRAWS)
+    draws = max(20, min(DRAWS, MOST_DRAWN // places))
+    sizes = [error(like, next(iter(pick(like[None, :], bits)))) for _ in range(draws)]
+    guesses = [error(like, guess(len(like), places, bits)) for _ in range(draws)]
+    return Errors(np.array(sizes), np.full(draws, 1 / draws), math.fsum(guesses) / draws)
 
 
 def guess(size: int, places: int, bits: Bits) -> list[int]:

@@ -6,6 +6,7 @@ never how many rows it touched.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -570,6 +571,15 @@ def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
     return (f"The method ({method}) {why}.",)
 
 
+def about_order(ordered: float, unordered: float) -> Sentences:
+    """What the order of several costs, where nothing is lost by leaving it out."""
+    with_it, without = (_of_people(math.ceil(error)) for error in (ordered, unordered))
+    return (
+        f"The order is part of the answer, and costs accuracy: with it the answer is at worst {with_it} off, "
+        f"as a set without order {without}.",
+    )
+
+
 def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
     """Which groups are asked what, how often, and how far the noise may be off."""
     named = "the first is" if rule.crossings == 1 else f"the first {rule.crossings} are"
@@ -579,6 +589,26 @@ def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
         "A person counts once in each group in which they have rows; missing values and values that are no "
         "group are left out, and a group in which nobody is has zero people.",
         f"The noise of one comparison has a standard deviation of {_of_people(figure(rule.deviation))}.",
+    )
+
+
+def about_unequal_scores(
+    sensitivities: Sequence[Fraction], way: str, ways: str, *, checked: bool = False
+) -> Sentences:
+    """Scores of one's own, each with its sensitivity, and both ways to compare them."""
+    tried = "; no data set made of the example rows contradicts it" if checked else ", unchecked"
+    return (
+        f"One person changes each score by at most its own sensitivity, from {min(sensitivities)} to "
+        f"{max(sensitivities)}: as was stated{tried}.",
+        f"Scores are compared by {way}. {ways}",
+    )
+
+
+def about_file_of_sensitivities() -> Sentences:
+    """The same where a file has the sensitivities."""
+    return (
+        "One person changes each score by at most the sensitivity beside it in the file, unchecked; the "
+        "sensitivities are public, and the way to compare scores follows from them.",
     )
 
 

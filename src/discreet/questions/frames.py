@@ -66,7 +66,7 @@ def frame_of(release: TableRelease) -> Any:
         import pyarrow as pa
 
         return ibis.memtable(pa.table(columns))
-    return _in_duckdb(columns)
+    return in_duckdb(columns)
 
 
 def write_frame(release: TableRelease, path: str | Path) -> None:
@@ -74,7 +74,7 @@ def write_frame(release: TableRelease, path: str | Path) -> None:
     columns = columns_of(release)
     suffix = Path(path).suffix.lower()
     if suffix == ".parquet":
-        _in_duckdb(columns).write_parquet(str(path))
+        in_duckdb(columns).write_parquet(str(path))
         return
     if suffix != ".csv":
         raise ParameterError(f"{str(path)!r}: an answer is written to {' or '.join(FILES)}")
@@ -82,7 +82,8 @@ def write_frame(release: TableRelease, path: str | Path) -> None:
         csv.writer(file).writerows([columns.keys(), *zip(*columns.values(), strict=True)])
 
 
-def _in_duckdb(columns: Columns) -> Any:
+def in_duckdb(columns: Columns) -> Any:
+    """Columns as a relation of DuckDB."""
     import duckdb
 
     arrays = {}

@@ -189,7 +189,7 @@ def _numbers(table: Table, column: str, bounds: object, step: object) -> Grid:
     try:
         return Grid.between(bounds, step=step)
     except ParameterError:
-        if all(reader.ends(bounds) is None for reader in _READERS.values()):
+        if _kind_written(bounds, step, 1) in (None, "decimal"):
             raise
     raise ParameterError(
         f"⟨bounds⟩{bounds!r} are dates or times, and the column {column!r} is {table.described(column)}"

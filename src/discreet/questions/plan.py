@@ -165,8 +165,10 @@ def plan_of(question: Question, setting: Setting) -> Plan:
     if question.error_at_most is None:
         return question.plan(setting)
 
+    comparing = replace(setting, kept={})
+
     def accuracy_at(epsilon: object) -> Accuracy:
-        plan = question.changed(epsilon=epsilon, error_at_most=None).plan(setting)
+        plan = question.changed(epsilon=epsilon, error_at_most=None).plan(comparing)
         level = Fraction(question.with_probability)
         return plan.accuracy or Accuracy(None, level, ("", ""), "", "")
 

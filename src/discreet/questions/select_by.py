@@ -11,18 +11,31 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from discreet._exact.numbers.exact import Number, positive_distance, refuse, shown, whole
+from discreet._exact.numbers.exact import (
+    Number,
+    non_negative_distance,
+    positive_distance,
+    refuse,
+    shown,
+    whole,
+)
 from discreet._exact.sampling import Bits
 from discreet._tables.engines import quietly
-from discreet._tables.score_files import reader_of
+from discreet._tables.score_files import LabelsAndValues, has_sensitivities, reader_of
 from discreet.accounting import Event
 from discreet.analysis import error_bound
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
+from discreet.mechanisms.unequal import distance_of, shortfall_of_ratios, ways_for
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.accuracy import Accuracy
-from discreet.questions.answer import TableRelease, about_scores
+from discreet.questions.answer import (
+    TableRelease,
+    about_file_of_sensitivities,
+    about_scores,
+    about_unequal_scores,
+)
 from discreet.questions.candidates import WHY_PUBLIC
 from discreet.questions.costs import guarantee_of
 from discreet.questions.plan import Found, Plan, Reading, Sentences
@@ -30,9 +43,17 @@ from discreet.questions.question import Labels, Question, field, flag, labels, o
 from discreet.questions.run import AnyLedger, run
 from discreet.questions.sensitivity_check import check_sensitivity
 from discreet.questions.setting import Setting
-from discreet.scores import Scores
+from discreet.scores import LARGEST, RATIOS, Scores
 
 _OPTIMIZE = {"max": "large scores are good", "min": "small scores are good"}
+
+
+def one_or_several(name: str, given: Any) -> Fraction | tuple[Fraction, ...]:
+    """A sensitivity, or one for each candidate."""
+    if not isinstance(given, list | tuple):
+        return positive_distance(name, given)
+    Scores([0] * len(given) or [0], sensitivity=given)
+    return tuple(non_negative_distance(name, each) for each in given)
 
 
 @value
@@ -64,12 +85,19 @@ class SelectBy(Question, kind="select_by"):
         option=False,
     )
     sensitivity: Any = field(
-        "The most by which one person changes any one score.",
+        "The most by which one person changes any one score, or a list with one for each candidate.",
         default=None,
-        check=positive_distance,
+        check=one_or_several,
         takes="NUMBER",
     )
     monotonic: bool = flag("Whether one person moves all scores in one direction.", default=False)
+    unequal: str | None = field(
+        'With a list of sensitivities: "ratios" or "largest"; by default what the plan recommends.',
+        default=None,
+        check=one_of({RATIOS: "leads in units of sensitivities", LARGEST: "one distance for all"}),
+        takes="NAME",
+        advanced=True,
+    )
     optimize: str = field(
         '"max" if large scores are good, "min" if small ones are.',
         default="max",
@@ -129,7 +157,12 @@ class SelectBy(Question, kind="select_by"):
         chooser = mechanism_at(self.mechanism, self.total, optimize=self.optimize)
         stated: dict[str, Any] = {"sensitivity": self.sensitivity, "monotonic": self.monotonic}
         # Made now so that a wrong statement is refused before anything is spent.
-        form = Scores([0] * len(self.candidates), candidates=self.candidates, **stated)
+        form = Scores(
+            [0] * len(self.candidates),
+            candidates=self.candidates,
+            unequal=self.unequal,
+            **stated,
+        )
         if self.example_rows is not None:
             verdict = check_sensitivity(
                 self.score,
@@ -142,7 +175,9 @@ class SelectBy(Question, kind="select_by"):
                 **stated,
             )
             if not verdict.holds:
-                stated_as = shown(self.sensitivity)
+                stated_as = self.sensitivity
+                if isinstance(stated_as, Fraction):
+                    stated_as = shown(stated_as)
                 raise ParameterError(f"⟨sensitivity⟩{stated_as} is too low. {verdict.in_words()}")
 
         def read(_table: Any) -> Scores:
@@ -150,7 +185,7 @@ class SelectBy(Question, kind="select_by"):
                 lambda: [self.score(data, label) for label in self.candidates],
                 doing="computing scores",
             )
-            return Scores(values, candidates=self.candidates, **stated)
+            return Scores(values, candidates=self.candidates, unequal=self.unequal, **stated)
 
         return plan_by_scores(
             self,
@@ -159,7 +194,7 @@ class SelectBy(Question, kind="select_by"):
             "selection by a score of one's own",
             neighbours=neighbours,
             read=read,
-            rules=about_scores(form.range_distance, checked=self.example_rows is not None),
+            rules=_about(form, self.total, checked=self.example_rows is not None),
         )
 
 
@@ -172,8 +207,12 @@ def plan_by_scores(
     neighbours: str,
     read: Callable[[Any], Scores],
     rules: Sentences,
+    bounded: bool = True,
 ) -> Plan:
-    """Plan one choice among scores of a stated ``form``, such as zeros."""
+    """Plan one choice among scores of a stated ``form``, such as zeros.
+
+    Not ``bounded`` are scores whose sensitivities are not known before they are read.
+    """
 
     def choose(scores: Scores, bits: Bits) -> Iterable[Found]:
         yield {"answer": scores.candidates[chooser._choose(scores, bits)]}
@@ -183,12 +222,12 @@ def plan_by_scores(
         question.total,
         len(form),
         with_probability=level,
-        sensitivity=form.range_distance,
+        sensitivity=distance_of(form),
         monotonic=True,
     )
-    event = Event(
-        chooser.promise_at(form.range_distance), mechanism=chooser.name, neighbours=neighbours
-    )
+    if form.unequal == RATIOS:
+        worst = shortfall_of_ratios(form, chooser.epsilon, worst)
+    event = Event(chooser.promise_for(form), mechanism=chooser.name, neighbours=neighbours)
     return Plan(
         question=question,
         title=words,
@@ -199,9 +238,21 @@ def plan_by_scores(
         choose=choose,
         rules=rules,
         accuracy=Accuracy(
-            worst, level, ("point", "points"), "how far the answer's score is from the best", ""
+            worst if bounded else None,
+            level,
+            ("point", "points"),
+            "how far the answer's score is from the best",
+            "",
         ),
     )
+
+
+def _about(form: Scores, epsilon: Fraction, *, checked: bool = False) -> Sentences:
+    """What was stated of the scores, and where sensitivities differ both ways to compare them."""
+    if not isinstance(form.sensitivity, tuple):
+        return about_scores(form.range_distance, checked=checked)
+    ways = ways_for(form.sensitivity, epsilon=epsilon, monotonic=form.monotonic)
+    return about_unequal_scores(form.sensitivity, str(form.unequal), str(ways), checked=checked)
 
 
 def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
@@ -246,18 +297,25 @@ class FromScores(Question):
 
     def planned(
         self,
-        read: Callable[[], tuple[list[Any] | None, Any]],
+        read: Callable[[], LabelsAndValues],
         *,
         chooser: Mechanism,
         neighbours: str,
         stated: Mapping[str, Any],
+        steps: bool = False,
     ) -> Plan:
-        """Plan one choice among labels and scores that ``read`` gives."""
-        form = Scores([0], **stated)
+        """Plan one choice among labels and scores that ``read`` gives.
+
+        With ``steps`` their sensitivities are read with them.
+        """
+        form = (
+            Scores([0, 0], sensitivity=[0, 1], unequal=RATIOS) if steps else Scores([0], **stated)
+        )
 
         def scores(_table: Any) -> Scores:
-            found, values = read()
-            return Scores(values, candidates=found, **stated)
+            found, values, sensitivities = read()
+            own = {**stated, "sensitivity": sensitivities} if steps else stated
+            return Scores(values, candidates=found, **own)
 
         return plan_by_scores(
             self,
@@ -266,7 +324,8 @@ class FromScores(Question):
             "selection from computed scores",
             neighbours=neighbours,
             read=scores,
-            rules=about_scores(form.range_distance),
+            rules=about_file_of_sensitivities() if steps else about_scores(form.range_distance),
+            bounded=not steps,
         )
 
 
@@ -288,7 +347,8 @@ def select_from_file(
 ) -> TableRelease:
     r"""The candidate with the largest score of a file, chosen privately.
 
-    With ``optimize="min"`` it is the smallest: mistakes, distances, costs. The file is read as
+    With ``optimize="min"`` it is the smallest: mistakes, distances, costs. Where no sensitivity is stated, a
+    column ``sensitivity`` of the file has one for each candidate. The file is read as
     :mod:`discreet._tables.score_files` says, which ``compare``, ``plan`` and the explorer use as well.
 
     Example:
@@ -300,9 +360,8 @@ def select_from_file(
         'flu'
     """
     question = FromScores(epsilon=epsilon, purpose=purpose)
-    read = reader_of(
-        path, candidate_column=candidate_column, score_column=score_column, tell_lines=False
-    )
+    columns = {"candidate_column": candidate_column, "score_column": score_column}
+    read = reader_of(path, **columns, tell_lines=False)
     plan = question.planned(
         read,
         chooser=mechanism_at(mechanism, question.total, optimize=optimize),
@@ -312,5 +371,6 @@ def select_from_file(
             "range_distance": range_distance,
             "monotonic": monotonic,
         },
+        steps=sensitivity is range_distance is None and has_sensitivities(path, **columns),
     )
     return run(plan, ledger=ledger, dataset=dataset)

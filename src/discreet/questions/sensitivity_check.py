@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet._exact.numbers.exact import positive_distance, whole
+from discreet._exact.numbers.exact import whole
 from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.scores import Scores
@@ -48,6 +48,7 @@ class SensitivityCheck:
         monotonic: whether all scores always moved the same way.
         data_sets: how many data sets were tried.
         witness: for what does not hold, the neighbours that show it.
+        changes: where sensitivities differ, the largest change of each candidate's score.
 
     Example:
         >>> def people(data, diagnosis):
@@ -64,6 +65,7 @@ class SensitivityCheck:
     monotonic: bool
     data_sets: int
     witness: SensitivityWitness | None
+    changes: tuple[Fraction, ...] = ()
 
     def in_words(self) -> str:
         """The verdict in a sentence or two."""
@@ -73,10 +75,11 @@ class SensitivityCheck:
                 f"{self.measured} at most."
             )
         found = self.witness
+        fits = f"[{', '.join(map(str, self.changes))}]" if self.changes else self.measured
         return (
             f"Refuted: from {found.data} to {found.neighbour} the score of {found.candidate!r} changes by "
             f"{found.change} and that of {found.other_candidate!r} by {found.other_change}. Sensitivity "
-            f"{self.measured} with monotonic={self.monotonic} would fit what was seen."
+            f"{fits} with monotonic={self.monotonic} would fit what was seen."
         )
 
 
@@ -99,7 +102,7 @@ def check_sensitivity(
         score: the score of a candidate on a data set, ``score(data, candidate)``.
         candidates: the candidates to score.
         rows: example rows, each a mapping from column to value: the few kinds of row that matter.
-        sensitivity: what is stated of any one score.
+        sensitivity: what is stated of any one score, or a list of what is stated of each.
         user: the column in which people are numbered, if the score looks at it.
         rows_per_person: a person has up to this many of the rows.
         people: the largest number of people.
@@ -117,7 +120,10 @@ def check_sensitivity(
         >>> verdict.holds, verdict.measured
         (False, Fraction(2, 1))
     """
-    stated = positive_distance("sensitivity", sensitivity)
+    form = Scores([0] * len(candidates), sensitivity=sensitivity, monotonic=monotonic)
+    stated = form.sensitivity
+    assert stated is not None
+    limits = stated if isinstance(stated, tuple) else [stated] * len(candidates)
     named = Neighbours.named(neighbours)
     persons = _persons(rows, whole("rows_per_person", rows_per_person))
     largest = whole("people", people)
@@ -131,24 +137,28 @@ def check_sensitivity(
             known[key] = _scored(score, data, candidates)
         return known[key]
 
-    measured = distance = Fraction(0)
+    distance = Fraction(0)
+    largest_changes = [Fraction(0)] * len(candidates)
     one_way, worst = True, None
     for before, after in _neighbours(len(persons), largest, named):
         changes = [b - a for a, b in zip(scores_of(before), scores_of(after), strict=True)]
         low, high = min(changes), max(changes)
-        moved, apart = max(abs(low), abs(high)), high - low
+        excess = max(abs(each) - most for each, most in zip(changes, limits, strict=True))
+        apart = high - low
         same_way = low >= 0 or high <= 0
-        broken = moved > stated or (monotonic and not same_way)
-        if broken and (worst is None or (moved, apart) > worst[0]):
-            worst = (moved, apart), before, after, changes
-        measured, distance = max(measured, moved), max(distance, apart)
+        broken = excess > 0 or (monotonic and not same_way)
+        if broken and (worst is None or (excess, apart) > worst[0]):
+            worst = (excess, apart), before, after, changes
+        largest_changes = [max(abs(a), b) for a, b in zip(changes, largest_changes, strict=True)]
+        distance = max(distance, apart)
         one_way &= same_way
     witness = None
     if worst is not None:
         _, before, after, changes = worst
         up = max(range(len(changes)), key=lambda r: changes[r])
         down = min(range(len(changes)), key=lambda r: changes[r])
-        first, second = (up, down) if abs(changes[up]) >= abs(changes[down]) else (down, up)
+        first = max(range(len(changes)), key=lambda r: (abs(changes[r]) - limits[r], r == up))
+        second = down if first == up else up
         witness = SensitivityWitness(
             _rows([persons[i] for i in before], user),
             _rows([persons[i] for i in after], user),
@@ -157,7 +167,15 @@ def check_sensitivity(
             candidates[second],
             changes[second],
         )
-    return SensitivityCheck(witness is None, measured, distance, one_way, len(known), witness)
+    return SensitivityCheck(
+        witness is None,
+        max(largest_changes),
+        distance,
+        one_way,
+        len(known),
+        witness,
+        tuple(largest_changes) if isinstance(stated, tuple) else (),
+    )
 
 
 def _persons(rows: Sequence[Row], most: int) -> list[Person]:

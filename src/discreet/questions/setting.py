@@ -41,6 +41,8 @@ class Setting:
     people: int | None = None
     listed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     accountant: str | None = None
+    kept: dict[Any, Table] | None = field(default=None)
+    """Tables that were opened already, while many plans are compared; None where each is opened afresh."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbours", Neighbours.named(self.neighbours))
@@ -93,6 +95,11 @@ class Setting:
 
     def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
         """The table with the columns that a question needs; no row is read."""
+        if self.kept is not None:
+            key = (columns, tuple(tells_apart), self.where)
+            if key not in self.kept:
+                self.kept[key] = replace(self, kept=None).opened(*columns, tells_apart=key[1])
+            return self.kept[key]
         condition = self.condition
         used = [
             name for name in (*columns, self.user, self.counted, *tells_apart) if name is not None

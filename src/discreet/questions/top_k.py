@@ -19,6 +19,7 @@ from discreet._exact.sampling.joint_top_k import joint_first
 from discreet._exact.sampling.keeping import Keeping, kept
 from discreet._exact.sampling.noisy_order import noisy_first
 from discreet._tables.counts import Counts, people_per_group, people_with_any
+from discreet.analysis import error_bound
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, PureDP
 from discreet.guarantees.claims import CLAIMS, SCORES
@@ -26,13 +27,13 @@ from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE
 from discreet.questions.accuracy import drawn
-from discreet.questions.answer import about_kept, about_method
+from discreet.questions.answer import about_kept, about_method, about_order
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS, Part
 from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
 from discreet.questions.of_rows import Asking
-from discreet.questions.plan import Found, Plan
+from discreet.questions.plan import Found, Plan, Sentences
 from discreet.questions.question import field, flag, value
 from discreet.questions.scoring import (
     Sensitivity,
@@ -72,14 +73,14 @@ class TopK(OfCandidates, kind="top_k"):
     ``epsilon`` is the total, however the k are chosen. *Joint* chooses all of them at once, by how far the
     worst of them falls short. *One-shot* adds one exponential noise of scale k·d/ε to each count and takes
     the k largest. *Peeling* chooses k times, each time among those left, at ε/k. Which one is used when none
-    is named depends on k, the relation and what the ledger charges, and on no data: joint for k above 4,
-    and for less one-shot; where the ledger adds up ρ and nothing else is asked with the choice (no counts, no
-    number of people, no groups from the data), joint for k above 16, and for less peeling by the exponential
-    mechanism, which then costs k times less. Under replacement with one row for each person the limits are 3
-    and 9 (``docs/proofs/top-k.md``). All three release the order. Where it does not matter, ``ordered=False``
-    is more accurate at the same cost: what would be joint is then a *set*, chosen among all sets of k
-    candidates, and the answer is in the order of the candidates. Candidates in a PySpark frame are chosen in
-    the cluster, by one-shot noise; without candidates, with ``delta``, fewer than k may come back.
+    is named depends on k, the relation and what the ledger charges, and on no data: joint for k above 4
+    (above 3 under replacement with one row for each person), and for less one-shot. Where the ledger adds up
+    ρ and nothing else is asked with the choice (no counts, no number of people, no groups from the data), it
+    is peeling by the exponential mechanism for every k, which then costs k times less ρ: √k times the ε costs
+    as much as one choice (``docs/proofs/top-k.md``). All three release the order. Where it does not matter,
+    ``ordered=False`` is more accurate at the same cost: what would be joint is then a *set*, chosen among all
+    sets of k candidates, and the answer is in the order of the candidates. Candidates in a PySpark frame are
+    chosen in the cluster, by one-shot noise; without candidates, with ``delta``, fewer than k may come back.
 
     Example:
         >>> import discreet, polars as pl
@@ -178,6 +179,22 @@ class TopK(OfCandidates, kind="top_k"):
                 besides="with_count" if self.with_count else None,
             )
 
+        order: Sentences = ()
+        if by_rule and method == JOINT:
+            level = Fraction(self.with_probability)
+            order = about_order(
+                *(
+                    error_bound(
+                        epsilon,
+                        number(len(contest), k),
+                        with_probability=level,
+                        sensitivity=distance,
+                        monotonic=True,
+                    )
+                    for number in (math.perm, math.comb)
+                )
+            )
+
         def pick(people: Counts, bits: Bits) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
             for row, indices in zip(people, draw(people, bits), strict=True):
                 yield contest.named(indices if self.ordered else sorted(indices), row), {}
@@ -189,7 +206,7 @@ class TopK(OfCandidates, kind="top_k"):
             table=contest.table,
             read=contest.count,
             people=contest.anybody,
-            rules=contest.rules + (about_method(str(method)) if by_rule else ()),
+            rules=contest.rules + (about_method(str(method)) if by_rule else ()) + order,
             rules_after=contest.remarks,
             doubts=contest.doubts,
             ordered=self.ordered,
@@ -289,12 +306,13 @@ def joint_distance(k: int, neighbours: str, *, one_value: bool) -> int:
 def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str:
     """The method that falls short least, by the noise that each needs; it looks at no data.
 
-    With one noise for each of k choices the scale is k·d/ε, jointly d'/ε; where ρ is added up, √k times less
-    than k for the same cost. Jointly the losses of k places add up in the exponent, and the two are about
-    even where that scale is half of the other: ``benchmarks/results/top_k.md``.
+    With one noise for each of k choices the scale is k·d/ε, jointly d'/ε. Jointly the losses of k places add
+    up in the exponent, and the two are about even where the joint scale is half of the other. Where ρ is
+    added up, k choices at the same cost need a scale of only √k·d/ε, and are hardly ever worse, with or
+    without the order: ``benchmarks/results/top_k.md``.
     """
     if concentrated:
-        return JOINT if k * distance**2 > 4 * joint**2 else PEELING
+        return PEELING
     return JOINT if k * distance > 2 * joint else ONE_SHOT
 
 

@@ -11,12 +11,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 
 from discreet._exact.numbers.balls import ball_of, precision, upper_bound, upper_end
 from discreet._exact.numbers.exact import Exact, refuse
-from discreet._exact.numbers.searches import peak
 from discreet.accounting import Event
 from discreet.accounting.events import core, events_of
 from discreet.accounting.loss_grids import Losses, grid_step, loss_curve_of
@@ -30,6 +29,8 @@ _GRID = 4_096
 _LARGEST = 4_096
 _NOTHING = Fraction(1, 10**16)
 _FEW = Fraction(1, 1000)
+_STEPS = 60
+_CLOSE = 1e-9
 
 Renyi = Callable[[Fraction], Exact]
 
@@ -140,6 +141,7 @@ def _of_list(events: Sequence[Event]) -> Profile:
     return _with_lost(losses.delta_at, pure, 1 - kept)
 
 
+@lru_cache(maxsize=16)  # a chart asks for dozens of laws of the same run
 def _of_guarantee(promise: Guarantee) -> Profile:
     if isinstance(promise, ZCDP):
         return _of_zcdp(promise)
@@ -175,23 +177,32 @@ def _of_zcdp(promise: ZCDP) -> Profile:
         raise ParameterError(f"⟨cost⟩{promise!r} is not allowed: one run must have a finite cost")
     if rho == 0:
         return _of_guarantee(PureDP(0))
-    steer = float(rho)
+    steer, most = float(rho), total_variation(rho)
 
     def divergence(at: Fraction) -> Fraction:
-        near = float(at)
-
-        def height(log_excess: float) -> float:
-            order = 1 + math.exp(log_excess)
-            return -(
-                (order - 1) * (steer * order - near + math.log1p(-1 / order)) - math.log(order)
-            )
-
-        # With a large ε/ρ the best order is near (1 + ε/ρ)/2; the floats steer, any order is valid.
-        centre = math.log(max(near / steer, 1.0))
-        order = 1 + Fraction(math.exp(peak(height, -6.0, centre + 6.0)))
-        return min(divergence_at_order(order, order * rho, at), total_variation(rho))
+        order = 1 + Fraction(math.exp(_best_log_excess(steer, float(at))))
+        return min(divergence_at_order(order, order * rho, at), most)
 
     return Profile(divergence, renyi=lambda order: order * rho)
+
+
+def _best_log_excess(rho: float, epsilon: float) -> float:
+    """ln(λ − 1) near the best order λ, where ρ(2λ − 1) − ε + ln(1 − 1/λ) is 0: the bound's slope in λ.
+
+    Newton's steps, kept inside a bracket. Floats steer: any order gives a valid bound.
+    """
+    low, high = -6.0, math.log(max(epsilon / rho, 1.0)) + 6.0
+    at = high - 6.0
+    for _ in range(_STEPS):
+        excess = math.exp(at)
+        slope = rho * (1 + 2 * excess) - epsilon - math.log1p(1 / excess)
+        low, high = (at, high) if slope < 0 else (low, at)
+        further = at - slope / (2 * rho * excess + 1 / (1 + excess))
+        further = further if low < further < high else (low + high) / 2
+        if abs(further - at) < _CLOSE:
+            break
+        at = further
+    return at
 
 
 def divergence_at_order(order: Fraction, renyi: Fraction, epsilon: Fraction) -> Fraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import takewhile
 from typing import Any
 
 from discreet._exact.numbers.balls import ball_of
@@ -136,13 +137,18 @@ def tuning_chart(
     """
     if len(means) < 2:
         raise ParameterError("⟨means⟩ must name at least two mean numbers of runs")
-    records = list(_records(cost, means, distributions, delta))
-    # A fixed number soon costs more than any axis can show beside the others.
-    dearest = max(
-        (record["epsilon"] for record in records if record["law"] in ("geometric", "logarithmic")),
-        default=max(record["epsilon"] for record in records),
-    )
-    shown = [record for record in records if record["epsilon"] <= _TOO_DEAR * dearest]
+    asked = list(dict.fromkeys(distributions))
+    usual = [name for name in asked if name in ("geometric", "logarithmic")] or asked
+    records = [record for name in usual for record in _records(cost, means, name, delta)]
+    # A fixed number soon costs more than any axis can show beside the others, and takes long to compute.
+    dearest = _TOO_DEAR * max(record["epsilon"] for record in records)
+    for name in asked:
+        if name not in usual:
+            affordable = takewhile(
+                lambda record: record["epsilon"] <= dearest, _records(cost, means, name, delta)
+            )
+            records.extend(affordable)
+    shown = sorted(records, key=lambda record: asked.index(record["law"]))
     chart = line_chart(
         shown,
         x=("epsilon", "ε of the whole search"),
@@ -159,13 +165,12 @@ def tuning_chart(
 
 
 def _records(
-    cost: object, means: Sequence[int], distributions: Sequence[str], delta: object
+    cost: object, means: Sequence[int], name: str, delta: object
 ) -> Iterator[dict[str, Any]]:
-    for name in dict.fromkeys(distributions):
-        for mean in means:
-            offer = _offer(cost, law_named(name, mean), delta)
-            chance = offer.runs.chance_of_top(Fraction(1, 20))
-            yield {"law": name, "mean": mean, "epsilon": offer.epsilon, "chance": chance}
+    for mean in sorted(means):
+        offer = _offer(cost, law_named(name, mean), delta)
+        chance = offer.runs.chance_of_top(Fraction(1, 20))
+        yield {"law": name, "mean": mean, "epsilon": offer.epsilon, "chance": chance}
 
 
 def cost_stated(epsilon: Fraction | None, rho: Fraction | None, delta: object) -> Guarantee:

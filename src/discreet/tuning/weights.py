@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -53,9 +54,13 @@ def divergence_of_best(profile: Profile, weights: Weights, epsilon: Fraction) ->
 
 def weights_of(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Weights:
     """The polygon above g(L)/τ as a function of L/τ; what weighs less than δ/10000 is treated coarsely."""
-    vertices = _polygon(_tangents(profile))
-    lines = list(_lines(vertices, runs, delta * _NEGLIGIBLE))
+    lines = list(_lines(_polygon_above(profile), runs, delta * _NEGLIGIBLE))
     return _corners(lines)
+
+
+@lru_cache(maxsize=16)
+def _polygon_above(profile: Profile) -> list[Point]:
+    return _polygon(_tangents(profile))
 
 
 def _tangents(profile: Profile) -> list[Line]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -77,7 +77,7 @@ class _Crowd:
     """Gaps in order, each once, with how many candidates have it."""
 
     def __init__(self, gammas: Sequence[Fraction]) -> None:
-        self._gammas = [Fraction(gamma) for gamma in gammas]
+        self._gammas = list(gammas)
         if not self._gammas or min(self._gammas) != 0:
             raise ScoresError("gaps must be non-negative, and the least exactly zero")
         tally = Counter(self._gammas)
@@ -109,7 +109,14 @@ def _precision(bits: int) -> int:
 
 
 def _rule(count: int) -> list[tuple[Any, Any]]:
-    """Nodes and weights on [0, 1] as balls."""
+    """Nodes and weights on [0, 1] as balls, in the precision at work."""
+    from flint import ctx
+
+    return _rule_in(count, ctx.prec)
+
+
+@lru_cache(maxsize=256)
+def _rule_in(count: int, _bits: int) -> list[tuple[Any, Any]]:
     from flint import arb
 
     roots = (arb.legendre_p_root(count, k, weight=True) for k in range(count))

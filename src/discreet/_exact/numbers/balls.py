@@ -65,7 +65,7 @@ def upper_end(ball: Any) -> Exact:
         # Round the mantissa up to a coarser grid, so that the rational stays of sane size.
         shift = -_LARGEST_EXPONENT - exponent
         mantissa, exponent = -(-mantissa >> shift), -_LARGEST_EXPONENT
-    return Fraction(mantissa) * Fraction(2) ** exponent
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def upper_bound(formula: Callable[..., Any], *arguments: Fraction) -> Exact:

@@ -9,6 +9,7 @@ const STATES = {
 const STATE_OF = { useful: "good", doubtful: "doubtful", "no better than guessing": "bad" };
 let desk = null;
 let planned = 0;
+let lost = null;  // the question whose reply was lost, and its key: asked again it is not paid again
 
 function element(name, text, attributes = {}) {
   const made = document.createElement(name);
@@ -32,7 +33,7 @@ async function call(path, body, { method, key } = {}) {
 // What happened, whether anything was paid, and what to do.
 function explained(error) {
   if (error.status === 401) return new Error("Your session has ended, so this question was not asked and nothing was paid. Sign in again to ask it.");
-  if (error.status === undefined) return new Error("The desk did not answer. If your question had reached it, it is paid, and its answer will be under “Your answers so far” once the desk is back; look there before you ask again.");
+  if (error.status === undefined) return new Error("The desk did not answer. If your question had reached it, it is paid, and its answer will be under “Your answers so far” once the desk is back. Asked again here without a change it is not paid twice.");
   return error;
 }
 
@@ -161,7 +162,7 @@ async function plan() {
   } catch (error) {
     if (turn !== planned) return;
     box.dataset.state = "bad";
-    const words = error.status === undefined ? "The desk does not answer; nothing was paid. It is tried again when you change the question." : error.message;
+    const words = error.status === undefined ? "The desk does not answer. Planning costs nothing; it is tried again when you change the question." : error.message;
     box.replaceChildren(element("p", words));
     at("pay").textContent = "Ask";
     at("pay").disabled = true;
@@ -236,7 +237,8 @@ async function ask(event) {
   event.preventDefault();
   complain();
   const asked = question();
-  const key = crypto.randomUUID();
+  const words = JSON.stringify(asked);
+  const key = lost?.words === words ? lost.key : crypto.randomUUID();
   const seconds = parseFloat(column().questions[asked.kind]);
   const began = performance.now();
   const ticking = setInterval(() => { at("slot").value = Math.min(1, (performance.now() - began) / (1000 * seconds)); }, 100);
@@ -245,8 +247,10 @@ async function ask(event) {
   at("answer").replaceChildren(element("p", "Being worked on.", { class: "hint" }));
   try {
     const reply = await call("api/ask", asked, { key });
+    lost = null;
     present(reply.asked, reply.release);
   } catch (error) {
+    lost = error.status === undefined ? { words, key } : null;
     complain(explained(error));
   }
   clearInterval(ticking);
@@ -296,7 +300,7 @@ at("door").addEventListener("submit", async (event) => {
     at("table").focus();
   } catch (error) { complain(error); }
 });
-at("leave").addEventListener("click", async () => { await call("api/session", undefined, { method: "DELETE" }); at("answer").replaceChildren(); at("history").replaceChildren(); door(); });
+at("leave").addEventListener("click", async () => { await call("api/session", undefined, { method: "DELETE" }); at("answer").replaceChildren(); at("history").replaceChildren(); desk = lost = null; door(); });
 at("form").addEventListener("submit", ask);
 at("form").addEventListener("input", () => { show(); plan(); });
 enter();

@@ -93,7 +93,7 @@ class Point:
     beyond: Floats
 
 
-class Study:
+class SeenScores:
     """Scores sorted from the best down, and everything known about them."""
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
@@ -232,9 +232,9 @@ class Studies:
     """The studies of the scores last looked at, whichever page looks."""
 
     def __init__(self) -> None:
-        self._kept: Recent[Study] = Recent(_MOST_STUDIES)
+        self._kept: Recent[SeenScores] = Recent(_MOST_STUDIES)
 
-    def of(self, values: npt.NDArray[Any]) -> Study:
+    def of(self, values: npt.NDArray[Any]) -> SeenScores:
         """The study of these scores; the same numbers give the same one."""
         digest = hashlib.sha256(values.dtype.str.encode() + values.tobytes()).digest()
-        return self._kept.of(digest, lambda: Study(values))
+        return self._kept.of(digest, lambda: SeenScores(values))

@@ -1,0 +1,51 @@
+"""``discreet dossier``: the documents about a data set, from its ledger."""
+
+from __future__ import annotations
+
+from discreet._cli.commands import argument, command, option
+from discreet._cli.output import say
+
+
+@command("dossier")
+@argument("DATASET", "The data set's name in the ledger.")
+@option("--out FOLDER", "Where to write the documents.", default="dossier")
+@option("--typed FILE", "What no program knows, typed by a person: dossier.toml.")
+@option("--study FILE", "The study that asks it: study.toml.")
+@option("--owner FILE", "The owner's file of the desk that serves it.")
+@option("--with-names", "Call analysts by their names.")
+@option("--ledger ADDRESS", "The ledger; else $DISCREET_LEDGER, or your own.")
+def dossier(
+    dataset: str,
+    *,
+    out: str,
+    typed: str | None,
+    study: str | None,
+    owner: str | None,
+    with_names: bool,
+    ledger: str | None,
+) -> None:
+    """Write the documents about a data set: registry entry, self-assessment, page for a reviewer, chain.
+
+    They hold no answer and no data. What a program cannot know is marked until it is typed.
+
+    Example: discreet dossier clinic --typed dossier.toml --out dossier
+    """
+    from discreet.dossier import dossier_of
+    from discreet.ledger import Ledger
+
+    owner_file = None
+    if owner is not None:
+        from discreet._cli.desk import owner_file_at
+
+        owner_file = owner_file_at(owner)
+    with Ledger.open(ledger, create=False) as opened:
+        plan = None
+        if study is not None:
+            from discreet.study import Study
+
+            plan = Study.read(study).plan(ledger=opened)
+        written = dossier_of(
+            opened, dataset, typed=typed, plan=plan, owner=owner_file, named=with_names
+        ).write(out)
+    for path in written:
+        say(path)

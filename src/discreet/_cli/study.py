@@ -1,0 +1,167 @@
+"""``discreet study``: many questions under one budget, planned, signed, run and checked."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from discreet._cli import shared_options as shared
+from discreet._cli.commands import Group, argument, command, option, stack
+from discreet._cli.output import (
+    check_chart,
+    draw,
+    progress,
+    say,
+    say_either,
+    say_json,
+    say_table,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
+    from discreet.study import Study
+    from discreet.study.running import Watch
+
+_FILE = argument("FILE", "The study's file, such as study.toml.", name="path")
+_COUNTED = stack(
+    option("--for NAME", "The analyst whose part of the budget pays.", name="part"),
+    option(
+        "--ledger ADDRESS",
+        "A path, sqlite:///path or postgresql://...; else $DISCREET_LEDGER, or your own.",
+    ),
+)
+
+
+@command("plan")
+@_FILE
+@_COUNTED
+@shared.CHART
+@shared.JSON
+def plan(path: str, *, part: str | None, ledger: str | None, chart: str | None, json: bool) -> None:
+    """What a study will cost, question by question, and how good its answers will be. Nothing is paid.
+
+    The last line is the hash that is signed: of the questions with their ε and their public lists.
+
+    Example: discreet study plan study.toml
+    """
+    check_chart(chart)
+    study = _read(path)
+    with _opened(study, ledger) as opened:
+        planned = study.plan(ledger=opened, part=part)
+    say_table(
+        planned.columns,
+        planned.rows,
+        planned.as_data(),
+        json=json,
+        before=f"{study.title}\n",
+        after="\n".join(
+            [
+                "",
+                wrapped(planned.conclusion),
+                *(f"warning: {doubt}" for doubt in planned.doubts),
+                f"hash {planned.hash}",
+            ]
+        ),
+    )
+    if chart is not None:
+        draw(planned.chart(), chart)
+
+
+@command("run")
+@_FILE
+@_COUNTED
+@option("--signed HASH", "The hash that was signed; a plan with another one is refused.")
+@option("--out FOLDER", "Write plan, answers (JSON, CSV, Parquet) and report into this folder.")
+@shared.JSON
+def run(
+    path: str,
+    *,
+    part: str | None,
+    ledger: str | None,
+    signed: str | None,
+    out: str | None,
+    json: bool,
+) -> None:
+    """Pay for a study and ask its questions; a run that was stopped goes on, and pays nothing twice.
+
+    Every answer is kept in the ledger before it is shown.
+
+    Example: discreet study run study.toml --signed "$(cat study.hash)" --out answers
+    """
+    study = _read(path)
+    with _opened(study, ledger) as opened, _progress() as watch:
+        answers = study.run(ledger=opened, part=part, signed=signed, watch=watch)
+    if out is not None:
+        for file in answers.write(out):
+            say(f"written: {file}", err=True)
+    if json:
+        say_json(answers.as_data())
+        return
+    say(repr(answers))
+    say(f"{answers.conclusion}\nplan {answers.plan.hash}", err=True)
+
+
+@command("verify")
+@argument("ANSWERS", "The answers, as study run wrote them: answers.json.", name="path")
+@option("--ledger ADDRESS", "The ledger that counted; else $DISCREET_LEDGER, or your own.")
+@shared.JSON
+def verify(path: str, *, ledger: str | None, json: bool) -> None:
+    """Hold a study's plan, its answers and the ledger against each other. Exit status 1 if they differ.
+
+    Example: discreet study verify answers/answers.json
+    """
+    from discreet._cli.verify import read_record
+    from discreet.ledger import Ledger
+    from discreet.study.verification import problems
+
+    with Ledger.open(ledger, create=False) as opened:
+        checked = problems(read_record(path), opened)
+    data = {
+        "holds": not any(wrong for _, wrong in checked),
+        "checks": [{"part": name, "problem": wrong or None} for name, wrong in checked],
+    }
+    say_either(
+        "\n".join(f"{name}: {wrong or 'agrees'}" for name, wrong in checked), data, json=json
+    )
+    if not data["holds"]:
+        raise SystemExit(1)
+
+
+def _read(path: str) -> Study:
+    from discreet.study import Study
+
+    return Study.read(path)
+
+
+@contextmanager
+def _opened(study: Study, ledger: str | None) -> Iterator[Ledger | None]:
+    if study.at_a_desk:
+        yield None
+        return
+    from discreet.ledger import Ledger
+
+    with Ledger.open(ledger, create=False) as opened:
+        yield opened
+
+
+@contextmanager
+def _progress() -> Iterator[Watch]:
+    if not sys.stderr.isatty():
+        yield lambda _asking, _done, _all: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+
+    columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
+    with progress(*columns, TimeElapsedColumn()) as shown:
+        task = shown.add_task("", total=None)
+        yield lambda asking, done, number: shown.update(
+            task, description=asking, completed=done, total=number
+        )
+
+
+study = Group("study", help="A whole study: planned, signed, run, written up.")
+for _each in (plan, run, verify):
+    study.add_command(_each)

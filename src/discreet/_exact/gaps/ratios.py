@@ -1,0 +1,109 @@
+"""Scores that move by different amounts, as ratios that all move by at most one.
+
+With a_i = q_i − tΔ_i the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): by how much it leads the
+candidate it leads least, in units of what one person can do to that lead. Where one person moves all scores
+the same way, the unit is max(Δ_i, Δ_j). Everything is exact (``docs/proofs/unequal-sensitivities.md``).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import accumulate
+
+Point = tuple[int, int]
+
+
+def ratios(
+    values: Sequence[int | float | Fraction],
+    sensitivities: Sequence[Fraction],
+    *,
+    shift: Fraction,
+    monotonic: bool,
+) -> list[Fraction]:
+    """The ratio of each candidate, in time n log n; at most one sensitivity is zero.
+
+    Example:
+        >>> steps = [Fraction(1), Fraction(1), Fraction(3)]
+        >>> [str(each) for each in ratios([10, 8, 0], steps, shift=Fraction(0), monotonic=False)]
+        ['1', '-1', '-5/2']
+    """
+    heights = [Fraction(q) - shift * d for q, d in zip(values, sensitivities, strict=True)]
+    if len(heights) == 1:
+        return [Fraction(0)]
+    # Whole numbers over one denominator each way: the search compares them many times.
+    across = math.lcm(*(each.denominator for each in sensitivities))
+    up = math.lcm(*(height.denominator for height in heights))
+    points = [
+        (int(each * across), int(height * up))
+        for each, height in zip(sensitivities, heights, strict=True)
+    ]
+    order = sorted(range(len(points)), key=points.__getitem__)
+    slopes = (_one_way if monotonic else _any_way)([points[place] for place in order])
+    found = [Fraction(0)] * len(points)
+    for place, slope in zip(order, slopes, strict=True):
+        found[place] = -slope * across / up
+    return found
+
+
+def _any_way(points: list[Point]) -> list[Fraction]:
+    """The largest slope from (−x_i, y_i) to another point (x_j, y_j), for each i; points from the left."""
+    hull = _upper_hull(points[1:])
+    first = _steepest(hull, -points[0][0], points[0][1])
+    _add(hull, points[0])
+    slopes = [first, *(_steepest(hull, -x, y) for x, y in points[1:])]
+    # A point sees itself at slope 0. That matters only if no other is as high: then it is left out.
+    top = max(range(len(points)), key=lambda place: points[place][1])
+    others = points[:top] + points[top + 1 :]
+    slopes[top] = _steepest(_upper_hull(others), -points[top][0], points[top][1])
+    return slopes
+
+
+def _one_way(points: list[Point]) -> list[Fraction]:
+    """The largest (y_j − y_i)/max(x_i, x_j) over the other points, for each i; points from the left."""
+    hull = _upper_hull(points[-1:])
+    # Of those on the right it is the largest slope from (0, y_i), of those on the left the highest counts.
+    right = []
+    for point in reversed(points[:-1]):
+        right.append(_steepest(hull, 0, point[1]))
+        _add(hull, point)
+    highest = accumulate((y for _, y in points), max)
+    left = [Fraction(high - y, x) for high, (x, y) in zip(highest, points[1:], strict=False)]
+    between = map(max, left[:-1], right[-2::-1])
+    return [right[-1], *between, left[-1]]
+
+
+def _upper_hull(points: Iterable[Point]) -> list[Point]:
+    """The corners of the upper hull, from the right to the left; points from the left."""
+    hull: list[Point] = []
+    for point in reversed(list(points)):
+        _add(hull, point)
+    return hull
+
+
+def _add(hull: list[Point], point: Point) -> None:
+    """Add a point that has nothing of the hull on its left; straight above it, only a corner."""
+    if hull and hull[-1][0] == point[0]:
+        return  # points with the same x come from the highest down
+    while len(hull) > 1 and _turn(point, hull[-1], hull[-2]) >= 0:
+        hull.pop()
+    hull.append(point)
+
+
+def _turn(start: Point, first: Point, second: Point) -> int:
+    """Positive if ``second`` is seen from ``start`` at a larger slope than ``first``; both on its right."""
+    (x, y), (a, b), (c, d) = start, first, second
+    return (a - x) * (d - y) - (b - y) * (c - x)
+
+
+def _steepest(hull: list[Point], x: int, y: int) -> Fraction:
+    """The largest slope from a point on the left of the hull to a corner of it."""
+    # From the left, the slope grows as long as the next corner is seen at a larger one.
+    last = len(hull) - 1
+    step = bisect_left(
+        range(last), True, key=lambda k: _turn((x, y), hull[last - k], hull[last - k - 1]) <= 0
+    )
+    corner = hull[last - step]
+    return Fraction(corner[1] - y, corner[0] - x)

@@ -1,0 +1,125 @@
+"""Scores whose sensitivities differ: which of two ways makes them comparable, from public facts.
+
+*largest* takes the distance that the two largest sensitivities allow for all. *ratios* compares leads in
+units of what one person can do to them (``discreet._exact.gaps.ratios``). Neither is always better
+(``docs/proofs/unequal-sensitivities.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet._exact.gaps.ratios import ratios
+from discreet._exact.numbers.exact import float_up
+from discreet._exact.numbers.printing import figure
+from discreet.scores import LARGEST, RATIOS, Scores, largest_distance, recommended_way
+
+RATIO_DISTANCE = Fraction(2)
+"""How far one person moves two ratios apart, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnequalWays:
+    """The two ways for some public sensitivities, and how far each falls short at worst.
+
+    With probability 19/20 the chosen score is at most this far behind the best: by *largest* always the
+    same, by *ratios* in proportion to the sensitivity of the best candidate, which is not known.
+
+    Attributes:
+        recommended: the way that is taken by default: *ratios* where it has the lower bound for more than
+            half of the candidates.
+        largest: the bound of *largest*.
+        ratios: the least and the largest bound of *ratios*.
+        better_below: *ratios* have the lower bound if the best candidate's sensitivity is below this.
+
+    Example:
+        >>> print(ways_for([Fraction(1)] * 199 + [Fraction(100)], epsilon=Fraction(1), monotonic=False))
+        ratios: 33.6 to 3360 points off at worst, by the sensitivity of the best candidate; largest: 848.4; \
+ratios have the lower bound if that sensitivity is below 25.25. By default: ratios.
+    """
+
+    recommended: str
+    largest: Fraction
+    ratios: tuple[Fraction, Fraction]
+    better_below: Fraction
+
+    def __str__(self) -> str:
+        least, most, largest = (figure(each, up=True) for each in (*self.ratios, self.largest))
+        return (
+            f"{RATIOS}: {least} to {most} points off at worst, by the sensitivity of the best candidate; "
+            f"{LARGEST}: {largest}; {RATIOS} have the lower bound if that sensitivity is below "
+            f"{figure(self.better_below, up=False)}. By default: {self.recommended}."
+        )
+
+
+def ways_for(
+    sensitivities: Sequence[Fraction], *, epsilon: Fraction, monotonic: bool
+) -> UnequalWays:
+    """Both ways to compare scores whose sensitivities differ, and what to expect of them.
+
+    Args:
+        sensitivities: the public sensitivities, one for each candidate.
+        epsilon: ε of the mechanism that will choose.
+        monotonic: whether one person moves all scores in one direction.
+
+    Example:
+        >>> ways = ways_for([Fraction(1)] * 199 + [Fraction(100)], epsilon=Fraction(1), monotonic=False)
+        >>> ways.recommended, float(ways.largest), float(ways.better_below)
+        ('ratios', 848.4, 25.25)
+    """
+    reach = reach_of(len(sensitivities))
+    largest = largest_distance(sensitivities, monotonic=monotonic) / epsilon * reach
+    # Twice the shift, times the sensitivity of the best candidate.
+    each = 2 * RATIO_DISTANCE / epsilon * reach
+    return UnequalWays(
+        recommended_way(sensitivities, monotonic=monotonic),
+        largest,
+        (each * min(sensitivities), each * max(sensitivities)),
+        largest / each,
+    )
+
+
+def reach_of(count: int) -> Fraction:
+    """At least ln(20 n), and at most 0.71 more: the noise of n candidates stays within 19 times of 20."""
+    return Fraction(7, 10) * (20 * count).bit_length()
+
+
+def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) -> float:
+    """How far the best score is missed at worst by ratios that noise moves by at most ``noise``."""
+    assert isinstance(form.sensitivity, tuple)
+    assert epsilon is not None
+    shift = RATIO_DISTANCE / epsilon * reach_of(len(form))
+    return float_up((shift + Fraction(noise)) * max(form.sensitivity))
+
+
+def distance_of(scores: Scores) -> Fraction:
+    """How far one person moves two of the numbers apart that are compared."""
+    if not isinstance(scores.sensitivity, tuple):
+        return scores.range_distance
+    if scores.unequal == RATIOS:
+        return RATIO_DISTANCE
+    return largest_distance(scores.sensitivity, monotonic=scores.monotonic)
+
+
+def compared(scores: Scores, *, scale: Fraction, largest_is_best: bool) -> Scores:
+    """The numbers that are compared, at a noise scale that fits them."""
+    steps = scores.sensitivity
+    assert isinstance(steps, tuple)
+    if scores.unequal == LARGEST:
+        return Scores(
+            scores.values, candidates=scores.candidates, range_distance=distance_of(scores)
+        )
+    sign = 1 if largest_is_best else -1
+    found = ratios(
+        [sign * value for value in scores.values.tolist()],
+        steps,
+        shift=scale * reach_of(len(steps)),
+        monotonic=scores.monotonic,
+    )
+    return Scores(
+        [sign * each for each in found],
+        candidates=scores.candidates,
+        range_distance=RATIO_DISTANCE,
+    )

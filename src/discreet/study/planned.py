@@ -1,0 +1,289 @@
+"""What a study will cost and how good its answers will be, as one value with one hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from discreet._displays import counted, escape, visible
+from discreet._displays import table as html_table
+from discreet._exact.numbers.exact import shown
+from discreet._exact.numbers.printing import figure, percent
+from discreet.questions import Question
+from discreet.study.study import Asked, Study
+
+if TYPE_CHECKING:
+    from discreet.questions.plan import Plan
+
+FORMAT = 1
+"""Which canonical form the hash is of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedQuestion:
+    """One question of a study, as it will be paid.
+
+    Attributes:
+        asked: as the study asks it.
+        question: as it will be asked: with its ε, and with public lists in place of files' names.
+        cost: what it costs, in what the budget adds up.
+        card: the card of its plan, as plain data.
+        plan: its plan; None at a desk.
+    """
+
+    asked: Asked
+    question: Question
+    cost: Fraction
+    card: Mapping[str, Any]
+    plan: Plan | None = None
+
+    @property
+    def accuracy(self) -> str:
+        """How good its answer will be, in words."""
+        known = self.card["accuracy"]
+        return "not known" if known is None else str(known["words"])
+
+    @property
+    def judgement(self) -> str | None:
+        """Useful, doubtful, or no better than guessing."""
+        known = self.card["accuracy"]
+        return None if known is None else known["judgement"]
+
+    @property
+    def reached(self) -> float | None:
+        """The error that is reached, of the kind that was wanted; None where none was."""
+        known, wanted = self.card["accuracy"], self.asked.question
+        if known is None or wanted.error_at_most is None:
+            return None
+        found = known["typical" if wanted.typical else "worst"]
+        return None if found is None else float(found)
+
+    @property
+    def wanted(self) -> Fraction | None:
+        """The error that would be good enough."""
+        given = self.asked.question.error_at_most
+        return None if given is None else Fraction(given)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StudyPlan:
+    """A study ready to be signed: nothing was read, nothing is paid.
+
+    Attributes:
+        study: the study.
+        lines: its questions in their order.
+        budget: the budget that pays, such as ``clinic`` or ``clinic/alice``; None at a desk.
+        accountant: how that adds up.
+        symbol: ε or ρ.
+        left: what the budget has left; None where no budget is known.
+        fits: whether that is enough.
+        needed: the least that would reach every accuracy, where that is more than the study may cost.
+        curves: works out the error of each question if the whole cost this much.
+
+    Example:
+        >>> import polars as pl
+        >>> from discreet.questions import Median
+        >>> from discreet.study import Asked, Study
+        >>> people = pl.DataFrame({"person": range(900), "age": [20 + i % 41 for i in range(900)]})
+        >>> study = Study(
+        ...     title="Ages",
+        ...     dataset="clinic",
+        ...     tables={"people": {"data": people, "user": "person"}},
+        ...     questions=[Asked("age", "people", Median("age", bounds=(0, 120), epsilon=1))],
+        ... )
+        >>> plan = study.plan()
+        >>> plan.total, plan.lines[0].judgement, len(plan.hash)
+        (Fraction(1, 1), 'useful', 64)
+    """
+
+    study: Study
+    lines: tuple[PlannedQuestion, ...]
+    budget: str | None
+    accountant: str
+    symbol: str
+    left: Fraction | None
+    fits: bool | None
+    needed: Fraction | None
+    curves: Callable[[float], dict[str, float]]
+
+    @property
+    def total(self) -> Fraction:
+        """What all of it costs."""
+        return sum((line.cost for line in self.lines), Fraction(0))
+
+    @property
+    def ratio(self) -> float | None:
+        """The largest part that a reached error is of the wanted one; None where no error is wanted."""
+        parts = [
+            line.reached / float(line.wanted)
+            for line in self.lines
+            if line.wanted is not None and line.reached is not None
+        ]
+        return max(parts, default=None)
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """Everything that is signed, as plain data: no data, no sizes, no times."""
+        study = self.study
+        return {
+            "format": FORMAT,
+            "title": study.title,
+            "dataset": study.dataset,
+            "accountant": self.accountant,
+            "shared": study.shared,
+            "tables": {name: _public(facts) for name, facts in study.tables.items()},
+            "questions": [
+                {
+                    "name": line.asked.name,
+                    "table": line.asked.table,
+                    "question": line.question.to_dict(),
+                    "cost": shown(line.cost),
+                }
+                for line in self.lines
+            ],
+            "total": shown(self.total),
+        }
+
+    @cached_property
+    def hash(self) -> str:
+        """What is signed: the SHA-256 of the canonical plan."""
+        return hash_of(self.canonical)
+
+    # ---- as people see it ----------------------------------------------------------------------
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """A row for each question: its name, what it asks, its cost and share, its accuracy."""
+        return [
+            [
+                line.asked.name,
+                str(line.card["title"]),
+                figure(line.cost),
+                percent(float(line.cost / self.total)),
+                line.accuracy,
+            ]
+            for line in self.lines
+        ]
+
+    @property
+    def columns(self) -> list[str]:
+        """What the rows have."""
+        return ["question", "asks", self.symbol, "share", "accuracy"]
+
+    @property
+    def conclusion(self) -> str:
+        """What all of it comes to, in sentences."""
+        cost = f"{self.symbol} = {figure(self.total)}"
+        said = [f"{counted(len(self.lines), 'question')} for {cost} in all"]
+        if self.study.most is not None:
+            said[0] += f", of {figure(self.study.most, up=False)} at most"
+        if self.needed is not None:
+            short = figure(self.needed - (self.study.most or 0))
+            said.append(
+                f"every wanted accuracy would take {self.symbol} = {figure(self.needed)}, {short} more than "
+                "the study may cost"
+            )
+        if self.ratio is not None and self.ratio > 1:
+            said.append(f"errors are up to {figure(Fraction(self.ratio))} times what was wanted")
+        if self.left is not None:
+            enough = "it fits" if self.fits else "that is not enough"
+            said.append(
+                f"the budget {self.budget} has {self.symbol} = {figure(self.left, up=False)} left: {enough}"
+            )
+        elif not self.study.at_a_desk:
+            said.append(f"there is no budget {self.budget!r} to pay from yet")
+        return ". ".join(part[0].upper() + part[1:] for part in said) + "."
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why answers may be about nothing."""
+        return [
+            f"{line.asked.name}: {doubt}" for line in self.lines for doubt in line.card["doubts"]
+        ]
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{name} · {self.symbol} {cost} · {words}" for name, _, cost, _, words in self.rows
+        ]
+        return "\n".join(
+            map(visible, [self.study.title, *lines, self.conclusion, f"hash {self.hash}"])
+        )
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<strong>{escape(self.study.title)}</strong>{html_table(self.columns, self.rows)}"
+            f"<p>{escape(self.conclusion)}</p><p>hash <code>{self.hash}</code></p>"
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "hash": self.hash,
+            "budget": self.budget,
+            "plan": self.canonical,
+            "most": None if self.study.most is None else shown(self.study.most),
+            "left": None if self.left is None else shown(self.left),
+            "fits": self.fits,
+            "needed": None if self.needed is None else shown(self.needed),
+            "ratio": self.ratio,
+            "cards": {line.asked.name: line.card for line in self.lines},
+            "conclusion": self.conclusion,
+        }
+
+    def chart(self) -> Any:
+        """The error of each question against what the whole costs."""
+        from discreet.analysis.charts.style import line_chart, styled
+
+        records = []
+        for step in range(-6, 7):
+            total = float(self.total) * 2 ** (step / 3)
+            for name, error in self.curves(total).items():
+                if error > 0:
+                    records.append({"question": name, "total": total, "error": error})
+        drawn = line_chart(
+            records,
+            x=("total", f"{self.symbol} of the whole study"),
+            y=("error", "proved error, 19 times out of 20 at most"),
+            series="question",
+            log_x=True,
+            log_y=True,
+        )
+        return styled(
+            drawn,
+            title="How good each answer is, over what the study costs",
+            subtitle=[self.study.title],
+        )
+
+
+def hash_of(canonical: Mapping[str, Any]) -> str:
+    """The SHA-256 of plain data in its one canonical form.
+
+    Example:
+        >>> hash_of({"b": 1, "a": "é"})[:12]
+        '6d9eb4528409'
+    """
+    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _public(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a table is told, as plain data; of a frame in memory only its kind."""
+    plain = {}
+    for name, value in facts.items():
+        if name == "data" and not isinstance(value, str):
+            value = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"  # noqa: PLW2901
+        plain["source" if name == "data" else name] = _simple(value)
+    return plain
+
+
+def _simple(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _simple(each) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_simple(each) for each in value]
+    return value if isinstance(value, str | int | bool | None) else str(value)

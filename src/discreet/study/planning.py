@@ -1,0 +1,344 @@
+"""How a study is planned: each question's curve from its plans, the split, and what the ledger says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from discreet._exact.numbers.exact import shown
+from discreet._exact.numbers.printing import figure
+from discreet._tables import Table
+from discreet._tables.moments import RECURRING
+from discreet.accounting.accountants import ACCOUNTANTS, LARGEST_COST, exact_cost
+from discreet.errors import NoBudgetError, ParameterError
+from discreet.questions import Question
+from discreet.questions.candidates import candidates_of
+from discreet.questions.periods import is_range
+from discreet.questions.plan import Plan, plan_of
+from discreet.questions.private_table import PrivateTable
+from discreet.questions.private_table import table as private_table
+from discreet.questions.question import fields_of
+from discreet.questions.run import AnyLedger, opened
+from discreet.questions.setting import Setting
+from discreet.study.planned import PlannedQuestion, StudyPlan
+from discreet.study.split import Curve, Point, weakest
+from discreet.study.study import DESK, LEAST, WEAKEST, Asked, Study, StudyError
+
+
+def plan_study(study: Study, *, ledger: AnyLedger | None, part: str | None) -> StudyPlan:
+    """Plan every question of a study, and divide what it may cost."""
+    tables = opened_tables(study)
+    name = budget_name(study, part)
+    budget = None
+    if not study.at_a_desk:
+        with opened(ledger) as found:
+            if found is not None:
+                try:
+                    budget = found.show(name)
+                except NoBudgetError:
+                    budget = None
+    accountant = "epsilon" if budget is None else budget.accountant
+    planner = _Planner(study, tables, accountant)
+    split = planner.split()
+    lines = planner.lines(split.epsilons)
+    total = sum((line.cost for line in lines), Fraction(0))
+    left = _left_at_desk(lines) if budget is None else exact_cost(budget.remaining.cost)
+    return StudyPlan(
+        study=study,
+        lines=lines,
+        budget=name,
+        accountant=accountant,
+        symbol=ACCOUNTANTS[accountant].symbol,
+        left=left,
+        fits=None if left is None else total <= left,
+        needed=split.needed,
+        curves=lambda whole: planner.errors(split.epsilons, whole / float(total)),
+    )
+
+
+def _left_at_desk(lines: Sequence[PlannedQuestion]) -> Fraction | None:
+    """The least that a desk has left for any of the questions."""
+    meters = [line.card.get("meter") for line in lines]
+    return min(
+        (Fraction(meter["left"]) + Fraction(meter["this"]) for meter in meters if meter),
+        default=None,
+    )
+
+
+def budget_name(study: Study, part: str | None) -> str | None:
+    """The budget that pays."""
+    if study.dataset is None or part is None:
+        return study.dataset
+    return f"{study.dataset}/{part}"
+
+
+def opened_tables(study: Study) -> dict[str, Any]:
+    """The tables of a study, or everything that is wrong with them."""
+    problems, tables = [], {}
+    desk: Any = None
+    for name, facts in study.tables.items():
+        source = facts["data"]
+        try:
+            if isinstance(source, str) and source.startswith(DESK):
+                from discreet.desk import connect
+
+                desk = desk or connect()
+                tables[name] = desk.table(source.removeprefix(DESK))
+            else:
+                tables[name] = private_table(**facts)
+        except ParameterError as error:
+            problems.append(f"table {name!r}: {error}")
+    if problems:
+        raise StudyError(problems)
+    return tables
+
+
+@dataclass(frozen=True)
+class _Split:
+    epsilons: dict[str, Fraction]
+    needed: Fraction | None = None
+
+
+class _Planner:
+    """Plans of the questions of one study at any ε."""
+
+    def __init__(self, study: Study, tables: Mapping[str, Any], accountant: str) -> None:
+        self.study, self.tables, self.accountant = study, tables, ACCOUNTANTS[accountant]
+        self.settings: dict[str, Setting] = {
+            name: replace(table._setting(accountant), kept={})
+            for name, table in tables.items()
+            if isinstance(table, PrivateTable)
+        }
+        self.card_at = cache(self._card_at)
+
+    # ---- one question at an ε -------------------------------------------------------------------
+
+    def plan(self, asked: Asked, epsilon: Fraction) -> Plan:
+        """The plan of a question at an ε."""
+        question = asked.question.changed(epsilon=epsilon, error_at_most=None, typical=False)
+        return plan_of(question, self.settings[asked.table])
+
+    def _card_at(self, name: str, epsilon: Fraction) -> Mapping[str, Any]:
+        """At a desk: the card of a question at an ε."""
+        asked = next(each for each in self.study.questions if each.name == name)
+        question = asked.question.changed(epsilon=epsilon, error_at_most=None, typical=False)
+        found: dict[str, Any] = self.tables[asked.table].plan(question)
+        return found
+
+    def cost(self, plan: Plan) -> Fraction:
+        """What the ledger will charge for it."""
+        return exact_cost(self.accountant.amount(plan.event).cost)
+
+    def curve(self, asked: Asked) -> Curve:
+        """The error and the cost of a question over ε, and the error that it wants."""
+        question = asked.question
+
+        def at(epsilon: Fraction) -> Point:
+            plan = self.plan(asked, epsilon)
+            accuracy = plan.accuracy
+            error = None
+            if accuracy is not None:
+                error = accuracy.typical if question.typical else accuracy.worst
+            if error is None:
+                raise ParameterError(
+                    "⟨error_at_most⟩ is not allowed here: no bound is proved for it"
+                )
+            return float(error), float(self.cost(plan))
+
+        return Curve(at, float(Fraction(question.error_at_most or 1) / asked.weight))
+
+    # ---- all of them ------------------------------------------------------------------------------
+
+    def split(self) -> _Split:
+        """An ε for every question."""
+        study, most = self.study, self.study.most
+        epsilons, problems = {}, []
+        for asked in study.questions:
+            try:
+                epsilons[asked.name] = self._alone(asked)
+            except ParameterError as error:
+                problems.append(f"{asked.name!r}: {error}")
+        if problems:
+            raise StudyError(problems)
+        if most is None:
+            return _Split(epsilons)
+        costs = {
+            asked.name: self._cost_at(asked, epsilons[asked.name])
+            for asked in study.questions
+            if not asked.shares
+        }
+        needed = sum(costs.values(), Fraction(0))
+        sharing = [asked for asked in study.questions if asked.shares]
+        if study.split == WEAKEST:
+            epsilons |= self._weakest(costs)
+            sharing = []
+        elif needed > most or (sharing and needed == most):
+            raise StudyError(
+                [
+                    f"epsilon = {shown(most)} is too small by {figure(needed - most)} for the wanted "
+                    f'accuracies: raise it, ask for less, or say split = "{WEAKEST}", and all of it is '
+                    "shared so that the question that is worst off is as good as it can be"
+                ]
+            )
+        for asked in sharing:
+            epsilons[asked.name] = self._share(asked, sharing, most - needed)
+        return _Split(epsilons, needed if needed > most else None)
+
+    def _alone(self, asked: Asked) -> Fraction:
+        """The ε that a question states, or the least that reaches its accuracy."""
+        question = asked.question
+        if self.study.at_a_desk:
+            if question.error_at_most is not None:
+                raise ParameterError(
+                    "a desk is asked with ⟨epsilon⟩: error_at_most is for tables in hand"
+                )
+            return question.total
+        if question.error_at_most is None:
+            self.plan(asked, question.total)
+            return question.total
+        found = plan_of(question, self.settings[asked.table]).question
+        if self.study.most is not None and self.study.split == LEAST:
+            cost = Fraction(LARGEST_COST)
+            if found.total <= cost:
+                cost = self._cost_at(asked, found.total)
+            if cost > self.study.most:
+                raise ParameterError(
+                    f"no {self.accountant.symbol} up to {figure(self.study.most, up=False)} reaches "
+                    f"error_at_most = {shown(Fraction(question.error_at_most))}: it takes at least "
+                    f"{figure(cost)}"
+                )
+        return found.total
+
+    def _cost_at(self, asked: Asked, epsilon: Fraction) -> Fraction:
+        if self.study.at_a_desk:
+            return epsilon
+        return self.cost(self.plan(asked, epsilon))
+
+    def _weakest(self, costs: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        """All that the stated ones leave, at one ratio of reached to wanted error."""
+        assert self.study.most is not None
+        wanting = [each for each in self.study.questions if each.question.error_at_most is not None]
+        if len(wanting) < len(self.study.questions) and any(
+            each.shares for each in self.study.questions
+        ):
+            raise StudyError(
+                [f'split = "{WEAKEST}" needs error_at_most or epsilon in every question']
+            )
+        stated = sum(
+            (costs[each.name] for each in self.study.questions if each not in wanting), Fraction(0)
+        )
+        if not wanting:
+            return {}
+        rest = self.study.most - stated
+        curves = [self.curve(each) for each in wanting]
+        found = weakest(curves, float(rest)) if rest > 0 else None
+        if found is None:
+            raise StudyError(
+                [
+                    f"epsilon = {shown(self.study.most)} is too small by {figure(stated - self.study.most)}"
+                ]
+            )
+        chosen = {each.name: epsilon for each, epsilon in zip(wanting, found, strict=True)}
+        # Interpolated costs may be a hair too small: give all of them as little less as fits.
+        for _ in range(20):
+            over = (
+                sum((self._cost_at(each, chosen[each.name]) for each in wanting), Fraction(0))
+                / rest
+            )
+            if over <= 1:
+                return chosen
+            less = min(Fraction(999, 1000), 1 / over)
+            chosen = {name: _six_digits(epsilon * less) for name, epsilon in chosen.items()}
+        raise AssertionError
+
+    def _share(self, asked: Asked, sharing: list[Asked], rest: Fraction) -> Fraction:
+        """An ε that costs a part of the rest, by weight: exactly where ε adds up, else six digits of it."""
+        part = rest * asked.weight / sum((each.weight for each in sharing), Fraction(0))
+        rounded = Fraction(math.floor(part * 10**9), 10**9)
+        if rounded and 0 <= part - self._cost_at(asked, rounded) < Fraction(1, 10**8):
+            return rounded
+        low, high = 0.0, 40.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (
+                (middle, high)
+                if self._cost_at(asked, _six_digits(Fraction(middle))) <= part
+                else (low, middle)
+            )
+        return _six_digits(Fraction(low))
+
+    def lines(self, epsilons: Mapping[str, Fraction]) -> tuple[PlannedQuestion, ...]:
+        """Every question as it will be asked, or everything that is wrong with them."""
+        problems, lines = [], []
+        for asked in self.study.questions:
+            try:
+                lines.append(self._line(asked, epsilons[asked.name]))
+            except ParameterError as error:
+                problems.append(f"{asked.name!r}: {error}")
+        if problems:
+            raise StudyError(problems)
+        return tuple(lines)
+
+    def _line(self, asked: Asked, epsilon: Fraction) -> PlannedQuestion:
+        question = asked.question.changed(
+            epsilon=epsilon,
+            error_at_most=None,
+            typical=False,
+            purpose=asked.question.purpose or asked.name,
+        )
+        if self.study.at_a_desk:
+            question = question.changed(purpose=None)
+            return PlannedQuestion(
+                asked=asked, question=question, cost=epsilon, card=self.card_at(asked.name, epsilon)
+            )
+        setting = self.settings[asked.table]
+        plan = plan_of(question, setting)
+        listed = _inlined(plan.question, setting)
+        if listed != plan.question:
+            plan = plan_of(listed, setting)
+        return PlannedQuestion(
+            asked=asked, question=listed, cost=self.cost(plan), card=plan.card.as_data(), plan=plan
+        )
+
+    def errors(self, epsilons: Mapping[str, Fraction], factor: float) -> dict[str, float]:
+        """The proved error of each question at so many times its ε."""
+        found = {}
+        for asked in self.study.questions:
+            epsilon = _six_digits(epsilons[asked.name] * Fraction(factor))
+            if self.study.at_a_desk:
+                accuracy = self.card_at(asked.name, epsilon)["accuracy"]
+                worst = None if accuracy is None else accuracy["worst"]
+            else:
+                plan = self.plan(asked, epsilon)
+                worst = None if plan.accuracy is None else plan.accuracy.worst
+            if worst is not None:
+                found[asked.name] = float(worst)
+        return found
+
+
+def _six_digits(epsilon: Fraction) -> Fraction:
+    if epsilon <= 0:
+        return Fraction(1, 10**12)
+    unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 5)
+    return max(math.floor(epsilon / unit), 1) * unit
+
+
+def _inlined(question: Question, setting: Setting) -> Question:
+    """The question with public lists in place of the names of files."""
+    changed: dict[str, Any] = {}
+    for each in fields_of(type(question)):
+        given = getattr(question, each.name)
+        if each.metadata["takes"] != "LIST" or not isinstance(given, str | Path):
+            continue
+        if str(given) in RECURRING or is_range(given):
+            continue
+        by = getattr(question, "by", None)
+        column = by if each.name == "groups" and by is not None else getattr(question, "column")  # noqa: B009
+        table: Table = setting.opened(column)
+        changed[each.name] = candidates_of(table, given, column=column, name=each.name).labels
+    return question.changed(**changed) if changed else question

@@ -1,0 +1,210 @@
+"""How a study is run: pay, draw, store, then show.
+
+Every spend names the study's hash and the question, and every answer is kept in the ledger before anybody
+sees it. A run that was killed goes on where it was: a question that is answered is read back, one that is
+paid and not answered is drawn again under the same entry, because nothing of it was shown, and one that
+failed stays failed and paid.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from discreet._exact.numbers.printing import figure
+from discreet.accounting import Event
+from discreet.errors import BudgetExceededError, DiscreetError, LedgerError, ParameterError
+from discreet.ledger import Entry, Ledger
+from discreet.questions.run import AnyLedger, opened, run
+from discreet.study.answers import Answered, StudyAnswers
+from discreet.study.planned import PlannedQuestion, StudyPlan
+from discreet.study.planning import opened_tables
+from discreet.study.study import Study
+
+Watch: TypeAlias = Callable[[str, int, int], None]
+"""Called with the question that is asked, how many are answered, and how many there are."""
+
+
+def run_study(
+    study: Study,
+    *,
+    ledger: AnyLedger | None,
+    part: str | None,
+    signed: str | None,
+    watch: Watch | None,
+) -> StudyAnswers:
+    """Run a study, or go on with one."""
+    with _alone(study.file), opened(None if study.at_a_desk else ledger) as found:
+        if found is None and not study.at_a_desk:
+            raise ParameterError("⟨ledger⟩ must be given: a study is counted")
+        plan = study.plan(ledger=found, part=part)
+        _require_signed(plan, signed)
+        told = watch or (lambda *_: None)
+        if study.at_a_desk:
+            answered = _ask_desk(plan, told)
+        else:
+            past = _Past.of(found, plan)
+            _require_budget(plan, past)
+            answered = tuple(_ask(found, plan, past, told))
+        told("", len(plan.lines), len(plan.lines))
+        return StudyAnswers(plan=plan, answered=answered)
+
+
+def _require_signed(plan: StudyPlan, signed: str | None) -> None:
+    if signed is not None and signed != plan.hash:
+        raise ParameterError(
+            f"the plan is not the one that was signed: its hash is {plan.hash}, signed was {signed}; nothing "
+            "was paid"
+        )
+
+
+def _require_budget(plan: StudyPlan, past: _Past) -> None:
+    """All that is not paid yet must fit, before the first question is paid."""
+    if plan.left is None:
+        raise ParameterError(
+            f"there is no budget {plan.budget!r} in the ledger: discreet budget create makes one"
+        )
+    ahead = sum(line.cost for line in plan.lines if line.asked.name not in past.paid)
+    if ahead > plan.left:
+        raise BudgetExceededError(
+            f"what is not paid yet costs {plan.symbol} = {figure(ahead)}, and {plan.budget} has "
+            f"{figure(plan.left, up=False)} left: {figure(ahead - plan.left)} too little. Nothing was paid"
+        )
+
+
+@contextmanager
+def _alone(file: Path | None) -> Iterator[None]:
+    """Hold the study's file: two runs at once would pay for the same question twice."""
+    if file is None:
+        yield
+        return
+    import fcntl
+
+    with file.open("rb") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ParameterError(
+                "this study is being run by another process: wait for its end"
+            ) from None
+        yield
+
+
+@dataclass(frozen=True)
+class _Past:
+    """What the ledger says of earlier runs of the same plan, by the question's name."""
+
+    paid: dict[str, Entry]
+    answers: dict[str, Answered]
+    failed: set[str]
+
+    @staticmethod
+    def of(ledger: Ledger, plan: StudyPlan) -> _Past:
+        """Read the history once."""
+        own = str(plan.budget)
+        whole = own.partition("/")[0] if plan.study.shared else own
+        paid: dict[int, tuple[str, Entry]] = {}
+        past = _Past({}, {}, set())
+        for entry in ledger.history(whole):
+            about = entry.details.get("about")
+            if entry.kind == "spend" and _hash(entry) == plan.hash:
+                paid[entry.sequence] = (str(entry.details["parameters"]["question"]), entry)
+            elif entry.kind == "failed" and about in paid:
+                past.failed.add(paid[about][0])
+            elif entry.kind == "answer" and about in paid:
+                name, spend = paid[about]
+                past.answers[name] = Answered(
+                    name=name,
+                    kept=entry.details["release"],
+                    entry=str(spend),
+                    date=entry.time,
+                )
+        past.paid.update(
+            (name, entry)
+            for name, entry in paid.values()
+            if entry.budget == own or name in past.answers
+        )
+        return past
+
+
+def _hash(entry: Entry) -> Any:
+    return (entry.details.get("parameters") or {}).get("study")
+
+
+@dataclass
+class _Resuming:
+    """A ledger that takes a spend of an earlier run for the one that is asked for."""
+
+    ledger: Ledger
+    paid: Entry | None
+
+    def spend(self, dataset: str, event: Event, *, purpose: str) -> Entry:
+        """The spend that is there already, or a new one."""
+        self.paid = self.paid or self.ledger.spend(dataset, event, purpose=purpose)
+        return self.paid
+
+    def fail(self, entry: Entry) -> Entry:
+        """Nothing yet: an interrupt is no failure, and the next run goes on."""
+        return entry
+
+    def show(self, budget: str) -> Any:
+        """The state of a budget."""
+        return self.ledger.show(budget)
+
+
+def _ask(ledger: Ledger, plan: StudyPlan, past: _Past, watch: Watch) -> Iterator[Answered]:
+    for place, line in enumerate(plan.lines):
+        name = line.asked.name
+        watch(name, place, len(plan.lines))
+        if name in past.answers:
+            yield past.answers[name]
+        elif name in past.failed:
+            yield Answered(name=name, entry=str(past.paid.get(name, "")))
+        else:
+            yield _ask_one(ledger, plan, line, past.paid.get(name))
+
+
+def _ask_one(
+    ledger: Ledger, plan: StudyPlan, line: PlannedQuestion, paid: Entry | None
+) -> Answered:
+    assert line.plan is not None
+    name = line.asked.name
+    named = {"study": plan.hash, "question": name}
+    event = replace(line.plan.event, parameters={**line.plan.event.parameters, **named})
+    counting = _Resuming(ledger, paid)
+    try:
+        release = run(replace(line.plan, event=event), ledger=counting, dataset=plan.budget)
+    except LedgerError:
+        raise
+    except DiscreetError:
+        if counting.paid is None:
+            raise
+        ledger.fail(counting.paid)
+        return Answered(name=name, entry=str(counting.paid))
+    assert counting.paid is not None
+    try:
+        kept = ledger.keep(counting.paid, release.as_data())
+    except ParameterError:  # another run has answered it meanwhile, and its answer is the one
+        return _Past.of(ledger, plan).answers[name]
+    # What is shown is what is stored.
+    return Answered(
+        name=name, kept=kept.details["release"], entry=str(counting.paid), date=kept.time
+    )
+
+
+def _ask_desk(plan: StudyPlan, watch: Watch) -> tuple[Answered, ...]:
+    """Ask a desk: each question under a key of the study's, so that a second run gets the same answer."""
+    tables = opened_tables(plan.study)
+    found = []
+    for place, line in enumerate(plan.lines):
+        watch(line.asked.name, place, len(plan.lines))
+        key = hashlib.sha256(f"{plan.hash} {line.asked.name}".encode()).hexdigest()
+        release = tables[line.asked.table].ask(line.question, key=key)
+        found.append(
+            Answered(name=line.asked.name, kept=release.as_data(), entry=str(release.entry or ""))
+        )
+    return tuple(found)

@@ -1,0 +1,191 @@
+"""What a study is: tables, questions, and what all of it may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet._displays import counted
+from discreet._exact.numbers.exact import positive, refuse
+from discreet.errors import ParameterError
+from discreet.questions import Question
+from discreet.questions.run import AnyLedger
+
+if TYPE_CHECKING:
+    from discreet.study.answers import StudyAnswers
+    from discreet.study.planned import StudyPlan
+    from discreet.study.running import Watch
+
+LEAST, WEAKEST = "least", "weakest"
+SPLITS = {
+    LEAST: "the least that reaches every accuracy",
+    WEAKEST: "all of it, so that the question that is worst off is as good as it can be",
+}
+DESK = "desk:"
+"""How the source of a table at a desk begins."""
+
+
+class StudyError(ParameterError):
+    """A study is not as it must be; the message lists everything that is wrong, a line for each.
+
+    Attributes:
+        problems: what is wrong, each with its place.
+
+    Example:
+        >>> print(StudyError(["line 3, epsilon is missing", "line 9, ask is missing"]))
+        2 problems:
+        - line 3, epsilon is missing
+        - line 9, ask is missing
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        found = "; ".join(problems) if len(problems) == 1 else ""
+        super().__init__(
+            found
+            or f"{counted(len(problems), 'problem')}:\n"
+            + "\n".join(f"- {each}" for each in problems)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question of a study.
+
+    Attributes:
+        name: what the study calls it.
+        table: which table it asks.
+        question: the question, with ``epsilon`` or ``error_at_most``.
+        weight: how much its accuracy matters beside the others'.
+        shares: whether its ε is a part, by weight, of what the others leave of the total.
+
+    Example:
+        >>> from discreet.questions import Median
+        >>> Asked("age", "people", Median("age", bounds=(0, 120), epsilon=1)).weight
+        Fraction(1, 1)
+    """
+
+    name: str
+    table: str
+    question: Question
+    weight: Fraction = Fraction(1)
+    shares: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Study:
+    """Many questions under one budget.
+
+    Attributes:
+        title: what it is about.
+        dataset: the budget's name in the ledger; None for a desk, which knows whose budget it is.
+        tables: what ``discreet.table`` is told about each, by a name of the study's own.
+        questions: what is asked.
+        most: the most that all of it may cost, in what the budget adds up; None for whatever it takes.
+        split: ``least``: the least that reaches every accuracy; ``weakest``: all of ``most``, so that the
+            question that is worst off is as good as it can be.
+        shared: whether whoever runs the same signed study later is given the answers that are kept.
+        file: the file that it was read from, if any.
+
+    Example:
+        >>> import polars as pl
+        >>> from discreet.questions import Median
+        >>> people = pl.DataFrame({"person": [1, 2], "age": [30, 40]})
+        >>> study = Study(
+        ...     title="Ages",
+        ...     dataset="clinic",
+        ...     tables={"people": {"data": people, "user": "person"}},
+        ...     questions=[Asked("age", "people", Median("age", bounds=(0, 120), epsilon=1))],
+        ... )
+        >>> print(study.plan().conclusion)
+        1 question for ε = 1 in all. There is no budget 'clinic' to pay from yet.
+    """
+
+    title: str
+    dataset: str | None = None
+    tables: Mapping[str, Mapping[str, Any]]
+    questions: Sequence[Asked]
+    most: Fraction | None = None
+    split: str = LEAST
+    shared: bool = False
+    file: Path | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        if self.most is not None:
+            object.__setattr__(self, "most", positive("most", self.most))
+        if self.split not in SPLITS:
+            raise refuse("split", self.split, " or ".join(SPLITS))
+        problems = []
+        names = [asked.name for asked in self.questions]
+        if not names:
+            problems.append("a study asks at least one question")
+        problems += [
+            f"two questions are called {name!r}"
+            for name in dict.fromkeys(names)
+            if names.count(name) > 1
+        ]
+        for asked in self.questions:
+            if asked.table not in self.tables:
+                problems.append(
+                    f"{asked.name!r} asks {asked.table!r}, which is no table of the study"
+                )
+            if asked.shares and self.most is None:
+                problems.append(
+                    f"{asked.name!r} says neither epsilon nor error_at_most: the study must say what all of "
+                    "it may cost"
+                )
+        at_desk = [str(facts.get("data", "")).startswith(DESK) for facts in self.tables.values()]
+        if any(at_desk) and not all(at_desk):
+            problems.append(
+                "tables in hand and tables at a desk have different budgets: make two studies"
+            )
+        if not any(at_desk) and self.dataset is None:
+            problems.append("dataset is missing: the name of the budget in the ledger")
+        if problems:
+            raise StudyError(problems)
+
+    @staticmethod
+    def read(path: str | Path) -> Study:
+        """A study from its file; whatever is wrong in it is said at once, with line and field."""
+        from discreet.study.file import read_study
+
+        return read_study(path)
+
+    @property
+    def at_a_desk(self) -> bool:
+        """Whether a desk is asked."""
+        return any(str(facts["data"]).startswith(DESK) for facts in self.tables.values())
+
+    def plan(self, *, ledger: AnyLedger | None = None, part: str | None = None) -> StudyPlan:
+        """What each question will cost and how good its answer will be; no row is read, nothing is paid.
+
+        Args:
+            ledger: the ledger whose budget is looked at, or its address; without one ε adds up.
+            part: the analyst whose part of the budget it is.
+        """
+        from discreet.study.planning import plan_study
+
+        return plan_study(self, ledger=ledger, part=part)
+
+    def run(
+        self,
+        *,
+        ledger: AnyLedger | None = None,
+        part: str | None = None,
+        signed: str | None = None,
+        watch: Watch | None = None,
+    ) -> StudyAnswers:
+        """Pay and ask, question by question; what was paid before is not paid again.
+
+        Args:
+            ledger: the ledger that counts, or its address; a desk has its own.
+            part: the analyst whose part of the budget pays.
+            signed: the hash of the plan that was signed; another plan is refused before anything is paid.
+            watch: called with what is asked, how many are answered, and how many there are.
+        """
+        from discreet.study.running import run_study
+
+        return run_study(self, ledger=ledger, part=part, signed=signed, watch=watch)

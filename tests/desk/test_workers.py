@@ -1,0 +1,99 @@
+"""The processes that read the data: what they have loaded before their first question."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from sqlalchemy import create_engine, make_url, text
+
+from discreet.desk.admission import dry_jobs, fixed_parts
+from discreet.desk.owner_file import OwnerFile, read_owner_file
+from discreet.desk.workers import Job, Outcome, Worker
+from discreet.ledger import Ledger
+from tests.tools.desks import clinic_at
+
+LOADED = """
+import json, pathlib, sys
+
+here = pathlib.Path(__file__).parent
+
+def round_ages(source, age):
+    number = len(list(here.glob("loaded.*")))
+    (here / f"loaded.{number}").write_text(json.dumps(sorted(sys.modules)))
+    return 1
+"""
+
+
+def _in(kind: str, folder: Path, request: pytest.FixtureRequest) -> OwnerFile:
+    """The clinic's table in a file, or in a database."""
+    owner = clinic_at(folder)
+    (folder / "scores.py").write_text(LOADED)
+    if kind == "file":
+        return owner
+    address = f"sqlite:///{folder / 'visits.db'}"
+    if kind == "postgresql":
+        address = str(request.getfixturevalue("postgres"))
+    url = make_url(address)
+    engine = create_engine(url.set(drivername="postgresql+psycopg") if kind != "sqlite" else url)
+    frame = pl.read_parquet(folder / "visits.parquet")
+    with engine.begin() as connection:
+        connection.execute(
+            text("CREATE TABLE visits (patient_id bigint, diagnosis text, clinic text, age bigint)")
+        )
+        rows = frame.drop("secret").to_dicts()
+        connection.execute(
+            text("INSERT INTO visits VALUES (:patient_id, :diagnosis, :clinic, :age)"), rows
+        )
+    engine.dispose()
+    file = folder / "clinic.toml"
+    placed = f'source = "{address}"\ntable = "visits"'
+    file.write_text(file.read_text().replace('source = "visits.parquet"', placed))
+    return read_owner_file(file)
+
+
+def _worked(first: list[Job], jobs: list[Job]) -> list[Outcome]:
+    async def work() -> list[Outcome]:
+        worker = await asyncio.to_thread(Worker, first)
+        try:
+            await worker.ready()
+            return [await worker.run(job, until=None, paid=lambda _entry: None) for job in jobs]
+        finally:
+            worker.end()
+
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize("kind", ["file", "sqlite", "postgresql"])
+def test_the_first_question_of_a_table_loads_nothing(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Else its slot would be spent on imports: with PostgreSQL a slot of a second failed every time."""
+    owner = _in(kind, tmp_path, request)
+    dry = {job.question.kind: job for job in dry_jobs(owner)["visits"]}
+    assert {"mode", "median", "quantiles", "top_k", "first_above", "select_by"} <= dry.keys()
+    paid = {name: replace(job, dry=False, till=str(tmp_path / "till")) for name, job in dry.items()}
+    look = paid.pop("select_by")
+    outcomes = _worked([dry["mode"]], [look, *paid.values(), look])
+    assert [outcome.reason for outcome in outcomes] == [None] * len(outcomes)
+    before, *_, after = (
+        set(json.loads(file.read_text())) for file in sorted(tmp_path.glob("loaded.*"), key=_number)
+    )
+    assert after - before == set()
+
+
+def _number(file: Path) -> int:
+    return int(file.suffix[1:])
+
+
+def test_a_dry_job_pays_nothing(tmp_path: Path) -> None:
+    owner = clinic_at(tmp_path)
+    measured = asyncio.run(fixed_parts(owner))
+    assert {kind for _, kind in measured} >= {"mode", "median", "quantiles", "top_k"}
+    assert all(seconds > 0 for seconds in measured.values())
+    with Ledger.open(owner.ledger.place) as ledger:
+        assert [entry.kind for entry in ledger.history("clinic")] == ["create"]
