@@ -365,6 +365,19 @@ def test_dates_and_times_of_a_text_file(tmp_path: Path) -> None:
         _run("median", "postgresql://db/x", *asked[1:], "--table", "x", *read)
 
 
+def test_the_types_of_other_columns_of_a_text_file(tmp_path: Path) -> None:
+    """Another answer has probability below 2·e^(−9·100)."""
+    file = tmp_path / "trips.csv"
+    rows = (f"{i},2024-03-05,{'car' if i < 300 else 'bus'}\n" for i in range(300))
+    later = (f"{i},2024-04-01,bus\n" for i in range(300, 900))
+    file.write_text("".join(["rider,day,by\n", *rows, *later]), encoding="utf-8")
+    (tmp_path / "by.txt").write_text("car\nbus\n")
+    asked = ("mode", file, "--no-ledger", "--column", "by", "--user", "rider", "--epsilon", 9)
+    where = ("--candidates", tmp_path / "by.txt", "--where", "day <= '2024-03'", "--json")
+    assert json.loads(_run(*asked, *where, "--read-as", "day=date").output)["answer"] == "car"
+    assert "day are compared letter by letter" in _run(*asked, *where).output
+
+
 def test_a_plan_is_shown_and_nothing_is_paid_or_read(folder: Path) -> None:
     counted = ("--dataset", "clinic", "--ledger", folder / "budget.db")
     asked = ("--column", "diagnosis", "--user", "patient_id", "--candidates", folder / "icd10.txt")

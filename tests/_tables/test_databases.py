@@ -140,7 +140,10 @@ def test_nothing_can_be_written_inside(
     server = request.getfixturevalue("postgres_database") if kind == "ibis_postgres" else None
     table = made(kind, COLUMNS, tmp_path, None, server)
     connection, name = table._find_backend().con, table.get_name()
-    with pytest.raises(Exception, match=r"(?i)read.?only"), open_table(table, needed=[]).reading():
+    with (
+        pytest.raises(Exception, match=r"(?i)read.?only"),
+        open_table(table, needed=[]).engine.reading(None),
+    ):
         connection.execute(f"DELETE FROM {name}")  # noqa: S608
     # And afterwards everything is as it was.
     assert connection.execute(f"SELECT count(*) FROM {name}").fetchone() == (300,)  # noqa: S608
@@ -160,7 +163,7 @@ def test_one_state_of_the_data(visits: tuple[str, str]) -> None:
         ].tolist()
         return found
 
-    with other, table.reading():
+    with other, table.engine.reading(None):
         assert people() == [200]
         other.execute(f"INSERT INTO {name} VALUES (900, 'flu', 1)")  # noqa: S608
         assert people() == [200]

@@ -266,7 +266,7 @@ def test_periods_in_every_question() -> None:
         ({"period": "weekday", "candidates": ["2024"]}, "give one of"),
         ({"candidates": ["2024"], "where": "at = 'soon'"}, "'2024-W01'"),
         ({"candidates": ["2024"], "where": "at in ('2024-01', '2024-W03')"}, "several kinds"),
-        ({"candidates": ["2024"], "where": "at = 5"}, "a text stands in single quotes"),
+        ({"candidates": ["2024"], "where": "at = 5"}, "a day such as '2024-12-31'.*'at', declared"),
     ],
 )
 def test_refused_before_anything_is_paid(asked: dict[str, Any], words: str) -> None:

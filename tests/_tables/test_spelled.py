@@ -5,14 +5,20 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-from discreet._tables import Grid, Rows, TextFile, open_table, people_per_grid_point
+from discreet._tables import Rows, TextFile, open_table, people_per_candidate
+from discreet._tables.compared import require_condition
+from discreet._tables.counts import people_with_any
 from discreet._tables.query import Query
 from discreet._tables.where import parse
+from discreet.errors import ParameterError
+from discreet.questions import median
 
 EPOCH = dt.datetime(1970, 1, 1)
 CLOCK = r"(\d\d?):(\d\d)(?::(\d\d)(?:\.(\d+))?)?"
@@ -185,16 +191,116 @@ def test_the_slow_reader_knows_what_python_knows() -> None:
         assert slowly(str(dt.timedelta(seconds=seconds)), "span") == seconds
 
 
-def test_a_condition_on_the_column_still_compares_texts(tmp_path: Path) -> None:
-    path = tmp_path / "days.csv"
-    path.write_text("day\n2024-01-01\n2024-01-02\n2024-01-02\n7\n", encoding="utf-8")
-    table = open_table(TextFile(path, read_as={"day": "date"}), needed=["day"])
-    assert table.kind("day") == "text"
-    counted: dict[str, Any] = {
-        "column": "day",
-        "grid": Grid.between((19_723, 19_725)),
-        "per_person": "least",
-    }
-    for condition, people in (("day != '2024-01-01'", [0, 2, 0]), ("day > 5", [0, 0, 0])):
+_DAY = 86_400
+_MARCH = (19_783, 19_814)  # 2024-03-01, 2024-04-01
+CONDITIONS: dict[str, dict[str, Callable[[float], bool]]] = {
+    "date": {
+        "= '2024-03'": lambda day: _MARCH[0] <= day < _MARCH[1],
+        "<= '2024-03'": lambda day: day < _MARCH[1],
+        "> '2024-03'": lambda day: day >= _MARCH[1],
+        "in '2024-01:2024-03'": lambda day: 19_723 <= day < _MARCH[1],
+        "in ('2024-03-01', '2024-12-31')": lambda day: day in (19_783, 20_088),
+        "!= '2024'": lambda day: not 19_723 <= day < 20_089,
+    },
+    "moment": {
+        "= '2024-03'": lambda second: _MARCH[0] * _DAY <= second < _MARCH[1] * _DAY,
+        "= '2024-12-31'": lambda second: 20_088 * _DAY <= second < 20_089 * _DAY,
+        "<= '2024-12-31T08:00Z'": lambda second: second <= 20_088 * _DAY + 8 * 3600,
+        "> '2024-12-31T08:00'": lambda second: second > 20_088 * _DAY + 8 * 3600,
+    },
+    "time": {
+        ">= '08:30'": lambda second: second >= 8.5 * 3600,
+        "in ('08:00', '23:59:59')": lambda second: second in (8 * 3600, _DAY - 1),
+    },
+    "span": {
+        "< '90min'": lambda second: second < 5400,
+        ">= '-1.5h'": lambda second: second >= -5400,
+    },
+}
+
+
+def test_conditions_use_the_same_words_as_on_declared_types(
+    engine: str | None, tmp_path: Path
+) -> None:
+    texts = [
+        *TEXTS,
+        "2024-03-01",
+        "2024-03-31T23:59:59.9",
+        "2024-04-01",
+        "2024-12-31T08:00",
+        "08:00",
+    ]
+    texts += [
+        "2024-02-29 12:00+02:00",
+        "08:30",
+        "23:59:59",
+        "90min",
+        "1:29:59",
+        "-1:30:00",
+        "-PT2H",
+    ]
+    path = tmp_path / "texts.jsonl"
+    rows = ({"row": row} | dict.fromkeys(KINDS, text) for row, text in enumerate(texts))
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    file = TextFile(path, read_as={kind: kind for kind in KINDS})
+    table = open_table(file, needed=["row", *KINDS], engine=engine)
+    keys = [str(row) for row in range(len(texts))]
+    for kind, conditions in CONDITIONS.items():
+        numbers = [slowly(text, kind) for text in texts]
+        expected = {
+            f"{kind} {words}": [number is not None and holds(number) for number in numbers]
+            for words, holds in conditions.items()
+        }
+        expected[f"{kind} is null"] = [number is None for number in numbers]
+        for condition, which in expected.items():
+            asked = Rows(where=parse(f"{condition} and not (row = '' or row is null)"))
+            counts = people_per_candidate(table, asked, column="row", keys=keys)
+            assert counts[0].astype(bool).tolist() == which, condition
+            assert any(which), condition
+
+
+def test_conditions_on_decimals_that_a_text_spells(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text('price\n9.5\n10\n 10.0\nfree\n""\n', encoding="utf-8")
+    table = open_table(TextFile(path, read_as={"price": "decimal"}), needed=["price"])
+    for condition, people in (("price >= 9.75", 2), ("price in (10, 11)", 2), ("price is null", 1)):
         rows = Rows(where=parse(condition))
-        assert people_per_grid_point(table, rows, **counted)[0].tolist() == people
+        assert people_with_any(table, rows, column="price").tolist() == [[people]], condition
+    with pytest.raises(ParameterError, match="are read as decimal, with 'free': a text stands in"):
+        require_condition(table, parse("price = 'free'"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        (
+            "date = 'soon'",
+            "a day such as '2024-12-31'.*the column 'date', texts that are read as date",
+        ),
+        ("date = 5", "where=5 is not allowed: .*'2024-12-31'"),
+        ("date in ('2024-W01', '2024-03')", "several kinds"),
+        ("time = '2024-03-01'", "a time such as '08:30'"),
+        ("span < '90'", "a time span such as '90min'"),
+    ],
+)
+def test_other_words_are_refused(condition: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "texts.csv"
+    path.write_text("date,time,span\n", encoding="utf-8")
+    read_as = {kind: kind for kind in ("date", "time", "span")}
+    table = open_table(TextFile(path, read_as=read_as), needed=[])
+    with pytest.raises(ParameterError, match=words):
+        require_condition(table, parse(condition))
+
+
+def test_bounds_that_are_dates_make_dates_of_the_condition_too(tmp_path: Path) -> None:
+    path = tmp_path / "days.csv"
+    days = ["2024-03-05"] * 300 + ["2024-04-02"] * 400
+    path.write_text("\n".join(["day", *days]), encoding="utf-8")
+    asked: dict[str, Any] = {
+        "bounds": "2024-01-01:2024-12-31",
+        "step": "1d",
+        "one_row_per_user": True,
+        "epsilon": 9,
+    }
+    answer = median(path, "day", where="day <= '2024-03'", ledger=None, **asked).answer
+    assert answer == dt.date(2024, 3, 5)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
-from discreet._tables import Table, open_table
-from discreet._tables.compared import condition_on, require_condition
+from discreet._tables import Rows, Table, open_table, people_per_candidate
+from discreet._tables.compared import require_condition
 from discreet._tables.where import parse
 from discreet.errors import ParameterError
 
@@ -22,14 +23,31 @@ FRAME = pl.DataFrame(
 )
 
 
+WEEKS = pl.DataFrame({"week": ["2024-W01", "2024-W10", "2024-W11", "2024-W01:2024-W10", None]})
+
+
+def test_a_range_on_a_column_of_texts_is_any_of_its_periods() -> None:
+    table = open_table(WEEKS.with_row_index("row"), needed=[])
+    for condition, expected in (
+        ("week in '2024-W01:2024-W10'", [0, 1]),
+        ("week not in '2024-W01:2024-W10'", [2, 3, 4]),
+        ("week in ('2024-W11', '2024-W01:2024-W02')", [0, 2]),
+        ("week = '2024-W01:2024-W10'", [3]),
+        ("week in 'a:b'", []),
+    ):
+        rows = Rows(where=parse(condition))
+        counts = people_per_candidate(table, rows, column="row", keys=range(5))
+        assert np.flatnonzero(counts[0]).tolist() == expected, condition
+    with pytest.raises(ParameterError, match="at most 10,000 periods"):
+        require_condition(table, parse("week in '0001-01-01:2024-01-01'"))
+
+
 def _kept(text: str) -> list[int]:
     table: Table = open_table(FRAME.with_row_index("row"), needed=[])
     condition = parse(text)
     require_condition(table, condition)
-    asked = (
-        f"SELECT row FROM {table.engine.source} WHERE {condition_on(table, condition)} ORDER BY row"  # noqa: S608
-    )
-    return [row for (row,) in table.engine.loaded(table.kinds).rows(asked)]
+    counts = people_per_candidate(table, Rows(where=condition), column="row", keys=range(4))
+    return np.flatnonzero(counts[0]).tolist()
 
 
 @pytest.mark.parametrize(

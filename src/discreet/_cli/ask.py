@@ -74,7 +74,7 @@ SOURCE = stack(
     option(
         "--read-as NAME",
         "What a text file's column spells, if not numbers: date, moment (date and time), time, span, "
-        "decimal.",
+        "decimal. Of other columns, also those of --where: visited=date,began=time.",
         section=_DATA,
         advanced=True,
     ),
@@ -339,7 +339,9 @@ def _ask(
     if is_text:
         from discreet._tables import TextFile
 
-        spelled = {} if read_as is None else {str(getattr(question, "column", "")): read_as}
+        asked = str(getattr(question, "column", ""))
+        parts = [part.rpartition("=") for part in (read_as or "").split(",") if part]
+        spelled = {column.strip() or asked: kind.strip() for column, _, kind in parts}
         data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8", read_as=spelled)
     terms = (
         "user",

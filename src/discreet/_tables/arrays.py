@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from discreet._exact.numbers.exact import refuse
 from discreet._tables.engines import is_encodable, quoted
-from discreet._tables.in_duckdb import LARGEST, DuckDB, connected
+from discreet._tables.in_duckdb import LARGEST, DuckDB, connected, empty, is_known
+from discreet._tables.moments import micros_in, micros_of
 from discreet.errors import ParameterError
 
 _EPOCH = datetime.datetime(1970, 1, 1)
-_MICROSECOND = datetime.timedelta(microseconds=1)
 _DECIMALS = Context(prec=38, traps=[])
-_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,9 @@ class Held:
 
         kind = column.type
         if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
-            ticks = [chunk.view(pa.int64()) for chunk in column.chunks]
-            values = pa.chunked_array(ticks, pa.int64())
             name = "moment" if pa.types.is_timestamp(kind) else "span"
-            return Held(values, kind=name, ticks=_TICKS[kind.unit])
-        try:
-            connected().from_arrow(pa.table({"value": column.slice(0, 0)}))
-        except Exception:  # a type that DuckDB does not know
-            return None
-        return Held(column)
+            return Held(ticks_of(column), kind=name, ticks=TICKS[kind.unit])
+        return Held(column) if is_known(pa.table({"value": column.slice(0, 0)})) else None
 
     def taken(self, places: NDArray[Any]) -> Held:
         """The values at these places; -1 is none."""
@@ -77,7 +71,33 @@ class Held:
         return replace(self, values=np.ma.array(values[places], mask=missing[places]))
 
 
-def as_relation(columns: Mapping[str, Held | None]) -> Any:
+def ticks_of(column: Any) -> Any:
+    """A column of moments or spans of Arrow's, as the whole numbers that it holds."""
+    import pyarrow as pa
+
+    return pa.chunked_array([chunk.view(pa.int64()) for chunk in column.chunks], pa.int64())
+
+
+def of_columns(
+    twins: Mapping[str, Held | None],
+    known_as: Mapping[str, str],
+    load: Callable[[str], Held | None],
+    *,
+    kinds: Mapping[str, str],
+) -> DuckDB:
+    """Columns by their names, first without rows (None is one that cannot be asked about)."""
+    known = {name: twin for name, twin in twins.items() if twin is not None}
+    timed = {name: twin for name, twin in known.items() if twin.ticks}
+    return DuckDB(
+        _as_relation(known) if known else empty({}),
+        load=lambda columns: _as_relation({name: load(name) for name in columns}),
+        known_as=known_as,
+        kinds={name: twin.kind for name, twin in timed.items()} | dict(kinds),
+        ticks={name: twin.ticks for name, twin in timed.items()},
+    )
+
+
+def _as_relation(columns: Mapping[str, Held | None]) -> Any:
     """Columns as a relation of DuckDB."""
     parts, arrays = [], dict[str, Any]()
     for place, (name, held) in enumerate(columns.items()):
@@ -120,16 +140,12 @@ def of_values(data: Any, read_as: object = None) -> DuckDB:
             )
         return found
 
-    twin = held(data[:0])
-    engine = DuckDB(
-        as_relation({"value": twin}), load=lambda _columns: as_relation({"value": held(data)})
+    return of_columns(
+        {"value": held(data[:0])},
+        {"value": str(data.dtype) if declares else "list"},
+        lambda _column: held(data),
+        kinds={} if declares or read_as is not None else {"value": "object"},
     )
-    if twin.ticks:
-        engine.kinds["value"], engine.as_ticks = twin.kind, {"value": twin.ticks}
-    engine.known_as = {"value": str(data.dtype) if declares else "list"}
-    if not declares and read_as is None:
-        engine.kinds["value"] = "object"
-    return engine
 
 
 def declares_nothing(data: list[Any] | NDArray[Any]) -> bool:
@@ -159,9 +175,9 @@ def of_array(array: NDArray[Any]) -> Held | None:
     if unit == "D" and kind == "M":
         inside = np.ma.masked_outside(ticks, -(2**31) + 2, 2**31 - 2)
         return Held(inside, "DATE '1970-01-01' + {}::INTEGER")
-    if unit not in _TICKS:
+    if unit not in TICKS:
         return None
-    return Held(ticks, kind="moment" if kind == "M" else "span", ticks=_TICKS[unit])
+    return Held(ticks, kind="moment" if kind == "M" else "span", ticks=TICKS[unit])
 
 
 def texts_of(values: Iterable[Any]) -> Held:
@@ -258,19 +274,18 @@ def _moment(item: Any) -> int | None:
     """A date with a time, in UTC where it has a zone; a date alone is its midnight."""
     if not isinstance(item, datetime.datetime):
         item = datetime.datetime(item.year, item.month, item.day)
-    in_utc = item if item.tzinfo is None else item.astimezone(datetime.UTC)
-    return _span(in_utc.replace(tzinfo=None) - _EPOCH)
+    return micros_of(item)
 
 
 def _time(item: Any) -> int | None:
     time = item.time() if isinstance(item, datetime.datetime) else item
     if not isinstance(time, datetime.time) or time.tzinfo is not None:
         return None
-    return _span(datetime.datetime.combine(_EPOCH, time) - _EPOCH)
+    return micros_of(datetime.datetime.combine(_EPOCH, time))
 
 
 def _span(item: Any) -> int | None:
-    ticks = int(item // _MICROSECOND) if isinstance(item, datetime.timedelta) else None
+    ticks = micros_in(item) if isinstance(item, datetime.timedelta) else None
     return ticks if ticks is not None and abs(ticks) <= LARGEST else None
 
 

@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from discreet._exact.numbers.exact import refuse
 from discreet._tables.engines import Engine, is_encodable
-from discreet._tables.moments import days_of, moment_in
+from discreet._tables.moments import (
+    PERIODS,
+    as_moment,
+    days_of,
+    period_in,
+    second_of,
+    second_of_day,
+    seconds_in,
+)
 from discreet._tables.table import NUMBERS, TEXTS, Table
-from discreet._tables.where import ColumnComparison, Condition, comparisons, expression
+from discreet._tables.where import ColumnComparison, Condition, comparisons
 from discreet.errors import ParameterError
 
-_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+_MOST_PERIODS = 10_000
 _INT64 = (-(2**63), 2**63 - 1)
+_TIMES = {
+    "time": (second_of_day, "a time such as '08:30'"),
+    "span": (seconds_in, "a time span such as '90min'"),
+}
+_DATES = (
+    "a day such as '2024-12-31', a week ('2024-W01'), a month ('2024-03'), a quarter ('2024-Q1'), a year "
+    "('2024') or a range of one kind"
+)
 
 
 def require_condition(table: Table, condition: Condition) -> None:
     """An error unless every comparison fits the declared type of its column."""
     for comparison in comparisons(condition):
-        _compare(table, comparison)
+        steps_to(table, comparison, name="held")
 
 
 def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]:
@@ -39,55 +53,63 @@ def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]
     return with_fraction + table.cannot_hold(comparison.column, fitting) if kind in NUMBERS else []
 
 
-def condition_on(table: Table, condition: Condition) -> str:
-    """The condition in SQL; it is never null."""
-    return expression(condition, partial(_compare, table))
+def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[str, ...]:
+    """Expressions that lead to whether a comparison holds, which is never null.
 
-
-def _compare(table: Table, comparison: ColumnComparison) -> str:
-    table.kind(comparison.column, name="where")
-    if _is_dated(table, comparison):
-        engine, held = table.engine, table.engine.shown_position(comparison.column)
-        operator = "=" if comparison.operator == "in" else comparison.operator
-        each = [part.compared(held, operator, engine) for part in _stretches(table, comparison)]
-        present = engine.finite(held)
-        if not each:
-            return f"(NOT COALESCE({present}, FALSE))"
-        return f"COALESCE({present} AND ({' OR '.join(each)}), FALSE)"
-    held, present, literals = _operands(table, comparison)
-    if comparison.operator == "null":
-        return f"(NOT COALESCE({present}, FALSE))"
-    if comparison.operator == "in":
-        holds = f"{held} IN ({', '.join(literals)})"
+    The first is on the columns of the table, each of the others on ``name``, which the one before gave.
+    """
+    column, operator = comparison.column, comparison.operator
+    table.kind(column, name="where")
+    if table.is_dated(column):
+        steps, present = table.position(column, name=name, shown=True), table.engine.finite(name)
+        within = "=" if operator == "in" else operator
+        parts = _stretches(table, comparison)
+        holds = " OR ".join(part.compared(name, within, table.engine) for part in parts)
     else:
-        holds = f"{held} {comparison.operator} {literals[0]}"
-    return f"COALESCE({present} AND {holds}, FALSE)"
+        held, present, compared = _operands(table, comparison, name)
+        steps = (held,)
+        among = f"({', '.join(compared)})" if operator == "in" else "".join(compared)
+        holds = f"{name} {operator} {among}"
+    if operator == "null":
+        return *steps, f"(NOT COALESCE({present}, FALSE))"
+    return *steps, f"COALESCE({present} AND ({holds}), FALSE)"
 
 
-def _operands(table: Table, comparison: ColumnComparison) -> tuple[str, str, list[str]]:
-    """What is compared, whether it is a value, and with which literals."""
+def _operands(table: Table, comparison: ColumnComparison, name: str) -> tuple[str, str, list[str]]:
+    """What is compared, whether that, by its name, is a value, and with which literals."""
     column, values = comparison.column, comparison.literals
-    kind, engine = table.kind(column, name="where"), table.engine
+    kind, engine = table.ordered_kind(column), table.engine
+    there = f"{name} IS NOT NULL"
     if kind in TEXTS and all(isinstance(value, str) for value in values):
-        held = engine.text(column)
-        blank = f" AND {held} <> {table.literal('', kind='text')}" if table.is_text else ""
-        return held, f"{held} IS NOT NULL{blank}", [_text(table, column, value) for value in values]
+        blank = f" AND {name} <> {table.literal('', kind='text')}" if table.is_text else ""
+        texts = [text for each in values for text in _in_range(str(each), comparison.operator)]
+        return engine.text(column), there + blank, [_text(table, column, text) for text in texts]
     if (kind in NUMBERS or (kind == "text" and table.is_text)) and all(map(_is_number, values)):
         whole = all(isinstance(value, int) and _INT64[0] <= value <= _INT64[1] for value in values)
         if kind == "integer" and whole:
-            held = engine.column(column)
-            return held, f"{held} IS NOT NULL", [f"({value})" for value in values]
-        held = table.number(column)
-        return held, engine.finite(held), [engine.real(float(value)) for value in values]
+            return engine.column(column), there, [f"({value})" for value in values]
+        reals = [engine.real(float(value)) for value in values]
+        return table.number(column), engine.finite(name), reals
     held = engine.column(column) if kind != "other" else engine.quoted(column)
     if kind == "boolean" and all(isinstance(value, bool) for value in values):
-        return held, f"{held} IS NOT NULL", [str(value).upper() for value in values]
+        return held, there, [str(value).upper() for value in values]
     if not values:
-        return held, f"{held} IS NOT NULL", []
+        return held, there, []
     raise ParameterError(
         f"⟨where⟩ compares column {column!r}, {table.described(column)}, with "
         f"{', '.join(map(repr, values))}: a text stands in single quotes, a number does not"
     )
+
+
+def _in_range(text: str, operator: str) -> list[str]:
+    """The periods of a range, as texts: so it means the same as in a list of groups."""
+    first, between, last = text.partition(":")
+    start, end = period_in(first), period_in(last)
+    if operator != "in" or not between or start is None or end is None or days_of(text) is None:
+        return [text]
+    if end[1] - start[1] >= _MOST_PERIODS:
+        raise refuse("where", text, f"a range of at most {_MOST_PERIODS:,} periods")
+    return [PERIODS[start[0]].write(number) for number in range(start[1], end[1] + 1)]
 
 
 def _text(table: Table, column: str, text: Any) -> str:
@@ -126,36 +148,30 @@ class _Stretch:
 
 
 def _stretches(table: Table, comparison: ColumnComparison) -> list[_Stretch]:
-    """What the literals mean on a column of dates or moments."""
-    size = 1 if table.kinds[comparison.column] == "date" else 86_400
+    """What the literals mean on a column that is ordered by time."""
+    kind = table.ordered_kind(comparison.column)
+    size = 1 if kind == "date" else 86_400
     stretches, kinds = [], set()
-    for text in comparison.literals:
-        days = days_of(str(text))
-        moment = moment_in(str(text)) if days is None and size > 1 and "-" in str(text) else None
-        if moment is not None:
-            zone = table.engine.zones.get(comparison.column)
-            if moment.tzinfo is not None and zone is not None:
-                moment = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-            seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - _EPOCH) // _MICROSECOND / 10**6
-            stretches.append(_Stretch(seconds, seconds))
-        elif days is None:
-            raise refuse(
-                "where",
-                text,
-                "a day such as '2024-12-31', a week ('2024-W01'), a month ('2024-03'), a quarter "
-                "('2024-Q1'), a year ('2024') or a range of one kind, because the column has dates",
-            )
-        else:
+    read, allowed = _TIMES.get(kind, (None, _DATES))
+    for literal in comparison.literals:
+        text = literal if isinstance(literal, str) else ""
+        days = days_of(text) if read is None else None
+        if days is not None:
             stretches.append(_Stretch(days[1] * size, days[2] * size))
             kinds.add(days[0])
+            continue
+        moment = as_moment(text) if kind == "moment" else None
+        zone = table.engine.zones.get(comparison.column)
+        if moment is not None and moment.tzinfo is not None and zone is not None:
+            moment = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+        second = second_of(moment) if read is None else read(text)
+        if second is None:
+            declared = f"{comparison.column!r}, {table.described(comparison.column)}"
+            raise refuse("where", literal, f"{allowed}, to be compared with the column {declared}")
+        stretches.append(_Stretch(float(second), float(second)))
     if len(kinds) > 1:
         raise ParameterError(
             f"⟨where⟩ compares column {comparison.column!r} with periods of several kinds "
             f"({', '.join(sorted(kinds))}): all must be of one kind"
         )
     return stretches
-
-
-def _is_dated(table: Table, comparison: ColumnComparison) -> bool:
-    texts = all(isinstance(value, str) for value in comparison.literals)
-    return table.kinds[comparison.column] in ("date", "moment") and texts

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._exact.sampling import Bits
-from discreet._tables.compared import condition_on
+from discreet._tables.compared import steps_to
 from discreet._tables.engines import KEY_BITS
 from discreet._tables.grid import Grid, clipped
 from discreet._tables.growing_grid import GrowingGrid
 from discreet._tables.query import Query
 from discreet._tables.table import Table
-from discreet._tables.where import Condition, comparisons
+from discreet._tables.where import Condition, comparisons, expression
 
 Counts = NDArray[np.int64]
 _GROUP = "group_place"
@@ -88,25 +88,18 @@ def people_per_candidate(
     the numbers of periods of this kind, in which the values of the column lie.
     """
     many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
+    doing = "counting people per candidate"
     if many and table.engine.name == "duckdb" and not (other or rows.assigns):
         # Such lists hold most of what a column does: fewer counts than rows are then looked up.
-        query = _people_in(
-            table,
-            _selected(table, rows, column, period=period, indexing=False),
-            rows,
-            *_groups_of(rows),
-            "value",
-        )
+        query = _selected(table, rows, column, period=period, indexing=False)
+        query = _people_in(table, query, rows, *_groups_of(rows), "value")
         if rows.by is not None:
             query = _indexed(table, query, _GROUP, rows.by, rows.groups, period=rows.period)
         query = _indexed(table, query, "value", column, keys, period=period)
-    else:
-        query = _selected(table, rows, column, period=period)
-        query = _indexed(table, query, "value", column, keys, other=other, period=period)
-        query = _people_in(table, query, rows, *_groups_of(rows), "value")
-    return _counted(
-        table, rows, query, column, width=len(keys) + other, doing="counting people per candidate"
-    )
+        return _counted(table, rows, query, column, width=len(keys), doing=doing)
+    query = _selected(table, rows, column, period=period)
+    query = _indexed(table, query, "value", column, keys, other=other, period=period)
+    return _people_at(table, rows, query, column, width=len(keys) + other, doing=doing)
 
 
 def people_per_grid_point(
@@ -127,7 +120,7 @@ def people_per_grid_point(
     if outside == "clamp":
         query = query.set({"value": grid.clamped(table.engine)})
     query = grid.with_index(query.where(grid.contains(table.engine)), table.engine)
-    query = query.select(_kept(rows) | {"value": "CAST(place AS BIGINT)"})
+    query = query.select({name: name for name in _kept(rows)} | {"value": "CAST(place AS BIGINT)"})
     if rows.user is not None:
         query = _one_each(table, query, rows, per_person, grid)
     query = _people_in(table, query, replace(rows, user=None), *_groups_of(rows), "value")
@@ -142,10 +135,9 @@ def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) ->
     """
     query = _selected(table, rows, column, as_number=True).where(grid.contains(table.engine))
     query = grid.with_index_below(query, table.engine)
-    query = query.select(_kept(rows) | {"value": "CAST(place AS BIGINT)"})
-    query = _people_in(table, query, rows, *_groups_of(rows), "value")
+    query = query.select({name: name for name in _kept(rows)} | {"value": "CAST(place AS BIGINT)"})
     doing = "counting people per interval"
-    return _counted(table, rows, query, column, width=len(grid), doing=doing)
+    return _people_at(table, rows, query, column, width=len(grid), doing=doing)
 
 
 def people_with_any(
@@ -163,8 +155,8 @@ def people_with_any(
         query = _indexed(table, query, "value", column, keys, period=period)
     if grid is not None:
         query = query.where(grid.contains(table.engine))
-    query = _people_in(table, query.set({"value": "0"}), rows, *_groups_of(rows), "value")
-    return _counted(table, rows, query, column, width=1, doing="counting people")
+    query = query.set({"value": "0"})
+    return _people_at(table, rows, query, column, width=1, doing="counting people")
 
 
 def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
@@ -248,32 +240,33 @@ def _selected(
 ) -> Query:
     """The rows that count: value, person and group; with ``indexing`` a group is its place in the list."""
     engine = table.engine
-    given = {"value": column, "person": rows.user, _GROUP: rows.by}
-    ways: dict[str, Sequence[str]] = {
-        name: (table.identity(each),) for name, each in given.items() if each is not None
-    }
-    present = {name: table.present(str(given[name]), name) for name in ways}
+    given = {"value": column} | _kept(rows)
+    ways: dict[str, Sequence[str]] = {name: (table.identity(each),) for name, each in given.items()}
+    present = {name: table.present(each, name) for name, each in given.items()}
     if as_number:
         ways["value"], present["value"] = table.position(column), engine.finite("value")
     for name, kind in (("value", period), (_GROUP, rows.period)):
         if kind is not None:
-            ways[name] = table.period(str(given[name]), kind, name=name)
+            ways[name] = table.period(given[name], kind, name=name)
             present[name] = f"{name} IS NOT NULL"
-    columns = {name: first for name, (first, *_) in ways.items()}
-    kept = dict[str, str]()
+    kept = {name: name for name in given}
     if rows.counted is not None:
-        columns["counted"] = table.number(rows.counted)
+        ways["counted"] = (table.number(rows.counted),)
         # Rows that stand for one person at least, each for a whole number of them.
         present["counted"] = f"counted >= 1 AND {engine.finite('counted')}"
         kept["counted"] = f"floor({clipped(engine, 'counted', 1.0, float(MOST_COUNTED))})"
-    where = None if rows.where is None else condition_on(table, rows.where)
-    query = Query.of(engine.source, columns, where=where)
-    for name, (_, *further) in ways.items():
-        for expression in further:
-            query = query.set({name: expression})
-    there = present.pop("value")
-    if present:
-        query = query.set(kept, where=" AND ".join(present.values()))
+    there, conditions = present.pop("value"), list(present.values())
+    if rows.where is not None:
+        tests = {f"test_{place}": each for place, each in enumerate(comparisons(rows.where))}
+        ways |= {name: steps_to(table, each, name=name) for name, each in tests.items()}
+        names = iter(tests)
+        conditions.append(expression(rows.where, lambda _comparison: next(names)))
+    query = Query.of(engine.source, {name: first for name, (first, *_) in ways.items()})
+    for place in range(1, max(map(len, ways.values()))):
+        further = {name: steps[place] for name, steps in ways.items() if place < len(steps)}
+        query = query.set(further)
+    if conditions:
+        query = query.select(kept, where=" AND ".join(conditions))
     if rows.by is not None and indexing:
         query = _indexed(table, query, _GROUP, rows.by, rows.groups, period=rows.period)
         if rows.assigns:
@@ -337,9 +330,9 @@ def _one_each(
 
 
 def _kept(rows: Rows) -> dict[str, str]:
-    """The columns beside ``value``."""
+    """The columns of the table that stand beside ``value``, by their names in a query."""
     there = {"person": rows.user, _GROUP: rows.by, "counted": rows.counted}
-    return {name: name for name, given in there.items() if given is not None}
+    return {name: column for name, column in there.items() if column is not None}
 
 
 def _groups_of(rows: Rows) -> list[str]:
@@ -353,11 +346,8 @@ def _people_in(table: Table, query: Query, rows: Rows, *kept: str) -> Query:
     """
     if rows.counted is not None:
         query = query.grouped(*kept, people="sum(counted)")
-        return query.set(
-            {
-                "people": f"CAST({clipped(table.engine, 'people', 1.0, float(MOST_COUNTED))} AS BIGINT)"
-            }
-        )
+        people = clipped(table.engine, "people", 1.0, float(MOST_COUNTED))
+        return query.set({"people": f"CAST({people} AS BIGINT)"})
     if rows.user is not None and table.engine.counts_distinct:
         return query.grouped(*kept, people="count(DISTINCT person)")
     if rows.user is not None:
@@ -372,6 +362,14 @@ def _used(rows: Rows, column: str) -> list[str]:
     compared = [] if rows.where is None else [part.column for part in comparisons(rows.where)]
     given = (column, rows.user, rows.by, rows.counted, *compared)
     return list(dict.fromkeys(name for name in given if name is not None))
+
+
+def _people_at(
+    table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
+) -> Counts:
+    """The people for each place ``value``, by group."""
+    query = _people_in(table, query, rows, *_groups_of(rows), "value")
+    return _counted(table, rows, query, column, width=width, doing=doing)
 
 
 def _counted(
@@ -400,21 +398,16 @@ def _listed(
     As Python has them: NumPy has no exact place for a wide integer, a decimal or a NUL.
     """
     rest = "" if most is None else f" ORDER BY people DESC, value LIMIT {most}"
+    statement = query.ending(rest)
 
     def found() -> list[tuple[Any, int]]:
         if table.is_trial:
-            table.engine.try_out(query.ending(rest))
+            table.engine.try_out(statement)
             return []
-        rows_found = table.engine.loaded(_used(rows, column)).rows(query.ending(rest))
-        pairs = [
-            (
-                (table.plain(column, value), *map(int, beside))
-                if beside
-                else table.plain(column, value),
-                int(people),
-            )
-            for value, *beside, people in rows_found
-        ]
+        pairs = []
+        for value, *beside, people in table.engine.loaded(_used(rows, column)).rows(statement):
+            plain = table.plain(column, value)
+            pairs.append(((plain, *map(int, beside)) if beside else plain, int(people)))
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
     return table.quietly(found, doing=doing)

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from discreet._tables.engines import Engine
+from discreet._tables.engines import Engine, quoted
 from discreet.errors import ParameterError, TableError, missing_extra
-
-SCHEMES = ("postgresql", "postgres", "sqlite", "duckdb")
-"""How an address of a database begins."""
 
 _FAR = 10**10  # so that every choice has as many digits
 
@@ -28,6 +26,10 @@ class Database(Engine):
     keeps_time = True
     counts_distinct = True
     finds_groups = False
+
+    def __init__(self, connection: Any, query: str, types: Mapping[str, str]) -> None:
+        super().__init__(f"({query}) AS discreet_rows", types)
+        self._connection = connection
 
     def of_word(self, word: str, kind: str, declared: str) -> str:
         """A text is its digits."""
@@ -50,6 +52,14 @@ class Database(Engine):
         """Made of its digits."""
         return bytes.fromhex(value).decode(self.encoding, errors="replace")
 
+    def try_out(self, statement: str) -> None:
+        """Have it explained."""
+        self._connection.execute(f"EXPLAIN {statement}").fetchall()
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """As its own library gives them."""
+        return list(self._connection.execute(statement).fetchall())
+
 
 def is_address(data: object) -> bool:
     """Whether a text is the address of a database, such as ``postgresql://reader@db/hospital``.
@@ -58,7 +68,7 @@ def is_address(data: object) -> bool:
         >>> is_address("postgresql://reader@db/hospital"), is_address("visits.csv")
         (True, False)
     """
-    return isinstance(data, str) and data.partition("://")[0] in SCHEMES and "://" in data
+    return isinstance(data, str) and data.partition("://")[0] in _OPENING and "://" in data
 
 
 def without_password(address: str) -> str:
@@ -123,7 +133,7 @@ def open_database(data: Any, table: str | None) -> Engine:
     opening = _OPENING.get(scheme)
     if opening is None:
         raise ParameterError(
-            f"a database at {without_password(given)} is not allowed: known are {', '.join(SCHEMES)}"
+            f"a database at {without_password(given)} is not allowed: known are {', '.join(_OPENING)}"
         )
     try:
         return opening(f"{scheme}://{rest}", table)
@@ -183,7 +193,7 @@ def _duckdb(address: str, table: str) -> Engine:
 def identifier(name: str) -> str:
     """A table's name, with its schema where it has one, in quotes."""
     schema, _, table = name.rpartition(".")
-    return ".".join('"' + part.replace('"', '""') + '"' for part in (schema, table) if part)
+    return ".".join(quoted(part) for part in (schema, table) if part)
 
 
 _OPENING = {
@@ -192,6 +202,7 @@ _OPENING = {
     "sqlite": _sqlite,
     "duckdb": _duckdb,
 }
+"""How an address of a database begins, and what opens it."""
 
 
 # ---- tables of Ibis --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet._tables.query import Query
-from discreet.errors import DiscreetError, TableError
+from discreet.errors import DiscreetError, ParameterError, TableError
 
 T = TypeVar("T")
 Columns = dict[str, Any]
@@ -82,6 +82,16 @@ def is_encodable(text: str) -> bool:
 def quoted(name: str) -> str:
     """An SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def require_names(columns: Sequence[str], *, place: str = "") -> None:
+    """Raise an error where two columns have one name: engines do not tell capital letters apart."""
+    folded = [name.casefold() for name in columns]
+    twice = next((name for name in columns if folded.count(name.casefold()) > 1), None)
+    if twice is not None:
+        raise ParameterError(
+            f"{place}two columns are named {twice!r} (capital letters do not count): rename one of them"
+        )
 
 
 # ---- declared types --------------------------------------------------------------------------------------
@@ -207,13 +217,7 @@ class Engine(ABC):
                 return None
         if isinstance(key, bool):
             return str(key).lower()
-        return (
-            repr(key)
-            if isinstance(key, float)
-            else f"{key:f}"
-            if hasattr(key, "quantize")
-            else str(key)
-        )
+        return f"{key:f}" if hasattr(key, "quantize") else str(key)  # a decimal without an exponent
 
     def of_word(self, word: str, kind: str, declared: str) -> str:
         """What an expression that holds the word of a key stands for, to be compared with a column."""

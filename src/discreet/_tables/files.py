@@ -16,7 +16,7 @@ from typing import Any
 
 from discreet._exact.numbers.exact import refuse
 from discreet._tables.encodings import ENCODINGS, in_utf_8, opened_text
-from discreet._tables.engines import Engine, quietly, quoted
+from discreet._tables.engines import Engine, quietly, quoted, require_names
 from discreet._tables.in_duckdb import DuckDB, connected, empty, of_query, spill_folder
 from discreet._tables.local import of_arrow
 from discreet.errors import ParameterError, missing_extra
@@ -112,10 +112,14 @@ def open_files(
         if in_cluster:
             raise ParameterError("⟨encoding⟩ does not go with ⟨engine⟩'spark'")
         return _in_another_encoding(paths, columns, delimiter, file.encoding), True
-    reader = _in_spark if in_cluster else _in_duckdb
-    opened = quietly(
-        lambda: reader(paths, suffix, columns, delimiter), doing="opening the file", telling=True
-    )
+
+    def read() -> Engine:
+        if in_cluster:
+            return _in_spark(paths, suffix, columns, delimiter)
+        query = _reading(paths, suffix, columns, delimiter)
+        return of_query(connected(), query, in_database=False)
+
+    opened = quietly(read, doing="opening the file", telling=True)
     if suffix in _PARQUET:
         return _with_all_times(opened, paths, columns), False
     return opened, True
@@ -165,13 +169,7 @@ def _header(path: str, delimiter: str, encoding: str) -> list[str]:
     names = quietly(first_record, doing="reading the header")
     if not names or any(not name.strip() for name in names):
         raise ParameterError(f"{path!r}: the first line must name every column")
-    # Engines tell columns apart without regard to capital letters.
-    folded = [name.casefold() for name in names]
-    twice = next((name for name in names if folded.count(name.casefold()) > 1), None)
-    if twice is not None:
-        raise ParameterError(
-            f"{path!r}: two columns are named {twice!r} (capital letters do not count): rename one"
-        )
+    require_names(names, place=f"{path!r}: ")
     return names
 
 
@@ -186,10 +184,6 @@ def _no_pattern(path: str) -> str:
 
 def _list_of(paths: Sequence[str]) -> str:
     return "[" + ", ".join(map(_no_pattern, paths)) + "]"
-
-
-def _in_duckdb(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> Engine:
-    return of_query(connected(), _reading(paths, suffix, columns, delimiter), in_database=False)
 
 
 def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> str:

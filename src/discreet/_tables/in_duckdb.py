@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -15,6 +16,7 @@ from typing import Any
 from discreet._tables.engines import Columns, Engine, Places, quoted
 from discreet._tables.query import Query
 
+_ZONE = re.compile(r"(?:time_zone='|tz=|64\[\w+, )([^'\],)]+)")
 _FEW = 64
 _MOST_KNOWN = 256
 _LONGEST_KNOWN = 1 << 16
@@ -85,8 +87,11 @@ class DuckDB(Engine):
             tables of that name.
         query: of a file or a database: the query that stands for the table, run by ``connection``.
         load: makes the relation that has the rows of some columns, where ``relation`` has none.
-        as_ticks: the columns of moments and spans that ``relation`` holds as whole numbers, each with the
-            number of these in a second.
+        known_as: the types of all columns as the person knows them; those that are not in ``relation`` have
+            a type that DuckDB does not know.
+        kinds: the kinds of those columns whose type in ``relation`` does not tell.
+        ticks: the columns of moments and spans that ``relation`` holds as whole numbers, each with the number
+            of these in a second.
         in_database: whether the connection is to a database, whose reading is a transaction.
     """
 
@@ -99,14 +104,23 @@ class DuckDB(Engine):
         connection: Any = None,
         query: str | None = None,
         load: Callable[[Iterable[str]], Any] | None = None,
-        as_ticks: Mapping[str, int] | None = None,
+        known_as: Mapping[str, str] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        ticks: Mapping[str, int] | None = None,
         in_database: bool = False,
     ) -> None:
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         super().__init__("discreet_rows" if query is None else f"({query}) AS discreet_rows", types)
         self._relation, self._connection, self._load = relation, connection, load
-        self.as_ticks = as_ticks or {}
-        self.keeps_time = in_database
+        self._ticks, self.keeps_time = ticks or {}, in_database
+        if known_as is not None:
+            told = self.kinds | dict(kinds or {})
+            self.known_as, self.kinds = (
+                known_as,
+                {name: told.get(name, "other") for name in known_as},
+            )
+        zones = ((name, _ZONE.search(self.known_as[name])) for name in self._ticks)
+        self.zones = {name: zone[1] for name, zone in zones if zone is not None}
 
     # ---- how SQL is written
 
@@ -131,8 +145,8 @@ class DuckDB(Engine):
     def position(self, name: str) -> str:
         """Nothing here raises for a value: DuckDB's own conversions of far times do."""
         held, declared = self.quoted(name), self.types[name]
-        if name in self.as_ticks:
-            return self._seconds(held, self.as_ticks[name])
+        if name in self._ticks:
+            return self._seconds(held, self._ticks[name])
         if declared == "TIME_NS":
             return f"epoch_ns({held}) / 1e9"
         if declared in ("INTERVAL", "TIME"):
@@ -251,6 +265,16 @@ def of_query(connection: Any, query: str, *, in_database: bool) -> DuckDB:
 
 
 def empty(types: Mapping[str, str]) -> Any:
-    """A relation of these columns without rows."""
-    parts = (f"NULL::{declared} AS {quoted(name)}" for name, declared in types.items())
+    """A relation of these columns without rows; of a column that nobody asks for where there are none."""
+    columns = types or {"discreet_nothing": "INTEGER"}
+    parts = (f"NULL::{declared} AS {quoted(name)}" for name, declared in columns.items())
     return connected().sql(f"SELECT {', '.join(parts)} WHERE false")
+
+
+def is_known(held: Any) -> bool:
+    """Whether DuckDB knows the types of some Arrow data."""
+    try:
+        connected().from_arrow(held)
+    except Exception:
+        return False
+    return True

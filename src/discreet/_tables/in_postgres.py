@@ -61,7 +61,7 @@ class Postgres(Database):
     double = "DOUBLE PRECISION"
 
     def __init__(self, connection: Any, query: str, *, table: str | None = None) -> None:
-        self._connection, self._table = connection, table
+        self._table = table
         self._encoding = str(connection.info.parameter_status("server_encoding"))
         self.encoding = _codec(self._encoding)
         with connection.cursor() as cursor:
@@ -77,7 +77,7 @@ class Postgres(Database):
             name: "text" if is_enumeration else _CAST.get(kind) or _plain_decimal(kind)
             for name, (kind, is_enumeration) in zip(names, declared, strict=True)
         }
-        super().__init__(f"({query}) AS discreet_rows", held)
+        super().__init__(connection, query, held)
         self.known_as = {name: kind for name, (kind, _) in zip(names, declared, strict=True)}
 
     @staticmethod
@@ -122,10 +122,6 @@ class Postgres(Database):
             f"CAST(string_to_array('{places}', ',') AS BIGINT[])) AS words(word, place)"
         )
 
-    def try_out(self, statement: str) -> None:
-        """Have it explained."""
-        self._connection.execute(f"EXPLAIN {statement}").fetchall()
-
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
         """By group, each group's as one run of bytes: a message for every number takes long."""
         if "group_place" not in names:
@@ -136,10 +132,6 @@ class Postgres(Database):
             runs = b"".join(run for (run,) in cursor.execute(query))
         numbers = np.frombuffer(runs, dtype=">i8").reshape(-1, len(names)).astype(np.int64)
         return dict(zip(names, numbers.T, strict=True))
-
-    def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """As its own library gives them."""
-        return list(self._connection.execute(statement).fetchall())
 
     @contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:

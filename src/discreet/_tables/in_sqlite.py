@@ -10,12 +10,11 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from discreet._tables.databases import Database
 from discreet._tables.engines import Places, kind_of
-from discreet._tables.moments import moment_in
+from discreet._tables.moments import micros_of, moment_in
 
 _KEPT_AS = {
     "integer": ("bigint", "'integer'"),
@@ -35,9 +34,8 @@ class SQLite(Database):
         kinds = {name: _kind(kind) for name, kind in declared.items()}
         # That is how SQLite keeps decimals: as floats.
         types = {name: _KEPT_AS.get(kind, (kind, ""))[0] for name, kind in kinds.items()}
-        super().__init__(f"({query}) AS discreet_rows", types)
+        super().__init__(connection, query, types)
         self.known_as = {name: kind or "without a type" for name, kind in declared.items()}
-        self._connection = connection
         for name, function in _FUNCTIONS.items():
             connection.create_function(name, 1, function, deterministic=True)
 
@@ -101,14 +99,6 @@ class SQLite(Database):
         rows = ", ".join(f"('{word}', {place})" for word, place in held) or "(NULL, 0)"
         return f"SELECT column1 AS word, column2 AS place FROM (VALUES {rows})"  # noqa: S608
 
-    def try_out(self, statement: str) -> None:
-        """Have it explained."""
-        self._connection.execute(f"EXPLAIN {statement}").fetchall()
-
-    def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """As its own library gives them."""
-        return list(self._connection.execute(statement).fetchall())
-
     @contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
         """In a transaction that only reads."""
@@ -151,10 +141,7 @@ def _seconds(digits: str) -> float | None:
     """The seconds since 1970 of what SQLite keeps as a date or a time: an ISO text, else nothing."""
     text = bytes.fromhex(digits).decode(errors="replace")
     moment = moment_in(text) if "-" in text else None  # without hyphens it may have been a number
-    if moment is None:
-        return None
-    told = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return (told - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) / 10**6
+    return None if moment is None else micros_of(moment) / 10**6
 
 
 _FUNCTIONS = {"discreet_md5": _md5, "discreet_seconds": _seconds}

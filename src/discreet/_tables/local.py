@@ -16,15 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet._tables.arrays import Held, as_relation, of_array, texts_of
-from discreet._tables.engines import kind_of, quoted
-from discreet._tables.in_duckdb import DuckDB, connected, empty
+from discreet._tables.arrays import TICKS, Held, of_array, of_columns, texts_of, ticks_of
+from discreet._tables.engines import kind_of, quoted, require_names
+from discreet._tables.in_duckdb import DuckDB, connected, empty, is_known
 from discreet.errors import ParameterError, missing_extra
 
 _UNIT = re.compile(r"(?:time_unit='|\[)(s|ms|us|ns)\b")
-_ZONE = re.compile(r"(?:time_zone='|tz=|64\[\w+, )([^'\],)]+)")
 _SCANS_TEXT = re.compile(r"^\s*(Csv|NDJson) SCAN \[", re.MULTILINE)
-_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _ONCE = (
     "data of type {} is not allowed: it can be read only once, and a second question would find nothing; "
     "pyarrow.table(data) holds it"
@@ -58,58 +56,36 @@ class Scan:
         return reader.__arrow_c_stream__(requested_schema)
 
 
-def require_names(columns: Iterable[str]) -> None:
-    """Raise an error where two columns have one name: engines do not tell capital letters apart."""
-    folded = [name.casefold() for name in columns]
-    twice = next((name for name in columns if folded.count(name.casefold()) > 1), None)
-    if twice is not None:
-        raise ParameterError(
-            f"two columns are named {twice!r} (capital letters do not count): rename one of them"
-        )
-
-
-def _engine(
-    relation: Any,
+def _of_arrow(
     known_as: Mapping[str, str],
-    load: Callable[[Iterable[str]], Any],
+    names: Iterable[str],
+    twin: Callable[[list[str]], Any],
+    load: Callable[[list[str], list[str]], Any],
 ) -> DuckDB:
-    """Local data with the columns of a relation, by their types as the person knows them."""
-    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    timed = {
-        name: _TICKS[unit[1]]
-        for name, declared in types.items()
-        if declared.startswith(("TIMESTAMP", "INTERVAL")) and (unit := _UNIT.search(known_as[name]))
-    }
-    if timed:
-        numbers = ", ".join(f"NULL::BIGINT AS {quoted(name)}" for name in timed)
-        relation = relation.project(f"* REPLACE ({numbers})")
-    engine = DuckDB(relation, load=load, as_ticks=timed)
-    engine.kinds = {name: kind_of(types.get(name, "other")) for name in known_as}
-    engine.known_as = known_as
-    engine.zones = {
-        name: zone[1]
-        for name, declared in known_as.items()
-        if engine.kinds[name] == "moment" and (zone := _ZONE.search(declared))
-    }
-    return engine
+    """Data that is handed over by Arrow.
 
-
-def _known_to_duckdb(names: Iterable[str], twin: Callable[[list[str]], Any]) -> Any:
-    """A relation of the columns without rows, without those whose types DuckDB does not know."""
+    ``twin`` makes some of the columns without rows, and ``load`` those that a question uses with their rows,
+    some of them, moments and spans, as whole numbers.
+    """
     wanted = list(names)
-    try:
-        return connected().from_arrow(twin(wanted))
-    except Exception:  # of some type, and it does not say of which
-        known = [name for name in wanted if _is_known(twin([name]))]
-    return connected().from_arrow(twin(known)) if known else empty({"discreet_nothing": "INTEGER"})
+    if not is_known(twin(wanted)):
+        wanted = [name for name in wanted if is_known(twin([name]))]
+    relation = connected().from_arrow(twin(wanted)) if wanted else empty({})
+    kinds = {name: kind_of(str(kind)) for name, kind in zip(wanted, relation.types, strict=False)}
+    ticks = {
+        name: TICKS[unit[1]]
+        for name, kind in kinds.items()
+        if kind in ("moment", "span") and (unit := _UNIT.search(known_as[name]))
+    }
+    if ticks:
+        numbers = ", ".join(f"NULL::BIGINT AS {quoted(name)}" for name in ticks)
+        relation = relation.project(f"* REPLACE ({numbers})")
 
+    def rows(columns: Iterable[str]) -> Any:
+        chosen = list(columns)
+        return connected().from_arrow(load(chosen, [name for name in chosen if name in ticks]))
 
-def _is_known(twin: Any) -> bool:
-    try:
-        connected().from_arrow(twin)
-    except Exception:
-        return False
-    return True
+    return DuckDB(relation, load=rows, known_as=known_as, kinds=kinds, ticks=ticks)
 
 
 # ---- Polars ----------------------------------------------------------------------------------------------
@@ -120,26 +96,24 @@ def of_polars(frame: Any) -> DuckDB:
     import polars as pl
 
     if hasattr(frame, "explain") and _SCANS_TEXT.search(frame.explain(optimized=False)):
+        # Even with a stated schema and ignore_errors=True: the field "x"y in quotes stops Polars.
         raise ParameterError(
-            "a lazy frame that scans a text file is not allowed: its types come from rows, and a row that "
-            "does not fit them raises after the payment; give the path itself, or collect() the frame first"
+            "a lazy frame that scans a text file is not allowed: a row that does not fit would stop it after "
+            "the payment, even with a stated schema; give the path itself, which no row stops "
+            '(TextFile(path, read_as={"visited": "date"}) states types), or collect() the frame first'
         )
     schema = frame.collect_schema()
-    require_names(schema)
+    require_names(schema.names())
     plain = {name: dtype for name, dtype in schema.items() if not dtype.is_object()}
-
-    def load(columns: Iterable[str]) -> Any:
-        timed = [name for name in columns if schema[name].is_temporal() and name in engine.as_ticks]
-        chosen = frame.lazy().select(list(columns)).with_columns(pl.col(timed).to_physical())
-        return connected().from_arrow(Stream(chosen.collect()))
 
     def twin(names: list[str]) -> Any:
         return Stream(pl.DataFrame(schema={name: plain[name] for name in names}))
 
-    engine = _engine(
-        _known_to_duckdb(plain, twin), {name: str(dtype) for name, dtype in schema.items()}, load
-    )
-    return engine
+    def load(columns: list[str], timed: list[str]) -> Any:
+        chosen = frame.lazy().select(columns).with_columns(pl.col(timed).to_physical())
+        return Stream(chosen.collect())
+
+    return _of_arrow({name: str(dtype) for name, dtype in schema.items()}, plain, twin, load)
 
 
 # ---- Arrow, and what speaks it ---------------------------------------------------------------------------
@@ -153,44 +127,29 @@ def of_arrow(data: Any) -> DuckDB:
     schema: Any = getattr(data, "schema", None)
     if not hasattr(schema, "empty_table"):
         schema = _schema_of(data)
-    known_as = {each.name: str(each.type) for each in schema}
     require_names(schema.names)
 
-    def load(columns: Iterable[str]) -> Any:
-        chosen = list(columns)
-        timed = [name for name in chosen if name in engine.as_ticks]
+    def load(columns: list[str], timed: list[str]) -> Any:
         if hasattr(data, "scanner"):
             # A data set: DuckDB reads it part by part, and only these columns.
-            return connected().from_arrow(Scan(data, chosen, as_integers=timed) if timed else data)
-        held = data
-        if timed and not hasattr(data, "set_column"):
-            import pyarrow as pa
+            return Scan(data, columns, as_integers=timed) if timed else data
+        if hasattr(data, "set_column"):
+            return _with_ticks(data, columns, timed)
+        if not timed:
+            return Stream(data)
+        import pyarrow as pa
 
-            held = pa.table(data)
-        return connected().from_arrow(
-            _with_ticks(held, chosen, timed) if timed else _selected(held, chosen)
-        )
+        return _with_ticks(pa.table(data), columns, timed)
 
-    def twin(names: list[str]) -> Any:
-        return schema.empty_table().select(names)
-
-    engine = _engine(_known_to_duckdb(schema.names, twin), known_as, load)
-    return engine
-
-
-def _selected(data: Any, columns: list[str]) -> Any:
-    return data.select(columns) if hasattr(data, "set_column") else Stream(data)
+    known_as = {each.name: str(each.type) for each in schema}
+    return _of_arrow(known_as, schema.names, lambda names: schema.empty_table().select(names), load)
 
 
 def _with_ticks(table: Any, columns: list[str], timed: list[str]) -> Any:
-    import pyarrow as pa
-
+    """Some columns of an Arrow table, some of them as whole numbers."""
     chosen = table.select(columns)
     for name in timed:
-        ticks = pa.chunked_array(
-            [chunk.view(pa.int64()) for chunk in chosen[name].chunks], pa.int64()
-        )
-        chosen = chosen.set_column(columns.index(name), name, ticks)
+        chosen = chosen.set_column(columns.index(name), name, ticks_of(chosen[name]))
     return chosen
 
 
@@ -214,23 +173,19 @@ def of_memtable(native: Any) -> DuckDB:
     import pyarrow as pa
 
     node, schema = native.op(), native.schema().to_pyarrow()
-    if not hasattr(node, "data"):
-        # Ibis computes it, which it cannot do for spans.
+    computed = not hasattr(node, "data")
+    if computed:  # by Ibis, which cannot do it for spans
         schema = pa.schema([each for each in schema if not pa.types.is_duration(each.type)])
 
-    def load(columns: Iterable[str]) -> Any:
-        chosen = list(columns)
-        timed = [name for name in chosen if name in engine.as_ticks]
-        computed = not hasattr(node, "data")
+    def load(columns: list[str], timed: list[str]) -> Any:
         held = (
-            native.select(*chosen).to_pyarrow() if computed else node.data.to_pyarrow(node.schema)
+            native.select(*columns).to_pyarrow() if computed else node.data.to_pyarrow(node.schema)
         )
-        return connected().from_arrow(_with_ticks(held, chosen, timed))
+        return _with_ticks(held, columns, timed)
 
-    relation = _known_to_duckdb(schema.names, lambda names: schema.empty_table().select(names))
     known_as = {name: str(dtype) for name, dtype in native.schema().items()}
-    engine = _engine(relation, known_as | {each.name: str(each.type) for each in schema}, load)
-    return engine
+    known_as |= {each.name: str(each.type) for each in schema}
+    return _of_arrow(known_as, schema.names, lambda names: schema.empty_table().select(names), load)
 
 
 # ---- pandas ----------------------------------------------------------------------------------------------
@@ -244,24 +199,14 @@ def of_pandas(frame: Any) -> DuckDB:
             "frame.rename(columns=str) does that"
         )
     require_names(frame.columns)
-    # A frame without rows has every column's type, and reading it reads none.
-    twin = frame.iloc[:0]
-    held = {name: _of_pandas(twin[name]) for name in frame.columns}
-    known = {name: column for name, column in held.items() if column is not None}
-    relation = as_relation(known) if known else empty({"discreet_nothing": "INTEGER"})
-
-    def load(columns: Iterable[str]) -> Any:
-        return as_relation({name: _of_pandas(frame[name]) for name in columns})
-
     known_as = {name: str(kind) for name, kind in frame.dtypes.items()}
-    engine = _engine(relation, known_as, load)
-    # These are whole numbers in the relation already.
-    timed = {name: column for name, column in known.items() if column.ticks}
-    engine.as_ticks = {name: column.ticks for name, column in timed.items()}
-    engine.kinds |= {name: column.kind for name, column in timed.items()}
-    engine.kinds |= {name: "object" for name, kind in known_as.items() if kind == "object"}
-    engine.zones = {name: zone[1] for name in timed if (zone := _ZONE.search(known_as[name]))}
-    return engine
+    # A frame without rows has every column's type, and reading it reads none.
+    return of_columns(
+        {name: _of_pandas(frame[name].iloc[:0]) for name in frame.columns},
+        known_as,
+        lambda name: _of_pandas(frame[name]),
+        kinds={name: "object" for name, kind in known_as.items() if kind == "object"},
+    )
 
 
 def _of_pandas(series: Any) -> Held | None:

@@ -10,6 +10,7 @@ import datetime
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 DATED = ("date", "moment", "time", "span")
 """The kinds of columns that are ordered by time."""
@@ -36,7 +37,77 @@ def day_in(text: str) -> datetime.date | None:
     return moment.date() if moment is not None and len(text) <= len("2024-12-31") else None
 
 
-_ORIGIN = datetime.date(1970, 1, 1).toordinal()
+# ---- the number that orders a date, a time or a span, as people write it or as Python has it -------------
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_SPAN = re.compile(r"\s*(-?)([0-9]+(?:\.[0-9]+)?)\s*(us|ms|s|min|h|d|w)\s*")
+_SECONDS: dict[str, Fraction | int] = {
+    "us": Fraction(1, 10**6),
+    "ms": Fraction(1, 10**3),
+    "s": 1,
+    "min": 60,
+    "h": 3600,
+    "d": 86_400,
+    "w": 7 * 86_400,
+}
+
+
+def micros_in(span: datetime.timedelta) -> int:
+    """The whole microseconds of a time span."""
+    return span // datetime.timedelta(microseconds=1)
+
+
+def micros_of(moment: datetime.datetime) -> int:
+    """The microseconds from 1970 to a moment; one without a zone is taken as UTC."""
+    told = moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)
+    return micros_in(told - _EPOCH)
+
+
+def as_moment(given: object) -> datetime.datetime | None:
+    """A date, or a date with a time, else None."""
+    if isinstance(given, str):  # without hyphens it might be a number
+        return moment_in(given.strip()) if "-" in given else None
+    if isinstance(given, datetime.date) and not isinstance(given, datetime.datetime):
+        return datetime.datetime(given.year, given.month, given.day)
+    return given if isinstance(given, datetime.datetime) else None
+
+
+def second_of(given: object) -> Fraction | None:
+    """The seconds from 1970 to a moment."""
+    moment = as_moment(given)
+    return None if moment is None else Fraction(micros_of(moment), 10**6)
+
+
+def second_of_day(given: object) -> Fraction | None:
+    """The seconds from midnight to a time of day without a zone."""
+    if isinstance(given, str):
+        try:  # without a colon it might be a number
+            given = datetime.time.fromisoformat(given.strip()) if ":" in given else None
+        except ValueError:
+            return None
+    if not isinstance(given, datetime.time) or given.tzinfo is not None:
+        return None
+    return Fraction(micros_of(datetime.datetime.combine(_EPOCH, given)), 10**6)
+
+
+def seconds_in(given: object) -> Fraction | None:
+    """The seconds of a time span, such as 90min.
+
+    Example:
+        >>> seconds_in("1.5h"), seconds_in("-2s"), seconds_in("90")
+        (Fraction(5400, 1), Fraction(-2, 1), None)
+    """
+    if isinstance(given, datetime.timedelta):
+        return Fraction(micros_in(given), 10**6)
+    matched = _SPAN.fullmatch(given) if isinstance(given, str) else None
+    if matched is None:
+        return None
+    return Fraction(f"{matched[1]}{matched[2]}") * _SECONDS[matched[3]]
+
+
+# ---- periods ---------------------------------------------------------------------------------------------
+
+_ORIGIN = _EPOCH.toordinal()
 _WEEK = re.compile(r"(\d{4})-W(\d\d)")
 _MONTH = re.compile(r"(\d{4})-(\d\d)")
 _QUARTER = re.compile(r"(\d{4})-Q([1-4])")

@@ -13,57 +13,50 @@ class Query:
     The columns have names of ours that no engine reserves, so they are never quoted.
 
     Example:
-        >>> query = Query.of("visits", {"value": "code", "person": "patient"}, where="age > 17")
-        >>> print(query.grouped("value", people="count(*)").statement)
-        WITH step_1 AS (SELECT code AS value, patient AS person FROM visits WHERE age > 17),
-        step_2 AS (SELECT value, count(*) AS people FROM step_1 GROUP BY value)
-        SELECT value, people FROM step_2
+        >>> query = Query.of("visits", {"value": "code", "person": "patient"})
+        >>> print(query.where("person > 17").grouped("value", people="count(*)").statement)
+        WITH step_1 AS (SELECT code AS value, patient AS person FROM visits),
+        step_2 AS (SELECT value, person FROM step_1 WHERE person > 17),
+        step_3 AS (SELECT value, count(*) AS people FROM step_2 GROUP BY value)
+        SELECT value, people FROM step_3
     """
 
     columns: tuple[str, ...]
     steps: tuple[str, ...]
 
     @staticmethod
-    def of(source: str, columns: Mapping[str, str], *, where: str | None = None) -> Query:
+    def of(source: str, columns: Mapping[str, str]) -> Query:
         """The first step: expressions on the columns of a table, by the names that they get."""
-        return Query((), ())._then(columns, source, where)
+        return Query((), ())._then(columns, source)
 
-    def _then(
-        self, columns: Mapping[str, str], source: str, where: str | None, rest: str = ""
-    ) -> Query:
+    def _then(self, columns: Mapping[str, str], source: str, rest: str = "") -> Query:
         chosen = ", ".join(
             name if how == name else f"{how} AS {name}" for name, how in columns.items()
         )
-        condition = "" if where is None else f" WHERE {where}"
-        step = f"step_{len(self.steps) + 1} AS (SELECT {chosen} FROM {source}{condition}{rest})"  # noqa: S608
+        step = f"step_{len(self.steps) + 1} AS (SELECT {chosen} FROM {source}{rest})"  # noqa: S608
         return Query(tuple(columns), (*self.steps, step))
 
     @property
     def _last(self) -> str:
         return f"step_{len(self.steps)}"
 
-    def set(
-        self, columns: Mapping[str, str], *, where: str | None = None, beside: str = ""
-    ) -> Query:
+    def set(self, columns: Mapping[str, str], *, beside: str = "") -> Query:
         """All columns, of which some are new or replaced; ``beside`` is what the last step is joined with."""
-        return self._then(
-            {**dict(zip(self.columns, self.columns, strict=True)), **columns},
-            self._last + beside,
-            where,
-        )
+        kept = {name: name for name in self.columns}
+        return self._then({**kept, **columns}, self._last + beside)
 
     def select(self, columns: Mapping[str, str], *, where: str | None = None) -> Query:
-        """These columns only."""
-        return self._then(columns, self._last, where)
+        """These columns only, of the rows for which a condition holds."""
+        return self._then(columns, self._last, "" if where is None else f" WHERE {where}")
 
     def where(self, condition: str) -> Query:
         """The rows for which a condition holds."""
-        return self.set({}, where=condition)
+        return self.select({name: name for name in self.columns}, where=condition)
 
     def grouped(self, *kept: str, **aggregates: str) -> Query:
         """One row for each combination of the columns kept, with aggregates."""
-        columns = {**dict(zip(kept, kept, strict=True)), **aggregates}
-        return self._then(columns, self._last, None, f" GROUP BY {', '.join(kept)}")
+        columns = {name: name for name in kept} | aggregates
+        return self._then(columns, self._last, f" GROUP BY {', '.join(kept)}")
 
     @property
     def statement(self) -> str:

@@ -7,7 +7,6 @@ Nothing here reads a row. Kinds come from declared types only: a pandas column o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,14 +21,15 @@ from discreet._tables.files import TextFile, open_files
 from discreet._tables.in_duckdb import DuckDB
 from discreet._tables.local import of_arrow, of_pandas, of_polars
 from discreet._tables.moments import DATED
+from discreet._tables.spelled import spelled_time
 from discreet.errors import ParameterError, UnknownColumnError
 
 T = TypeVar("T")
 NUMBERS = ("integer", "float", "decimal")
 TEXTS = ("text", "object")
 _OBJECTS = (
-    'declared object, in which only texts count (astype("Int64"), astype("datetime64[us]") or the like, or '
-    "convert_dtypes() gives it a type)"
+    'declared object, in which only texts count (astype("Int64"), astype("float64"), '
+    'astype("datetime64[us]") or the like, or convert_dtypes() gives it a type)'
 )
 _LISTS = (
     'without a declared type, so that only texts count (read_as="integer", "number", "date" or the like '
@@ -37,6 +37,8 @@ _LISTS = (
 )
 _FIRST, _LAST = -719_162, 2_932_897
 """The first day of the year 1, and the day after the last of 9999, from 1970."""
+_KNOWN = ("pyarrow", "polars", "pandas", "pyspark", "duckdb", "_duckdb", "ibis")
+"""Libraries of which only the kinds of tables named here are read."""
 _TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment")
 
 
@@ -48,9 +50,6 @@ class Table:
         engine: where it is counted.
         frames: whose kind of frame an answer is given in: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or
             ``ibis``.
-        kinds: column name to ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``,
-            ``moment``, ``time``, ``span``, ``object`` (it declares no type: texts count, and everything else
-            is null), or ``other``.
         is_text: whether the table comes from a text file, in which every column is text.
         read_as: of a text file: what a column's texts spell where its order is asked for, by its name.
         undeclared: what a column of kind ``object`` is, and how to give it a type, in words.
@@ -59,11 +58,19 @@ class Table:
 
     engine: Engine
     frames: str
-    kinds: Mapping[str, str]
     is_text: bool = False
     read_as: Mapping[str, str] = field(default_factory=dict)
     undeclared: str = _OBJECTS
     is_trial: bool = False
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The kind of each column, by its name.
+
+        ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``, ``moment``, ``time``, ``span``;
+        ``object`` (it declares no type: texts count, and everything else is null), or ``other``.
+        """
+        return self.engine.kinds
 
     def quietly(self, work: Callable[[], T], *, doing: str) -> T:
         """The result of ``work``; what the engine says when it fails is told only where it read no row."""
@@ -91,14 +98,14 @@ class Table:
         kind = self.kind(column)
         if kind == "object":
             return self.undeclared
+        if column in self.read_as:
+            return f"texts that are read as {self.read_as[column]}"
         if self.is_text:
-            return "declared text"
-        declared = f"declared {self.engine.known_as[column]}"
-        return (
-            declared
-            if kind != "other"
-            else f"{declared}, which no question can use ({self._fix(column)})"
-        )
+            return (
+                'text, as in every text file (read_as="date", "moment" or the like states a type)'
+            )
+        unusable = f", which no question can use ({self._fix(column)})" if kind == "other" else ""
+        return f"declared {self.engine.known_as[column]}{unusable}"
 
     def _fix(self, column: str) -> str:
         """How to give a column a type that questions can use."""
@@ -109,10 +116,6 @@ class Table:
             "polars": f"polars.col({column!r}).cast(polars.String) or the like gives it one",
             "pyspark": f'col({column!r}).cast("string") or the like gives it one',
         }.get(self.frames, f"CAST({quoted(column)} AS VARCHAR) or the like gives it one")
-
-    def reading(self, seconds: float | None = None) -> AbstractContextManager[None]:
-        """What reads inside sees one state of the data, changes nothing and ends in time, in a database."""
-        return self.engine.reading(seconds)
 
     def require_time_limit(self, limit: object) -> None:
         """An error where there is a limit and nobody to keep it."""
@@ -130,15 +133,16 @@ class Table:
         spelled = self.is_text and self.kinds[column] == "text"
         return self.engine.spelled_number(column) if spelled else self.engine.number(column)
 
-    def position(self, column: str, *, name: str = "value") -> tuple[str, ...]:
-        """The float64 that orders a column: an expression, and further ones, each on ``name``."""
+    def position(self, column: str, *, name: str = "value", shown: bool = False) -> tuple[str, ...]:
+        """The float64 that orders a column: an expression, and further ones, each on ``name``.
+
+        With ``shown`` a moment is what clocks show in the time zone that the column declares.
+        """
         if not self.is_dated(column):
             return (self.number(column),)
         if column in self.read_as:
-            from discreet._tables.spelled import spelled_time
-
             return spelled_time(self.engine, column, self.read_as[column], name=name)
-        return (self.engine.position(column),)
+        return (self.engine.shown_position(column) if shown else self.engine.position(column),)
 
     def period(self, column: str, period: str, *, name: str = "value") -> tuple[str, ...]:
         """The whole number of the period of this kind in which a date or a moment lies, else null.
@@ -146,11 +150,7 @@ class Table:
         The first expression is on the column, each of the others on ``name``, which the one before gave.
         """
         engine, kind = self.engine, self.ordered_kind(column)
-        steps = (
-            self.position(column, name=name)
-            if column in self.read_as
-            else (engine.shown_position(column),)
-        )
+        steps = self.position(column, name=name, shown=True)
         days = name if kind == "date" else engine.whole_part(f"{name} / 86400.0")
         near = f"{name} >= {_FIRST * (1 if kind == 'date' else 86400)}"
         near += f" AND {name} < {_LAST * (1 if kind == 'date' else 86400)}"
@@ -172,12 +172,11 @@ class Table:
         kind = self.kinds[column]
         if kind in TEXTS:
             return self.engine.text(column)
-        # Adding zero turns a negative zero into zero, which some engines tell apart.
-        return (
-            f"{self.number(column)} + {self.engine.real(0)}"
-            if kind == "float"
-            else self.engine.column(column)
-        )
+        if (
+            kind == "float"
+        ):  # zero is added to a negative zero, which some engines tell apart from zero
+            return f"{self.number(column)} + {self.engine.real(0)}"
+        return self.engine.column(column)
 
     def like(self, column: str) -> tuple[str, str]:
         """The kind and the type of ``identity``."""
@@ -287,7 +286,7 @@ def open_table(
         opened, is_text = open_files(data, needed=needed, in_cluster=engine == "spark")
         spelled = data.read_as if isinstance(data, TextFile) else {}
         frames = "pyspark" if engine == "spark" else "duckdb"
-        return Table(opened, frames, opened.kinds, is_text=is_text, read_as=spelled)
+        return Table(opened, frames, is_text=is_text, read_as=spelled)
     if is_engine or is_address(data):
         opened, frames = open_database(data, table), "duckdb"
     elif is_list:
@@ -296,7 +295,7 @@ def open_table(
         opened, frames = quietly(
             lambda: _opened(data), doing="reading the columns' types", telling=True
         )
-    return Table(opened, frames, opened.kinds, undeclared=_LISTS if is_list else _OBJECTS)
+    return Table(opened, frames, undeclared=_LISTS if is_list else _OBJECTS)
 
 
 def _opened(data: Any) -> tuple[Engine, str]:
@@ -317,17 +316,8 @@ def _opened(data: Any) -> tuple[Engine, str]:
     if library == "ibis" and hasattr(data, "schema") and hasattr(data, "op"):
         return of_ibis(data), "ibis"
     speaks = hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__")
-    if library == "pyarrow" and (speaks or hasattr(data, "scanner")) and hasattr(data, "schema"):
-        return of_arrow(data), "duckdb"
-    if speaks and library not in (
-        "pyarrow",
-        "polars",
-        "pandas",
-        "pyspark",
-        "duckdb",
-        "_duckdb",
-        "ibis",
-    ):
+    in_arrow = library == "pyarrow" and (speaks or hasattr(data, "scanner"))
+    if (in_arrow and hasattr(data, "schema")) or (speaks and library not in _KNOWN):
         return of_arrow(data), "duckdb"
     raise ParameterError(
         f"data of type {name} is not allowed: give a path, a DuckDB relation, a Polars, pandas or PySpark "

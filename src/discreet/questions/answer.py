@@ -18,6 +18,7 @@ from discreet._exact.numbers.exact import float_up, refuse
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
 from discreet._tables.compared import literals_nobody_has
+from discreet._tables.moments import days_of
 from discreet._tables.where import Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
@@ -472,6 +473,23 @@ def about_other(label: str) -> Callable[[Any], Sentences]:
         )
 
     return after
+
+
+def about_texts(table: Table, condition: Condition | None) -> Sentences:
+    """Which columns of a text file are compared as texts, where a condition may mean dates."""
+    dated = {
+        each.column
+        for each in (comparisons(condition) if condition is not None and table.is_text else ())
+        if each.operator in ("<", "<=", ">", ">=")
+        and table.ordered_kind(each.column) == "text"
+        and days_of(str(each.literals[0])) is not None
+        and isinstance(each.literals[0], str)
+    }
+    return tuple(
+        f"The texts of {column} are compared letter by letter; read as dates (read_as), a period would mean "
+        "all of it."
+        for column in sorted(dated)
+    )
 
 
 def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:

@@ -22,6 +22,7 @@ from discreet.questions.answer import (
     about_period,
     about_price,
     about_rows,
+    about_texts,
     about_types,
     about_undeclared,
 )
@@ -134,6 +135,7 @@ class OfRows(Question):
             times=times,
             group_labels=group_labels,
             rules=about_rows(rows, where=setting.where, epsilon=self.total, epsilon_each=each)
+            + about_texts(table, setting.condition)
             + periods
             + about_undeclared(table, (self.column, setting.user, by), setting.read_as)
             + doubts,

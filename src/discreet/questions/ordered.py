@@ -8,7 +8,6 @@ bounds are written, or ``TextFile.read_as``, says what the texts of its column s
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -19,22 +18,20 @@ from typing import Any
 from discreet._exact.numbers.exact import positive, refuse
 from discreet._tables import Grid, Table
 from discreet._tables.growing_grid import LARGEST, GrowingGrid
-from discreet._tables.moments import DATED, days_of, moment_in
+from discreet._tables.moments import (
+    DATED,
+    as_moment,
+    days_of,
+    micros_in,
+    second_of,
+    second_of_day,
+    seconds_in,
+)
 from discreet.errors import ParameterError
 from discreet.questions.answer import Sentences
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _DAY = 86_400
-_SPAN = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(us|ms|s|min|h|d|w)\s*")
-_SECONDS: dict[str, Fraction | int] = {
-    "us": Fraction(1, 10**6),
-    "ms": Fraction(1, 1000),
-    "s": 1,
-    "min": 60,
-    "h": 3600,
-    "d": _DAY,
-    "w": 7 * _DAY,
-}
 _EVER = {
     "date": ("1900-01-01", "2100-12-31", "1d"),
     "moment": ("1970-01-01", "2101-01-01", "1h"),
@@ -157,7 +154,7 @@ def column_grid(
             "⟨step⟩ goes with ⟨bounds⟩; without them ⟨unit⟩ sets the grid near zero"
         )
     if read is not None:
-        unit, most = read.step(unit), _in_seconds(datetime.timedelta.max) / 2
+        unit, most = read.step(unit), Fraction(micros_in(datetime.timedelta.max), 2 * 10**6)
         if largest is not None and read.step(largest) > most:
             raise refuse("largest", largest, "at most a million years")
         largest = min(unit * LARGEST, most) if largest is None else read.step(largest)
@@ -184,7 +181,7 @@ def points_between(bounds: object, step: object) -> int | None:
     """
     for reader in (_READERS["moment"], _READERS["time"], _READERS["span"]):
         if reader.ends(bounds) is not None and not isinstance(bounds, str):
-            return None if _seconds(step) is None else len(reader.between(bounds, step))
+            return None if seconds_in(step) is None else len(reader.between(bounds, step))
     return len(Grid.between(bounds, step=step))
 
 
@@ -210,16 +207,16 @@ def _told(table: Table, column: str, bounds: object, step: object, unit: object)
 def _kind_written(bounds: object, step: object, unit: object) -> str | None:
     """What bounds are bounds of, by the way they are written; None for numbers."""
     if bounds is None:
-        return None if _seconds(unit) is None else "span"
+        return None if seconds_in(unit) is None else "span"
     ends = _two(bounds)
     if ends and all(isinstance(end, Decimal) for end in ends):
         return "decimal"
     kind = next((kind for kind, read in _READERS.items() if read.ends(bounds) is not None), None)
     if kind == "date":
-        seconds = _seconds(step)
+        seconds = seconds_in(step)
         in_days = seconds is None or seconds % _DAY == 0
         return "date" if in_days and all(map(_is_plain_day, ends)) else "moment"
-    return kind if kind != "span" or any(map(_seconds, ends)) else None
+    return kind if kind != "span" or any(map(seconds_in, ends)) else None
 
 
 def _is_plain_day(end: object) -> bool:
@@ -230,7 +227,7 @@ def _is_plain_day(end: object) -> bool:
 
 def _is_aware(bounds: object) -> bool:
     return any(
-        moment is not None and moment.tzinfo is not None for moment in map(_moment, _two(bounds))
+        moment is not None and moment.tzinfo is not None for moment in map(as_moment, _two(bounds))
     )
 
 
@@ -280,7 +277,9 @@ class _Reader:
 
     def stretch(self, bounds: object) -> tuple[Fraction, Fraction] | None:
         """From the first day of weeks, months, quarters or years to their last, or the moment after it."""
-        days = days_of(bounds) if isinstance(bounds, str) and self.one is not _as_clock else None
+        days = (
+            days_of(bounds) if isinstance(bounds, str) and self.one is not second_of_day else None
+        )
         if days is None or days[0] in ("day", "year") or self.one is _as_span:
             return None
         last = days[2] - 1 if self.scale == _DAY else days[2]
@@ -289,8 +288,8 @@ class _Reader:
 
     def step(self, step: object) -> Fraction:
         """A step in the grid's numbers: a time span, or a plain number of days or seconds."""
-        seconds = _seconds(step)
-        if seconds == 0:
+        seconds = seconds_in(step)
+        if seconds is not None and seconds <= 0:
             raise refuse("step", step, "a time span above 0")
         return positive("step", step) if seconds is None else seconds / self.scale
 
@@ -302,68 +301,22 @@ def _two(bounds: object) -> Sequence[object]:
     return bounds if isinstance(bounds, Sequence) else ()
 
 
-def _seconds(step: object) -> Fraction | None:
-    if isinstance(step, datetime.timedelta):
-        return _in_seconds(step)
-    matched = _SPAN.fullmatch(step) if isinstance(step, str) else None
-    return None if matched is None else Fraction(matched[1]) * _SECONDS[matched[2]]
-
-
 def _as_span(end: object) -> Fraction | None:
-    if isinstance(end, str) and end.strip().startswith("-"):
-        found = _as_span(end.strip()[1:])
-        return None if found is None else -found
-    if isinstance(end, int | str) and end in (0, "0"):
-        return Fraction(0)
-    return _seconds(end)
+    return Fraction(0) if isinstance(end, int | str) and end in (0, "0") else seconds_in(end)
 
 
 def _as_day(end: object) -> Fraction | None:
-    seconds = _as_second(end)
+    seconds = second_of(end)
     return None if seconds is None or seconds % _DAY else seconds / _DAY
-
-
-def _as_second(end: object) -> Fraction | None:
-    moment = _moment(end)
-    if moment is None:
-        return None
-    told = moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)
-    return _in_seconds(told - _EPOCH)
-
-
-def _moment(end: object) -> datetime.datetime | None:
-    if isinstance(end, str):
-        return (
-            moment_in(end.strip()) if "-" in end else None
-        )  # without hyphens it might be a number
-    if isinstance(end, datetime.date) and not isinstance(end, datetime.datetime):
-        return datetime.datetime(end.year, end.month, end.day)
-    return end if isinstance(end, datetime.datetime) else None
-
-
-def _as_clock(end: object) -> Fraction | None:
-    if isinstance(end, str):
-        try:  # without a colon it might be a number
-            end = datetime.time.fromisoformat(end.strip()) if ":" in end else None
-        except ValueError:
-            return None
-    if not isinstance(end, datetime.time) or end.tzinfo is not None:
-        return None
-    midnight = datetime.datetime(1970, 1, 1)
-    return _in_seconds(datetime.datetime.combine(midnight, end) - midnight)
-
-
-def _in_seconds(span: datetime.timedelta) -> Fraction:
-    return Fraction(span // datetime.timedelta(microseconds=1), 10**6)
 
 
 _READERS = {
     "date": _Reader(_as_day, _DAY, "2020-01-01:2024-12-31, with a step such as 1d"),
     "moment": _Reader(
-        _as_second,
+        second_of,
         1,
         "2020-01-01:2024-12-31 or 2020-01-01T08:00/2020-01-01T18:00, with a step such as 1min",
     ),
-    "time": _Reader(_as_clock, 1, "08:00/18:00, with a step such as 15min"),
+    "time": _Reader(second_of_day, 1, "08:00/18:00, with a step such as 15min"),
     "span": _Reader(_as_span, 1, "0s:2h, with a step such as 1min"),
 }

@@ -40,7 +40,7 @@ class Reading:
         """Count, in one state of the data and within the time limit."""
         if self.table is None:
             return self.counts(None)
-        with self.table.reading(self.seconds):
+        with self.table.engine.reading(self.seconds):
             return self.counts(self.table)
 
     def try_out(self) -> None:
