@@ -483,7 +483,7 @@ def test_what_only_postgresql_holds(postgres_database: str) -> None:
 @pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
 def test_nobody_in_the_groups(library: str, tmp_path: Path) -> None:
     """A person counts in a number of groups that is chosen from how many they have: none, here."""
-    columns = {"c": ["a", "b"], "g": ["elsewhere", None], "u": [1, 2]}
+    columns: dict[str, list[Any]] = {"c": ["a", "b"], "g": ["elsewhere", None], "u": [1, 2]}
     for of in (columns, {name: values[:1] for name, values in columns.items()}):
         release = mode(
             made(library, of, tmp_path, None),

@@ -344,7 +344,7 @@ def test_a_condition_may_be_longer_than_what_the_ledger_writes_down(
     """Or on several lines: the purpose is discreet's own there, not the person's."""
     with Ledger.open(tmp_path / "ledger.db") as ledger:
         ledger.create("d", PureDP(2))
-        counted = {"ledger": ledger, "dataset": "d", "epsilon": 1}
+        counted: dict[str, Any] = {"ledger": ledger, "dataset": "d", "epsilon": 1}
         assert mode(VISITS, **OPTIONS, **counted, where=where).answer in ("a", "b", "c")
         written = ledger.history("d")[-1].details["purpose"]
         assert written.startswith("mode of code, where code ")
