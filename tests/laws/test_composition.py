@@ -10,7 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from discreet import ApproxDP, BoundedRange, Exponential, NoisyMax, PermuteAndFlip, PureDP, Scores
+from discreet import (
+    ZCDP,
+    AboveThreshold,
+    ApproxDP,
+    BoundedRange,
+    Exponential,
+    NoisyMax,
+    PermuteAndFlip,
+    PureDP,
+    Scores,
+)
 from discreet.accounting import Event, compose
 from discreet.mechanisms.mechanism import Mechanism
 
@@ -191,3 +201,30 @@ def test_randomised_response_is_composed_exactly() -> None:
             cost = compose([PureDP(c) for c in costs], False, delta=delta).approx.epsilon
             reached = divergence(joint([randomised_response(c) for c in costs]), cost)
             assert delta * (1 - 1e-9) <= reached <= delta + ROUNDING
+
+
+@pytest.mark.parametrize("moves", list(product((-1, 0, 1), repeat=2)))
+def test_a_watch_that_stays_open_while_something_else_is_asked(moves: tuple[int, int]) -> None:
+    """The selection follows the watch's first answer, its second value follows the selection."""
+    watch = AboveThreshold(epsilon=1, threshold=5, sensitivity=1)
+    select = Exponential(epsilon=1)
+
+    def law(step: int) -> list[float]:
+        """All transcripts: the watch's first answer, who was selected, the watch's second answer."""
+        found = []
+        for crossed, chosen in product((True, False), (0, 1)):
+            lead = 2 if crossed else -1
+            scores = Scores([lead - step * moves[0], step * moves[1]], sensitivity=1)
+            selected = select.probabilities(scores)[chosen]
+            values = [5 + step * moves[0], (7 if chosen else 3) + step * moves[1]]
+            first, second, none = watch.probabilities(values)
+            found += [selected * part for part in ([first] if crossed else [second, none])]
+        return found
+
+    here, there = np.array(law(0)), np.array(law(1))
+    assert here.sum() == pytest.approx(1)
+    assert np.abs(np.log(here / there)).max() <= 2 + 1e-12
+    rho = PureDP(1).to(ZCDP).rho + BoundedRange(1).to(ZCDP).rho
+    for order in (1.01, 2.0, 5.0, 40.0):
+        divergence = np.log((here**order * there ** (1 - order)).sum()) / (order - 1)
+        assert divergence <= order * rho + 1e-9
