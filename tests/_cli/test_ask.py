@@ -413,3 +413,22 @@ def test_the_usual_help_is_short_and_the_rest_is_a_step_away(command: str) -> No
     assert usual < every
     shares = {"--people-share", "--count-share", "--groups-share", "--considered", "--largest"}
     assert not shares & every
+
+
+def test_a_question_as_json(folder: Path) -> None:
+    """As ``--plan --json`` writes it, as ``to_dict`` does, from a file or from standard input."""
+    visits = (folder / "visits.parquet", "--no-ledger", "--user", "patient_id")
+    asked = ("--column", "diagnosis", "--candidates", "J00,I10", "--epsilon", 5)
+    written = folder / "question.json"
+    written.write_text(_run("mode", *visits, *asked, "--plan", "--json").stdout)
+    assert _run("ask", visits[0], written, *visits[1:]).stdout.strip() in ("J00", "I10")
+    question = {"kind": "mode", "column": "clinic", "candidates": ["north", "x"], "epsilon": "5"}
+    command = ["ask", *visits[:1], "-", *visits[1:], "--plan", "--json"]
+    planned = CliRunner().invoke(app, list(map(str, command)), input=json.dumps(question))
+    assert json.loads(planned.stdout)["question"]["candidates"] == ["north", "x"]
+    for text, words in (("{", "not JSON"), ("[]", "a mapping"), ('{"kind": "mood"}', "one of")):
+        written.write_text(text)
+        with pytest.raises(ParameterError, match=words):
+            _run("ask", visits[0], written, *visits[1:])
+    with pytest.raises(ParameterError, match="cannot be read"):
+        _run("ask", visits[0], folder / "absent.json", *visits[1:])

@@ -63,7 +63,7 @@ def test_a_life(run: Any, tmp_path: Path) -> None:
     assert run("revoke", "visits/alice", "--purpose", "left", "--json")[0]["revoked"] is True
     assert "agree" in run("verify", "visits", "--head", head).output
     assert run("verify", "--json")[0]["holds"] is True
-    assert "visits" in run("show").output
+    assert "visits" in run("list").output
     assert "#7" in run("accept-clock", "visits", "--purpose", "test").output
 
 
@@ -86,7 +86,7 @@ def test_a_budget_of_nothing_is_refused(run: Any) -> None:
     run("create", "visits", "--epsilon", "1")
     with pytest.raises(ParameterError, match="a budget of nothing"):
         run("allot", "visits/alice", "--share", "1e-13")
-    assert len(run("show", "--json")) == 1
+    assert len(run("list", "--json")) == 1
 
 
 def test_a_broken_history_has_exit_status_1(run: Any, tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def test_a_broken_history_has_exit_status_1(run: Any, tmp_path: Path) -> None:
         (["create", "visits", "--epsilon", "1", "--rho", "1"], 2),
         (["plan", "visits", "--rho", "1", "--mechanism", "exponential"], 2),
         (["verify", "--head", "x:1:" + "0" * 64], 2),
-        (["show", "--ledger", "absent.db"], 3),
-        (["show", "--ledger", "postgresql://me:secret@127.0.0.1:1/none"], 3),
+        (["list", "--ledger", "absent.db"], 3),
+        (["list", "--ledger", "postgresql://me:secret@127.0.0.1:1/none"], 3),
     ],
 )
 def test_exit_statuses(

@@ -285,3 +285,18 @@ def test_kept_answers_are_read_again_and_change_nothing(tmp_path: Path) -> None:
         assert ledger.verify("visits").holds
         with pytest.raises(ParameterError, match="not a spend of this ledger"):
             ledger.keep(replace(entry, hash="0"), {})
+
+
+def test_a_budget_is_got_where_there_is_one(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        made = ledger.get_or_create("visits", PureDP(3), period="year")
+        assert ledger.get_or_create("visits", PureDP(3), period="year").head == made.head
+        others: list[tuple[Guarantee, dict[str, str]]] = [
+            (PureDP(4), {"period": "year"}),
+            (PureDP(3), {}),
+            (PureDP(3), {"period": "year", "neighbours": "replace"}),
+            (ZCDP(3), {"period": "year"}),
+        ]
+        for cap, terms in others:
+            with pytest.raises(ParameterError, match="has a budget already, and another"):
+                ledger.get_or_create("visits", cap, **terms)

@@ -30,6 +30,7 @@ _SECTIONS = {
         "bound": ("ask", "A bound on a column, for later questions."),
         "top": ("ask", "The k most common values of a column."),
         "first": ("ask", "The first of ordered groups with many people."),
+        "ask": ("ask", "A question that is written as JSON."),
         "select": ("select", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),
         "study": ("study", "Many questions under one budget, planned and signed."),

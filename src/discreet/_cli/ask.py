@@ -6,6 +6,7 @@ Every command is made from the fields of its kind of question: an option for eac
 from __future__ import annotations
 
 import dataclasses
+import json as json_format
 import re
 import sys
 import typing
@@ -129,6 +130,13 @@ DELIVERED = stack(
 )
 
 
+PLAN = option(
+    "--plan",
+    "Show what the question will cost and how good its answer will be; nothing is read or paid.",
+    section=_OUTPUT,
+)
+
+
 def listed(text: str | None, *, least: int = 1) -> Any:
     """A public list written with commas; or the text itself, which names a range or a file.
 
@@ -218,12 +226,7 @@ def ask_command(name: str, kind: type[Question], words: str, example: str) -> Co
         ask_table(kind, **given)
 
     ask.__doc__ = f"{words}\n\nExample: {example}"
-    plan = option(
-        "--plan",
-        "Show what the question will cost and how good its answer will be; nothing is read or paid.",
-        section=_OUTPUT,
-    )
-    parts = stack(SOURCE, *options_of(kind), COUNTED, plan, DELIVERED, HELP_ALL)
+    parts = stack(SOURCE, *options_of(kind), COUNTED, PLAN, DELIVERED, HELP_ALL)
     made = command(name, Ask)(parts(ask))
     assert isinstance(made, Ask)
     made.kind = kind
@@ -281,8 +284,46 @@ bound = ask_command(
 )
 
 
-def ask_table(
-    kind: type[Question],
+@command("ask")
+@stack(SOURCE, argument("QUESTION", "A file with the question as JSON, or - for standard input."))
+@stack(COUNTED, PLAN, DELIVERED, HELP_ALL)
+def ask(question: str, **given: Any) -> None:
+    """A question that is written as JSON, as Question.to_dict and --plan --json write it.
+
+    Example: discreet ask visits.parquet question.json --dataset clinic --user patient_id
+    """
+    try:
+        text = sys.stdin.read() if question == "-" else Path(question).read_text(encoding="utf-8")
+        written = json_format.loads(text)
+    except OSError as error:
+        problem = ParameterError(f"⟨question⟩{question!r} cannot be read: {error.strerror}")
+    except ValueError:
+        problem = ParameterError("⟨question⟩ is not JSON")
+    else:
+        # The plan of a question has it among the rest.
+        inner = written.get("question", written) if isinstance(written, dict) else written
+        asked = Question.from_dict(inner)
+        if str(given["data"]).startswith("desk:"):
+            from discreet.desk import connect
+
+            table = connect().table(given["data"].removeprefix("desk:"))
+            show(table.ask(asked), json=given["json"], explain=given["explain"], file=None)
+        else:
+            _ask(asked, **given)
+        return
+    raise problem
+
+
+def ask_table(kind: type[Question], **given: Any) -> None:
+    """Plan or ask a question that the options state."""
+    named = {each.name for each in fields_of(kind)}
+    stated = {name: each for name, each in given.items() if name in named and each is not None}
+    _require_list(kind, stated)
+    _ask(kind(**stated), **{name: each for name, each in given.items() if name not in named})
+
+
+def _ask(
+    question: Question,
     *,
     data: Any,
     plan: bool,
@@ -293,17 +334,12 @@ def ask_table(
     **given: Any,
 ) -> None:
     """Plan or ask a question about a table."""
-    named = {each.name for each in fields_of(kind)}
-    stated = {name: each for name, each in given.items() if name in named and each is not None}
-    given = {name: each for name, each in given.items() if name not in named}
-    _require_list(kind, stated)
-    question = kind(**stated)
     is_text = any((delimiter, encoding, read_as))  # what a file's name does not tell
     data = _opening(data, ask_password=ask_password, is_file=is_text)
     if is_text:
         from discreet._tables import TextFile
 
-        spelled = {} if read_as is None else {stated["column"]: read_as}
+        spelled = {} if read_as is None else {str(getattr(question, "column", "")): read_as}
         data = TextFile(data, delimiter=delimiter, encoding=encoding or "utf-8", read_as=spelled)
     terms = (
         "user",

@@ -79,20 +79,28 @@ def create(
     print_budgets([made], json)
 
 
-@command("show")
-@argument("[DATASET]", "One data set or part; all data sets if not given.")
+@command("list")
 @_LEDGER
-def show(dataset: str | None, *, ledger: str | None, json: bool) -> None:
-    """What is spent and what is left.
+def list_budgets(*, ledger: str | None, json: bool) -> None:
+    """Every data set's budget: what is spent and what is left.
+
+    Example: discreet budget list
+    """
+    with _opened(ledger) as opened:
+        print_budgets(opened.budgets(), json)
+
+
+@command("show")
+@_DATASET
+@_LEDGER
+def show(dataset: str, *, ledger: str | None, json: bool) -> None:
+    """What is spent and what is left of one budget and its parts.
 
     Example: discreet budget show visits
     """
     with _opened(ledger) as opened:
-        if dataset is None:
-            listed = list(opened.budgets())
-        else:
-            whole = opened.show(dataset)
-            listed = [whole, *(opened.show(part) for part in whole.parts)]
+        whole = opened.show(dataset)
+        listed = [whole, *(opened.show(part) for part in whole.parts)]
     print_budgets(listed, json)
 
 
@@ -270,7 +278,19 @@ def _opened(address: str | None, *, create: bool = False) -> AbstractContextMana
 
 
 budget = Group("budget", help="A budget that survives the process and cannot be overspent.")
-for _each in (create, show, history, answers, plan, allot, revoke, verify, head, accept_clock):
+for _each in (
+    create,
+    list_budgets,
+    show,
+    history,
+    answers,
+    plan,
+    allot,
+    revoke,
+    verify,
+    head,
+    accept_clock,
+):
     budget.add_command(_each)
 
 

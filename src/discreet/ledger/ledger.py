@@ -13,7 +13,7 @@ import discreet
 from discreet._exact.numbers.exact import refuse, whole
 from discreet.accounting.accountants import accountant_for, amount_as_data, cap_in_words, something
 from discreet.accounting.events import Event, text
-from discreet.errors import LedgerError, ParameterError
+from discreet.errors import LedgerError, NoBudgetError, ParameterError
 from discreet.guarantees import Guarantee
 from discreet.ledger import rows, schema
 from discreet.ledger.copies import SharedByAddress
@@ -135,6 +135,38 @@ class Ledger(SharedByAddress):
 
         self._store.write(work)
         return self.show(dataset)
+
+    def get_or_create(self, dataset: str, cap: Guarantee, **terms: Any) -> Budget:
+        """The budget of a data set, made if there is none: a notebook that runs twice has one budget.
+
+        A budget that is there must have this cap, relation and period; ``terms`` are those of ``create``.
+
+        Example:
+            >>> import tempfile
+            >>> from discreet import PureDP
+            >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+            ...     for _ in range(2):
+            ...         budget = ledger.get_or_create("visits", PureDP(3))
+            >>> budget.left
+            'ε = 3'
+        """
+        try:
+            budget = self.show(dataset)
+        except NoBudgetError:
+            return self.create(dataset, cap, **terms)
+        wanted = {
+            "cap": cap_in_words(cap),
+            "neighbours": str(terms.get("neighbours", ADD_REMOVE)),
+            "period": terms.get("period"),
+            "accountant": accountant_for(cap, terms.get("accountant")).name,
+        }
+        for name, value in wanted.items():
+            if getattr(budget, name) != value:
+                raise ParameterError(
+                    f"the data set {dataset!r} has a budget already, and another {name}: "
+                    f"{getattr(budget, name)}"
+                )
+        return budget
 
     def allot(
         self,
