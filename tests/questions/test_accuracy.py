@@ -15,7 +15,7 @@ from discreet._exact.sampling.bits import ScriptedBits
 from discreet.analysis import error_bound, threshold_errors
 from discreet.errors import ParameterError
 from discreet.mechanisms import CrossingRule
-from discreet.questions import FirstAbove, Median, Mode, Plan, Quantiles, TopK
+from discreet.questions import Bound, FirstAbove, Median, Mode, Plan, Quantiles, TopK
 from discreet.questions.accuracy import DOUBTFUL, GUESSING, USEFUL, Accuracy, Errors, exactly
 
 LISTED = [f"value {number}" for number in range(40)]
@@ -148,3 +148,20 @@ def test_a_plan_of_very_many_is_made_in_seconds() -> None:
     law = plan.accuracy._law
     assert law is not None
     assert len(law.sizes) == 100
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Mode("code", candidates=["x", "y"], epsilon=1),
+        Median("age", bounds="0:9", epsilon=1),
+        Bound("age", covers="0.9", epsilon=1),
+        FirstAbove("code", groups=["x", "y"], above=1, epsilon=1),
+    ],
+    ids=lambda question: question.kind,
+)
+def test_one_is_a_person(question: Any) -> None:
+    alone = table(pl.DataFrame({"code": ["x"], "age": [1]}), one_row_per_user=True, people=1)
+    shown = str(alone.plan(question))
+    assert "1 person " in shown
+    assert " 1 people" not in shown

@@ -194,7 +194,7 @@ class TableRelease(Release):
         return self._one(self.answer, self.count, self.gap)
 
     def _people(self, number: int) -> str:
-        words = _of_people(number)
+        words = of_people(number)
         return words.replace(" ", " assigned ") if self.assigned else words
 
     def _counted(self) -> str:
@@ -262,7 +262,8 @@ class TableRelease(Release):
         return data
 
 
-def _of_people(number: object) -> str:
+def of_people(number: object) -> str:
+    """How many people: ``1 person``, ``12 people``."""
     return f"{number} {'person' if str(number) == '1' else 'people'}"
 
 
@@ -573,7 +574,7 @@ def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
 
 def about_order(ordered: float, unordered: float) -> Sentences:
     """What the order of several costs, where nothing is lost by leaving it out."""
-    with_it, without = (_of_people(math.ceil(error)) for error in (ordered, unordered))
+    with_it, without = (of_people(math.ceil(error)) for error in (ordered, unordered))
     return (
         f"The order is part of the answer, and costs accuracy: with it the answer is at worst {with_it} off, "
         f"as a set without order {without}.",
@@ -584,11 +585,11 @@ def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
     """Which groups are asked what, how often, and how far the noise may be off."""
     named = "the first is" if rule.crossings == 1 else f"the first {rule.crossings} are"
     return (
-        f"The {groups} groups are asked in their order whether they reach {_of_people(rule.threshold)}, with "
+        f"The {groups} groups are asked in their order whether they reach {of_people(rule.threshold)}, with "
         f"noise on that number and on each count; {named} named.",
         "A person counts once in each group in which they have rows; missing values and values that are no "
         "group are left out, and a group in which nobody is has zero people.",
-        f"The noise of one comparison has a standard deviation of {_of_people(figure(rule.deviation))}.",
+        f"The noise of one comparison has a standard deviation of {of_people(figure(rule.deviation))}.",
     )
 
 

@@ -16,7 +16,7 @@ from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.neighbours import REPLACE
 from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, drawn, even_counts
-from discreet.questions.answer import about_magnitudes
+from discreet.questions.answer import about_magnitudes, of_people
 from discreet.questions.costs import ANSWER, IN_ANSWERS
 from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.ordered import column_grid
@@ -111,7 +111,7 @@ class Bound(Grouped, kind="bound"):
                 Fraction(self.with_probability),
                 PEOPLE,
                 "by how many people the number within the bound is off",
-                f"{asking.people:,} people spread evenly over the grid",
+                f"{of_people(f'{asking.people:,}')} spread evenly over the grid",
                 errors,
             ),
         )

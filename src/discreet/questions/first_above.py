@@ -14,7 +14,7 @@ from discreet.analysis import epsilon_for_threshold
 from discreet.errors import ParameterError
 from discreet.mechanisms.registry import STREAMS
 from discreet.questions.accuracy import PEOPLE, Accuracy
-from discreet.questions.answer import about_period, about_threshold, about_types
+from discreet.questions.answer import about_period, about_threshold, about_types, of_people
 from discreet.questions.candidates import Candidates, candidates_of
 from discreet.questions.costs import ANSWER, IN_ANSWERS
 from discreet.questions.of_rows import OfRows
@@ -86,7 +86,7 @@ class FirstAbove(OfRows, kind="first_above"):
     @property
     def title(self) -> str:
         """The question in a few words."""
-        return f"first {self.column} with {float(self.above):g} people or more"
+        return f"first {self.column} with {of_people(f'{float(self.above):g}')} or more"
 
     def _public(self, table: Table) -> Candidates:
         return candidates_of(table, self.groups, column=self.column, name="groups")

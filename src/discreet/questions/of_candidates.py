@@ -17,6 +17,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, falling_counts, few_places
+from discreet.questions.answer import of_people
 from discreet.questions.candidates import Contest, contest_of, in_the_cluster
 from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.question import Labels, field, flag, labels, share, value
@@ -173,7 +174,7 @@ class OfCandidates(Grouped):
             Fraction(self.with_probability),
             PEOPLE,
             meaning,
-            f"{people:,} people whose counts fall off as 1, 1/2, 1/3, ...",
+            f"{of_people(f'{people:,}')} whose counts fall off as 1, 1/2, 1/3, ...",
             lambda: errors(falling_counts(people, size)),
         )
 

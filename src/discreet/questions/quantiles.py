@@ -41,6 +41,7 @@ from discreet.questions.answer import (
     about_ends,
     about_several,
     about_values,
+    of_people,
 )
 from discreet.questions.costs import ANSWER, IN_ANSWERS, mixed
 from discreet.questions.of_rows import Asking, Grouped
@@ -225,7 +226,7 @@ class OnGrid(Grouped):
                 Fraction(self.with_probability),
                 PEOPLE,
                 "by how many people an answer's rank is off",
-                f"{asking.people:,} people spread evenly over the grid",
+                f"{of_people(f'{asking.people:,}')} spread evenly over the grid",
                 errors,
             ),
         )
