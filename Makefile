@@ -11,13 +11,14 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # Files in their order, of which the last are small pages: no worker waits long for the other.
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo demo-desk test quick lowest lint types docs man pages proofs coverage package bench bench-large mutants clean
+.PHONY: help demo demo-desk test quick quick-tests lowest lint types docs man pages proofs coverage package bench bench-large mutants clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
 	@echo "make demo-desk    set up, then serve the invented clinic to two analysts, and open the page"
 	@echo "make test         set up, then run every test, lint and type check"
 	@echo "make quick        lint, types and the tests of tests/quick.txt, which touch every room: about a minute"
+	@echo "make quick-tests  only the tests of make quick, as for another Python: make quick-tests PYTHON=python3.13"
 	@echo "make lowest       the tests of tests/quick.txt with the lowest versions that pyproject.toml allows"
 	@echo "make lint types   only the linter and the spelling, only the type checker"
 	@echo "make docs         build the documentation site into docs/_build/html"
@@ -62,7 +63,9 @@ demo-desk: $(VENV)/.desk
 test: $(VENV)/.test lint types
 	$(PYTEST)
 
-quick: $(VENV)/.test lint types
+quick: lint types quick-tests
+
+quick-tests: $(VENV)/.test
 	$(PYTEST) @tests/quick.txt
 
 # For the oldest Python that we claim: the lowest versions have no wheels for newer ones.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -48,21 +49,26 @@ def _expected(grid: GrowingGrid, columns: dict[str, list[Any]]) -> Any:
     return counts
 
 
+@cache
+def _case(unit: str, largest: object, people: int) -> tuple[GrowingGrid, dict[str, list[Any]], Any]:
+    grid = GrowingGrid.of(unit, largest)
+    columns = _columns(grid, people)
+    return grid, columns, _expected(grid, columns)
+
+
 @pytest.mark.parametrize(("unit", "largest"), GRIDS)
 def test_the_mean_of_a_person(unit: str, largest: object) -> None:
-    grid = GrowingGrid.of(unit, largest)
-    columns = _columns(grid, 600)
+    grid, columns, expected = _case(unit, largest, 600)
     table = open_table(pl.DataFrame(columns), needed=["u", "x"])
     found = people_per_grid_point(table, Rows(user="u"), column="x", grid=grid, per_person="mean")
-    assert (found[0] == _expected(grid, columns)).all()
+    assert (found[0] == expected).all()
 
 
 def test_the_mean_of_a_person_in_every_engine(table_in: TableMaker) -> None:
-    grid = GrowingGrid.of(1, None)
-    columns = _columns(grid, 60)
+    grid, columns, expected = _case("1", None, 60)
     table = open_table(table_in(columns), needed=["u", "x"])
     found = people_per_grid_point(table, Rows(user="u"), column="x", grid=grid, per_person="mean")
-    assert (found[0] == _expected(grid, columns)).all()
+    assert (found[0] == expected).all()
 
 
 def test_one_value_is_its_own_mean() -> None:
