@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
-from discreet._exact.numbers.balls import ball_of, precision
+from discreet._exact.numbers.balls import ball_of, bits_at_work, precision
 from discreet.errors import ParameterError, ScoresError
 
 # More candidates than this on few levels: an adaptive rule instead of one that is exact for the degree.
@@ -110,9 +110,7 @@ def _precision(bits: int) -> int:
 
 def _rule(count: int) -> list[tuple[Any, Any]]:
     """Nodes and weights on [0, 1] as balls, in the precision at work."""
-    from flint import ctx
-
-    return _rule_in(count, ctx.prec)
+    return _rule_in(count, bits_at_work())
 
 
 @lru_cache(maxsize=256)

@@ -49,6 +49,13 @@ def precision(bits: int) -> Iterator[None]:
         yield
 
 
+def bits_at_work() -> int:
+    """The precision in which balls are computed now."""
+    from flint import ctx
+
+    return int(ctx.prec)
+
+
 def ball_of(value: Fraction | int) -> Any:
     """The ball (flint ``arb``) around an exact rational, at the current precision."""
     from flint import arb, fmpq
