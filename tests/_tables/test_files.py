@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from discreet._tables import (
     people_per_grid_point,
 )
 from discreet._tables.encodings import ENCODINGS, in_utf_8
-from discreet.errors import ParameterError, TableError
+from discreet.errors import MissingExtraError, ParameterError, TableError
 from discreet.questions import mode
 from tests.tools.forking import forked
 
@@ -206,6 +208,29 @@ def test_files_of_one_table_declare_the_same(
     open_table(tmp_path / "[12].parquet", needed=["c"], engine=engine)
     with pytest.raises(ParameterError, match="do not declare the same"):
         open_table(tmp_path / "*.parquet", needed=["c"], engine=engine)
+
+
+def test_times_that_are_not_in_microseconds_are_read_by_arrow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB's own reader raises at some of their values, and does not tell their units apart."""
+    moments = [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 2, 1)]
+    for unit in ("ms", "us"):
+        column = pl.Series(moments, dtype=pl.Datetime(unit, "Europe/Berlin"))  # type: ignore[arg-type]
+        pl.DataFrame({"c": column, "d": [1, 2]}).write_parquet(tmp_path / f"{unit}.parquet")
+    months = [12 * 2023 + 11, 12 * 2024, 12 * 2024 + 1]
+    for unit in ("ms", "us"):  # a Parquet file names no zone: its months are those of UTC
+        table = open_table(tmp_path / f"{unit}.parquet", needed=["c"])
+        assert table.has_zone("c")
+        counts = people_per_candidate(table, Rows(), column="c", keys=months, period="month")
+        assert counts.tolist() == [[0, 1, 1]], unit
+    with pytest.raises(ParameterError, match="declares times in another unit"):
+        open_table(tmp_path / "*.parquet", needed=["c"])
+    monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
+    with pytest.raises(MissingExtraError, match=r"discreet\[arrow\]"):
+        open_table(tmp_path / "ms.parquet", needed=["c"])
+    for unit, needed in (("us", ["c"]), ("ms", ["d"]), ("*", ["d"])):
+        assert "c" in open_table(tmp_path / f"{unit}.parquet", needed=needed).kinds
 
 
 def test_refusals(tmp_path: Path) -> None:
