@@ -216,7 +216,7 @@ def test_times_that_are_not_in_microseconds_are_read_by_arrow(
     """DuckDB's own reader raises at some of their values, and does not tell their units apart."""
     moments = [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 2, 1)]
     for unit in ("ms", "us"):
-        column = pl.Series(moments, dtype=pl.Datetime(unit, "Europe/Berlin"))  # type: ignore[arg-type]
+        column = pl.Series(moments, dtype=pl.Datetime(unit, "Europe/Berlin"))
         pl.DataFrame({"c": column, "d": [1, 2]}).write_parquet(tmp_path / f"{unit}.parquet")
     months = [12 * 2023 + 11, 12 * 2024, 12 * 2024 + 1]
     for unit in ("ms", "us"):  # a Parquet file names no zone: its months are those of UTC
