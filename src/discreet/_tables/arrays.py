@@ -274,19 +274,23 @@ def _moment(item: Any) -> int | None:
     """A date with a time, in UTC where it has a zone; a date alone is its midnight."""
     if not isinstance(item, datetime.datetime):
         item = datetime.datetime(item.year, item.month, item.day)
-    return micros_of(item)
+    return _ticks(micros_of(item))
 
 
 def _time(item: Any) -> int | None:
     time = item.time() if isinstance(item, datetime.datetime) else item
     if not isinstance(time, datetime.time) or time.tzinfo is not None:
         return None
-    return micros_of(datetime.datetime.combine(_EPOCH, time))
+    return _ticks(micros_of(datetime.datetime.combine(_EPOCH, time)))
 
 
 def _span(item: Any) -> int | None:
-    ticks = micros_in(item) if isinstance(item, datetime.timedelta) else None
-    return ticks if ticks is not None and abs(ticks) <= LARGEST else None
+    return _ticks(micros_in(item)) if isinstance(item, datetime.timedelta) else None
+
+
+def _ticks(micros: object) -> int | None:
+    """Microseconds that DuckDB holds; pandas' NaT is a date whose difference is NaN."""
+    return micros if isinstance(micros, int) and abs(micros) <= LARGEST else None
 
 
 _TYPES = {
