@@ -36,6 +36,11 @@ KILLS = int(os.environ.get("DISCREET_KILLS", "20"))
 """How often the desk is killed while a question is under way; 200 times in ``make bench-large``."""
 
 
+SCORE = {"kind": "select_by", "table": "visits", "score": "round_ages", "epsilon": 1}
+MEDIAN = {"kind": "median", "table": "visits", "column": "age", "epsilon": 1}
+MEDIAN["where"] = "clinic = 'north'"
+
+
 def test_what_is_not_done_in_its_slot_stays_paid_and_stops_the_analyst(
     desk_in: Callable[..., DeskServer],
 ) -> None:
@@ -51,9 +56,15 @@ def test_what_is_not_done_in_its_slot_stays_paid_and_stops_the_analyst(
 
 
 def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
-    desk_in: Callable[..., DeskServer], slots: Slots, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    desk_in: Callable[..., DeskServer],
+    slots: Slots,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with desk_in(desk="failures_allowed = 2").in_background() as server:
+    made = desk_in(desk="failures_allowed = 2")
+    # It never answers by itself, so that it dies before it has.
+    (tmp_path / "scores.py").write_text("import time\ndef round_ages(*_): time.sleep(10**6)")
+    with made.in_background() as server:
         call = Caller.of(server, "epidemiology")
         record = server.desk.store.record
 
@@ -65,11 +76,11 @@ def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
 
         monkeypatch.setattr(server.desk.store, "record", kill_when_paid)
         for count, key in enumerate(("a", "b"), 1):
-            reply = call("/api/ask", MODE, idempotency_key=key)
+            reply = call("/api/ask", SCORE, idempotency_key=key)
             assert reply.status == 410
             assert reply.content["error"].startswith(NOT_DONE)
             assert len(slots.left) == count  # it left at the end of its slot
-            again = call("/api/ask", MODE, idempotency_key=key)
+            again = call("/api/ask", SCORE, idempotency_key=key)
             assert (again.status, again.content) == (410, reply.content)
         monkeypatch.setattr(server.desk.store, "record", record)
         kinds = [entry.kind for entry in server.desk.ledger.history("clinic/epidemiology")]
@@ -79,11 +90,6 @@ def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
         assert "the owner of the desk must act" in stopped.content["error"]
         server.desk.store.forgive("epidemiology")
         assert call("/api/ask", MODE).status == 200
-
-
-SCORE = {"kind": "select_by", "table": "visits", "score": "round_ages", "epsilon": 1}
-MEDIAN = {"kind": "median", "table": "visits", "column": "age", "epsilon": 1}
-MEDIAN["where"] = "clinic = 'north'"
 
 
 def test_another_analyst_sees_no_failure_and_nothing_early(
