@@ -122,9 +122,10 @@ def test_problems_of_tables_and_questions_come_together(
         study.plan()
     assert len(raised.value.problems) == 3
     assert "reaches" in str(raised.value)
+    assert all(problem.startswith("line ") for problem in raised.value.problems)
     missing = written(AGE)
     missing.write_text(missing.read_text().replace("visits.parquet", "none.parquet"))
-    with pytest.raises(StudyError, match="table 'visits'"):
+    with pytest.raises(StudyError, match="line 6, 'visits'"):
         Study.read(missing).plan()
 
 

@@ -1,4 +1,4 @@
-"""``discreet study``: many questions under one budget, planned, signed, run and checked."""
+"""``discreet study``: many questions under one budget, planned, signed and run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from discreet._cli.output import (
     draw,
     progress,
     say,
-    say_either,
     say_json,
     say_table,
     wrapped,
@@ -104,32 +103,6 @@ def run(
     say(f"{answers.conclusion}\nplan {answers.plan.hash}", err=True)
 
 
-@command("verify")
-@argument("ANSWERS", "The answers, as study run wrote them: answers.json.", name="path")
-@option("--ledger ADDRESS", "The ledger that counted; else $DISCREET_LEDGER, or your own.")
-@shared.JSON
-def verify(path: str, *, ledger: str | None, json: bool) -> None:
-    """Hold a study's plan, its answers and the ledger against each other. Exit status 1 if they differ.
-
-    Example: discreet study verify answers/answers.json
-    """
-    from discreet._cli.verify import read_record
-    from discreet.ledger import Ledger
-    from discreet.study.verification import problems
-
-    with Ledger.open(ledger, create=False) as opened:
-        checked = problems(read_record(path), opened)
-    data = {
-        "holds": not any(wrong for _, wrong in checked),
-        "checks": [{"part": name, "problem": wrong or None} for name, wrong in checked],
-    }
-    say_either(
-        "\n".join(f"{name}: {wrong or 'agrees'}" for name, wrong in checked), data, json=json
-    )
-    if not data["holds"]:
-        raise SystemExit(1)
-
-
 def _read(path: str) -> Study:
     from discreet.study import Study
 
@@ -163,5 +136,5 @@ def _progress() -> Iterator[Watch]:
 
 
 study = Group("study", help="A whole study: planned, signed, run, written up.")
-for _each in (plan, run, verify):
+for _each in (plan, run):
     study.add_command(_each)

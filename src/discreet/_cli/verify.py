@@ -1,4 +1,4 @@
-"""``discreet verify``: a decision record against its own figures, and against the ledger."""
+"""``discreet verify``: a decision record, or a study's answers, against the ledger."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 
 @command("verify")
-@argument("RECORD", "A decision record, as the page saves it: record.json.", name="path")
+@argument(
+    "RECORD",
+    "A decision record, as the page saves it, or the answers.json of a study.",
+    name="path",
+)
 @option("--scores FILE", "The scores, if the record was saved without them.")
-@option("--ledger ADDRESS", "Compare it with this ledger, too.")
+@option("--ledger ADDRESS", "Compare it with this ledger; a study, by default, with your own.")
 @option("--dataset NAME", "The data set in the ledger, if the record does not name it.")
 @JSON
 def verify(
@@ -28,7 +32,8 @@ def verify(
 ) -> None:
     """Check a decision record: its hash, its figures computed again, and the ledger's budget and history.
 
-    A ledger alone is checked by discreet budget verify, a study with its answers by discreet study verify.
+    Of a study: its plan, its answers and the ledger against each other. A ledger alone is checked by discreet
+    budget verify.
 
     Exit status 1 if something differs. The hash shows a change by accident or by hand; against somebody
     who writes a new record, compare it with the hash on the signed paper.
@@ -37,10 +42,13 @@ def verify(
     """
     from discreet.explore.record import problems
 
-    record = read_record(path)
-    checked = problems(record, scores=None if scores is None else _scores(scores))
-    if ledger is not None:
-        checked += _against(record, ledger, dataset or record.get("dataset") or "")
+    record = _read(path)
+    if "answers" in record:
+        checked = _of_study(record, ledger)
+    else:
+        checked = problems(record, scores=None if scores is None else _scores(scores))
+        if ledger is not None:
+            checked += _against(record, ledger, dataset or record.get("dataset") or "")
     lines = [f"{name}: {wrong or 'agrees'}" for name, wrong in checked]
     data = {
         "holds": not any(wrong for _, wrong in checked),
@@ -52,8 +60,7 @@ def verify(
         raise SystemExit(1)
 
 
-def read_record(path: str) -> dict[str, Any]:
-    """A record as JSON, or an error."""
+def _read(path: str) -> dict[str, Any]:
     try:
         record = json_format.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -65,6 +72,14 @@ def read_record(path: str) -> dict[str, Any]:
             return record
         problem = ParameterError(f"{path!r} is no decision record")
     raise problem
+
+
+def _of_study(record: dict[str, Any], address: str | None) -> list[tuple[str, str]]:
+    from discreet.ledger import Ledger
+    from discreet.study.verification import problems
+
+    with Ledger.open(address, create=False) as ledger:
+        return problems(record, ledger)
 
 
 def _scores(path: str) -> ScoreFile:

@@ -143,11 +143,24 @@ class _Reader:
                     split=head.get("split", LEAST),
                     shared=head.get("shared", False),
                     file=self.place,
+                    places=self._places(asked),
                 )
             except StudyError as error:
                 for problem in error.problems:
                     self.say(("study",), problem)
         raise StudyError([words for _, words in sorted(self.problems)])
+
+    def _places(self, questions: list[Asked]) -> dict[str, int]:
+        """The lines at which tables and questions begin; every question was read, so none is left out."""
+        tables = {
+            path[1]: line
+            for path, line in self.lines.items()
+            if path[:1] == ("table",) and len(path) == 2
+        }
+        return tables | {
+            asked.name: self.lines.get(("question", str(place)), 1)
+            for place, asked in enumerate(questions)
+        }
 
     def _section(self, name: str, known: tuple[str, ...]) -> Mapping[str, Any]:
         section = self.given.get(name, {})

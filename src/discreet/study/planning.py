@@ -92,7 +92,7 @@ def opened_tables(study: Study) -> dict[str, Any]:
             else:
                 tables[name] = private_table(**facts)
         except ParameterError as error:
-            problems.append(f"table {name!r}: {error}")
+            problems.append(study.at(name, error))
     if problems:
         raise StudyError(problems)
     return tables
@@ -162,7 +162,7 @@ class _Planner:
             try:
                 epsilons[asked.name] = self._alone(asked)
             except ParameterError as error:
-                problems.append(f"{asked.name!r}: {error}")
+                problems.append(study.at(asked.name, error))
         if problems:
             raise StudyError(problems)
         if most is None:
@@ -279,7 +279,7 @@ class _Planner:
             try:
                 lines.append(self._line(asked, epsilons[asked.name]))
             except ParameterError as error:
-                problems.append(f"{asked.name!r}: {error}")
+                problems.append(self.study.at(asked.name, error))
         if problems:
             raise StudyError(problems)
         return tuple(lines)

@@ -89,6 +89,7 @@ class Study:
             question that is worst off is as good as it can be.
         shared: whether whoever runs the same signed study later is given the answers that are kept.
         file: the file that it was read from, if any.
+        places: the line of each table and question in it, by its name.
 
     Example:
         >>> import polars as pl
@@ -111,7 +112,8 @@ class Study:
     most: Fraction | None = None
     split: str = LEAST
     shared: bool = False
-    file: Path | None = field(default=None)
+    file: Path | None = None
+    places: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.most is not None:
@@ -158,6 +160,11 @@ class Study:
     def at_a_desk(self) -> bool:
         """Whether a desk is asked."""
         return any(str(facts["data"]).startswith(DESK) for facts in self.tables.values())
+
+    def at(self, name: str, words: object) -> str:
+        """What is wrong with a table or a question, with its line where the study comes from a file."""
+        line = f"line {self.places[name]}, " if name in self.places else ""
+        return f"{line}{name!r}: {words}"
 
     def plan(self, *, ledger: AnyLedger | None = None, part: str | None = None) -> StudyPlan:
         """What each question will cost and how good its answer will be; no row is read, nothing is paid.
