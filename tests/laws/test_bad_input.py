@@ -186,7 +186,9 @@ def test_bad_labels_are_refused(name: str) -> None:
     ids=lambda value: repr(value)[:20] if not isinstance(value, int) else "int",
 )
 def test_wrong_distances_are_refused_before_the_scores_are_read(wrong: Any) -> None:
-    for name in ("sensitivity", "range_distance"):
+    # Of a list of sensitivities only the scores tell whether it has the right length.
+    listed = isinstance(wrong, list | np.ndarray)
+    for name in ("range_distance",) if listed else ("sensitivity", "range_distance"):
         # A failing iterator shows that nothing was read: its error would come first.
         with pytest.raises(ParameterError, match=name) as caught:
             Scores(_failing(), **{name: wrong})
