@@ -139,7 +139,10 @@ class Ledger(SharedByAddress):
     def get_or_create(self, dataset: str, cap: Guarantee, **terms: Any) -> Budget:
         """The budget of a data set, made if there is none: a notebook that runs twice has one budget.
 
-        A budget that is there must have this cap, relation and period; ``terms`` are those of ``create``.
+        Args:
+            dataset: its name.
+            cap: the most that may be spent; a budget that is there must have this cap.
+            **terms: the other terms of ``create``; a budget that is there must have these, too.
 
         Example:
             >>> import tempfile

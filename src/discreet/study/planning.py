@@ -27,7 +27,7 @@ from discreet.questions.run import AnyLedger, opened
 from discreet.questions.setting import Setting
 from discreet.study.planned import PlannedQuestion, StudyPlan
 from discreet.study.split import Curve, Point, weakest
-from discreet.study.study import DESK, LEAST, WEAKEST, Asked, Study, StudyError
+from discreet.study.study import DESK, LEAST, WEAKEST, Asked, Study, StudyError, placed
 
 
 def plan_study(study: Study, *, ledger: AnyLedger | None, part: str | None) -> StudyPlan:
@@ -92,7 +92,7 @@ def opened_tables(study: Study) -> dict[str, Any]:
             else:
                 tables[name] = private_table(**facts)
         except ParameterError as error:
-            problems.append(study.at(name, error))
+            problems.append(placed(study, name, error))
     if problems:
         raise StudyError(problems)
     return tables
@@ -162,7 +162,7 @@ class _Planner:
             try:
                 epsilons[asked.name] = self._alone(asked)
             except ParameterError as error:
-                problems.append(study.at(asked.name, error))
+                problems.append(placed(study, asked.name, error))
         if problems:
             raise StudyError(problems)
         if most is None:
@@ -279,7 +279,7 @@ class _Planner:
             try:
                 lines.append(self._line(asked, epsilons[asked.name]))
             except ParameterError as error:
-                problems.append(self.study.at(asked.name, error))
+                problems.append(placed(self.study, asked.name, error))
         if problems:
             raise StudyError(problems)
         return tuple(lines)

@@ -161,11 +161,6 @@ class Study:
         """Whether a desk is asked."""
         return any(str(facts["data"]).startswith(DESK) for facts in self.tables.values())
 
-    def at(self, name: str, words: object) -> str:
-        """What is wrong with a table or a question, with its line where the study comes from a file."""
-        line = f"line {self.places[name]}, " if name in self.places else ""
-        return f"{line}{name!r}: {words}"
-
     def plan(self, *, ledger: AnyLedger | None = None, part: str | None = None) -> StudyPlan:
         """What each question will cost and how good its answer will be; no row is read, nothing is paid.
 
@@ -196,3 +191,9 @@ class Study:
         from discreet.study.running import run_study
 
         return run_study(self, ledger=ledger, part=part, signed=signed, watch=watch)
+
+
+def placed(study: Study, name: str, problem: ParameterError) -> str:
+    """What is wrong with a table or a question, with its line where the study comes from a file."""
+    line = f"line {study.places[name]}, " if name in study.places else ""
+    return f"{line}{name!r}: {problem}"
