@@ -252,7 +252,8 @@ def test_conditions_use_the_same_words_as_on_declared_types(
             for words, holds in conditions.items()
         }
         expected[f"{kind} is null"] = [number is None for number in numbers]
-        for condition, which in expected.items():
+        # In the cluster each takes seconds: two of a kind show that the statement is understood there.
+        for condition, which in list(expected.items())[:: 1 if engine is None else 3]:
             asked = Rows(where=parse(f"{condition} and not (row = '' or row is null)"))
             counts = people_per_candidate(table, asked, column="row", keys=keys)
             assert counts[0].astype(bool).tolist() == which, condition

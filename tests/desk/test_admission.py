@@ -32,7 +32,7 @@ from discreet.questions import Mode
 from tests.tools.desks import MODE, Caller, Slots, clinic_at, desk_process
 from tests.tools.waiting import PATIENCE, until
 
-KILLS = int(os.environ.get("DISCREET_KILLS", "20"))
+KILLS = int(os.environ.get("DISCREET_KILLS", "10"))
 """How often the desk is killed while a question is under way; 200 times in ``make bench-large``."""
 
 
@@ -331,7 +331,7 @@ def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_p
         with desk_process(file) as (process, url):
             with DeskStore(str(owner.desk.store)) as store:
                 token = store.new_token("epidemiology", days=1)
-            killer = threading.Timer(0.05 + 0.04 * (kill % 20), process.kill)
+            killer = threading.Timer(0.05 + 0.04 * (7 * kill % 20), process.kill)
             _ask_until_gone(url, token, kill, told, killer)
     with DeskServer(read_owner_file(file)).in_background() as server:
         asked_questions = server.desk.store.asked("epidemiology")

@@ -180,8 +180,7 @@ def test_a_claim_is_computed_again_here(visit: Go) -> None:
     expect(page.locator("#claims-run")).to_be_focused()  # not lost with the button that went
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+@pytest.mark.parametrize(("width", "height", "scheme"), [(1400, 900, "dark"), (390, 844, "light")])
 def test_accessible_and_fitting_in_both_themes_and_sizes(
     visit: Go, pictures: Path | None, scheme: str, width: int, height: int
 ) -> None:

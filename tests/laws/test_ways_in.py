@@ -383,7 +383,7 @@ def test_lazy_scans_of_text_are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(
             ParameterError,
-            match=r'give the path itself.*TextFile\(path, read_as={"visited": "date"}\).*or collect\(\)',
+            match=r"give the path itself.*TextFile states the types.*or collect\(\)",
         ):
             mode(lazy, "code", **asked)
         assert mode(lazy.collect(), "code", **asked).answer == "a"

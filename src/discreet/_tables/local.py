@@ -100,7 +100,7 @@ def of_polars(frame: Any) -> DuckDB:
         raise ParameterError(
             "a lazy frame that scans a text file is not allowed: a row that does not fit would stop it after "
             "the payment, even with a stated schema; give the path itself, which no row stops "
-            '(TextFile(path, read_as={"visited": "date"}) states types), or collect() the frame first'
+            "(TextFile states the types of its columns), or collect() the frame first"
         )
     schema = frame.collect_schema()
     require_names(schema.names())

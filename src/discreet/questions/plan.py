@@ -165,7 +165,7 @@ def plan_of(question: Question, setting: Setting) -> Plan:
     if question.error_at_most is None:
         return question.plan(setting)
 
-    comparing = replace(setting, kept={})
+    comparing = setting.comparing()
 
     def accuracy_at(epsilon: object) -> Accuracy:
         plan = question.changed(epsilon=epsilon, error_at_most=None).plan(comparing)

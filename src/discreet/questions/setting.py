@@ -6,7 +6,7 @@ A setting is public. It has no ledger and no randomness, and nothing in it comes
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from discreet._exact.numbers.exact import positive, refuse, whole
@@ -41,8 +41,6 @@ class Setting:
     people: int | None = None
     listed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     accountant: str | None = None
-    kept: dict[Any, Table] | None = field(default=None)
-    """Tables that were opened already, while many plans are compared; None where each is opened afresh."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbours", Neighbours.named(self.neighbours))
@@ -95,11 +93,6 @@ class Setting:
 
     def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
         """The table with the columns that a question needs; no row is read."""
-        if self.kept is not None:
-            key = (columns, tuple(tells_apart), self.where)
-            if key not in self.kept:
-                self.kept[key] = replace(self, kept=None).opened(*columns, tells_apart=key[1])
-            return self.kept[key]
         condition = self.condition
         used = [
             name for name in (*columns, self.user, self.counted, *tells_apart) if name is not None
@@ -125,3 +118,18 @@ class Setting:
     def seconds(self) -> float | None:
         """The time limit as a float."""
         return None if self.time_limit is None else float(positive("time_limit", self.time_limit))
+
+    def comparing(self) -> Setting:
+        """The same setting while many plans are compared: each table is opened once."""
+        return _Comparing(**{each.name: getattr(self, each.name) for each in fields(Setting)})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _Comparing(Setting):
+    kept: dict[Any, Table] = field(default_factory=dict)
+
+    def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
+        key = (columns, tuple(tells_apart), self.where)
+        if key not in self.kept:
+            self.kept[key] = super().opened(*columns, tells_apart=key[1])
+        return self.kept[key]

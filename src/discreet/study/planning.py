@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -110,7 +110,7 @@ class _Planner:
     def __init__(self, study: Study, tables: Mapping[str, Any], accountant: str) -> None:
         self.study, self.tables, self.accountant = study, tables, ACCOUNTANTS[accountant]
         self.settings: dict[str, Setting] = {
-            name: replace(table._setting(accountant), kept={})
+            name: table._setting(accountant).comparing()
             for name, table in tables.items()
             if isinstance(table, PrivateTable)
         }
