@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 
 from discreet.analysis.charts.style import LOOKS, SHADES
 
@@ -282,9 +283,9 @@ def _short(row: Row, columns: tuple[str, ...]) -> str:
     named |= {"candidates": "{} candidates", "rows": "{} rows"}
     texts = (named.get(column, "{}").format(row[column]) for column in columns)
     parts = ", ".join(texts).replace(" number of runs", "").split(", ")
-    while len(", ".join(parts)) > _LONGEST:
+    while len(", ".join(parts)) > _LONGEST and len(parts) > 1:
         parts.pop()
-    return ", ".join(parts)
+    return shorten(", ".join(parts), _LONGEST, placeholder=" …")
 
 
 def _shade(label: str, place: int) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
+from click.testing import CliRunner, Result
 
 from discreet import PureDP, Study
 from discreet._cli import app
@@ -222,3 +224,21 @@ def test_a_desk_and_a_table_in_hand_are_two_studies(tmp_path: Path) -> None:
     file.write_text(mixed.replace("[[question]]", own, 1))
     with pytest.raises(StudyError, match="make two studies"):
         Study.read(file)
+
+
+def test_a_question_as_json_is_planned_and_asked_of_a_desk(
+    reached: None, call: Caller, tmp_path: Path
+) -> None:
+    file = tmp_path / "question.json"
+    file.write_text(json.dumps({"kind": "median", "column": "age", "epsilon": 1}))
+    before = call("/api/desk").content["tables"]["visits"]["left"]
+
+    def ask(*options: str) -> Result:
+        return CliRunner().invoke(app, ["ask", "desk:visits", str(file), *options])
+
+    assert json.loads(ask("--plan").stdout)["fits"]
+    refused = ask("--user", "patient_id")
+    assert "decided by the owner of a desk" in str(refused.exception)
+    assert call("/api/desk").content["tables"]["visits"]["left"] == before
+    assert 20 < int(ask().stdout) < 60
+    assert call("/api/desk").content["tables"]["visits"]["left"] != before

@@ -150,6 +150,7 @@ def test_what_is_typed_is_checked(ledger: Ledger, tmp_path: Path) -> None:
         ("name = 3", "a text"),
         ('authors = "Ann"', "a list of texts"),
         ("name =", "not valid TOML"),
+        ('sector = "Health"', "Technology or Healthcare"),
     ]:
         file.write_text(text)
         with pytest.raises(ParameterError, match=words):

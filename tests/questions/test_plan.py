@@ -299,3 +299,16 @@ def test_no_epsilon_is_found_where_no_bound_is_proved() -> None:
             held.plan(question.changed(epsilon=None, error_at_most=20))
     with pytest.raises(ParameterError, match="error_at_most= is not allowed: no ε"):
         held.plan(QUESTIONS["mode"].changed(epsilon=None, error_at_most=Fraction(1, 10**9)))
+
+
+def test_the_price_is_the_charge_where_the_budget_protects_another_relation(tmp_path: Path) -> None:
+    """Replacing a person costs what two people cost, and the plan says so beforehand."""
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("clinic", PureDP(3), neighbours="replace")
+        frame = pl.DataFrame({"person": [1, 2], "code": ["a", "b"]})
+        private = table(frame, user="person", ledger=ledger, dataset="clinic")
+        plan = private.plan(Mode("code", candidates=["a", "b"], epsilon=1))
+        assert plan.price == 2
+        assert plan.card.cost.endswith("to pay, 3 of 3 left")
+        plan.run()
+        assert ledger.show("clinic").left == "ε = 1"

@@ -72,6 +72,7 @@ def test_all_that_is_wrong_is_said_at_once(written: Write) -> None:
         (("[study]", "[studie]"), "a study has"),
         (("people = 900", "people = 900\nepsilon = 1"), "not an entry of"),
         (("[[question]]", "[[question]]\nweight = 0"), "weight"),
+        (("visits.parquet", "postgresql://me:secret@db/x"), "leave the password out"),
     ],
 )
 def test_one_thing_wrong(written: Write, change: tuple[str, str], words: str) -> None:

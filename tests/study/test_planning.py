@@ -10,7 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from discreet import ZCDP, Study
+from discreet import ZCDP, ApproxDP, PureDP, Study
+from discreet.errors import BudgetExceededError
 from discreet.ledger import Ledger
 from discreet.questions import Median, Mode
 from discreet.study import Asked, StudyError
@@ -144,3 +145,33 @@ def test_an_analysts_part(written: Write, ledger: Ledger) -> None:
     assert plan.budget == "clinic/alice"
     assert plan.left == Fraction(3, 10)
     assert Study.read(written(AGE)).plan(ledger=ledger, part="bob").fits is None
+
+
+def test_the_hash_does_not_depend_on_the_folder(written: Write, tmp_path: Path) -> None:
+    file = written(DIAGNOSIS, AGE)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("study.toml", "codes.txt", "visits.parquet"):
+        (elsewhere / name).write_bytes((tmp_path / name).read_bytes())
+    plan = Study.read(file).plan()
+    assert Study.read(elsewhere / "study.toml").plan().hash == plan.hash
+    assert str(tmp_path) not in json.dumps(plan.canonical)
+
+
+def test_what_is_planned_is_what_is_paid_under_another_relation_and_with_a_delta(
+    written: Write, tmp_path: Path
+) -> None:
+    unlisted = TOP.replace('candidates = ["flu", "cold", "gout"]', 'delta = "1e-6"\nepsilon = 1')
+    with Ledger.open(tmp_path / "other.db") as ledger:
+        ledger.create("clinic", PureDP(1), neighbours="replace")
+        study = Study.read(written(AGE))
+        plan = study.plan(ledger=ledger)
+        assert plan.total == Fraction(1, 2)
+        study.run(ledger=ledger)
+        assert ledger.show("clinic").left == "ε = 0.5"
+    with Ledger.open(tmp_path / "delta.db") as ledger:
+        ledger.create("clinic", ApproxDP(9, "1e-7"), accountant="epsilon-delta")
+        study = Study.read(written(unlisted))
+        assert study.plan(ledger=ledger).fits is False
+        with pytest.raises(BudgetExceededError, match="Nothing was paid"):
+            study.run(ledger=ledger)

@@ -304,14 +304,35 @@ def ask(question: str, **given: Any) -> None:
         inner = written.get("question", written) if isinstance(written, dict) else written
         asked = Question.from_dict(inner)
         if str(given["data"]).startswith("desk:"):
-            from discreet.desk import connect
-
-            table = connect().table(given["data"].removeprefix("desk:"))
-            show(table.ask(asked), json=given["json"], explain=given["explain"], file=None)
+            _ask_desk(asked, **given)
         else:
             _ask(asked, **given)
         return
     raise problem
+
+
+def _ask_desk(
+    question: Question,
+    *,
+    data: str,
+    plan: bool,
+    json: bool,
+    out: str | None,
+    explain: bool,
+    **others: Any,
+) -> None:
+    """Plan or ask a question about a table of a desk."""
+    from discreet.desk import connect
+
+    for name, value in others.items():
+        if value not in (None, False, "add-remove"):
+            raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
+    table = connect().table(data.removeprefix("desk:"))
+    if plan:
+        say(as_json(table.plan(question)))
+        return
+    file = opened_for_answer(out)
+    show(table.ask(question), json=json, explain=explain, file=file)
 
 
 def ask_table(kind: type[Question], **given: Any) -> None:

@@ -25,10 +25,10 @@ _VARIANTS = {"PureDP": "Pure DP", "ApproxDP": "Approximate DP", "ZCDP": "Zero-co
 _LIBRARIES = ("discreet", "numpy", "duckdb", "python-flint", "cryptography", "sqlalchemy")
 TESTS = {
     "every promise is searched for a counterexample": "tests/laws/test_promises.py",
-    "the law of every sampler is enumerated": "tests/laws/sampling/test_decision_trees.py",
+    "samplers are followed through every short tape of bits": "tests/laws/sampling/test_decision_trees.py",
     "no value of one row decides whether a question fails": "tests/laws/test_nasty_values.py",
     "what is planned is what is paid": "tests/questions/test_plan.py",
-    "a spend that was acknowledged is never lost": "tests/laws/test_ledger_crashes.py",
+    "a spend that was acknowledged survives a crash": "tests/laws/test_ledger_crashes.py",
 }
 """What the tests say that bears on an assessment, and where."""
 
@@ -99,7 +99,7 @@ class Dossier:
             basic["data_product_sector"] = typed["sector"]
         model = {
             "model_name": "Central",
-            "model_name_details": "Whoever holds the table computes the answers; nobody else sees a row.",
+            "model_name_details": "The holder of the table computes the answers; discreet shows no rows.",
             "actors": facts.text("actors"),
             "release_type": "Many releases" if many else "One release",
             "release_type_details": facts.loss.words,
@@ -191,7 +191,7 @@ class Dossier:
 
     def _assessment(self) -> Document:
         facts = self.facts
-        tests = [Fact(f"{words[0].upper()}{words[1:]}.", path) for words, path in TESTS.items()]
+        tests = [Fact(f"Tested: {words}.", path) for words, path in TESTS.items()]
         accuracy: list[Fact | Listing] = [
             Fact(
                 "How good an answer is, its plan says beforehand, from public facts.",
@@ -213,7 +213,7 @@ class Dossier:
                 "Accuracy and bias": [*accuracy, facts.said("bias")],
                 "The trust model": [
                     Fact(
-                        "Central: whoever holds the table is trusted with its rows, and with saying who one "
+                        "Central: the holder of the table is trusted with its rows, and with saying who one "
                         "person is.",
                         "docs/officer.md",
                     ),

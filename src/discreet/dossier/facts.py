@@ -44,6 +44,10 @@ TYPED = {
 }
 """What only a person can say, in ``dossier.toml``."""
 _LISTS = ("curators", "authors")
+_ONE_OF = {
+    "sector": ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance"),
+    "data_source": ("Static", "Dynamic"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,10 @@ def read_typed(path: str | Path | None) -> dict[str, Any]:
         if not isinstance(value, right) or not all(isinstance(each, str) for each in value):
             kind = "a list of texts" if name in _LISTS else "a text"
             raise ParameterError(f"{name} = {value!r} is not allowed: it must be {kind}")
+        if value not in _ONE_OF.get(name, (value,)):
+            raise ParameterError(
+                f"{name} = {value!r} is not allowed: it must be {' or '.join(_ONE_OF[name])}"
+            )
     return given
 
 
@@ -237,9 +245,7 @@ class Known:
         """Who asks, and how the budget is divided among them."""
         number = len(self.parts)
         if not number:
-            return Fact(
-                "Nobody but the owner asks: no part of the budget was handed out.", self.where
-            )
+            return Fact("No part of the budget was set aside for an analyst.", self.where)
         return Fact(
             f"{counted(number, 'analyst')} asked from parts of the budget that were set aside for them. The "
             "parts together stay within the cap, so nothing is assumed about who tells whom.",
@@ -264,9 +270,10 @@ class Known:
     def arithmetic(self) -> Fact:
         """What is done about floating point."""
         return Fact(
-            "Every choice is sampled exactly from its stated law: floats only decide where a bound shows "
-            "that they are right, and exact arithmetic decides the rest. Random bits come from the operating "
-            "system's generator.",
+            "Choices are sampled exactly from their stated law: floats only decide where a bound shows that "
+            "they are right, and exact arithmetic decides the rest. In a Spark cluster the noise is a keyed "
+            "function instead. Random bits come from the operating system's generator, or from a cipher that "
+            "it keys.",
             "docs/proofs/sampling.md",
         )
 

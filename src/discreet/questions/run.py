@@ -11,6 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -50,6 +51,17 @@ AnyLedger: TypeAlias = SpendingLedger | str | Path
 """An open ledger, or the address of one that is opened for the question."""
 
 
+@dataclass(frozen=True, slots=True)
+class Resuming:
+    """A release that may be interrupted and taken up again, because its answer is stored before it is shown.
+
+    Attributes:
+        entry: the spend of an earlier run, which paid for it already; None where nothing was paid.
+    """
+
+    entry: Any = None
+
+
 @contextmanager
 def opened(ledger: AnyLedger | None) -> Iterator[Any]:
     """An open ledger, or None where no ledger counts."""
@@ -74,7 +86,12 @@ def require_counted(ledger: AnyLedger | None, dataset: str | None) -> None:
 
 
 def run(
-    plan: Plan, *, ledger: AnyLedger | None, dataset: str | None, watch: Watch = unwatched
+    plan: Plan,
+    *,
+    ledger: AnyLedger | None,
+    dataset: str | None,
+    watch: Watch = unwatched,
+    resuming: Resuming | None = None,
 ) -> TableRelease:
     """Pay for a plan, then read, choose and release."""
     for doubt in plan.doubts:
@@ -89,6 +106,7 @@ def run(
         ledger=ledger,
         dataset=dataset,
         guarantee=plan.guarantee,
+        resuming=resuming,
     )
     meter = None if terms["entry"] is None else _meter(ledger, dataset, plan.event)
     return TableRelease(
@@ -105,7 +123,7 @@ def _meter(ledger: Any, dataset: str | None, event: Event) -> Meter | None:
 
 def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
     """A budget beside an event, before or after it is paid for."""
-    this = ACCOUNTANTS[budget.accountant].amount(event).cost
+    this = ACCOUNTANTS[budget.accountant].amount(event.under(budget.neighbours)).cost
     left = budget.remaining.cost - (0 if paid else this)
     spent = budget.total.cost - (this if paid else 0)
     symbol = ACCOUNTANTS[budget.accountant].symbol
@@ -141,13 +159,14 @@ def paid(
     ledger: AnyLedger | None,
     dataset: str | None,
     guarantee: Guarantee | None = None,
+    resuming: Resuming | None = None,
 ) -> tuple[T, dict[str, Any]]:
     """Pay for an event, then work; the result, and what a release says of its cost."""
     require_counted(ledger, dataset)
     guarantee = guarantee or guarantee_of(event)
-    entry = None
+    entry = None if resuming is None else resuming.entry
     with opened(ledger) as open_ledger:
-        if open_ledger is not None:
+        if open_ledger is not None and entry is None:
             try:
                 entry = open_ledger.spend(dataset, event, purpose=purpose)
             except KeyboardInterrupt as stopped:
@@ -170,7 +189,9 @@ def paid(
         if heard and not isinstance(failure, SystemExit):
             # An engine may turn it into an error of its own, as DuckDB does.
             failure = KeyboardInterrupt("the question was stopped; nothing is released")
-        if open_ledger is not None:
+        if resuming is not None and isinstance(failure, KeyboardInterrupt):
+            pass  # nothing was shown, so the next run draws again
+        elif open_ledger is not None:
             # Whether or not the failure can be recorded, the spend stays, and the failure is reported.
             with suppress(LedgerError):
                 open_ledger.fail(entry)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import MISSING
 from decimal import Decimal
 from fractions import Fraction
 from inspect import signature
@@ -13,7 +14,7 @@ from typing import Any
 
 from discreet._exact.numbers.exact import echo, positive
 from discreet._tables import TextFile
-from discreet._tables.databases import is_address
+from discreet._tables.databases import is_address, without_password
 from discreet._tables.moments import RECURRING
 from discreet.errors import ParameterError
 from discreet.questions.periods import is_range
@@ -143,6 +144,7 @@ class _Reader:
                     split=head.get("split", LEAST),
                     shared=head.get("shared", False),
                     file=self.place,
+                    stated={name: dict(facts) for name, facts in self.given["table"].items()},
                     places=self._places(asked),
                 )
             except StudyError as error:
@@ -179,7 +181,7 @@ class _Reader:
         try:
             return positive(name, section[name])
         except ParameterError as error:
-            self.say((*where, name), _worded(error, {name: section[name]}))
+            self.say((*where, name), str(error))
             return None
 
     # ---- tables ------------------------------------------------------------------------------------
@@ -198,6 +200,9 @@ class _Reader:
             return {"data": ""}
         facts = dict(given)
         source = facts.pop("source")
+        if is_address(source) and without_password(source) != source:
+            words = "leave the password out: the plan is shown to others (PGPASSWORD or ~/.pgpass has it)"
+            self.say((*where, "source"), f"source = {without_password(source)!r}: {words}")
         at_desk = source.startswith(DESK)
         known = () if at_desk else (*_TERMS, *_TEXT)
         for key in facts.keys() - set(known):
@@ -301,9 +306,11 @@ class _Reader:
             return kind(**given)
         except ParameterError as error:
             field = next((each for each in error.parameters if each in facts), None)
-            self.say(where if field is None else (*where, field), _worded(error, facts))
+            self.say(where if field is None else (*where, field), str(error))
         except TypeError:
-            missing = [key for key, each in known.items() if key not in facts and _is_needed(each)]
+            missing = [
+                key for key, each in known.items() if key not in facts and each.default is MISSING
+            ]
             self.say(where, f"{', '.join(missing)} is missing: {kind.kind} needs it")
         return None
 
@@ -312,14 +319,3 @@ class _Reader:
         if not isinstance(value, str) or is_range(value) or value in RECURRING:
             return value
         return str(self.place.parent / value)
-
-
-def _is_needed(field: Any) -> bool:
-    import dataclasses
-
-    return field.default is dataclasses.MISSING
-
-
-def _worded(error: ParameterError, facts: Mapping[str, Any]) -> str:
-    """The message as a reader of the file knows it: a field under its own name."""
-    return error.worded({name: name for name in error.parameters if name not in facts} | {})

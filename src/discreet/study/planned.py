@@ -14,6 +14,7 @@ from discreet._displays import counted, escape, visible
 from discreet._displays import table as html_table
 from discreet._exact.numbers.exact import shown
 from discreet._exact.numbers.printing import figure, percent
+from discreet.accounting.accountants import NOTHING, Amount, exact_cost
 from discreet.questions import Question
 from discreet.study.study import Asked, Study
 
@@ -31,16 +32,21 @@ class PlannedQuestion:
     Attributes:
         asked: as the study asks it.
         question: as it will be asked: with its ε, and with public lists in place of files' names.
-        cost: what it costs, in what the budget adds up.
+        amount: what the ledger will charge for it.
         card: the card of its plan, as plain data.
         plan: its plan; None at a desk.
     """
 
     asked: Asked
     question: Question
-    cost: Fraction
+    amount: Amount
     card: Mapping[str, Any]
     plan: Plan | None = None
+
+    @property
+    def cost(self) -> Fraction:
+        """What it costs, in what the budget adds up."""
+        return exact_cost(self.amount.cost)
 
     @property
     def accuracy(self) -> str:
@@ -80,8 +86,7 @@ class StudyPlan:
         budget: the budget that pays, such as ``clinic`` or ``clinic/alice``; None at a desk.
         accountant: how that adds up.
         symbol: ε or ρ.
-        left: what the budget has left; None where no budget is known.
-        fits: whether that is enough.
+        remaining: what the budget has left; None where no budget is known.
         needed: the least that would reach every accuracy, where that is more than the study may cost.
         curves: works out the error of each question if the whole cost this much.
 
@@ -106,8 +111,7 @@ class StudyPlan:
     budget: str | None
     accountant: str
     symbol: str
-    left: Fraction | None
-    fits: bool | None
+    remaining: Amount | None
     needed: Fraction | None
     curves: Callable[[float], dict[str, float]]
 
@@ -115,6 +119,18 @@ class StudyPlan:
     def total(self) -> Fraction:
         """What all of it costs."""
         return sum((line.cost for line in self.lines), Fraction(0))
+
+    @property
+    def left(self) -> Fraction | None:
+        """What the budget has left, in what it adds up; None where no budget is known."""
+        return None if self.remaining is None else exact_cost(self.remaining.cost)
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether that is enough for all of it, also for the δ of its questions."""
+        if self.remaining is None:
+            return None
+        return sum((line.amount for line in self.lines), NOTHING).fits(self.remaining)
 
     @property
     def ratio(self) -> float | None:
@@ -136,7 +152,9 @@ class StudyPlan:
             "dataset": study.dataset,
             "accountant": self.accountant,
             "shared": study.shared,
-            "tables": {name: _public(facts) for name, facts in study.tables.items()},
+            "tables": {
+                name: _public(study.stated.get(name, facts)) for name, facts in study.tables.items()
+            },
             "questions": [
                 {
                     "name": line.asked.name,

@@ -14,7 +14,14 @@ from discreet._exact.numbers.exact import shown
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Table
 from discreet._tables.moments import RECURRING
-from discreet.accounting.accountants import ACCOUNTANTS, LARGEST_COST, exact_cost
+from discreet.accounting.accountants import (
+    ACCOUNTANTS,
+    LARGEST_COST,
+    Amount,
+    exact_cost,
+    limit,
+    spent,
+)
 from discreet.errors import NoBudgetError, ParameterError
 from discreet.questions import Question
 from discreet.questions.candidates import candidates_of
@@ -43,31 +50,27 @@ def plan_study(study: Study, *, ledger: AnyLedger | None, part: str | None) -> S
                 except NoBudgetError:
                     budget = None
     accountant = "epsilon" if budget is None else budget.accountant
-    planner = _Planner(study, tables, accountant)
+    planner = _Planner(study, tables, accountant, None if budget is None else budget.neighbours)
     split = planner.split()
     lines = planner.lines(split.epsilons)
     total = sum((line.cost for line in lines), Fraction(0))
-    left = _left_at_desk(lines) if budget is None else exact_cost(budget.remaining.cost)
     return StudyPlan(
         study=study,
         lines=lines,
         budget=name,
         accountant=accountant,
         symbol=ACCOUNTANTS[accountant].symbol,
-        left=left,
-        fits=None if left is None else total <= left,
+        remaining=_left_at_desk(lines) if budget is None else budget.remaining,
         needed=split.needed,
         curves=lambda whole: planner.errors(split.epsilons, whole / float(total)),
     )
 
 
-def _left_at_desk(lines: Sequence[PlannedQuestion]) -> Fraction | None:
+def _left_at_desk(lines: Sequence[PlannedQuestion]) -> Amount | None:
     """The least that a desk has left for any of the questions."""
     meters = [line.card.get("meter") for line in lines]
-    return min(
-        (Fraction(meter["left"]) + Fraction(meter["this"]) for meter in meters if meter),
-        default=None,
-    )
+    left = [Fraction(meter["left"]) + Fraction(meter["this"]) for meter in meters if meter]
+    return limit(min(left)) if left else None
 
 
 def budget_name(study: Study, part: str | None) -> str | None:
@@ -107,7 +110,10 @@ class _Split:
 class _Planner:
     """Plans of the questions of one study at any ε."""
 
-    def __init__(self, study: Study, tables: Mapping[str, Any], accountant: str) -> None:
+    def __init__(
+        self, study: Study, tables: Mapping[str, Any], accountant: str, neighbours: str | None
+    ) -> None:
+        self.neighbours = neighbours
         self.study, self.tables, self.accountant = study, tables, ACCOUNTANTS[accountant]
         self.settings: dict[str, Setting] = {
             name: table._setting(accountant).comparing()
@@ -130,9 +136,13 @@ class _Planner:
         found: dict[str, Any] = self.tables[asked.table].plan(question)
         return found
 
+    def amount(self, plan: Plan) -> Amount:
+        """What the ledger will charge for it, under the relation that the budget protects."""
+        return self.accountant.amount(plan.event.under(self.neighbours or plan.event.neighbours))
+
     def cost(self, plan: Plan) -> Fraction:
-        """What the ledger will charge for it."""
-        return exact_cost(self.accountant.amount(plan.event).cost)
+        """The same in what the budget adds up."""
+        return exact_cost(self.amount(plan).cost)
 
     def curve(self, asked: Asked) -> Curve:
         """The error and the cost of a question over ε, and the error that it wants."""
@@ -238,11 +248,8 @@ class _Planner:
         curves = [self.curve(each) for each in wanting]
         found = weakest(curves, float(rest)) if rest > 0 else None
         if found is None:
-            raise StudyError(
-                [
-                    f"epsilon = {shown(self.study.most)} is too small by {figure(stated - self.study.most)}"
-                ]
-            )
+            least = f"the stated questions alone cost {figure(stated)}"
+            raise StudyError([f"epsilon = {shown(self.study.most)} is too small: {least}"])
         chosen = {each.name: epsilon for each, epsilon in zip(wanting, found, strict=True)}
         # Interpolated costs may be a hair too small: give all of them as little less as fits.
         for _ in range(20):
@@ -294,7 +301,10 @@ class _Planner:
         if self.study.at_a_desk:
             question = question.changed(purpose=None)
             return PlannedQuestion(
-                asked=asked, question=question, cost=epsilon, card=self.card_at(asked.name, epsilon)
+                asked=asked,
+                question=question,
+                amount=spent(epsilon),
+                card=self.card_at(asked.name, epsilon),
             )
         setting = self.settings[asked.table]
         plan = plan_of(question, setting)
@@ -302,7 +312,11 @@ class _Planner:
         if listed != plan.question:
             plan = plan_of(listed, setting)
         return PlannedQuestion(
-            asked=asked, question=listed, cost=self.cost(plan), card=plan.card.as_data(), plan=plan
+            asked=asked,
+            question=listed,
+            amount=self.amount(plan),
+            card=plan.card.as_data(),
+            plan=plan,
         )
 
     def errors(self, epsilons: Mapping[str, Fraction], factor: float) -> dict[str, float]:

@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from discreet._exact.numbers.printing import figure
-from discreet.accounting import Event
+from discreet.accounting.accountants import ACCOUNTANTS, NOTHING
 from discreet.errors import BudgetExceededError, DiscreetError, LedgerError, ParameterError
 from discreet.ledger import Entry, Ledger
-from discreet.questions.run import AnyLedger, opened, run
+from discreet.questions.run import AnyLedger, Resuming, opened, run
 from discreet.study.answers import Answered, StudyAnswers
 from discreet.study.planned import PlannedQuestion, StudyPlan
 from discreet.study.planning import opened_tables
@@ -64,15 +63,17 @@ def _require_signed(plan: StudyPlan, signed: str | None) -> None:
 
 def _require_budget(plan: StudyPlan, past: _Past) -> None:
     """All that is not paid yet must fit, before the first question is paid."""
-    if plan.left is None:
+    if plan.remaining is None:
         raise ParameterError(
             f"there is no budget {plan.budget!r} in the ledger: discreet budget create makes one"
         )
-    ahead = sum(line.cost for line in plan.lines if line.asked.name not in past.paid)
-    if ahead > plan.left:
+    unpaid = [line.amount for line in plan.lines if line.asked.name not in past.paid]
+    ahead = sum(unpaid, NOTHING)
+    if not ahead.fits(plan.remaining):
+        shown = ACCOUNTANTS[plan.accountant].shown
         raise BudgetExceededError(
-            f"what is not paid yet costs {plan.symbol} = {figure(ahead)}, and {plan.budget} has "
-            f"{figure(plan.left, up=False)} left: {figure(ahead - plan.left)} too little. Nothing was paid"
+            f"what is not paid yet costs {shown(ahead)}, and {plan.budget} has {shown(plan.remaining)} left. "
+            "Nothing was paid"
         )
 
 
@@ -135,27 +136,6 @@ def _hash(entry: Entry) -> Any:
     return (entry.details.get("parameters") or {}).get("study")
 
 
-@dataclass
-class _Resuming:
-    """A ledger that takes a spend of an earlier run for the one that is asked for."""
-
-    ledger: Ledger
-    paid: Entry | None
-
-    def spend(self, dataset: str, event: Event, *, purpose: str) -> Entry:
-        """The spend that is there already, or a new one."""
-        self.paid = self.paid or self.ledger.spend(dataset, event, purpose=purpose)
-        return self.paid
-
-    def fail(self, entry: Entry) -> Entry:
-        """Nothing yet: an interrupt is no failure, and the next run goes on."""
-        return entry
-
-    def show(self, budget: str) -> Any:
-        """The state of a budget."""
-        return self.ledger.show(budget)
-
-
 def _ask(ledger: Ledger, plan: StudyPlan, past: _Past, watch: Watch) -> Iterator[Answered]:
     for place, line in enumerate(plan.lines):
         name = line.asked.name
@@ -175,24 +155,23 @@ def _ask_one(
     name = line.asked.name
     named = {"study": plan.hash, "question": name}
     event = replace(line.plan.event, parameters={**line.plan.event.parameters, **named})
-    counting = _Resuming(ledger, paid)
+    planned = replace(line.plan, event=event)
     try:
-        release = run(replace(line.plan, event=event), ledger=counting, dataset=plan.budget)
+        release = run(planned, ledger=ledger, dataset=plan.budget, resuming=Resuming(paid))
     except LedgerError:
         raise
     except DiscreetError:
-        if counting.paid is None:
+        past = _Past.of(ledger, plan)
+        if name not in past.failed:  # it failed before anything was paid
             raise
-        ledger.fail(counting.paid)
-        return Answered(name=name, entry=str(counting.paid))
-    assert counting.paid is not None
+        return Answered(name=name, entry=str(past.paid[name]))
     try:
-        kept = ledger.keep(counting.paid, release.as_data())
+        kept = ledger.keep(release.entry, release.as_data())
     except ParameterError:  # another run has answered it meanwhile, and its answer is the one
         return _Past.of(ledger, plan).answers[name]
     # What is shown is what is stored.
     return Answered(
-        name=name, kept=kept.details["release"], entry=str(counting.paid), date=kept.time
+        name=name, kept=kept.details["release"], entry=str(release.entry), date=kept.time
     )
 
 

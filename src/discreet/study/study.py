@@ -89,6 +89,7 @@ class Study:
             question that is worst off is as good as it can be.
         shared: whether whoever runs the same signed study later is given the answers that are kept.
         file: the file that it was read from, if any.
+        stated: the tables as the file states them, with sources relative to it.
         places: the line of each table and question in it, by its name.
 
     Example:
@@ -113,6 +114,7 @@ class Study:
     split: str = LEAST
     shared: bool = False
     file: Path | None = None
+    stated: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     places: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
