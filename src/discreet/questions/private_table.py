@@ -158,11 +158,11 @@ class PrivateTable(Setting):
 
     @property
     def name(self) -> str | None:
-        """The file's name without its folder, or the table's name in a database; None for data in memory."""
+        """The file's name without folder and ending, or the table's in a database; None for data in memory."""
         if self.table is not None:
             return shortened(self.table)
         if isinstance(self.data, str | Path) and not is_address(str(self.data)):
-            return shortened(Path(self.data).name) or None
+            return shortened(Path(self.data).stem) or None
         return None
 
     @property
