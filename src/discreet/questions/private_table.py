@@ -158,7 +158,7 @@ class PrivateTable(Setting):
 
     @property
     def name(self) -> str | None:
-        """The file's name without folder and ending, or the table's in a database; None for data in memory."""
+        """The file's name without folder and ending, or the table's in a database; None in memory."""
         if self.table is not None:
             return shortened(self.table)
         if isinstance(self.data, str | Path) and not is_address(str(self.data)):
