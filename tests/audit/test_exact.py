@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import json
 import copy
+import json
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -226,8 +226,9 @@ def _doubtful(found: list[Found], claimed: Exact) -> list[Found]:
     the same the smaller is easier to read, and to certify.
     """
 
-    def order(one: Found) -> tuple[float, int]:
-        return -float(f"{one.value:.9g}"), one.kind.size(one.pair)
+    def order(one: Found) -> tuple[bool, float, int, float]:
+        within = one.value <= claimed
+        return within, -float(f"{one.value:.6g}"), one.kind.size(one.pair), -one.value
 
     ranked = list({one.pair: one for one in sorted(found, key=order)}.values())[:_CERTIFIED]
     edge = float(claimed) * (1 - 1e-12)
