@@ -12,6 +12,8 @@ import pytest
 
 from discreet.audit.cards import explanation, figures, headline
 from discreet.audit.exact import audit
+from discreet.audit.neighbouring import Schema
+from discreet.audit.recording import Recording, recording
 from discreet.audit.samplers import takes_size
 from discreet.audit.sequences import StreamSubject
 from discreet.audit.statistical import statistical_audit
@@ -71,36 +73,84 @@ class Audited:
         given: dict[str, Any] = {"effort": self.effort, **options}
         if only_samples(subject, options) if sampled is None else sampled:
             self._sampled += 1
-            digest = hashlib.sha256(f"{self.seed} {self.test} {self._sampled}".encode()).digest()
-            given = {
-                "false_alarm": self.false_alarm / 2**self._sampled,
-                "seed": int.from_bytes(digest[:4]),
-                **given,
-            }
+            share = self.false_alarm / 2**self._sampled
+            given = {"false_alarm": share, "seed": self._own_seed(self._sampled), **given}
             verdict: Verdict = statistical_audit(subject, claim, **given)
         else:
             verdict = audit(subject, claim, **given)
-        lines = _reproduced(subject, claim, verdict, given)
-        self._told(verdict, lines, {key: given[key] for key in ("seed",) if key in given})
+        name, found = _imported(subject, verdict.subject)
+        function = "statistical_audit" if "seed" in given else "audit"
+        call = f"print({function}({name}, {claim!r}{_options(given)}))"
+        lines = [f"from discreet import *; from discreet.audit import {function}", found, call]
+        self._told(headline(verdict), verdict.as_dict(), lines, given)
         fails = self.suspects_fail if suspects_fail is None else suspects_fail
         if verdict.status == "refuted" or (verdict.status == "suspect" and fails):
-            pytest.fail(_failure(verdict, lines), pytrace=False)
+            told = [
+                f"claim      {verdict.claim}",
+                f"measured   {figures(verdict)}",
+                f"witness    {verdict.witness}",
+                f"           {explanation(verdict)}",
+            ]
+            pytest.fail(_failure(headline(verdict), told, lines), pytrace=False)
         return verdict
 
-    def _told(self, verdict: Verdict, lines: list[str], more: Mapping[str, Any]) -> None:
-        details = verdict.as_dict()
-        summary = headline(verdict)
+    def pipeline(
+        self,
+        run: Callable[[Any], Any],
+        tables: Any,
+        claim: Guarantee | None = None,
+        **options: Any,
+    ) -> Recording:
+        """Record a pipeline on neighbouring tables; fail where one person moves more than it states.
+
+        Args:
+            run: the pipeline, a function of a table.
+            tables: a :class:`~discreet.audit.Schema`, or a table.
+            claim: what the whole pipeline claims.
+            options: those of :func:`discreet.audit.recording`.
+        """
+        __tracebackhide__ = True
+        given = {"effort": self.effort, "seed": self._own_seed("pipeline"), **options}
+        recorded = recording(run, tables, claim, **given)
+        name, found = _imported(run, recorded.subject)
+        table = repr(tables) if isinstance(tables, Schema) else "table"
+        lines = [
+            "from discreet import *; from discreet.audit import *",
+            found,
+            f"print(recording({name}, {table}, {claim!r}{_options(given)}))",
+        ]
+        told = recorded.as_dict() | {"claim": None if claim is None else repr(claim)}
+        self._told(recorded.summary, told, lines, given)
+        if not recorded.holds:
+            findings = [line for one in recorded.findings for line in str(one).split("\n")]
+            pytest.fail(_failure(recorded.summary, findings, lines), pytrace=False)
+        return recorded
+
+    def _own_seed(self, what: object) -> int:
+        """A seed of this audit of this test, whatever runs before it."""
+        digest = hashlib.sha256(f"{self.seed} {self.test} {what}".encode()).digest()
+        return int.from_bytes(digest[:4])
+
+    def _told(
+        self, summary: str, found: Mapping[str, Any], lines: list[str], given: Mapping[str, Any]
+    ) -> None:
         told = {
             "test": self.test,
             "summary": summary,
-            **{key: details.pop(key) for key in ("subject", "claim", "status", "measured")},
-            **{key: details.pop(key) for key in ("claimed", "symbol", "seconds", "witness")},
+            **{key: found[key] for key in _TOLD if key in found},
             "reproduce": lines,
-            **more,
-            "details": details,
+            **{key: given[key] for key in ("seed", "false_alarm") if key in given},
+            "details": {key: value for key, value in found.items() if key not in _TOLD},
         }
         record = json.dumps(told, ensure_ascii=False, allow_nan=False)
         self.tell([("audit_verdict", summary), ("audit", record)])
+
+
+_TOLD = (
+    *("subject", "claim", "status", "measured", "claimed"),
+    *("symbol", "witness", "findings", "seconds"),
+)
+"""What of a verdict or a recording stands at the top of its record."""
 
 
 def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
@@ -130,36 +180,20 @@ def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
         return True
 
 
-def _failure(verdict: Verdict, lines: list[str]) -> str:
-    return "\n".join(
-        [
-            headline(verdict),
-            f"  claim      {verdict.claim}",
-            f"  measured   {figures(verdict)}",
-            f"  witness    {verdict.witness}",
-            f"             {explanation(verdict)}",
-            "  reproduce",
-            *(f"    {line}" for line in lines),
-        ]
-    )
+def _failure(summary: str, told: list[str], lines: list[str]) -> str:
+    indented = [f"  {line}" for line in told] + ["  reproduce"] + [f"    {line}" for line in lines]
+    return "\n".join([summary, *indented])
 
 
-def _reproduced(
-    subject: Any, claim: Guarantee, verdict: Verdict, given: Mapping[str, Any]
-) -> list[str]:
-    """Three lines of Python that repeat the audit."""
-    name = getattr(subject, "__qualname__", None)
-    module = getattr(subject, "__module__", "__main__")
+def _imported(subject: Any, words: str) -> tuple[str, str]:
+    """The name of a subject in three lines of Python, and the line that brings it."""
+    name, module = getattr(subject, "__qualname__", ""), getattr(subject, "__module__", "")
     if isinstance(subject, Mechanism):
-        name, found = "subject", f"subject = {subject!r}"
-    elif name is not None and name.isidentifier():
-        found = f"from {module} import {name}"
-    else:
-        name, found = "subject", f"subject = ...  # {verdict.subject}, as in the test"
-    function = "statistical_audit" if "seed" in given else "audit"
-    options = "".join(f", {key}={value!r}" for key, value in given.items())
-    return [
-        f"from discreet import *; from discreet.audit import {function}",
-        found,
-        f"print({function}({name}, {claim!r}{options}))",
-    ]
+        return "subject", f"subject = {subject!r}"
+    if name.isidentifier() and module:
+        return name, f"from {module} import {name}"
+    return "subject", f"subject = ...  # {words}, as in the test"
+
+
+def _options(given: Mapping[str, Any]) -> str:
+    return "".join(f", {key}={value!r}" for key, value in given.items())
