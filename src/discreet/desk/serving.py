@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import glob
 import math
 import ssl
@@ -16,7 +17,8 @@ from discreet.desk.admission import Desk, fixed_parts
 from discreet.desk.application import DeskApplication
 from discreet.desk.connections import ARRIVAL, MOST, PER_ADDRESS, STRANGERS, Connection, Places
 from discreet.desk.description import checked
-from discreet.desk.owner_file import Listening, OwnerFile, SharedTable, TlsFiles
+from discreet.desk.operations import Figures, Journal, MetricsServer
+from discreet.desk.owner_file import Listening, Metrics, OwnerFile, SharedTable, TlsFiles
 from discreet.errors import DiscreetError, NoBudgetError, ParameterError
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
@@ -170,13 +172,18 @@ class DeskServer(LocalServer):
         )
         bound = listening.model_copy(update={"listen": f"{host}:{self.port}"})
         self.owner = owner.model_copy(update={"desk": bound})
+        self._journal: Journal | None = None
+        self.metrics: MetricsServer | None = None
         try:
             self.desk = Desk(self.owner)
+            if listening.log is not None:
+                self._journal = Journal(listening.log)
+            figures = self._figures(listening.metrics)
         except DiscreetError:
             self._socket.close()
             raise
         self._serve(
-            DeskApplication(self.desk).application(),
+            DeskApplication(self.desk, figures=figures, journal=self._journal).application(),
             date_header=False,
             proxy_headers=listening.behind_proxy,  # else whoever asks could say where from
             http=partial(Connection, places=_places(listening), tls=tls),
@@ -184,6 +191,23 @@ class DeskServer(LocalServer):
             limit_concurrency=MOST,
             h11_max_incomplete_event_size=32 * 1024,
         )
+
+    def _figures(self, asked: Metrics | None) -> Figures | None:
+        if asked is None:
+            return None
+        figures = Figures(self.desk, per_analyst=asked.per_analyst)
+        self.desk.observe = figures.asked
+        self.metrics = MetricsServer(self.desk, figures, asked.listen)
+        return figures
+
+    def run(self) -> None:
+        """Serve until interrupted, and the owner's figures beside."""
+        try:
+            with contextlib.nullcontext() if self.metrics is None else self.metrics.in_background():
+                super().run()
+        finally:
+            if self._journal is not None:
+                self._journal.close()
 
     @property
     def url(self) -> str:
