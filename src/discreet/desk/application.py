@@ -29,7 +29,14 @@ from discreet._web import SAFE_HEADERS, is_request, limited, with_headers
 from discreet.desk import connections
 from discreet.desk.admission import UNABLE, Desk, DeskError, tell_owner
 from discreet.desk.client import require_key
-from discreet.desk.description import described, invented, openapi, planned, rehearsed
+from discreet.desk.description import (
+    described,
+    invented,
+    openapi,
+    planned,
+    rehearsed,
+    suggested,
+)
 from discreet.desk.operations import Figures, Journal, Watched, is_ready
 from discreet.desk.shapes import question_from
 from discreet.desk.sign_on import Provider, SignOnError
@@ -236,6 +243,12 @@ class DeskApplication:
         asked = await self.desk.look(lambda: self.desk.store.asked(analyst))
         return JSONResponse([as_reply(each) for each in asked])
 
+    async def suggest(self, request: Request) -> Response:
+        """The least ε at which a question is worth asking."""
+        analyst = await self._analyst(request)
+        question = question_from(await request.body())
+        return JSONResponse(await self.desk.look(lambda: suggested(self.desk, analyst, question)))
+
     async def rehearse(self, request: Request) -> Response:
         """Ask invented rows, for nothing."""
         analyst = await self._analyst(request)
@@ -288,6 +301,7 @@ class DeskApplication:
             Route("/api/desk", self.about),
             post("/api/plan", self.plan),
             post("/api/ask", self.ask),
+            post("/api/suggest", self.suggest),
             post("/api/rehearse", self.rehearse),
             post("/api/invented", self.invented),
             Route("/api/answers", self.answers),

@@ -5,8 +5,10 @@ All of it follows from the owner's file, the ledger and the declared columns of 
 
 from __future__ import annotations
 
-from dataclasses import MISSING
+from collections.abc import Iterator
+from dataclasses import MISSING, replace
 from datetime import date, time
+from fractions import Fraction
 from typing import Any
 
 from discreet import __version__
@@ -19,10 +21,11 @@ from discreet.accounting.accountants import exact_cost
 from discreet.desk.admission import Desk, DeskError
 from discreet.desk.owner_file import Column, SharedTable, part_of
 from discreet.desk.shapes import ASKED, Request, own_fields, permitted, schema
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, ParameterError, UnknownColumnError
 from discreet.ledger import Ledger
 from discreet.neighbours import Neighbours
 from discreet.questions import table
+from discreet.questions.setting import Setting
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:
@@ -134,6 +137,42 @@ def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     }
 
 
+def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
+    """The least round ε at which the answer is judged useful; None where this analyst cannot afford one.
+
+    The question's own ε plays no part. Judgements follow from public facts, so this reads and costs nothing.
+    """
+    rights = desk.owner.analyst[analyst]
+    known = replace(request, fields={**request.fields, "epsilon": str(rights.least)})
+    shared, question = permitted(desk.owner, analyst, known)
+    left = exact_cost(desk.ledger.show(part_of(shared.dataset, analyst)).remaining.cost)
+    try:
+        setting = Setting(data=shared.source, **shared.terms(question.kind)).comparing()
+        most = min(rights.most, left)
+        for epsilon in _round_amounts(rights.least, most):
+            accuracy = question.changed(epsilon=epsilon).plan(setting).accuracy
+            if accuracy is None:  # nothing is known of it: the least is as good a beginning as any
+                return {"epsilon": figure(rights.least), "judgement": None}
+            if accuracy.judgement == "useful":
+                return {"epsilon": figure(epsilon), "judgement": "useful"}
+    except DiscreetError as error:
+        if isinstance(error, ParameterError) and not isinstance(error, UnknownColumnError):
+            raise
+        raise DeskError(503, UNREADABLE) from None
+    return {"epsilon": None, "judgement": None}
+
+
+def _round_amounts(least: Fraction, most: Fraction) -> Iterator[Fraction]:
+    """The least, then 1, 2 and 5 times the powers of ten up to the most."""
+    if least <= most:
+        yield least
+    for power in range(-12, 13):
+        for digit in (1, 2, 5):
+            amount = digit * Fraction(10) ** power
+            if least < amount <= most:
+                yield amount
+
+
 def rehearsed(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     """The answer of a question about invented rows, marked as such; nothing is read or paid."""
     shared, question = permitted(desk.owner, analyst, request)
@@ -227,6 +266,12 @@ def openapi() -> dict[str, Any]:
                     "Ask, and pay; the answer leaves at the end of the slot.",
                     body=question,
                     parameters=[key],
+                )
+            },
+            "/api/suggest": {
+                "post": _operation(
+                    "The least ε at which the answer is judged useful; spends nothing.",
+                    body=question,
                 )
             },
             "/api/rehearse": {
