@@ -34,17 +34,17 @@ _ANALYST = argument("ANALYST", "An analyst of the file.")
 def check(file: str, *, json: bool) -> None:
     """What each analyst could ask, and what could go wrong. Reads no row, spends nothing.
 
-    It also measures which part of each slot passes before a row is read, and warns if that is half of it.
+    It warns of what an attacker would use, and of slots of which half passes before a row is read.
 
     Example: discreet desk check clinic.toml
     """
     from discreet._exact.numbers.printing import figure
 
     owner = owner_file_at(file)
-    from discreet.desk.serving import problems, short_slots
+    from discreet.desk.serving import problems, short_slots, weak_points
 
     found = problems(owner)
-    doubts = [] if found else short_slots(owner)
+    doubts = [*weak_points(owner), *([] if found else short_slots(owner))]
     rows = [
         (
             name,

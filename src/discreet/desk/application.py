@@ -42,6 +42,7 @@ from discreet.desk.shapes import question_from
 from discreet.desk.sign_on import Provider, SignOnError
 from discreet.desk.store import TOKEN, AskedQuestion
 from discreet.errors import DiscreetError, LedgerError, ParameterError
+from discreet.guarantees.conversions import installed_page
 
 MOST_BYTES = 64 * 1024
 COOKIE = "discreet_desk"
@@ -275,6 +276,13 @@ class DeskApplication:
         """The OpenAPI description: the same for every desk."""
         return JSONResponse(openapi())
 
+    async def proof(self, request: Request) -> Response:
+        """A proof page, as it is installed with the package."""
+        shown = _proof_page(request.path_params["name"])
+        if shown is None:
+            raise DeskError(404, "there is nothing here")
+        return Response(shown, media_type="text/html")
+
     async def page(self, request: Request) -> Response:
         """A file of the page."""
         found = _static(request.path_params.get("name") or "index.html")
@@ -310,6 +318,7 @@ class DeskApplication:
             Route("/api/sign-on", self.sign_on),
             Route(SIGNED_ON, self.signed_on),
             Route("/api/openapi.json", self.interface),
+            Route("/proofs/{name}", self.proof),
             Route("/{name}", self.page),
         ]
         handlers: dict[Any, Any] = {
@@ -358,6 +367,23 @@ def _static(name: str) -> tuple[bytes, str] | None:
         if file.is_file() and (room == "desk" or name in ("page.css", "icon.svg")):
             return file.read_bytes(), _MEDIA[ending]
     return None
+
+
+@cache
+def _proof_page(name: str) -> str | None:
+    from markdown_it import MarkdownIt
+
+    file = installed_page(name) if re.fullmatch(r"[a-z][a-z-]{0,60}", name) else None
+    if file is None:
+        return None
+    body = MarkdownIt("js-default").render(file.read_text(encoding="utf-8"))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{name}</title><link rel="stylesheet" href="/page.css">'
+        '<link rel="stylesheet" href="/desk.css"></head>\n'
+        f'<body><main class="proof">{body}</main></body></html>\n'
+    )
 
 
 def _json(content: bytes) -> Any:

@@ -7,6 +7,7 @@ import contextlib
 import glob
 import math
 import ssl
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -59,6 +60,45 @@ def short_slots(owner: OwnerFile) -> list[str]:
                 f"table.{name}.slot: {kind} has {slot:g} s, of which {seconds:.2g} s pass before a row is "
                 "read. A question that is not done in its slot stays paid and has no answer: "
                 f'{kind} = "{math.ceil(4 * seconds)}s" or more'
+            )
+    return found
+
+
+def weak_points(owner: OwnerFile) -> list[str]:
+    """What an attacker would use: settings that are allowed, and that an owner should choose knowingly."""
+    found = []
+    listening = owner.desk
+    if listening.behind_proxy and listening.tls is None:
+        found.append(
+            "desk.behind_proxy: the way from the proxy to the desk is in the clear; keep both on one machine"
+        )
+    if listening.failures_allowed > 10:
+        found.append(
+            f"desk.failures_allowed = {listening.failures_allowed}: each question that misses its slot tells "
+            "a bit about the data that no ε covers; 3 is the default"
+        )
+    if listening.sign_on is not None and not listening.sign_on.introspection:
+        found.append(
+            "desk.sign_on: a token that the provider revokes stays good until it expires; "
+            "introspection = true asks the provider each time"
+        )
+    for name, table in owner.table.items():
+        short = [kind for kind, seconds in table.slot.items() if seconds < 1]
+        if short:
+            found.append(
+                f"table.{name}.slot: {', '.join(short)} below a second: a busy machine misses it, and a "
+                "missed slot tells a bit about the data"
+            )
+    by_dataset: dict[str, Fraction] = {}
+    for part, epsilon in owner.parts().items():
+        dataset = part.rpartition("/")[0]
+        by_dataset[dataset] = by_dataset.get(dataset, Fraction(0)) + epsilon
+    for dataset, total in by_dataset.items():
+        most = max(e for part, e in owner.parts().items() if part.rpartition("/")[0] == dataset)
+        if total > most:
+            found.append(
+                f"the analysts of {dataset!r} have ε = {figure(total)} between them: those who share their "
+                "answers learn that much"
             )
     return found
 

@@ -22,7 +22,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from discreet._exact.numbers.exact import Number, echo, positive, refuse
 from discreet._exact.numbers.printing import figure
-from discreet._tables.where import Comparison, comparisons, parse
+from discreet._tables.where import ColumnComparison, comparisons, parse
 from discreet.desk.owner_file import OwnerFile, SharedTable
 from discreet.desk.owner_scores import OwnerScore
 from discreet.errors import ParameterError
@@ -263,7 +263,7 @@ def _facts(table: SharedTable, request: Request) -> dict[str, Any]:
     return facts
 
 
-def _require_listed(table: SharedTable, comparison: Comparison) -> None:
+def _require_listed(table: SharedTable, comparison: ColumnComparison) -> None:
     """Refuse a condition that no row can meet: the owner's list has no such value."""
     column = table.column.get(comparison.column)
     if column is None or column.candidates is None or comparison.operator not in ("=", "in"):
