@@ -102,8 +102,14 @@ def test_invented_rows_come_from_the_owners_file_alone(call: Caller) -> None:
     assert {len(values) for values in columns.values()} == {500}
     assert set(columns["diagnosis"]) == {"flu", "cold", "asthma"}  # asthma is in no row
     assert all(0 <= int(age) <= 120 for age in columns["age"])
-    for wrong in ({"table": "people", "rows": 5}, {"table": "visits", "rows": 0}, [], {"rows": 5}):
-        assert call("/api/invented", wrong).status == 400
+    wrong: list[object] = [
+        {"table": "people", "rows": 5},
+        {"table": "visits", "rows": 0},
+        [],
+        {"rows": 5},
+    ]
+    for each in wrong:
+        assert call("/api/invented", each).status == 400
     assert call("/api/desk").content["tables"]["visits"]["spent"] == before
 
 

@@ -230,8 +230,8 @@ def test_a_wrong_table_can_be_stopped_before_it_is_paid(tmp_path: Path) -> None:
         VISITS.write_parquet(tmp_path / f"{name}.parquet")
     with Ledger.open(tmp_path / "budget.db") as ledger:
         ledger.create("clinic", PureDP(1))
-        terms = {"user": "person", "ledger": ledger, "dataset": "clinic"}
-        asked = {"candidates": CODES, "epsilon": "0.1"}
+        terms: dict[str, Any] = {"user": "person", "ledger": ledger, "dataset": "clinic"}
+        asked: dict[str, Any] = {"candidates": CODES, "epsilon": "0.1"}
         discreet.table(tmp_path / "visits.parquet", **terms).mode("code", **asked)
         with warnings.catch_warnings():
             warnings.simplefilter("error", questions.OtherTableWarning)

@@ -147,7 +147,7 @@ def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     shared, question = permitted(desk.owner, analyst, known)
     left = exact_cost(desk.ledger.show(part_of(shared.dataset, analyst)).remaining.cost)
     try:
-        setting = Setting(data=shared.source, **shared.terms(question.kind)).comparing()
+        setting = Setting(data=shared.source, **shared.terms(question.kind)).opening_once()
         most = min(rights.most, left)
         for epsilon in _round_amounts(rights.least, most):
             accuracy = question.changed(epsilon=epsilon).plan(setting).accuracy
