@@ -170,7 +170,7 @@ CASES += [("large-gap", TopK, groups) for groups in ("found", "chosen")]
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize(("name", "question", "groups"), CASES)
 def test_answers_for_groups(
-    law_of: Any, name: str, question: type[Question], groups: str, relation: str
+    law_of: Any, name: str, question: type[Mode] | type[TopK], groups: str, relation: str
 ) -> None:
     crowd, terms = GROUPS[groups]
     if crowd:

@@ -26,7 +26,7 @@ FLOORS = [
     "accounting analysis",
     "ledger _tables questions tuning sklearn opendp diffprivlib",
     "audit papers",
-    "_web demo explore desk study dossier _cli __main__",
+    "pytest_plugin _web demo explore desk study dossier _cli __main__",
 ]
 ROOMS = [room for floor in FLOORS for room in floor.split()]
 HEIGHT = {room: height for height, room in enumerate(ROOMS)}

@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -396,6 +397,21 @@ def test_what_only_sqlite_holds() -> None:
                     table, Rows(user="u", key=KEY), column="c", grid=GRID, per_person=rule
                 )
                 assert people.sum() in (6, 7)
+
+
+@pytest.mark.leaves_out(
+    lambda given: given["name"] in ("moment in ms, in a zone", "span in ms", "no UTF-8"),
+    "DuckDB does not store them",
+)
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_in_a_table_of_duckdb(name: str) -> None:
+    """Stored as they are: among them moments beyond what a cast to microseconds takes."""
+    connection, asked = duckdb.connect(), []
+    for given in _tables(TYPES[name]):
+        connection.register("given", given)
+        connection.execute("CREATE OR REPLACE TABLE held AS SELECT * FROM given")
+        asked.append(_asked(open_table(connection.table("held"), needed=[]), TYPES[name]))
+    _require_neighbours(asked[1], asked[0])
 
 
 IN_DUCKDB: dict[str, tuple[str, str, list[str]]] = {

@@ -27,9 +27,10 @@ def count_once(
         return found[key]
 
     def loaded_once(engine: DuckDB, names: Iterable[str]) -> DuckDB:
-        key = rows(), "loaded", *names
+        wanted = tuple(names)
+        key = rows(), "loaded", *wanted
         if key not in found:
-            found[key] = loaded(engine, key[2:])
+            found[key] = loaded(engine, wanted)
         held: DuckDB = found[key]
         return held
 
