@@ -44,7 +44,7 @@ function readable(words) {
     ?? document.querySelector(`label[for="field-${name}"]`)?.firstChild?.textContent.trim();
   return words
     .replace(/^(?:[a-z_]+\.)?([a-z_]+)(?:\.[\w.]+)?: /, (found, name) => (label(name) ? `${label(name)}: ` : found))
-    .replace(/\b([a-z_]+)=(?=['"\d\[(])/g, (found, name) => (label(name) ? `${label(name)} ` : found));
+    .replace(/\b([a-z_]+)=(?=['"\d\[(]|\s|$) ?/g, (found, name) => (label(name) ? `${label(name)} ` : found));
 }
 
 function complain(error) {
