@@ -308,6 +308,15 @@ class NeverMatchesWarning(UserWarning):
     """
 
 
+class OtherTableWarning(UserWarning):
+    """A budget is charged for a table of another name than those it was charged for until now.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", OtherTableWarning)  # to stop before anything is spent
+    """
+
+
 def rule_named(name: str, given: object, known: Mapping[str, str]) -> str:
     """A rule by its name; each looks at one person's rows and nothing else."""
     if not isinstance(given, str) or given not in known:
