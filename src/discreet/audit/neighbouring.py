@@ -227,14 +227,21 @@ def _neighbours(
 
 
 def _newcomers(columns: Mapping[Any, Column], user: Any) -> Iterator[list[Row]]:
-    """One further person: plain, with one nasty value, or with many rows."""
+    """One further person: plain, with one nasty value or with nothing else, or with many rows."""
     plain = {name: column.plain[0] for name, column in columns.items()}
     if user is not None:
         plain[user] = "another person"
     yield [plain]
-    for name, column in columns.items():
-        if name != user:
-            yield from ([{**plain, name: value}] for value in (*column.plain[1:], *column.nasty))
+    values = {name: (*c.plain[1:], *c.nasty) for name, c in columns.items() if name != user}
+    for name, several in values.items():
+        yield from ([{**plain, name: value}] for value in several)
+    if len(values) > 1:
+        longest = max(map(len, values.values()))
+        together = (
+            islice(cycle(several or (plain[name],)), longest) for name, several in values.items()
+        )
+        for row in zip(*together, strict=True):
+            yield [{**plain, **dict(zip(values, row, strict=True))}]
     if user is not None:
         last = {name: column.plain[-1] for name, column in columns.items()}
         yield [{**last, user: plain[user]}] * _MANY

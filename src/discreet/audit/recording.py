@@ -97,7 +97,7 @@ class Finding:
         """How much more was found than stated; infinite where nothing may differ."""
         if self.stated is None or self.found is None or not self.stated:
             return math.inf
-        return math.inf if math.isnan(self.found) else self.found / self.stated
+        return self.found / self.stated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,11 +360,7 @@ def _compared(
         if stated is None:
             by_name = isinstance(sensitivity, Mapping)
             stated = sensitivity.get(one.name) if by_name else sensitivity
-        if (
-            math.isnan(distance)
-            or math.isinf(distance)
-            or (stated is not None and distance > stated)
-        ):
+        if distance == math.inf or (stated is not None and distance > stated):
             words = f"the inputs are {distance:.6g} apart ({one.norm})"
             words += "" if stated is None else f", and {float(stated):.6g} is stated"
             told = one.value, two.value
@@ -396,7 +392,8 @@ def _distance(one: Step, two: Step) -> float:
         size = np.abs(here) + np.abs(there)
         moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
         distance = float(_NORMS[one.norm](moved))
-    return distance * (1 - _ROUNDING)
+    # Not a number on one side only: no bound holds.
+    return math.inf if math.isnan(distance) else distance * (1 - _ROUNDING)
 
 
 def _loss(step: Step, distance: float, claim: Guarantee | None) -> float:

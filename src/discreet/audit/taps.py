@@ -51,7 +51,7 @@ def _methods(module: ModuleType, method: str, read: Callable[[Any, str], Read]) 
     """Every class of a module that defines this method itself."""
     stack = ExitStack()
     for kind in {each for each in vars(module).values() if isinstance(each, type)}:
-        if callable(vars(kind).get(method)) and not inspect.isabstract(kind):
+        if callable(vars(kind).get(method)):
             tapped = _tapped(vars(kind)[method], read(kind, kind.__name__))
             stack.enter_context(patch.object(kind, method, tapped))
     return stack
@@ -331,19 +331,13 @@ def _opendp() -> Watching | None:
     module = _module("opendp.mod")
 
     def step(self: Any, value: Any) -> Step:
+        metric, measure, cost = str(self.input_metric), str(self.output_measure), _map_of(self)
         return Step(
             name="opendp.Measurement",
             value=_numeric(value),
-            norm="linf"
-            if "LInf" in str(self.input_metric)
-            else "l2"
-            if "L2" in str(self.input_metric)
-            else "l1",
-            parameters={
-                "metric": str(self.input_metric),
-                "measure": str(self.output_measure),
-                "map": _map_of(self),
-            },
+            norm="linf" if "LInf" in metric else "l2" if "L2" in metric else "l1",
+            pure=cost if "MaxDivergence" in measure and isinstance(cost, float) else None,
+            parameters={"metric": metric, "measure": measure, "map": cost},
         )
 
     if module is None:
