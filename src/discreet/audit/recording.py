@@ -8,13 +8,11 @@ the pipeline states, and parameters, steps and answers must not differ at all
 
 from __future__ import annotations
 
-import copy
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ import numpy as np
 from discreet._exact.numbers.printing import jsonable
 from discreet._exact.sampling.seeding import seeded
 from discreet.audit.neighbouring import tables_of
+from discreet.audit.traces import Step, Tap, Trace
 from discreet.errors import ParameterError
 from discreet.guarantees import ZCDP, Guarantee, PureDP
 from discreet.neighbours import ADD_REMOVE
@@ -37,29 +36,6 @@ _NORMS: dict[str, Callable[[Any], Any]] = {
     "l2": lambda moved: math.sqrt(float((moved * moved).sum())),
     "linf": lambda moved: np.abs(moved).max(initial=0.0),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One noise or selection step as it was reached.
-
-    Attributes:
-        name: the library's name for it.
-        value: what the noise is added to, or the scores that are selected from; None where it is not seen.
-        stated: the sensitivity that the pipeline states; None where it states none.
-        norm: how distances are measured: "l1", "l2" or "linf".
-        pure: ε for each unit of distance, where the step is purely private.
-        concentrated: ρ for each squared unit of distance.
-        parameters: what else the step was told, which may not depend on the data.
-    """
-
-    name: str
-    value: Any = None
-    stated: float | None = None
-    norm: str = "l1"
-    pure: float | None = None
-    concentrated: float | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,57 +141,6 @@ class Recording:
 def _short(value: Any) -> str:
     told = repr(value)
     return told if len(told) <= 400 else f"{told[:200]} … {told[-180:]}"
-
-
-class Trace:
-    """One run: the steps that it took and what they answered."""
-
-    def __init__(self, first: Trace | None = None) -> None:
-        self.steps: list[Step] = []
-        self.notes: dict[str, None] = {}
-        self.answer: Any = None
-        self.failure: str | None = None
-        self.blind = False
-        self._outputs: list[Any] = []
-        self._first = first
-        self.inside = False
-
-    def take(self, step: Step, draw: Callable[[], Any]) -> Any:
-        """Note a step and answer it: by drawing, or as the first run was answered."""
-        if self.inside:
-            return draw()  # a step inside a step is the library's own business
-        place = len(self.steps)
-        self.steps.append(step)
-        first = self._first
-        if first is not None and place < len(first.steps):
-            known = first.steps[place]
-            if known.name == step.name and np.shape(known.value) == np.shape(step.value):
-                self._outputs.append(first._outputs[place])
-                return copy.copy(first._outputs[place])
-        self.inside = True
-        try:
-            self._outputs.append(draw())
-        finally:
-            self.inside = False
-        return copy.copy(self._outputs[-1])
-
-    def run(self, pipeline: Callable[[Any], Any], table: Any) -> Trace:
-        """Run the pipeline; an exception is its answer, of which only the kind is kept."""
-        token = CURRENT.set(self)
-        try:
-            with np.errstate(all="ignore"):
-                self.answer = pipeline(copy.deepcopy(table))
-        except Exception as error:
-            self.failure = type(error).__name__
-        finally:
-            CURRENT.reset(token)
-        return self
-
-
-CURRENT: ContextVar[Trace | None] = ContextVar("trace", default=None)
-
-Tap = Callable[[], Any]
-"""Begins to watch some steps: returns a context manager, or None where the library is not installed."""
 
 
 def recording(

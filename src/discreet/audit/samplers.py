@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet._exact.sampling import Bits
+from discreet.audit.audited_scores import AuditedScores
 from discreet.audit.relations import Floats
-from discreet.audit.subjects import NAN, PATIENCE, AuditedScores, Failure
+from discreet.audit.subjects import NAN, PATIENCE, Failure
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 
