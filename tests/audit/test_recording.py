@@ -152,6 +152,7 @@ def test_a_violation_is_caught_with_its_rows(
     finding = next(one for one in verdict.findings if one.what == what)
     if found is not None:
         assert finding.found == pytest.approx(found, rel=1e-6)
+        assert finding.found is not None
         assert finding.stated is not None
         assert finding.stated < finding.found
     assert finding.rows is not None

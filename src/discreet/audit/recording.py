@@ -8,6 +8,7 @@ the pipeline states, and parameters, steps and answers must not differ at all
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -132,6 +133,10 @@ class Recording:
         notes = {"steps": list(self.steps), "findings": told, "notes": list(self.notes)}
         return {**plain, **notes, "seconds": round(self.seconds, 3)}
 
+    def to_json(self) -> str:
+        """The recording as JSON."""
+        return json.dumps(self.as_dict(), allow_nan=False)
+
     def __str__(self) -> str:
         lines = [self.summary, *(f"  {one}" for one in self.findings)]
         lines.append(f"  steps seen: {', '.join(self.steps) or 'none'}")
@@ -206,6 +211,10 @@ def recording(
                 stack.enter_context(watching)
         for couple in source.pairs(user=user, neighbours=neighbours, effort=effort):
             pairs += 1
+            if pairs == 1:
+                Trace().run(
+                    pipeline, couple[1]
+                )  # what is imported or kept on first use is not recorded
             first = Trace().run(pipeline, couple[0])
             if pairs <= _CONTROLS and not _alike(
                 first.answer, Trace(first).run(pipeline, couple[0]).answer
@@ -309,6 +318,8 @@ def _compared(
 
 def _distance(one: Step, two: Step) -> float:
     """How far apart the inputs are; what rounding explains is not counted."""
+    if one.norm == "rows":
+        return float(((one.value - two.value) + (two.value - one.value)).total())
     here, there = (np.asarray(step.value, dtype=np.float64) for step in (one, two))
     with np.errstate(all="ignore"):
         # The same infinity, or no number, on both sides is no distance.

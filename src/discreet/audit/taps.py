@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial, wraps
@@ -130,10 +131,16 @@ def _opendp() -> Watching | None:
 
     def step(self: Any, value: Any) -> Step:
         metric, measure, cost = str(self.input_metric), str(self.output_measure), _map_of(self)
+        norm = "linf" if "LInf" in metric else "l2" if "L2" in metric else "l1"
+        trace = CURRENT.get()
+        if trace is not None:
+            trace.notes["what happens inside an OpenDP measurement is not seen"] = None
+        if any(kind in metric for kind in _OF_TABLES):
+            norm = "rows"
         return Step(
             name="opendp.Measurement",
-            value=_numeric(value),
-            norm="linf" if "LInf" in metric else "l2" if "L2" in metric else "l1",
+            value=_counted(value) if norm == "rows" else _numeric(value),
+            norm=norm,
             pure=cost if "MaxDivergence" in measure and isinstance(cost, float) else None,
             parameters={"metric": metric, "measure": measure, "map": cost},
         )
@@ -141,6 +148,15 @@ def _opendp() -> Watching | None:
     if module is None:
         return None
     return patch.object(module.Measurement, "__call__", _tapped(module.Measurement.__call__, step))
+
+
+_OF_TABLES = ("Symmetric", "InsertDelete", "ChangeOne", "Hamming")
+"""Metrics of OpenDP that count rows."""
+
+
+def _counted(table: Any) -> Any:
+    """A table as how often it has each row; None where it has none that can be counted."""
+    return Counter(map(repr, table)) if isinstance(table, list | tuple | np.ndarray) else None
 
 
 def _map_of(measurement: Any) -> Any:

@@ -19,7 +19,7 @@ class Step:
         name: the library's name for it.
         value: what the noise is added to, or the scores that are selected from; None where it is not seen.
         stated: the sensitivity that the pipeline states; None where it states none.
-        norm: how distances are measured: "l1", "l2" or "linf".
+        norm: how distances are measured: "l1", "l2", "linf", or "rows" for tables, which are counted.
         pure: ε for each unit of distance, where the step is purely private.
         concentrated: ρ for each squared unit of distance.
         parameters: what else the step was told, which may not depend on the data.
