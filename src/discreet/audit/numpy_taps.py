@@ -38,7 +38,7 @@ _BLIND = (
 """Draws from which any answer may be made: what they were compared with is not seen."""
 
 
-class Noise(np.ndarray[Any, Any]):
+class WatchedNoise(np.ndarray[Any, Any]):
     """Noise that notes what it is added to; scaled by plain numbers it is noise still."""
 
     step: Step | None
@@ -49,11 +49,11 @@ class Noise(np.ndarray[Any, Any]):
         self.seen_by = getattr(made_from, "seen_by", None)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        plain = [np.asarray(part) if isinstance(part, Noise) else part for part in inputs]
+        plain = [np.asarray(part) if isinstance(part, WatchedNoise) else part for part in inputs]
         value = getattr(ufunc, method)(*plain, **options)
         if method != "__call__" or self.step is None or self.seen_by is None:
             return value
-        others = [part for part in inputs if not isinstance(part, Noise)]
+        others = [part for part in inputs if not isinstance(part, WatchedNoise)]
         if ufunc in (np.add, np.subtract) and len(others) == 1:
             total = np.broadcast_to(np.asarray(others[0], dtype=np.float64), np.shape(value))
             step = Step(**{**_fields(self.step), "value": total.copy()})
@@ -62,13 +62,13 @@ class Noise(np.ndarray[Any, Any]):
             return self._scaled(value, 1.0)
         if ufunc in (np.multiply, np.divide) and len(others) == 1 and np.ndim(others[0]) == 0:
             factor = abs(float(others[0]))
-            if isinstance(inputs[0], Noise) or ufunc is np.multiply:
+            if isinstance(inputs[0], WatchedNoise) or ufunc is np.multiply:
                 return self._scaled(value, factor if ufunc is np.multiply else 1 / factor)
         return value
 
-    def _scaled(self, value: Any, factor: float) -> Noise:
+    def _scaled(self, value: Any, factor: float) -> WatchedNoise:
         assert self.step is not None
-        scaled: Noise = np.asarray(value).view(Noise)
+        scaled: WatchedNoise = np.asarray(value).view(WatchedNoise)
         told = {**self.step.parameters, "scale": self.step.parameters["scale"] * factor}
         fields = _fields(self.step) | {"parameters": told}
         if factor:
@@ -79,9 +79,11 @@ class Noise(np.ndarray[Any, Any]):
         return scaled
 
     def __getitem__(self, place: Any) -> Any:
-        part = np.asarray(self)[place].view(Noise) if np.ndim(self) else np.asarray(self)[place]
+        part = (
+            np.asarray(self)[place].view(WatchedNoise) if np.ndim(self) else np.asarray(self)[place]
+        )
         if np.ndim(part) == 0:
-            part = np.asarray(part).view(Noise)
+            part = np.asarray(part).view(WatchedNoise)
         part.step, part.seen_by = self.step, self.seen_by
         return part
 
@@ -129,7 +131,7 @@ def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callabl
             if around.any():
                 return answer
         # Noise around zero is a step where it is added to something.
-        noise: Noise = np.array(answer, dtype=np.float64).view(Noise)
+        noise: WatchedNoise = np.array(answer, dtype=np.float64).view(WatchedNoise)
         noise.step, noise.seen_by = step, trace
         return noise
 

@@ -40,7 +40,7 @@ _NORMS: dict[str, Callable[[Any], Any]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Difference:
     """Something by which two neighbours differ and must not.
 
     Attributes:
@@ -89,13 +89,18 @@ class Recording:
         findings: the worst of each kind at each step; empty where nothing was found.
         notes: what could not be seen.
         seconds: how long it took.
+
+    Example:
+        >>> from discreet.audit import Schema
+        >>> print(recording(len, Schema(age=(0, 120)), effort="quick").summary)
+        len on 25 pairs of neighbouring tables (add-remove): 1 finding
     """
 
     subject: str
     relation: str
     pairs: int
     steps: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Difference, ...]
     notes: tuple[str, ...]
     seconds: float
 
@@ -200,7 +205,7 @@ def recording(
     source = tables_of(tables)
     shown = source.generated if show is None else show
     seen, notes = dict[str, None](), dict[str, None]()
-    worst: dict[tuple[str, str], Finding] = {}
+    worst: dict[tuple[str, str], Difference] = {}
     pairs, unseen, failures = 0, False, list[str]()
     with ExitStack() as stack:
         if seed is not None:
@@ -252,17 +257,17 @@ def _name(pipeline: Any) -> str:
     return str(getattr(pipeline, "__name__", None) or type(pipeline).__name__)
 
 
-def _told(finding: Finding, couple: tuple[Any, Any] | None, values: Any) -> Finding:
+def _told(finding: Difference, couple: tuple[Any, Any] | None, values: Any) -> Difference:
     return finding if couple is None else replace(finding, rows=couple, values=values)
 
 
 def _compared(
     first: Trace, second: Trace, sensitivity: Any, claim: Guarantee | None
-) -> Iterator[tuple[Finding, Any]]:
+) -> Iterator[tuple[Difference, Any]]:
     """All findings of one pair, each with the two values that differ."""
 
-    def finding(what: str, step: str, words: str, **told: Any) -> Finding:
-        return Finding(
+    def finding(what: str, step: str, words: str, **told: Any) -> Difference:
+        return Difference(
             **{"what": what, "step": step, "words": words, "stated": None, "found": None} | told
         )
 
