@@ -59,10 +59,28 @@ def spelled_time(engine: Engine, column: str, kind: str, *, name: str = "value")
     ``date``, ``moment``, ``time`` or ``span``.
     """
     trimmed = engine.trimmed(engine.column(column))
-    # Not $, which in Spark stands before a last line break as well.
-    pattern = f"^{_PATTERNS[kind]}\\z"
-    spelled = f"CASE WHEN {engine.matches(trimmed, pattern)} THEN {trimmed} END"
+    matches = engine.matches(trimmed, _whole_text(_PATTERNS[kind]))
+    spelled = f"CASE WHEN {matches} THEN {trimmed} END"
     return spelled, *_Found(name, *engine.spelling).steps(kind)
+
+
+def named_period(engine: Engine, column: str, kind: str) -> str:
+    """The name of the period in which the date lies that a column's text spells; else the text itself."""
+    text = engine.trimmed(engine.column(column))
+    day = f"TRY_CAST(substr({text}, 1, 10) AS DATE)"
+    week, month = f"weekofyear({day})", f"month({day})"
+    # Around New Year a week may belong to the year before or after.
+    apart = f"CASE WHEN {week} > {month} + 50 THEN -1 WHEN {week} < {month} - 10 THEN 1 ELSE 0 END"
+    year = f"year({day}) + {apart}"
+    name = {
+        "day": f"substr({text}, 1, 10)",
+        "week": f"concat(lpad(CAST({year} AS STRING), 4, '0'), '-W', lpad(CAST({week} AS STRING), 2, '0'))",
+        "month": f"substr({text}, 1, 7)",
+        "quarter": f"concat(substr({text}, 1, 5), 'Q', CAST(quarter({day}) AS STRING))",
+        "year": f"substr({text}, 1, 4)",
+    }[kind]
+    spells = f"{engine.matches(text, _whole_text(_DATED))} AND {day} IS NOT NULL"
+    return f"CASE WHEN {spells} THEN {name} ELSE {engine.column(column)} END"
 
 
 class _Found:
@@ -123,6 +141,11 @@ class _Found:
     def _fraction(self) -> str:
         digits = f"rpad(substr({self._extract('[.]([0-9]+)')}, 1, 6), 6, '0')"
         return f"CASE WHEN instr({self._text}, '.') > 0 THEN {_whole(digits, 1)} ELSE 0 END"
+
+
+def _whole_text(pattern: str) -> str:
+    """Not up to $, which in Spark stands before a last line break as well."""
+    return f"^{pattern}\\z"
 
 
 def _whole(digits: str, micros: int) -> str:

@@ -17,9 +17,10 @@ from discreet._displays import counted, visible
 from discreet._exact.numbers.exact import float_up, refuse
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
-from discreet._tables.compared import literals_nobody_has
-from discreet._tables.moments import days_of
-from discreet._tables.where import Condition, comparisons
+from discreet._tables.compared import literals_nobody_has, period_words
+from discreet._tables.moments import days_of, kind_named
+from discreet._tables.table import TEXTS
+from discreet._tables.where import ColumnComparison, Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
 
@@ -388,15 +389,33 @@ def about_types(
     return (f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({shown}): {why}.",)
 
 
-def about_period(table: Table, column: str, period: str | None) -> Sentences:
-    """In which period a date or a moment counts."""
-    if period is None:
+def about_period(table: Table, column: str, public: Candidates) -> Sentences:
+    """In which period a date, a moment or a text counts."""
+    if not table.is_dated(column):
+        return _about_named_periods(table, column, public.keys)
+    if public.period is None:
         return ()
     zone, is_moment = table.engine.zones.get(column), table.ordered_kind(column) == "moment"
     utc = is_moment and column not in table.read_as and table.has_zone(column)
     by = f", by the clocks of {zone}" if zone else ", in UTC" if utc else ""
-    iso = " (ISO weeks begin on Monday)" if period == "week" else ""
-    return (f"Every {column} counts for the {period} in which it lies{by}{iso}.",)
+    iso = " (ISO weeks begin on Monday)" if public.period == "week" else ""
+    return (f"Every {column} counts for the {public.period} in which it lies{by}{iso}.",)
+
+
+def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sentences:
+    """What names of periods mean on a column of texts."""
+    period = kind_named(words) if table.ordered_kind(column) in TEXTS else None
+    if period is not None and table.is_text:
+        return (
+            f"Texts of {column} that spell a date count for the {period} in which it lies; other texts count "
+            "as they are.",
+        )
+    if period in (None, "year"):
+        return ()
+    return (
+        f"The column {column} is {table.described(column)}: {words[0]} means that text, not the dates in the "
+        f"{period}.",
+    )
 
 
 def about_condition(
@@ -408,16 +427,33 @@ def about_condition(
         cannot = literals_nobody_has(table, each)
         why = f", {table.described(each.column)}, does not hold such a value"
         if not cannot and each.column in listed and each.operator in ("=", "in"):
-            known = set(map(str, listed[each.column]))
-            cannot = [value for value in each.literals if str(value) not in known]
+            cannot = _not_listed(table, each, listed[each.column])
             why = " has another public list of values"
         if cannot:
             plain = [
                 str(value) if isinstance(value, Decimal) else repr(value) for value in cannot[:3]
             ]
             shown = ", ".join(plain) + (", ..." if len(cannot) > 3 else "")
-            doubts.append(f"No row has {each.column} = {shown}: the column{why}.")
+            how = "=" if each.operator == "in" else each.operator
+            doubts.append(f"No row has {each.column} {how} {shown}: the column{why}.")
     return tuple(doubts)
+
+
+def _not_listed(table: Table, each: ColumnComparison, listed: Sequence[Any]) -> list[Any]:
+    """The literals that are not on the owner's list; on a column of dates, that overlap no period there."""
+    if table.is_dated(each.column):
+        known = [days_of(str(value)) for value in listed]
+        asked = [(value, days_of(str(value))) for value in each.literals]
+        if None in known:
+            return []
+        return [
+            value
+            for value, days in asked
+            if days is not None and not any(k[1] < days[2] and days[1] < k[2] for k in known if k)
+        ]
+    others = [value for value in each.literals if not isinstance(value, str)]
+    texts = set(map(str, listed))
+    return [value for value in [*period_words(each), *others] if str(value) not in texts]
 
 
 _HIGH_EPSILON = 10
@@ -477,20 +513,13 @@ def about_other(label: str) -> Callable[[Any], Sentences]:
 
 
 def about_texts(table: Table, condition: Condition | None) -> Sentences:
-    """Which columns of a text file are compared as texts, where a condition may mean dates."""
-    dated = {
-        each.column
-        for each in (comparisons(condition) if condition is not None and table.is_text else ())
-        if each.operator in ("<", "<=", ">", ">=")
-        and table.ordered_kind(each.column) == "text"
-        and days_of(str(each.literals[0])) is not None
-        and isinstance(each.literals[0], str)
-    }
-    return tuple(
-        f"The texts of {column} are compared letter by letter; read as dates (read_as), a period would mean "
-        "all of it."
-        for column in sorted(dated)
+    """What names of periods in a condition mean on columns of texts."""
+    said = (
+        sentence
+        for each in (comparisons(condition) if condition is not None else ())
+        for sentence in _about_named_periods(table, each.column, period_words(each))
     )
+    return tuple(dict.fromkeys(said))
 
 
 def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:

@@ -13,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from discreet._exact.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet._tables import Grid, Rows, Table, people_per_candidate
 from discreet._tables.counts import Counts, people_per_interval, people_with_any
 from discreet._tables.engines import is_encodable
-from discreet._tables.moments import PERIODS, RECURRING, day_in, period_in
+from discreet._tables.moments import PERIODS, RECURRING, day_in, kind_named, period_in
+from discreet._tables.table import TEXTS
 from discreet.errors import ParameterError
 from discreet.questions.answer import (
     Sentences,
@@ -51,7 +52,7 @@ class Candidates:
     labels: tuple[Any, ...]
     keys: tuple[Any, ...]
     period: str | None = None
-    """The kind of the periods that the keys are numbers of, for a column of dates or moments."""
+    """The kind of the periods that the keys are numbers of, or names in a text file without a stated type."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -99,9 +100,21 @@ def candidates_of(
         plain_days = by_period.period == "day" and table.kind(column) == "date"
         if not plain_days:
             return by_period
-    return public_candidates(
-        given, column=column, kind=table.kind(column), name=name, described=described
-    )
+    elif isinstance(given, str) and given in RECURRING and not Path(given).is_file():
+        raise ParameterError(
+            f"⟨{name}⟩{given!r} needs a column of dates or moments, not {described}"
+        )
+    kind = table.kind(column)
+    public = public_candidates(given, column=column, kind=kind, name=name, described=described)
+    period = kind_named(public.keys) if kind in TEXTS and not table.is_dated(column) else None
+    if period is None or not (table.is_text or kind == "object"):
+        return public
+    if kind == "object" and period != "year":
+        raise ParameterError(
+            f"{name} are periods (each a {period}), which the column {column!r} may not hold as texts: it is "
+            f"{table.undeclared}"
+        )
+    return replace(public, period=period) if table.is_text else public
 
 
 def _periods(given: object, kind: str, column: str, name: str, described: str) -> Candidates:
@@ -349,7 +362,7 @@ def contest_of(
             keys=public.keys if other is None else None,
             period=public.period,
         ),
-        about_candidates(other=other) + about_period(table, column, public.period) + doubts,
+        about_candidates(other=other) + about_period(table, column, public) + doubts,
         doubts,
         (lambda _answer: ()) if other is None else about_other(other),
     )
