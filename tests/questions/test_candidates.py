@@ -99,6 +99,30 @@ def test_weeks_in_a_text_file_that_spells_dates(tmp_path: Path) -> None:
     )
 
 
+def test_some_weekdays_hours_or_months() -> None:
+    """Wednesday to Friday are the only days here: a part of a grid is asked as all of it is."""
+    asked: dict[str, Any] = {"user": "who", "epsilon": 50}
+    assert mode(DATED, "day", candidates=["Monday", "Friday"], **asked).answer == "Friday"
+    moments = DATED.with_columns(pl.col("day").cast(pl.Datetime) + pl.duration(hours=9))
+    assert mode(moments, "day", candidates=["08:00", "09:00"], **asked).answer == "09:00"
+    found = median(DATED, "who", bounds="0:400", by="day", groups=["Wednesday"], **asked).answer
+    assert list(found) == ["Wednesday"]
+    for wrong, words in (
+        (["Monday", "2024-01"], "'Monday', which cannot be a value"),
+        (["Monday", "Monday"], "'Monday' more than once"),
+        (["08:00", "09:00"], "has no hours"),
+        (["2024-01:2024-02"], "itself, which is a range"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            mode(DATED, "day", candidates=wrong, **asked)
+
+
+def test_months_as_bounds_of_a_text_file_are_days(tmp_path: Path) -> None:
+    DATED.write_csv(tmp_path / "visits.csv")
+    found = mode(tmp_path / "visits.csv", "day", bounds="2023-12:2024-02", user="who", epsilon=50)
+    assert found.answer in set(WEEKS)
+
+
 def test_periods_in_a_text_file_without_a_stated_type(tmp_path: Path) -> None:
     """Months of dates, and weeks that the file names itself: both were compared as texts, and paid."""
     days = DATED.with_columns(week=pl.col("day").dt.strftime("%G-W%V"))

@@ -328,6 +328,7 @@ def _opened(data: Any) -> tuple[Engine, str]:
     raise ParameterError(
         f"data of type {name} is not allowed: give a path, a DuckDB relation, a Polars, pandas or PySpark "
         "frame, an Arrow table or data set, a table of Ibis, or a database's address with ⟨table⟩"
+        + ('; data.to_frame("value") is a frame' if name == "Series" else "")
     )
 
 

@@ -73,16 +73,7 @@ def public_candidates(
     if given is None:
         raise ParameterError(WHY_PUBLIC)
     from_file = isinstance(given, str | Path)
-    if isinstance(given, str | Path):
-        labels: list[Any] = named_candidates(given, column=column, name=name)
-    else:
-        labels = _listed(given, name)
-        if len(labels) == 1 and is_range(labels[0]):
-            raise refuse(
-                name, labels, f"{labels[0]!r} itself, which is a range, not a list with it"
-            )
-    if not labels:
-        raise ParameterError(f"{name} is empty: there must be at least one")
+    labels = _labels(given, column, name)
     keys = [_key(label, kind, name, described) for label in labels]
     if len(set(keys)) != len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
@@ -119,15 +110,12 @@ def candidates_of(
 
 def _periods(given: object, kind: str, column: str, name: str, described: str) -> Candidates:
     """Periods as candidates for a column of dates or moments: all of one kind, and each means all of it."""
-    if isinstance(given, str) and given in RECURRING:
-        if given == "hour of day" and kind == "date":
-            raise refuse(name, given, f"weekday or month of year: {described}, has no hours")
-        return Candidates(RECURRING[given], tuple(range(len(RECURRING[given]))), given)
-    is_text = isinstance(given, str | Path)
-    labels = named_candidates(given, column=column, name=name) if is_text else _listed(given, name)  # type: ignore[arg-type]  # as tested
-    if not labels:
-        raise ParameterError(f"{name} is empty: there must be at least one")
-    found = [_period(label) for label in labels]
+    whole = isinstance(given, str) and given in RECURRING
+    labels = RECURRING[str(given)] if whole else _labels(given, column, name)
+    again = next((k for k, names in RECURRING.items() if all(e in names for e in labels)), None)
+    if again == "hour of day" and kind == "date":
+        raise refuse(name, given, f"weekday or month of year: {described}, has no hours")
+    found = [(again, RECURRING[again].index(each)) if again else _period(each) for each in labels]
     for label, period in zip(labels, found, strict=True):
         if period is None:
             raise ParameterError(
@@ -142,7 +130,8 @@ def _periods(given: object, kind: str, column: str, name: str, described: str) -
     keys = tuple(period[1] for period in found if period is not None)
     if len(set(keys)) != len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
-        raise ParameterError(f"{name} has {PERIODS[kinds[0]].write(twice)!r} more than once")
+        shown = RECURRING[again][twice] if again else PERIODS[kinds[0]].write(twice)
+        raise ParameterError(f"{name} has {shown!r} more than once")
     return Candidates(tuple(labels), keys, kinds[0])
 
 
@@ -153,6 +142,21 @@ def _period(label: Any) -> tuple[str, int] | None:
     if isinstance(label, datetime.date):
         return period_in(label.isoformat())
     return period_in(str(label)) if isinstance(label, str | int) else None
+
+
+def _labels(given: object, column: str, name: str) -> list[Any]:
+    """What a list, a file, an enum, a categorical type or a range has, at least one."""
+    if isinstance(given, str | Path):
+        labels: list[Any] = named_candidates(given, column=column, name=name)
+    else:
+        labels = _listed(given, name)
+        if len(labels) == 1 and is_range(labels[0]):
+            raise refuse(
+                name, labels, f"{labels[0]!r} itself, which is a range, not a list with it"
+            )
+    if not labels:
+        raise ParameterError(f"{name} is empty: there must be at least one")
+    return labels
 
 
 def named_candidates(given: str | Path, *, column: str, name: str = "candidates") -> list[str]:

@@ -23,6 +23,7 @@ from discreet._tables.moments import (
     as_moment,
     days_of,
     micros_in,
+    period_in,
     second_of,
     second_of_day,
     seconds_in,
@@ -221,7 +222,7 @@ def _kind_written(bounds: object, step: object, unit: object) -> str | None:
 
 def _is_plain_day(end: object) -> bool:
     if isinstance(end, str):
-        return len(end.strip()) == len("2024-12-31")
+        return period_in(end) is not None
     return not isinstance(end, datetime.datetime)
 
 
