@@ -277,6 +277,9 @@ class Engine(ABC):
     spelling = ("'", "{}")
     """How a pattern's literal begins, and how a date becomes a number of days: see ``spelled``."""
 
+    week = "{}"
+    """How a date becomes the name of its ISO week."""
+
     @abstractmethod
     def position(self, name: str) -> str:
         """A column of dates or times as the float64 that orders it: days since 1970, or seconds.

@@ -68,13 +68,9 @@ def named_period(engine: Engine, column: str, kind: str) -> str:
     """The name of the period in which the date lies that a column's text spells; else the text itself."""
     text = engine.trimmed(engine.column(column))
     day = f"TRY_CAST(substr({text}, 1, 10) AS DATE)"
-    week, month = f"weekofyear({day})", f"month({day})"
-    # Around New Year a week may belong to the year before or after.
-    apart = f"CASE WHEN {week} > {month} + 50 THEN -1 WHEN {week} < {month} - 10 THEN 1 ELSE 0 END"
-    year = f"year({day}) + {apart}"
     name = {
         "day": f"substr({text}, 1, 10)",
-        "week": f"concat(lpad(CAST({year} AS STRING), 4, '0'), '-W', lpad(CAST({week} AS STRING), 2, '0'))",
+        "week": engine.week.format(day),
         "month": f"substr({text}, 1, 7)",
         "quarter": f"concat(substr({text}, 1, 5), 'Q', CAST(quarter({day}) AS STRING))",
         "year": f"substr({text}, 1, 4)",
