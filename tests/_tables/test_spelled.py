@@ -45,7 +45,7 @@ def slowly(text: str, kind: str) -> float | None:
 
 def _dated(text: str, kind: str) -> int | None:
     matched = re.fullmatch(
-        rf"(\d{{4}}-\d\d-\d\d)?([T ])?(?:{CLOCK}(Z|[+-]\d\d(?::?\d\d)?)?)?", text
+        rf"(\d{{4}}(?:-\d\d-|/\d\d/)\d\d)?([T ])?(?:{CLOCK}(Z|[+-]\d\d(?::?\d\d)?)?)?", text
     )
     if matched is None:
         return None
@@ -57,7 +57,7 @@ def _dated(text: str, kind: str) -> int | None:
     if day is None and kind != "time":
         return None
     try:
-        date = EPOCH.date() if day is None else dt.date.fromisoformat(day)
+        date = EPOCH.date() if day is None else dt.date.fromisoformat(day.replace("/", "-"))
         clock = (
             dt.time() if hour is None else dt.time(int(hour), int(matched[4]), int(matched[5] or 0))
         )
@@ -131,6 +131,15 @@ NASTY = [
         "9999-12-31",
         "10000-01-01",
     ),
+    *(
+        "2024/12/31",
+        "2024/12/31 08:30:00",
+        "2024/12-31",
+        "2023/02/29",
+        "31/12/2024",
+        "08/30",
+        "2024/12",
+    ),
     *("2024-12-31\n", "2024-12-31 ", "\t2024-12-31", "2024-12-31T", "2024-12-31T08", "20241231"),
     *("2024-12-31T08:00", "2024-12-31 8:00", "2024-12-31t08:00", "2023-02-30T08:00", "08:00:00,5"),
     *("2024-12-31T23:59:59.999999999", "2024-12-31T08:00:00.1Z", "2024-12-31T08:00+02:00"),
@@ -146,7 +155,7 @@ NASTY = [
 
 def _random_texts() -> list[str]:
     draw = np.random.default_rng(7)
-    signs = "0123456789" * 2 + "--::..TZ+ PDHMSdays,minhwu"
+    signs = "0123456789" * 2 + "--//::..TZ+ PDHMSdays,minhwu"
     whole = [text for text in NASTY if text]
     made = []
     for _ in range(3000):

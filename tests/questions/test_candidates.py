@@ -148,7 +148,7 @@ def test_periods_in_a_text_file_without_a_stated_type(tmp_path: Path) -> None:
         weeks.rules
     )
     with pytest.raises(
-        ParameterError, match=r"'weekday' needs a column of dates.*read_as=\"date\""
+        ParameterError, match=r"'weekday' needs a column of dates.*read_as= states a type: date"
     ):
         mode(held[1], "day", candidates="weekday", **asked)
 

@@ -101,9 +101,7 @@ class Table:
         if column in self.read_as:
             return f"texts that are read as {self.read_as[column]}"
         if self.is_text:
-            return (
-                'text, as in every text file (read_as="date", "moment" or the like states a type)'
-            )
+            return "text, as in every text file (⟨read_as⟩ states a type: date, moment or the like)"
         unusable = f", which no question can use ({self._fix(column)})" if kind == "other" else ""
         return f"declared {self.engine.known_as[column]}{unusable}"
 
