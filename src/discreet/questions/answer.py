@@ -376,12 +376,11 @@ def about_types(
     table: Table, column: str, public: Candidates, *, name: str, listed: Sequence[Any] | None = None
 ) -> Sentences:
     """Doubts about candidates that the declared type of a column, or its owner's list, rules out."""
-    values = public.keys if public.period is None else public.labels
     cannot = table.cannot_hold(column, public.keys) if public.period is None else []
     why = f"the column {column}, {table.described(column)}, does not hold such values"
     if not cannot and listed is not None:
         known = set(map(str, listed))
-        cannot = [value for value in values if str(value) not in known]
+        cannot = [value for value in public.values if str(value) not in known]
         why = f"the owner's list of the column {column} does not have them"
     if not cannot:
         return ()

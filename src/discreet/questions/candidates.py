@@ -57,6 +57,11 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.keys)
 
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The candidates as values of the column; periods as they are written."""
+        return self.keys if self.period is None else self.labels
+
 
 def in_the_cluster(candidates: object) -> bool:
     """Whether the candidates are a PySpark frame."""
