@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -64,6 +65,24 @@ def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]
         return order.get(operator, False)
 
     return [value for value in numbers if never(Fraction(value) * parts)]
+
+
+def not_listed(comparison: ColumnComparison, listed: Sequence[Any]) -> list[Any]:
+    """The literals that a public list rules out; where it lists periods, those that overlap none of them."""
+    texts, periods = set(map(str, listed)), [days_of(str(value)) for value in listed]
+    spelled = [period for period in periods if period is not None]
+
+    def meets(word: Any) -> bool:
+        days = days_of(str(word))
+        if days is None or len(spelled) < len(periods):
+            return str(word) in texts
+        return any(first < days[2] and days[1] < end for _, first, end in spelled)
+
+    return [
+        literal
+        for literal in comparison.literals
+        if not any(map(meets, _in_range(str(literal), comparison.operator)))
+    ]
 
 
 def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[str, ...]:

@@ -17,10 +17,10 @@ from discreet._displays import counted, visible
 from discreet._exact.numbers.exact import float_up, refuse
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
-from discreet._tables.compared import literals_nobody_has, period_words
-from discreet._tables.moments import days_of, kind_named
+from discreet._tables.compared import literals_nobody_has, not_listed, period_words
+from discreet._tables.moments import kind_named
 from discreet._tables.table import TEXTS
-from discreet._tables.where import ColumnComparison, Condition, comparisons
+from discreet._tables.where import Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
 
@@ -309,6 +309,15 @@ class NeverMatchesWarning(UserWarning):
     """
 
 
+class OtherTableWarning(UserWarning):
+    """A budget is charged for a table of another name than those it was charged for until now.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", OtherTableWarning)  # to stop before anything is spent
+    """
+
+
 def rule_named(name: str, given: object, known: Mapping[str, str]) -> str:
     """A rule by its name; each looks at one person's rows and nothing else."""
     if not isinstance(given, str) or given not in known:
@@ -426,7 +435,7 @@ def about_condition(
         cannot = literals_nobody_has(table, each)
         why = f", {table.described(each.column)}, does not hold such a value"
         if not cannot and each.column in listed and each.operator in ("=", "in"):
-            cannot = _not_listed(table, each, listed[each.column])
+            cannot = not_listed(each, listed[each.column])
             why = " has another public list of values"
         if cannot:
             plain = [
@@ -436,23 +445,6 @@ def about_condition(
             how = "=" if each.operator == "in" else each.operator
             doubts.append(f"No row has {each.column} {how} {shown}: the column{why}.")
     return tuple(doubts)
-
-
-def _not_listed(table: Table, each: ColumnComparison, listed: Sequence[Any]) -> list[Any]:
-    """The literals that are not on the owner's list; on a column of dates, that overlap no period there."""
-    if table.is_dated(each.column):
-        known = [days_of(str(value)) for value in listed]
-        asked = [(value, days_of(str(value))) for value in each.literals]
-        if None in known:
-            return []
-        return [
-            value
-            for value, days in asked
-            if days is not None and not any(k[1] < days[2] and days[1] < k[2] for k in known if k)
-        ]
-    others = [value for value in each.literals if not isinstance(value, str)]
-    texts = set(map(str, listed))
-    return [value for value in [*period_words(each), *others] if str(value) not in texts]
 
 
 _HIGH_EPSILON = 10

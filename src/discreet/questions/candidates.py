@@ -78,6 +78,10 @@ def public_candidates(
     if given is None:
         raise ParameterError(WHY_PUBLIC)
     from_file = isinstance(given, str | Path)
+    if kind == "object" and isinstance(given, str) and is_range(given):
+        raise ParameterError(
+            f"{name} has the numbers or periods {given!r}, which cannot be values of {described}"
+        )
     labels = _labels(given, column, name)
     keys = [_key(label, kind, name, described) for label in labels]
     if len(set(keys)) != len(keys):
