@@ -93,7 +93,7 @@ class FirstAbove(OfRows, kind="first_above"):
 
     def public_values(self, table: Table) -> dict[str, list[Any]]:
         """The public groups."""
-        return {self.column: list(self._public(table).keys)}
+        return {self.column: list(self._public(table).values)}
 
     def plan(self, setting: Setting) -> Plan:
         """Plan to ask the groups in their order."""

@@ -182,7 +182,8 @@ async function plan() {
   try {
     const found = await call("api/plan", question());
     if (turn !== planned) return;
-    box.dataset.state = found.fits ? STATE_OF[found.accuracy?.judgement] ?? "good" : "bad";
+    const judged = STATE_OF[found.accuracy?.judgement] ?? "good";
+    box.dataset.state = !found.fits ? "bad" : judged === "good" && found.doubts.length ? "doubtful" : judged;
     box.replaceChildren(
       element("p", found.cost, { class: "price" }), meter(found.meter),
       element("p", found.accuracy ? `Accuracy: ${found.accuracy.words}.` : "How good it will be depends on the data."),
