@@ -150,6 +150,8 @@ def sum_of_epsilon(events: Sequence[Event]) -> PureDP:
 
 def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
     """Equal promises with equal proofs as one event that happened more often."""
+    if len(events) == 1:
+        return events
     counts: Counter[tuple[Guarantee, Proof | None]] = Counter()
     for event in events:
         counts[event.guarantee, event.guarantee.proof] += event.count

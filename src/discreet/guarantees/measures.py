@@ -79,8 +79,9 @@ two scores further apart than was stated
         ``direct`` is what proves other measures of the same release without a detour, by their names. A
         promise of nothing (ε = ∞, or δ = 1) rests on nothing.
         """
-        something = math.inf not in self.figures.values() and self.figures.get("delta") != 1
-        made = type(self)(*self.figures.values())
+        figures = self.figures
+        something = math.inf not in figures.values() and figures.get("delta") != 1
+        made = type(self)(*figures.values())
         object.__setattr__(made, "_proof", proof if something else None)
         object.__setattr__(made, "_direct", dict(direct or {}) if something else {})
         return made

@@ -165,10 +165,8 @@ def plan_of(question: Question, setting: Setting) -> Plan:
     if question.error_at_most is None:
         return question.plan(setting)
 
-    comparing = setting.comparing()
-
     def accuracy_at(epsilon: object) -> Accuracy:
-        plan = question.changed(epsilon=epsilon, error_at_most=None).plan(comparing)
+        plan = question.changed(epsilon=epsilon, error_at_most=None).plan(setting)
         level = Fraction(question.with_probability)
         return plan.accuracy or Accuracy(None, level, ("", ""), "", "")
 

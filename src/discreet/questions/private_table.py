@@ -31,7 +31,7 @@ from discreet.questions.run import (
     unwatched,
 )
 from discreet.questions.select_by import SelectBy
-from discreet.questions.setting import Setting
+from discreet.questions.setting import OpenedOnce, Setting
 from discreet.questions.top_k import TopK
 
 
@@ -65,9 +65,8 @@ class PrivateTable(Setting):
     def plan(self, question: Question) -> Plan:
         """What a question will cost and do, and how good its answer will be; no row is read, nothing paid."""
         with opened(self.ledger) as ledger:
-            budget = ledger.show(self.dataset) if hasattr(ledger, "show") else None
-            accountant = None if budget is None else budget.accountant
-            plan = replace(plan_of(question, self._setting(accountant)), table=self)
+            plan, budget = self._planned(question, ledger)
+            plan = replace(plan, table=self)
             if budget is None:
                 return plan
             return replace(
@@ -80,8 +79,13 @@ class PrivateTable(Setting):
     def ask(self, question: Question, *, watch: Watch = unwatched) -> TableRelease:
         """Pay, then read, choose and release."""
         with opened(self.ledger) as ledger:
-            plan = plan_of(question, self._setting(_accountant(ledger, self.dataset)))
-            return run(plan, ledger=ledger, dataset=self.dataset, watch=watch)
+            plan, budget = self._planned(question, ledger)
+            return run(plan, ledger=ledger, dataset=self.dataset, watch=watch, budget=budget)
+
+    def _planned(self, question: Question, ledger: Any) -> tuple[Plan, Any]:
+        budget = ledger.show(self.dataset) if hasattr(ledger, "show") else None
+        accountant = None if budget is None else budget.accountant
+        return plan_of(question, self._setting(accountant)), budget
 
     def rehearse(self, question: Question) -> TableRelease:
         """Ask a question about invented rows, for nothing, by the code that answers real ones.
@@ -98,18 +102,18 @@ class PrivateTable(Setting):
             >>> rehearsed.answer, rehearsed.invented
             ('flu', True)
         """
-        setting = self._setting(None)
-        rows = invented_rows(question, setting, SecureBits())
-        setting = replace(
-            setting, data=rows, engine=None, table=None, read_as=None, time_limit=None
+        rows = invented_rows(question, self._setting(None), SecureBits())
+        # Another setting altogether: nothing that was opened for the real rows is in it.
+        invented = self._setting(
+            None, data=rows, engine=None, table=None, read_as=None, time_limit=None
         )
-        release = run(plan_of(question, setting), ledger=None, dataset=None)
+        release = run(plan_of(question, invented), ledger=None, dataset=None)
         return replace(release, invented=True)
 
-    def _setting(self, accountant: str | None) -> Setting:
-        """The table without its ledger: all that a plan may know."""
+    def _setting(self, accountant: str | None, **changed: Any) -> Setting:
+        """The table without its ledger, opened once for each set of columns: all that a plan may know."""
         facts = {each.name: getattr(self, each.name) for each in fields(Setting)}
-        return Setting(**facts | {"accountant": accountant})
+        return OpenedOnce(**facts | changed | {"accountant": accountant})
 
     mode = asks(Mode)
     bound = asks(Bound)
@@ -161,13 +165,6 @@ class PrivateTable(Setting):
         if isinstance(self.data, str | Path):
             return visible(self.data)
         return f"{type(self.data).__module__.partition('.')[0]} {type(self.data).__name__}"
-
-
-def _accountant(ledger: Any, dataset: str | None) -> str | None:
-    """How the budget adds up; None where no ledger counts."""
-    if ledger is None or not hasattr(ledger, "show"):
-        return None
-    return str(ledger.show(dataset).accountant)
 
 
 def table(

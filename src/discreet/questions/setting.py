@@ -6,7 +6,8 @@ A setting is public. It has no ledger and no randomness, and nothing in it comes
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 from discreet._exact.numbers.exact import positive, refuse, whole
@@ -67,7 +68,7 @@ class Setting:
         """Whether the budget adds up ρ, so that many small costs add up to less than their ε do."""
         return self.accountant in ("rho", "rho-delta")
 
-    @property
+    @cached_property
     def condition(self) -> Condition | None:
         """The condition on rows, parsed."""
         return None if self.where is None else parse(self.where)
@@ -119,17 +120,16 @@ class Setting:
         """The time limit as a float."""
         return None if self.time_limit is None else float(positive("time_limit", self.time_limit))
 
-    def comparing(self) -> Setting:
-        """The same setting while many plans are compared: each table is opened once."""
-        return _Comparing(**{each.name: getattr(self, each.name) for each in fields(Setting)})
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _Comparing(Setting):
+class OpenedOnce(Setting):
+    """A setting that lives as long as one question is planned and asked, and keeps what it has opened."""
+
     kept: dict[Any, Table] = field(default_factory=dict)
 
     def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
-        key = (columns, tuple(tells_apart), self.where)
+        """The table with these columns, opened before or now."""
+        key = (id(self.data), columns, tuple(tells_apart), self.where)
         if key not in self.kept:
-            self.kept[key] = super().opened(*columns, tells_apart=key[1])
+            self.kept[key] = super().opened(*columns, tells_apart=key[2])
         return self.kept[key]
