@@ -49,6 +49,14 @@ class FirstAbove(OfRows, kind="first_above"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("groups",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "first",
+        "The first of ordered groups with many people, or none of them.\n\n"
+        "A person counts once in each group in which they have rows. The cost is the same for any "
+        "number of groups.",
+        "discreet first visits.parquet --dataset clinic --column week --user patient_id "
+        "--groups 2026-W01:2026-W52 --where \"diagnosis = 'flu'\" --above 500 --epsilon 0.5",
+    )
 
     groups: Labels = field(
         "The public values of the column in their order: a list, a file, or a range such as "

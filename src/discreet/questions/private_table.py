@@ -13,12 +13,8 @@ from discreet._exact.sampling import SecureBits
 from discreet._tables.databases import is_address, without_password
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import TableRelease
-from discreet.questions.bound import Bound
-from discreet.questions.derived import asks
-from discreet.questions.first_above import FirstAbove
-from discreet.questions.mode import Mode
+from discreet.questions.kinds import ByName
 from discreet.questions.plan import Plan, plan_of
-from discreet.questions.quantiles import Median, Quantile, Quantiles
 from discreet.questions.question import Question
 from discreet.questions.rehearsal import invented_rows
 from discreet.questions.run import (
@@ -30,13 +26,11 @@ from discreet.questions.run import (
     run,
     unwatched,
 )
-from discreet.questions.select_by import SelectBy
 from discreet.questions.setting import OpenedOnce, Setting
-from discreet.questions.top_k import TopK
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PrivateTable(Setting):
+class PrivateTable(Setting, ByName):
     """A table that is asked by private questions only; ``discreet.table`` makes it.
 
     ``plan`` shows what a question will cost and how good its answer will be, ``ask`` asks it, and every kind
@@ -114,15 +108,6 @@ class PrivateTable(Setting):
         """The table without its ledger, opened once for each set of columns: all that a plan may know."""
         facts = {each.name: getattr(self, each.name) for each in fields(Setting)}
         return OpenedOnce(**facts | changed | {"accountant": accountant})
-
-    mode = asks(Mode)
-    bound = asks(Bound)
-    median = asks(Median)
-    quantile = asks(Quantile)
-    quantiles = asks(Quantiles)
-    top_k = asks(TopK)
-    first_above = asks(FirstAbove)
-    select_by = asks(SelectBy)
 
     # ---- what is public about it ---------------------------------------------------------------
 

@@ -186,6 +186,8 @@ class Question(ABC):
     kind: ClassVar[str]
     completed_by: ClassVar[tuple[str, ...]] = ()
     """What a desk's owner must declare of a column, any of these, so that analysts can ask it."""
+    command: ClassVar[tuple[str, str, str] | None] = None
+    """Its name on the command line, what the help says of it, and an example; None where it has none."""
     one_choice: ClassVar[bool] = False
     """Whether one choice is all that takes time after counting, if nothing else is released with it."""
 
