@@ -44,6 +44,7 @@ from discreet.questions.scoring import (
 from discreet.questions.unknown_domain import (
     KEPT,
     KEPT_BY,
+    accuracy_of_named,
     keeping_at,
     limits_for,
     planned_from_the_data,
@@ -290,6 +291,7 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping)
         people=lambda table, rows: people_with_any(table, rows, column=column),
         rules_after=lambda answer: about_kept(k, len(answer)),
         ordered=True,
+        accuracy=accuracy_of_named(question, asking, pick, k),
     )
 
 
