@@ -105,8 +105,8 @@ def test_values_from_the_data_are_judged_by_what_is_named(k: int, whose: Any) ->
 
 
 def test_a_first_crossing_is_judged_on_rising_groups() -> None:
-    def judged(epsilon: object, above: object = 500) -> Accuracy:
-        question: Any = FirstAbove("code", groups=LISTED, above=above, epsilon=epsilon)
+    def judged(epsilon: int | str, above: int = 500) -> Accuracy:
+        question = FirstAbove("code", groups=LISTED, above=above, epsilon=epsilon)
         found = PEOPLE.plan(question).accuracy
         assert found is not None
         return found

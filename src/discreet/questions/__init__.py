@@ -15,7 +15,7 @@ from __future__ import annotations
 from discreet._tables import Grid
 from discreet.questions import functions, kinds
 from discreet.questions.accuracy import Accuracy
-from discreet.questions.answer import NeverMatchesWarning, TableRelease
+from discreet.questions.answer import NeverMatchesWarning, OtherTableWarning, TableRelease
 from discreet.questions.functions import *  # noqa: F403  # one for each kind: its ``__all__`` is added below
 from discreet.questions.kinds import *  # noqa: F403
 from discreet.questions.periods import periods
@@ -32,6 +32,7 @@ __all__ = [
     "Accuracy",
     "Grid",
     "NeverMatchesWarning",
+    "OtherTableWarning",
     "Plan",
     "PrivateTable",
     "Question",

@@ -308,6 +308,15 @@ class NeverMatchesWarning(UserWarning):
     """
 
 
+class OtherTableWarning(UserWarning):
+    """A budget is charged for a table of another name than those it was charged for until now.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", OtherTableWarning)  # to stop before anything is spent
+    """
+
+
 def about_rows(
     rows: Rows, *, where: str | None, epsilon: Fraction, epsilon_each: Fraction
 ) -> Sentences:
