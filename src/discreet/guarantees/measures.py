@@ -104,6 +104,15 @@ two scores further apart than was stated
             return converted.resting_on(self.proof, self.direct)
         return converted.resting_on(self.proof_in(measure))
 
+    def exact_in(self, measure: type[PureDP | BoundedRange | ZCDP]) -> Exact:
+        """The number of the same promise in another measure, where nobody asks what proves it.
+
+        Example:
+            >>> BoundedRange("0.5").exact_in(PureDP)
+            Fraction(1, 2)
+        """
+        return self._to(measure, None).exact
+
     def proof_in(self, measure: type[Guarantee]) -> Proof | None:
         """What proves the same promise in another measure; None if nothing is known to."""
         name = measure.__name__
