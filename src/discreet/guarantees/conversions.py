@@ -61,9 +61,8 @@ class Proof:
         site = _documentation()
         if site is not None:
             return tuple(f"{site}/proofs/{PurePosixPath(page).stem}.html" for page in self.pages)
-        places = (Path(__file__).parents[3] / "docs", Path(sys.prefix) / "share" / "discreet")
-        found = (place / "proofs" / Path(page).name for page in self.pages for place in places)
-        return tuple(path.as_uri() for path in found if path.is_file())
+        found = (installed_page(PurePosixPath(page).stem) for page in self.pages)
+        return tuple(path.as_uri() for path in found if path is not None)
 
     def then(self, step: Proof) -> Proof:
         """This proof and what follows from it by one more step; on paper if either is.
@@ -96,6 +95,15 @@ bounded_range_to_approx, each checked by Coq, put together on paper
             how = f"{last}, checked by Coq"
         what = f"; assumes that {', and that '.join(self.assumes)}" if self.assumes else ""
         return f"{', '.join(self.pages)}: {how}{what}"
+
+
+def installed_page(name: str) -> Path | None:
+    """The file of a proof page by its name: of this checkout, or installed with the package."""
+    for place in (Path(__file__).parents[3] / "docs", Path(sys.prefix) / "share" / "discreet"):
+        file = place / "proofs" / f"{name}.md"
+        if file.is_file():
+            return file
+    return None
 
 
 @lru_cache(maxsize=1)

@@ -167,9 +167,7 @@ class FirstAbove(OfRows, kind="first_above"):
                 table, rows, column=column, keys=public.keys, period=public.period
             ),
             choose=choose,
-            rules=about_threshold(rule, len(public))
-            + about_period(table, column, public.period)
-            + doubts,
+            rules=about_threshold(rule, len(public)) + about_period(table, column, public) + doubts,
             doubts=doubts,
             threshold=rule.threshold,
             accuracy=self._accuracy(rule, asking.epsilon_each, len(public)),

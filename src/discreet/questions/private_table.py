@@ -28,7 +28,7 @@ from discreet.questions.run import (
     run,
     unwatched,
 )
-from discreet.questions.setting import OpenedOnce, Setting
+from discreet.questions.setting import Setting
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -79,10 +79,11 @@ class PrivateTable(Setting, ByName):
         """Pay, then read, choose and release."""
         with opened(self.ledger) as ledger:
             plan, budget = self._planned(question, ledger)
-            remarks = self._elsewhere(ledger)
-            for remark in remarks:
-                warnings.warn(remark, OtherTableWarning, stacklevel=3)
-            plan = replace(plan, event=self._named(plan), rules=plan.rules + remarks)
+            if ledger is not None:
+                remarks = self._elsewhere(ledger)
+                for remark in remarks:
+                    warnings.warn(remark, OtherTableWarning, stacklevel=3)
+                plan = replace(plan, event=self._named(plan), rules=plan.rules + remarks)
             return run(plan, ledger=ledger, dataset=self.dataset, watch=watch, budget=budget)
 
     def _planned(self, question: Question, ledger: Any) -> tuple[Plan, Any]:
@@ -105,18 +106,18 @@ class PrivateTable(Setting, ByName):
             >>> rehearsed.answer, rehearsed.invented
             ('flu', True)
         """
-        rows = invented_rows(question, self._setting(None), SecureBits())
-        # Another setting altogether: nothing that was opened for the real rows is in it.
-        invented = self._setting(
-            None, data=rows, engine=None, table=None, read_as=None, time_limit=None
+        setting = self._setting(None)
+        rows = invented_rows(question, setting, SecureBits())
+        setting = replace(
+            setting, data=rows, engine=None, table=None, read_as=None, time_limit=None
         )
-        release = run(plan_of(question, invented), ledger=None, dataset=None)
+        release = run(plan_of(question, setting), ledger=None, dataset=None)
         return replace(release, invented=True)
 
-    def _setting(self, accountant: str | None, **changed: Any) -> Setting:
-        """The table without its ledger, opened once for each set of columns: all that a plan may know."""
+    def _setting(self, accountant: str | None) -> Setting:
+        """The table without its ledger: all that a plan may know."""
         facts = {each.name: getattr(self, each.name) for each in fields(Setting)}
-        return OpenedOnce(**facts | changed | {"accountant": accountant})
+        return Setting(**facts | {"accountant": accountant})
 
     def _named(self, plan: Plan) -> Event:
         """What a plan is charged for, with the table's name where it has one: a budget remembers it."""

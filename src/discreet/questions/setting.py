@@ -6,7 +6,7 @@ A setting is public. It has no ledger and no randomness, and nothing in it comes
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -120,15 +120,19 @@ class Setting:
         """The time limit as a float."""
         return None if self.time_limit is None else float(positive("time_limit", self.time_limit))
 
+    def opening_once(self) -> Setting:
+        """The same setting for one question, or while plans are compared: each table is opened once."""
+        return _OpeningOnce(**{each.name: getattr(self, each.name) for each in fields(Setting)})
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class OpenedOnce(Setting):
-    """A setting that lives as long as one question is planned and asked, and keeps what it has opened."""
-
+class _OpeningOnce(Setting):
     kept: dict[Any, Table] = field(default_factory=dict)
 
+    def opening_once(self) -> Setting:
+        return self
+
     def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
-        """The table with these columns, opened before or now."""
         key = (id(self.data), columns, tuple(tells_apart), self.where)
         if key not in self.kept:
             self.kept[key] = super().opened(*columns, tells_apart=key[2])
