@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet._displays import counted, visible
-from discreet._exact.numbers.exact import float_up, refuse
+from discreet._exact.numbers.exact import float_up
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
 from discreet._tables.compared import literals_nobody_has, not_listed, period_words
@@ -316,13 +316,6 @@ class OtherTableWarning(UserWarning):
         >>> import warnings
         >>> warnings.simplefilter("error", OtherTableWarning)  # to stop before anything is spent
     """
-
-
-def rule_named(name: str, given: object, known: Mapping[str, str]) -> str:
-    """A rule by its name; each looks at one person's rows and nothing else."""
-    if not isinstance(given, str) or given not in known:
-        raise refuse(name, given, "one of " + ", ".join(f'"{rule}"' for rule in known))
-    return given
 
 
 def about_rows(

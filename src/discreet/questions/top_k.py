@@ -32,7 +32,7 @@ from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, Part
 from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
-from discreet.questions.of_rows import Asking
+from discreet.questions.of_rows import NO_MATCH, Asking
 from discreet.questions.plan import Found, Plan, Sentences
 from discreet.questions.question import field, flag, value
 from discreet.questions.scoring import (
@@ -44,6 +44,7 @@ from discreet.questions.scoring import (
 from discreet.questions.unknown_domain import (
     KEPT,
     KEPT_BY,
+    accuracy_of_named,
     keeping_at,
     limits_for,
     planned_from_the_data,
@@ -92,6 +93,12 @@ class TopK(OfCandidates, kind="top_k"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("candidates",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "top",
+        f"The k most common values of a column.\n\n{NO_MATCH.format('a list of random candidates')}",
+        "discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10 "
+        "--candidates pages.csv --epsilon 2",
+    )
 
     k: int = field("How many.", check=whole, takes="COUNT", example="3", analyst=True)
     method: str | None = field(
@@ -199,16 +206,13 @@ class TopK(OfCandidates, kind="top_k"):
             for row, indices in zip(people, draw(people, bits), strict=True):
                 yield contest.named(indices if self.ordered else sorted(indices), row), {}
 
-        return asking.plan(
+        return self.plan_among(
+            asking,
+            contest,
             what,
             **asking.naming(pick, part, share=self.counting_share, k=k),
             mechanism=name,
-            table=contest.table,
-            read=contest.count,
-            people=contest.anybody,
-            rules=contest.rules + (about_method(str(method)) if by_rule else ()) + order,
-            rules_after=contest.remarks,
-            doubts=contest.doubts,
+            rules=(about_method(str(method)) if by_rule else ()) + order,
             ordered=self.ordered,
             accuracy=self.accuracy(
                 asking,
@@ -287,6 +291,7 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping)
         people=lambda table, rows: people_with_any(table, rows, column=column),
         rules_after=lambda answer: about_kept(k, len(answer)),
         ordered=True,
+        accuracy=accuracy_of_named(question, asking, pick, k),
     )
 
 
@@ -388,7 +393,8 @@ def way_to_choose_by_counts(
         method, mechanism, epsilon, k, moved.range_distance, besides=besides
     )
     if method == ONE_SHOT:
-        return draw, (promise.resting_on(CLAIMS["one-shot", "PureDP"], IN_ANSWERS), rounds), name
+        whole = promise.resting_on(CLAIMS["one-shot", "PureDP"], IN_ANSWERS | IN_RHO)
+        return draw, (whole, rounds), name
     return draw, (resting(promise, moved), rounds), name
 
 
