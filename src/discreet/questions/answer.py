@@ -18,8 +18,6 @@ from discreet._exact.numbers.exact import float_up
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
 from discreet._tables.compared import literals_nobody_has, not_listed, period_words
-from discreet._tables.moments import kind_named
-from discreet._tables.table import TEXTS
 from discreet._tables.where import Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
@@ -405,7 +403,7 @@ def about_period(table: Table, column: str, public: Candidates) -> Sentences:
 
 def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sentences:
     """What names of periods mean on a column of texts."""
-    period = kind_named(words) if table.ordered_kind(column) in TEXTS else None
+    period = table.period_named(column, words)
     if period is not None and table.is_text:
         return (
             f"Texts of {column} that spell a date count for the {period} in which it lies; other texts count "

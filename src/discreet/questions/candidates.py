@@ -22,8 +22,7 @@ from discreet._exact.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet._tables import Grid, Rows, Table, people_per_candidate
 from discreet._tables.counts import Counts, people_per_interval, people_with_any
 from discreet._tables.engines import is_encodable
-from discreet._tables.moments import PERIODS, RECURRING, day_in, kind_named, period_in
-from discreet._tables.table import TEXTS
+from discreet._tables.moments import PERIODS, RECURRING, day_in, period_in
 from discreet.errors import ParameterError
 from discreet.questions.answer import (
     Sentences,
@@ -106,7 +105,7 @@ def candidates_of(
         )
     kind = table.kind(column)
     public = public_candidates(given, column=column, kind=kind, name=name, described=described)
-    period = kind_named(public.keys) if kind in TEXTS and not table.is_dated(column) else None
+    period = table.period_named(column, public.keys)
     if period is None or not (table.is_text or kind == "object"):
         return public
     if kind == "object" and period != "year":
