@@ -249,9 +249,8 @@ class Grouped(OfRows):
         """The public groups."""
         if self.by is None or self.groups is None:
             return {}
-        return {
-            self.by: list(candidates_of(table, self.groups, column=self.by, name="groups").keys)
-        }
+        public = candidates_of(table, self.groups, column=self.by, name="groups")
+        return {self.by: list(public.values)}
 
     @abstractmethod
     def planned(self, asking: Asking) -> Plan:

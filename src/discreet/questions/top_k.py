@@ -393,7 +393,8 @@ def way_to_choose_by_counts(
         method, mechanism, epsilon, k, moved.range_distance, besides=besides
     )
     if method == ONE_SHOT:
-        return draw, (promise.resting_on(CLAIMS["one-shot", "PureDP"], IN_ANSWERS), rounds), name
+        whole = promise.resting_on(CLAIMS["one-shot", "PureDP"], IN_ANSWERS | IN_RHO)
+        return draw, (whole, rounds), name
     return draw, (resting(promise, moved), rounds), name
 
 
