@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import enum
 import math
 import re
 from collections import Counter
@@ -201,16 +200,9 @@ def read_candidates(path: Path, *, column: str, name: str = "candidates") -> lis
 
 
 def _listed(given: object, name: str) -> list[Any]:
-    if isinstance(given, type) and issubclass(given, enum.Enum):
-        return [member.value for member in given]
-    if hasattr(given, "categories") and not hasattr(given, "cat"):
-        values: Any = given.categories  # polars.Enum, pandas.CategoricalDtype
-        if values is None:
-            raise ParameterError(f"{name}: the categorical type declares no categories")
-        return list(values.to_list() if hasattr(values, "to_list") else values)
-    if isinstance(given, Sequence) or hasattr(given, "tolist"):
-        values = given
-        return list(values.tolist() if hasattr(values, "tolist") else values)
+    # Whatever declares a list (an enum, a categorical type, an array) is one since the question was made.
+    if isinstance(given, Sequence) and not isinstance(given, bytes):
+        return list(given)
     if isinstance(given, Iterable):
         raise ParameterError(
             f"{name} must be a list (in a fixed order), not {type(given).__name__}"
