@@ -19,6 +19,7 @@ from discreet._exact.numbers.balls import upper_bound
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.sampling import Bits
 from discreet._exact.sampling.keeping import Keeping
+from discreet._exact.sampling.weighing import Weighing, weighing_at
 from discreet._tables import Table
 from discreet._tables.counts import commonest_in_groups, people_with_any
 from discreet.errors import ParameterError
@@ -102,6 +103,25 @@ def keeping_at(epsilon: Fraction, delta: Fraction, neighbours: str) -> Keeping:
     """
     coins = 2 if neighbours == REPLACE else 1
     return Keeping(epsilon / coins, delta / coins)
+
+
+WEIGHED = CLAIMS["weighed", "ApproxDP"]
+"""What proves that groups are kept by weights, and an answer about those after it."""
+BY_WEIGHTS = "kept by the weights of their people"
+
+
+def weighing_for(
+    keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
+) -> Weighing | None:
+    """The rule by weights, where it names smaller groups than counting each person in one; no data is read.
+
+    Both are judged where everybody is in as many groups as they may count in: by how many people make a group
+    as likely to be named as not.
+    """
+    if groups == 1:
+        return None
+    weighing = weighing_at(epsilon, delta, groups, neighbours)
+    return weighing if weighing.people(groups) < groups * (keeping.turn + 1) else None
 
 
 def limits_for(
