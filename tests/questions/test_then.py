@@ -24,8 +24,8 @@ from discreet.errors import ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.mechanisms import LargeGap
 from discreet.questions import median, mode, table, top_k
-from discreet.questions.then import FoundGroups, weights_of
-from discreet.questions.unknown_domain import keeping_at
+from discreet.questions.then import FoundGroups
+from discreet.questions.unknown_domain import keeping_at, weights_of
 from tests.tools.engines import TableMaker
 
 CITIES = ["basel"] * 600 + ["bern"] * 300 + ["uri"] * 2 + [None] * 20 + [" "] * 78

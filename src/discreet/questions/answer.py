@@ -547,6 +547,14 @@ def about_kept(asked: int, named: int) -> Sentences:
     return said if named == asked else (*said, f"{named} of {asked}: no further value has.")
 
 
+def about_values_each(most: int) -> Sentences:
+    """Values that come from the data, of which each person counts with a few."""
+    return (
+        f"A person counts with at most {counted(most, 'value')}, drawn at random from theirs; values are "
+        "kept by weights, 1/√t from each person who counts with t of them.",
+    )
+
+
 def about_found_groups(
     by: str, *, one: bool, weighed: tuple[int, int, int] | None = None
 ) -> Sentences:

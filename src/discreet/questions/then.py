@@ -19,7 +19,6 @@ import numpy as np
 from discreet._exact.numbers.exact import Number, refuse, whole
 from discreet._exact.sampling import Bits
 from discreet._exact.sampling.keeping import kept
-from discreet._exact.sampling.weighing import MOST_WEIGHT, weight_in
 from discreet._tables import Rows, Table
 from discreet._tables.counts import (
     Counts,
@@ -47,6 +46,7 @@ from discreet.questions.unknown_domain import (
     WEIGHED,
     keeping_at,
     weighing_for,
+    weights_of,
 )
 
 COVERED = Fraction(9, 10)
@@ -154,14 +154,6 @@ class FoundGroups(_First, kind="groups"):
                 else (most, weighing.people(most), most * (keeping.turn + 1)),
             ),
         )
-
-
-def weights_of(counted: Iterable[tuple[tuple[Any, int], int]]) -> list[tuple[Any, int]]:
-    """The weight of each group, from how many people count in it and in how many groups each of them does."""
-    found: dict[Any, int] = {}
-    for (label, groups), people in counted:
-        found[label] = min(MOST_WEIGHT, found.get(label, 0) + people * weight_in(groups))
-    return list(found.items())
 
 
 def _reading(

@@ -19,7 +19,7 @@ from discreet._exact.numbers.balls import upper_bound
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.sampling import Bits
 from discreet._exact.sampling.keeping import Keeping
-from discreet._exact.sampling.weighing import Weighing, weighing_at
+from discreet._exact.sampling.weighing import MOST_WEIGHT, Weighing, weighing_at, weight_in
 from discreet._tables import Table
 from discreet._tables.counts import commonest_in_groups, people_with_any
 from discreet.errors import ParameterError
@@ -122,6 +122,14 @@ def weighing_for(
         return None
     weighing = weighing_at(epsilon, delta, groups, neighbours)
     return weighing if weighing.people(groups) < groups * (keeping.turn + 1) else None
+
+
+def weights_of(counted: Iterable[tuple[tuple[Any, int], int]]) -> list[tuple[Any, int]]:
+    """The weight of each group or value, from its people and in how many groups each of them counts."""
+    found: dict[Any, int] = {}
+    for (label, groups), people in counted:
+        found[label] = min(MOST_WEIGHT, found.get(label, 0) + people * weight_in(groups))
+    return list(found.items())
 
 
 def limits_for(
