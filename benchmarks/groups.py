@@ -78,7 +78,7 @@ def named_table(draws: int) -> str:
         "| groups of a person | groups_per_person | " + " | ".join(rules) + " |",
         "|---" * (2 + len(rules)) + "|",
     ]
-    cases = [("2", visits(2, exactly=True), (2,))]
+    cases: list[tuple[str, pl.DataFrame, tuple[int, ...]]] = [("2", visits(2, exactly=True), (2,))]
     cases += [(f"about {each}", visits(each), (each, 4 * each)) for each in (5, 20)]
     for words, frame, bounds in cases:
         for bound in bounds:

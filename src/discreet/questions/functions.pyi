@@ -231,6 +231,7 @@ def top_k(
     *,
     k: int,
     method: str | None = ...,
+    values_per_person: int | None = ...,
     ordered: bool = ...,
     candidates: Labels = ...,
     period: str | None = ...,
