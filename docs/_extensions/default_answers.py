@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 REASONS = {
-    "concentrated.md": "the ρ that is reported is the exact constant; Coq has ε²/8 for the exponential "
-    "mechanism (`exponential_zcdp`) and ε²/2 for pure ε (`pure_to_zcdp`)",
+    "laplace-dominance.md": "where people stand in parts of the line the code charges the ρ of the Laplace "
+    "pair, which is on paper",
+    "concentrated.md": "Coq has ε from the table on, and the step from ε to ρ where chances add up to one; "
+    "that these do is on paper",
     "tuning.md": "Coq has the inequality (`tuning_geometric_pure_dp`, `tuning_poisson_pure_dp`), not how the "
     "winner's law comes from that of the number of runs",
     "noisy-count-and-gap.md": "Coq has the rounds and the count, and their composition, in three theorems",
@@ -57,6 +59,7 @@ def asked() -> Iterator[tuple[str, Any, bool]]:
     yield "the 2 most common values", TopK("code", k=2, **codes), False
     yield "the 5 most common values", TopK("code", k=5, **codes), False
     yield "where nobody has two rows", TopK("code", k=5, **codes), True
+    yield "without their order", TopK("code", k=5, **codes, ordered=False), False
     yield "by group, with counts", TopK("code", k=5, **codes, **sites, with_count=True), False
     yield "in groups of the data", TopK("code", k=5, **codes, by="site", delta="1e-6"), False
     yield "the 2 most common that nobody listed", TopK("code", k=2, **unlisted), False
@@ -112,7 +115,7 @@ def proofs() -> Iterator[tuple[str, str, Any]]:
         yield said, type(plan.guarantee).__name__, plan.proof
         total = compose([plan.event]).zcdp
         if starts and total < ZCDP(float("inf")):
-            yield said, "ZCDP", total.proof
+            yield said, "ZCDP", total.proof.assuming(*total.proof.assumes, *plan.proof.assumes)
     for words, guarantee in others():
         yield words, type(guarantee).__name__, guarantee.proof
 

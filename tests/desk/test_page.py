@@ -78,7 +78,9 @@ def test_an_emptied_field_stays_empty_and_an_ended_session_pays_nothing(
     expect(page.locator("#pay")).to_be_disabled()
     epsilon.fill("1")
     expect(page.locator("#plan")).to_contain_text("ε 1 to pay, ")
-    page.keyboard.press("Enter")
+    # After an answer the page plans again. Had the session ended before that, the plan would say so.
+    with page.expect_response("**/api/plan"), page.expect_response("**/api/answers"):
+        page.keyboard.press("Enter")
     expect(page.locator("#answer .big")).to_have_text("flu")
     expect(epsilon).to_have_value("1")
     expect(page.locator("#pay")).to_be_enabled()

@@ -88,6 +88,20 @@ def test_a_period_in_another_spelling_is_refused(period: str, tmp_path: Path) ->
 
 def test_weeks_in_a_text_file_that_spells_dates(tmp_path: Path) -> None:
     DATED.write_csv(tmp_path / "visits.csv")
+    apart: dict[str, Any] = {"user": "who", "epsilon": 1}
+    for release in (
+        first_above(tmp_path / "visits.csv", "day", groups="2024-W01:2024-W02", above=9, **apart),
+        mode(tmp_path / "visits.csv", "day", candidates=["2024-01", "2024-02"], **apart),
+        mode(
+            tmp_path / "visits.csv",
+            "code",
+            candidates=["a"],
+            by="day",
+            groups="2024-W01:2024-W02",
+            **apart,
+        ),
+    ):
+        assert any("day are compared letter by letter" in rule for rule in release.rules)
     file = TextFile(tmp_path / "visits.csv", read_as={"day": "date"})
     asked: dict[str, Any] = {"user": "who", "epsilon": 5}
     for groups, first in (("2024-W01:2024-W26", "2024-W01"), (["2024-01", "2024-02"], "2024-01")):

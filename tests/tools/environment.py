@@ -34,6 +34,9 @@ REMOVED: tuple[str, ...] = (
 )
 REMOVED += ("DISCREET_", "PG", "SPARK_", "PYSPARK_", "http_proxy", "HTTP_PROXY", "BROWSER")
 REMOVED += ("PYTHONWARNINGS", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONHASHSEED")
+REMOVED += (
+    "PYTHONDONTWRITEBYTECODE",
+)  # each program that a test starts would compile all of discreet
 """Beginnings of the names of variables that change what a program under test does or prints."""
 SOURCES = str(Path(__file__).parents[2] / "src")
 SET = {
@@ -67,6 +70,7 @@ def settle() -> None:
     wanted = settled(os.environ)
     os.environ.clear()
     os.environ.update(wanted)
+    sys.dont_write_bytecode = False
     time.tzset()
 
 

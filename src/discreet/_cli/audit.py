@@ -53,7 +53,7 @@ _STYLES = {
 @option(
     "--sampled COUNT",
     "For what can only be run, as sample(scores, size) or function(scores): draw up to this many answers "
-    "for each score vector, e.g. 200000. --effort then has no effect.",
+    "for each score vector, e.g. 200000.",
     name="samples",
 )
 @option("--json", "Print the verdict as JSON.")
@@ -130,7 +130,7 @@ def audit(
             raise ParameterError("--claim regular cannot be audited with --sampled")
         else:
             verdict = room.statistical_audit(
-                subject, claimed, **where, samples=samples, progress=tell
+                subject, claimed, **where, effort=effort, samples=samples, progress=tell
             )
     if json:
         click.echo(verdict.to_json())

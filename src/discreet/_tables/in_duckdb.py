@@ -271,10 +271,9 @@ def empty(types: Mapping[str, str]) -> Any:
     return connected().sql(f"SELECT {', '.join(parts)} WHERE false")
 
 
-def is_known(held: Any) -> bool:
-    """Whether DuckDB knows the types of some Arrow data."""
+def of_known(held: Any) -> Any:
+    """A relation of some Arrow data, None where DuckDB does not know its types."""
     try:
-        connected().from_arrow(held)
+        return connected().from_arrow(held)
     except Exception:
-        return False
-    return True
+        return None

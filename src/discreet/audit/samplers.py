@@ -9,14 +9,17 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.sampling import Bits
 from discreet.audit.relations import Floats
 from discreet.audit.subjects import NAN, PATIENCE, AuditedScores, Failure
 from discreet.errors import ParameterError
+from discreet.mechanisms.mechanism import Mechanism
 
 Counts = npt.NDArray[np.int64]
 
@@ -36,8 +39,15 @@ class Sampler:
     that are floats are rounded down to multiples of ``grain``.
     """
 
-    def __init__(self, function: Any, *, sensitivity: Fraction, grain: float = 1.0) -> None:
-        self.name, self._draw = _drawing(function)
+    def __init__(
+        self,
+        function: Any,
+        *,
+        sensitivity: Fraction,
+        grain: float = 1.0,
+        randomness: Bits | None = None,
+    ) -> None:
+        self.name, self._draw = _drawing(function, randomness)
         self.sensitivity = sensitivity
         self.draws = 0
         self.until = math.inf
@@ -164,9 +174,13 @@ def _sum(first: Counts, second: Counts) -> Counts:
     return total
 
 
-def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
+def _drawing(
+    function: Any, randomness: Bits | None
+) -> tuple[str, Callable[[AuditedScores, int], Any]]:
     method = getattr(function, "sample", None)
     if callable(method) and not isinstance(function, type):
+        if randomness is not None and isinstance(function, Mechanism):
+            method = partial(method, randomness=randomness)
         # The usual repr is an address in memory, which tells nobody anything.
         kind: Any = type(function)
         name = kind.__name__ if kind.__repr__ is object.__repr__ else repr(function)
@@ -177,7 +191,7 @@ def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
             "function(scores) -> position"
         )
     name = str(getattr(function, "__name__", None) or type(function).__name__)
-    return name, _Answering(function, many=_takes_size(function))
+    return name, _Answering(function, many=takes_size(function))
 
 
 class _Answering:
@@ -211,7 +225,8 @@ class _Answering:
         return answer
 
 
-def _takes_size(function: Any) -> bool:
+def takes_size(function: Any) -> bool:
+    """Whether a sampler is told how many answers to draw."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import glob
 import math
 import ssl
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +18,8 @@ from discreet.desk.admission import Desk, fixed_parts
 from discreet.desk.application import DeskApplication
 from discreet.desk.connections import ARRIVAL, MOST, PER_ADDRESS, STRANGERS, Connection, Places
 from discreet.desk.description import checked
-from discreet.desk.owner_file import Listening, OwnerFile, SharedTable, TlsFiles
+from discreet.desk.operations import Figures, Journal, MetricsServer
+from discreet.desk.owner_file import Listening, Metrics, OwnerFile, SharedTable, TlsFiles
 from discreet.errors import DiscreetError, NoBudgetError, ParameterError
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
@@ -57,6 +60,45 @@ def short_slots(owner: OwnerFile) -> list[str]:
                 f"table.{name}.slot: {kind} has {slot:g} s, of which {seconds:.2g} s pass before a row is "
                 "read. A question that is not done in its slot stays paid and has no answer: "
                 f'{kind} = "{math.ceil(4 * seconds)}s" or more'
+            )
+    return found
+
+
+def weak_points(owner: OwnerFile) -> list[str]:
+    """What an attacker would use: settings that are allowed, and that an owner should choose knowingly."""
+    found = []
+    listening = owner.desk
+    if listening.behind_proxy and listening.tls is None:
+        found.append(
+            "desk.behind_proxy: the way from the proxy to the desk is in the clear; keep both on one machine"
+        )
+    if listening.failures_allowed > 10:
+        found.append(
+            f"desk.failures_allowed = {listening.failures_allowed}: each question that misses its slot tells "
+            "a bit about the data that no ε covers; 3 is the default"
+        )
+    if listening.sign_on is not None and not listening.sign_on.introspection:
+        found.append(
+            "desk.sign_on: a token that the provider revokes stays good until it expires; "
+            "introspection = true asks the provider each time"
+        )
+    for name, table in owner.table.items():
+        short = [kind for kind, seconds in table.slot.items() if seconds < 1]
+        if short:
+            found.append(
+                f"table.{name}.slot: {', '.join(short)} below a second: a busy machine misses it, and a "
+                "missed slot tells a bit about the data"
+            )
+    by_dataset: dict[str, Fraction] = {}
+    for part, epsilon in owner.parts().items():
+        dataset = part.rpartition("/")[0]
+        by_dataset[dataset] = by_dataset.get(dataset, Fraction(0)) + epsilon
+    for dataset, total in by_dataset.items():
+        most = max(e for part, e in owner.parts().items() if part.rpartition("/")[0] == dataset)
+        if total > most:
+            found.append(
+                f"the analysts of {dataset!r} have ε = {figure(total)} between them: those who share their "
+                "answers learn that much"
             )
     return found
 
@@ -170,13 +212,18 @@ class DeskServer(LocalServer):
         )
         bound = listening.model_copy(update={"listen": f"{host}:{self.port}"})
         self.owner = owner.model_copy(update={"desk": bound})
+        self._journal: Journal | None = None
+        self.metrics: MetricsServer | None = None
         try:
             self.desk = Desk(self.owner)
+            if listening.log is not None:
+                self._journal = Journal(listening.log)
+            figures = self._figures(listening.metrics)
         except DiscreetError:
             self._socket.close()
             raise
         self._serve(
-            DeskApplication(self.desk).application(),
+            DeskApplication(self.desk, figures=figures, journal=self._journal).application(),
             date_header=False,
             proxy_headers=listening.behind_proxy,  # else whoever asks could say where from
             http=partial(Connection, places=_places(listening), tls=tls),
@@ -184,6 +231,23 @@ class DeskServer(LocalServer):
             limit_concurrency=MOST,
             h11_max_incomplete_event_size=32 * 1024,
         )
+
+    def _figures(self, asked: Metrics | None) -> Figures | None:
+        if asked is None:
+            return None
+        figures = Figures(self.desk, per_analyst=asked.per_analyst)
+        self.desk.observe = figures.asked
+        self.metrics = MetricsServer(self.desk, figures, asked.listen)
+        return figures
+
+    def run(self) -> None:
+        """Serve until interrupted, and the owner's figures beside."""
+        try:
+            with contextlib.nullcontext() if self.metrics is None else self.metrics.in_background():
+                super().run()
+        finally:
+            if self._journal is not None:
+                self._journal.close()
 
     @property
     def url(self) -> str:

@@ -18,7 +18,7 @@ from discreet._exact.numbers.exact import float_up, refuse
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
 from discreet._tables.compared import literals_nobody_has
-from discreet._tables.moments import days_of
+from discreet._tables.moments import days_of, period_in
 from discreet._tables.where import Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
@@ -308,6 +308,15 @@ class NeverMatchesWarning(UserWarning):
     """
 
 
+class OtherTableWarning(UserWarning):
+    """A budget is charged for a table of another name than those it was charged for until now.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", OtherTableWarning)  # to stop before anything is spent
+    """
+
+
 def rule_named(name: str, given: object, known: Mapping[str, str]) -> str:
     """A rule by its name; each looks at one person's rows and nothing else."""
     if not isinstance(given, str) or given not in known:
@@ -388,10 +397,13 @@ def about_types(
     return (f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({shown}): {why}.",)
 
 
-def about_period(table: Table, column: str, period: str | None) -> Sentences:
-    """In which period a date or a moment counts."""
+def about_period(table: Table, column: str, public: Candidates) -> Sentences:
+    """In which period a date or a moment counts, and whether texts that may spell dates do."""
+    period = public.period
     if period is None:
-        return ()
+        spelled = period_in(str(public.keys[0])) if table.is_text else None
+        part = spelled is not None and spelled[0] in ("week", "month", "quarter")
+        return (_letter_by_letter(column),) if part else ()
     zone, is_moment = table.engine.zones.get(column), table.ordered_kind(column) == "moment"
     utc = is_moment and column not in table.read_as and table.has_zone(column)
     by = f", by the clocks of {zone}" if zone else ", in UTC" if utc else ""
@@ -486,10 +498,13 @@ def about_texts(table: Table, condition: Condition | None) -> Sentences:
         and days_of(str(each.literals[0])) is not None
         and isinstance(each.literals[0], str)
     }
-    return tuple(
+    return tuple(map(_letter_by_letter, sorted(dated)))
+
+
+def _letter_by_letter(column: str) -> str:
+    return (
         f"The texts of {column} are compared letter by letter; read as dates (read_as), a period would mean "
         "all of it."
-        for column in sorted(dated)
     )
 
 

@@ -73,6 +73,11 @@ def public_candidates(
         raise ParameterError(WHY_PUBLIC)
     from_file = isinstance(given, str | Path)
     if isinstance(given, str | Path):
+        if kind == "object" and is_range(given):
+            raise ParameterError(
+                f"{name} has the numbers or periods {given!r}, which cannot be values of {described}; "
+                "if it holds texts, give a list of texts"
+            )
         labels: list[Any] = named_candidates(given, column=column, name=name)
     else:
         labels = _listed(given, name)
@@ -349,7 +354,7 @@ def contest_of(
             keys=public.keys if other is None else None,
             period=public.period,
         ),
-        about_candidates(other=other) + about_period(table, column, public.period) + doubts,
+        about_candidates(other=other) + about_period(table, column, public) + doubts,
         doubts,
         (lambda _answer: ()) if other is None else about_other(other),
     )

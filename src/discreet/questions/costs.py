@@ -35,6 +35,8 @@ IN_ANSWERS = {"answer": ANSWER}
 Another that carries ``then`` is proved together with any of these after it, and one that carries ``rounds``
 together with others like it.
 """
+IN_RHO = {"ZCDP": CLAIMS["answer", "ZCDP"]}
+"""What a promise also carries if one theorem leads from the table to its ρ, for one release or several."""
 
 
 def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:

@@ -156,9 +156,7 @@ class FirstAbove(OfRows, kind="first_above"):
                 table, rows, column=column, keys=public.keys, period=public.period
             ),
             choose=choose,
-            rules=about_threshold(rule, len(public))
-            + about_period(table, column, public.period)
-            + doubts,
+            rules=about_threshold(rule, len(public)) + about_period(table, column, public) + doubts,
             doubts=doubts,
             threshold=rule.threshold,
             accuracy=self._accuracy(asking.epsilon_each, len(public), moved.monotonic),

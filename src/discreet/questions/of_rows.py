@@ -107,7 +107,7 @@ class OfRows(Question):
             group_labels, keys, period = public.labels, public.keys, public.period
             known = setting.listed.get(by)
             doubts = about_types(table, by, public, name="groups", listed=known)
-            periods = about_period(table, by, public.period)
+            periods = about_period(table, by, public)
         doubts += about_condition(table, setting.condition, setting.listed)
         most = min(most, max(len(keys), 1))
         # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from discreet._exact.numbers.exact import Number, refuse, whole
-from discreet._exact.sampling import Bits
+from discreet._exact.sampling import Bits, SecureBits
 from discreet._exact.sampling.keeping import kept
 from discreet._tables import Rows, Table
 from discreet._tables.counts import (
@@ -272,7 +272,10 @@ class Then(Question, kind="then"):
             words=f"{second.words}, {first.event.mechanism}",
             event=event,
             guarantee=guarantee_of(event, parts, assumes=setting.assumes),
-            read=first.read,
+            # Both are paid for at once, so both are tried before.
+            read=lambda bits: replace(
+                first.read(bits), following=lambda: second.read(SecureBits())
+            ),
             choose=first.choose,
             rules=first.rules,
             rules_after=first.rules_after,
