@@ -24,7 +24,7 @@ from discreet import ApproxDP
 from discreet.audit import unrolled
 from discreet.audit.subjects import Failure
 from discreet.mechanisms import MECHANISMS, LargeGap, Mechanism
-from discreet.questions import Mode, Question, TopK
+from discreet.questions import Mode, TopK
 from discreet.questions.plan import Plan
 from tests.tools.choices import let_choose
 from tests.tools.remembering import count_once

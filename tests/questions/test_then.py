@@ -242,6 +242,21 @@ def test_weights_are_used_where_public_facts_favour_them() -> None:
     assert asked.guarantee == ApproxDP(8, "1e-6")
 
 
+def test_one_group_nobody_and_a_bound_far_above_the_groups() -> None:
+    """Two hundred people in one group weigh 200, where T is below 30; blank texts and nulls are no group."""
+    rows: dict[str, Any] = {"person": list(range(200)), "city": ["bern"] * 200}
+    rows = {name: values + values[:2] for name, values in rows.items()}
+    frame = pl.DataFrame(rows | {"city": [*rows["city"][:200], " ", None]})
+    asked = FoundGroups("city", epsilon=1, delta="1e-9", groups_per_person=10**9)
+    opened = table(frame, user="person", ledger=None)
+    assert "weights" in opened.plan(asked).event.mechanism
+    assert opened.ask(asked).answer == ("bern",)
+    assert table(frame.head(0), user="person", ledger=None).ask(asked).answer == ()
+    for wrong in (0, -1, 1.5, float("nan"), "many", True):
+        with pytest.raises(ParameterError, match="groups_per_person"):
+            asked.changed(groups_per_person=wrong)
+
+
 def test_one_entry_pays_for_both(tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "budget.db") as ledger:
         ledger.create("clinic", ApproxDP(3, "1e-6"), accountant="epsilon-delta")
