@@ -287,6 +287,7 @@ def _short(row: Row, columns: tuple[str, ...]) -> str:
     """The label of a row: a column by its values, but k = 50 and 1,000 candidates by name and value."""
     named = {"k": "k = {}", "n": "n = {}", "c": "c = {}", "level": "level {}"}
     named |= {"candidates": "{} candidates", "rows": "{} rows"}
+    named |= {"groups of a person": "{} groups each", "groups_per_person": "bound {}"}
     texts = (named.get(column, "{}").format(row[column]) for column in columns)
     parts = ", ".join(texts).replace(" number of runs", "").split(", ")
     while len(", ".join(parts)) > _LONGEST and len(parts) > 1:
