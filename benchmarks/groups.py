@@ -99,8 +99,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     draws = 8 if chosen.large else 2
     words = (
         f"Mean number of groups named in {draws} draws, at ε = 1, δ = 10⁻⁵, 20,000 people, groups drawn in "
-        "proportion to 1/i: each person counted in one group by the best rule for it, in all of theirs at ε/b "
-        "and δ/b (b is `groups_per_person`), and by weights:"
+        "proportion to 1/i: each person counted in one group by the best rule for it, in all of theirs at "
+        "ε/b and δ/b (b is `groups_per_person`), and by weights:"
     )
     found = f"{words}\n\n{named_table(draws)}"
     print(found)

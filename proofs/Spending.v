@@ -4,8 +4,8 @@
     for a person who is added or removed, and rho' for one who is replaced. *)
 From Coq Require Import Reals Lra Lia List Arith Bool FunctionalExtensionality Classical.
 From Coquelicot Require Import Coquelicot.
-From Discreet Require Import Common Constants Mechanism Privacy PureDP Exponential Range Measures People Groups
-  Selections JointTopK Questions Answers Growth Divergences Together.
+From Discreet Require Import Common Constants Mechanism Walk Privacy PureDP Exponential Range Measures People Sensitivities Groups
+  Selections JointTopK Questions Answers TopK Crossings Growth Divergences Together Totals.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -41,6 +41,22 @@ Inductive spending : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
   | purely A law shown eps eps' : release A law eps eps' -> 0 < eps -> 0 < eps' ->
       (forall t, distribution (fun a => if shown a : bool then law t a else 0)) ->
       spending A (fun t a => if shown a then law t a else 0) (concentrated_of_pure eps) (concentrated_of_pure eps')
+  (** The k largest of n, in order, each with one noise. *)
+  | largest s n k q d d' : 0 < s -> (1 <= k <= n)%nat -> 0 < d -> 0 < d' -> scored q d d' ->
+      spending (list nat)
+        (fun t => only (list_eq_dec Nat.eq_dec) (orders k (candidates n)) (chosen_at_once s n k q t))
+        (concentrated_of_pure (INR k * (d / s))) (concentrated_of_pure (INR k * (d' / s)))
+  (** Which of m numbers of people cross a noisy threshold, up to the c-th. *)
+  | watching b1 b2 T m c has : 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p l r)) ->
+      spending (list (option (option nat)))
+        (fun t => only same_stream (streams m c) (crossed b1 b2 T c (people_with has t)))
+        (concentrated_of_pure (1 / b1 + INR c * (1 / b2))) (concentrated_of_pure (1 / b1 + INR c * (2 / b2)))
+  (** A bound among m places: the first up to which about a/b of the people are. *)
+  | bounded b1 b2 T m value a b : 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b -> 0 < b ->
+      spending (list (option (option nat)))
+        (fun t => only same_stream (streams m 1) (crossed b1 b2 T 1 (people_short value a b t)))
+        (concentrated_of_pure (sensitivity_quantile a b / b1 + b / b2))
+        (concentrated_of_pure (sensitivity_quantile_replace a b / b1 + b / b2))
   | said_nothing : spending unit (fun _ _ => 1) 0 0
   | then_spending A B law law2 rho rho' more more' : spending A law rho rho' ->
       (forall a, spending B (law2 a) more more') ->
@@ -168,10 +184,46 @@ Proof.
   apply le_INR in F. apply le_INR in G. nra.
 Qed.
 
+Lemma purely_sound A law (shown : A -> bool) eps eps' : release A law eps eps' -> 0 < eps -> 0 < eps' ->
+  (forall t, distribution (fun a => if shown a then law t a else 0)) ->
+  sound (fun t a => if shown a then law t a else 0) (concentrated_of_pure eps) (concentrated_of_pure eps').
+Proof.
+  intros Rl E E' T. destruct (release_is A law eps eps' Rl) as ((P & Sm) & Ad & Re). split; [|split; [|split]].
+  - intros t. now apply distribution_at_most.
+  - intros t t' H. apply functional_extensionality. intros a. now rewrite (Sm t t' a H).
+  - intros t t' H. apply pure_concentrated; auto; intros a; destruct (shown a); try lra; apply Ad; auto.
+    destruct H as (p & H). exists p. tauto.
+  - intros t t' H. apply pure_concentrated; auto; intros a; destruct (shown a); try lra; apply Re; auto.
+    destruct H as (m & p & p' & H & H'). exists m, p', p. tauto.
+Qed.
+
+Lemma only_sound A same shown law eps eps' : release A law eps eps' -> 0 < eps -> 0 < eps' ->
+  NoDup shown -> (forall t, sum shown (law t) = 1) ->
+  sound (fun t => only same shown (law t)) (concentrated_of_pure eps) (concentrated_of_pure eps').
+Proof.
+  intros Rl E E' N T.
+  assert (Q : forall p a, only same shown p a = if (if in_dec same a shown then true else false) then p a else 0)
+    by (intros p a; unfold only; now destruct in_dec).
+  replace (fun t => only same shown (law t))
+    with (fun t a => if (if in_dec same a shown then true else false) then law t a else 0)
+    by (apply functional_extensionality; intros t; apply functional_extensionality; intros a; now rewrite Q).
+  apply (purely_sound A law (fun a => if in_dec same a shown then true else false)); auto.
+  intros t. replace (fun a => if (if in_dec same a shown then true else false) then law t a else 0)
+    with (only same shown (law t)) by (apply functional_extensionality; intros a; apply Q).
+  apply only_distribution; auto. now apply (release_is A law eps eps' Rl).
+Qed.
+
+Lemma cost_pos x y b1 b2 : 0 < b1 -> 0 < b2 -> 0 < x -> 0 <= y -> 0 < x / b1 + y / b2.
+Proof.
+  intros B1 B2 X Y. assert (0 < x / b1) by now apply Rdiv_lt_0_compat.
+  assert (0 <= y / b2) by (apply Rmult_le_pos; [exact Y | now apply Rlt_le, Rinv_0_lt_compat]). lra.
+Qed.
+
 Theorem spending_is A law rho rho' : spending A law rho rho' -> sound law rho rho'.
 Proof.
   induction 1 as
-    [s n q d d' S N D D' Q | s n q d d' S N D D' Q | A law shown eps eps' Rl E E' T |
+    [s n q d d' S N D D' Q | s n q d d' S N D D' Q | A law shown eps eps' Rl E E' T
+    | s n k q d d' S K D D' Q | b1 b2 T m c has B1 B2 P | b1 b2 T m value a b B1 B2 P L B |
     | A B law law2 rho rho' more more' _ (F & Sm & Ad & Re) _ IH
     | A law rho rho' inside kept count m R R' _ IH K F
     | A C coins weight law rho rho' W W1 _ IH
@@ -184,13 +236,25 @@ Proof.
     apply (by_range em (fun x => x)); auto.
     + intros u. now apply em_is_law.
     + intros u u' x H. now apply em_bounded_range.
-  - destruct (release_is A law eps eps' Rl) as ((P & Sm) & Ad & Re). split; [|split; [|split]].
-    + intros t. now apply distribution_at_most.
-    + intros t t' H. apply functional_extensionality. intros a. now rewrite (Sm t t' a H).
-    + intros t t' H. apply pure_concentrated; auto; intros a; destruct (shown a); try lra; apply Ad; auto.
-      destruct H as (p & H). exists p. tauto.
-    + intros t t' H. apply pure_concentrated; auto; intros a; destruct (shown a); try lra; apply Re; auto.
-      destruct H as (m & p & p' & H & H'). exists m, p', p. tauto.
+  - now apply purely_sound.
+  - assert (KP : 0 < INR k) by (apply lt_0_INR; lia).
+    apply only_sound; [apply at_once; auto; lia | | | apply orders_once, NoDup_candidates |].
+    + apply Rmult_lt_0_compat; [exact KP | now apply Rdiv_lt_0_compat].
+    + apply Rmult_lt_0_compat; [exact KP | now apply Rdiv_lt_0_compat].
+    + intros t. rewrite <- (one_shot_total s n k (q t) S) by lia. apply sum_ext. intros o O.
+      destruct (orders_known _ _ _ O) as [Lo I]. unfold chosen_at_once. rewrite Lo, Nat.eqb_refl. cbn [andb].
+      replace (forallb (fun r => r <? n)%nat o) with true; [reflexivity|]. symmetry. apply forallb_forall.
+      intros r R. apply Nat.ltb_lt, in_candidates, I, R.
+  - pose proof (pos_INR c). apply only_sound; [now apply crossing | | | apply streams_once |].
+    + replace (INR c * (1 / b2)) with (INR c / b2) by (field; lra). apply cost_pos; lra.
+    + replace (INR c * (2 / b2)) with (2 * INR c / b2) by (field; lra). apply cost_pos; lra.
+    + intros t. now apply streams_add_up.
+  - assert (0 < sensitivity_quantile a b).
+    { unfold sensitivity_quantile. pose proof (Rmax_l a (b - a)). pose proof (Rmax_r a (b - a)). lra. }
+    apply only_sound; [now apply bounding | | | apply streams_once |].
+    + apply cost_pos; lra.
+    + unfold sensitivity_quantile_replace. apply cost_pos; lra.
+    + intros t. now apply streams_add_up.
   - assert (O : at_most_one (fun _ : unit => 1)).
     { split; [intros; lra|]. intros answers N. rewrite sum_const.
       destruct answers as [|[] [|[] l]]; simpl; try lra.

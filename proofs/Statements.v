@@ -10,7 +10,7 @@ From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads WholeNumbers Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
-From Discreet Require Divergences Together Spending.
+From Discreet Require Divergences Together Totals Spending.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -177,6 +177,11 @@ Theorem one_shot_pure_dp q q' d o : (forall t, In t o -> (t < n)%nat) ->
   range_distance n q q' d ->
   TopK.one_shot s n q o <= exp (INR (length o) * (d / s)) * TopK.one_shot s n q' o.
 Proof. now apply TopK.one_shot_pure_dp. Qed.
+
+(** The chances of all ordered choices of k add up to one. *)
+Theorem one_shot_total q k : (k <= n)%nat ->
+  sum (Walk.orders k (candidates n)) (TopK.one_shot s n q) = 1.
+Proof. now apply Totals.one_shot_total. Qed.
 
 Theorem one_shot_one q r : (r < n)%nat -> TopK.one_shot s n q [r] = pf s n q r.
 Proof. now apply TopK.one_shot_one. Qed.
@@ -546,6 +551,11 @@ Theorem above_threshold_laplace_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 
   AboveThresholdLaplace.is_laplace_chance b1 b2 T o' P' ->
   P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
 Proof. intros B1 B2. now apply AboveThresholdLaplace.above_threshold_laplace_private. Qed.
+
+(** The chances of all transcripts of m values, up to the c-th that is above, add up to one. *)
+Theorem above_threshold_total b1 b2 T q m c : 0 < b1 -> 0 < b2 ->
+  sum (Totals.streams m c) (Crossings.crossed b1 b2 T c q) = 1.
+Proof. intros. now apply Totals.streams_add_up. Qed.
 
 (** With exponential noise both figures are exact, from c + 1 queries on. [telling s e c]: a query at T + s is below, and
     c queries at T + s - e are above. *)

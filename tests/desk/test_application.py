@@ -160,6 +160,20 @@ def test_a_long_condition_is_answered(call: Caller) -> None:
     )
 
 
+def test_a_condition_outside_the_owners_list_is_doubted_before_the_payment(call: Caller) -> None:
+    """Where some literals are on it; without any the condition is refused."""
+    plan = call("/api/plan", {**MODE, "where": "clinic in ('north', 'nowhere')"}).content
+    assert plan["doubts"] == [
+        "No row has clinic = 'nowhere': the column has another public list of values."
+    ]
+    assert not call("/api/plan", {**MODE, "where": "clinic = 'north'"}).content["doubts"]
+    refused = call("/api/plan", {**MODE, "where": "clinic > 5"})
+    assert (refused.status, "a text stands in single quotes" in refused.content["error"]) == (
+        400,
+        True,
+    )
+
+
 def test_what_does_not_fit_the_analysts_part_is_refused_unpaid(call: Caller) -> None:
     token = call.server.desk.store.new_token("planning", days=1)
     planning = Caller(call.server, token)

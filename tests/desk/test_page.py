@@ -54,6 +54,30 @@ def test_an_analyst_comes_in_plans_asks_and_reads(
     page.context.close()
 
 
+def test_the_page_rehearses_for_nothing_and_names_things_as_people_do(
+    call: Caller, browser: Browser
+) -> None:
+    page = patient_page(browser, width=1280, height=800, scheme="light")
+    _come_in(page, call.url, str(call.token))
+    before = call("/api/desk").content["tables"]["visits"]["spent"]
+    expect(page.locator("#pay")).to_contain_text("Ask, and pay ε")
+    box = page.locator("#pay").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 800  # above the fold
+    page.locator("#rehearse").click()
+    expect(page.locator("#answer .invented")).to_contain_text("Invented rows")
+    page.locator("#answer summary").click()
+    link = page.locator("#answer a").first
+    assert call(f"/{link.get_attribute('href')}").status == 200
+    page.locator("#field-where").fill("clinic = 'nowhere'")
+    expect(page.locator("#plan")).to_contain_text("no row would count")
+    expect(page.locator("#plan")).not_to_contain_text("where=")
+    expect(page.locator("#pay")).to_be_disabled()
+    assert Axe().run(page).violations_count == 0
+    assert call("/api/desk").content["tables"]["visits"]["spent"] == before
+    page.context.close()
+
+
 def _come_in(page: Page, url: str, token: str) -> None:
     page.goto(url)
     page.locator("#token").fill(token)
@@ -67,13 +91,13 @@ def test_an_emptied_field_stays_empty_and_an_ended_session_pays_nothing(
     page = patient_page(browser, width=1400, height=900, scheme="light")
     _come_in(page, call.url, str(call.token))
     epsilon = page.locator("#epsilon")
-    expect(epsilon).to_have_value("0.01")
+    epsilon.fill("0.01")  # the page suggests one until something is typed
     expect(page.locator("#plan")).to_contain_text("ε 0.01 to pay, ")
     epsilon.press("End")
     for left in ("0.0", "0.", "0", ""):
         epsilon.press("Backspace")
         expect(epsilon).to_have_value(left)
-    expect(page.locator("#plan")).to_contain_text("a finite number above 0")
+    expect(page.locator("#plan")).to_contain_text("Say how much ε it may cost.")
     expect(epsilon).to_have_value("")
     expect(page.locator("#pay")).to_be_disabled()
     epsilon.fill("1")
@@ -112,7 +136,7 @@ def test_a_desk_that_is_gone_says_whether_anything_was_paid(
     with desk_process(tmp_path / "clinic.toml") as (process, url):
         with DeskStore(str(owner.desk.store)) as store:
             _come_in(page, url, store.new_token("epidemiology", days=1))
-            expect(page.locator("#plan")).to_contain_text("ε 0.01 to pay, ")
+            expect(page.locator("#plan")).to_contain_text(" to pay, ")
             page.locator("#pay").click()
             until(lambda: [q.state for q in store.asked("epidemiology")] == [PAID], "the payment")
         process.kill()

@@ -561,8 +561,8 @@ MEANT = {
     "limited": "fun N k s tau chosen c r => list_pf s (score N k tau c) N (options N k chosen c) r",
     "people_with": "fun Row has t r => total t (fun p l => if has p l r then 1 else 0)",
     # The same in ρ: a grammar, and what zCDP means.
-    "spending": "flipping | weighing | purely | said_nothing | then_spending | in_groups | coins_drawn | "
-    "at_most_spending",
+    "spending": "flipping | weighing | purely | largest | watching | bounded | said_nothing | "
+    "then_spending | in_groups | coins_drawn | at_most_spending",
     "weighed": "one_by_one | tuples | tuples_one | sets | sets_one",
     "flipping": "forall s n q d d', 0 < s -> (0 < n)%nat -> 0 < d -> 0 < d' -> scored q d d' -> spending nat "
     "(chosen pf s n q) (concentrated_of_range (range_permute_and_flip (d / s))) "
@@ -572,6 +572,27 @@ MEANT = {
     "purely": "forall A law shown eps eps', release A law eps eps' -> 0 < eps -> 0 < eps' -> (forall t, "
     "distribution (fun a => if shown a : bool then law t a else 0)) -> spending A (fun t a => if "
     "shown a then law t a else 0) (concentrated_of_pure eps) (concentrated_of_pure eps')",
+    "largest": "forall s n k q d d', 0 < s -> (1 <= k <= n)%nat -> 0 < d -> 0 < d' -> scored q d"
+    " d' -> spending (list nat) (fun t => only (list_eq_dec Nat.eq_dec) (orders k "
+    "(candidates n)) (chosen_at_once s n k q t)) (concentrated_of_pure (INR k * (d / "
+    "s))) (concentrated_of_pure (INR k * (d' / s)))",
+    "watching": "forall b1 b2 T m c has, 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has "
+    "p l r)) -> spending (list (option (option nat))) (fun t => only same_stream "
+    "(streams m c) (crossed b1 b2 T c (people_with has t))) (concentrated_of_pure (1 "
+    "/ b1 + INR c * (1 / b2))) (concentrated_of_pure (1 / b1 + INR c * (2 / b2)))",
+    "bounded": "forall b1 b2 T m value a b, 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b ->"
+    " 0 < b -> spending (list (option (option nat))) (fun t => only same_stream "
+    "(streams m 1) (crossed b1 b2 T 1 (people_short value a b t))) "
+    "(concentrated_of_pure (sensitivity_quantile a b / b1 + b / b2)) "
+    "(concentrated_of_pure (sensitivity_quantile_replace a b / b1 + b / b2))",
+    "only": "fun A same forall a b shown p a => if in_dec same a shown then p a else 0",
+    "orders": "fix orders (fuel : nat) (l : list nat) {struct fuel} : list (list nat) := match "
+    "fuel with | 0%nat => nil :: nil | S fuel0 => flat_map (fun x => map (cons x) "
+    "(orders fuel0 (without x l))) l end",
+    "streams": "fix streams (m c : nat) {struct m} : list (list (option (option nat))) := match "
+    "m with | 0%nat => nil :: nil | S m0 => match c with | 0%nat => nil :: nil | S c0"
+    " => map (cons None) (streams m0 (S c0)) ++ map (cons (Some None)) (streams m0 "
+    "c0) end end",
     "said_nothing": "spending unit (fun _ _ => 1) 0 0",
     "then_spending": "forall A B law law2 rho rho' more more', spending A law rho rho' -> (forall a, "
     "spending B "

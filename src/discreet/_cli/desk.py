@@ -219,17 +219,13 @@ def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
         rows = monthly(owner, store, month)
     names = tuple(rows[0]) if rows else ()
     if csv:
-        say(
-            "\n".join(
-                ",".join(quoted_cell(row[name]) for name in names)
-                for row in [dict(zip(names, names, strict=True)), *rows]
-            )
-        )
+        lines = [dict(zip(names, names, strict=True)), *rows]
+        say("\n".join(",".join(_cell(row[name]) for name in names) for row in lines))
         return
     say_table(names, [[row[name] for name in names] for row in rows], rows, json=json)
 
 
-def quoted_cell(value: object) -> str:
+def _cell(value: object) -> str:
     """A cell of CSV that a spreadsheet takes for text, whatever it begins with."""
     text = str(value)
     safe = f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

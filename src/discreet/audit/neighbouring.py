@@ -46,7 +46,7 @@ _KINDS: dict[type, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class _Column:
     """The values that a column holds in ordinary rows, and the nasty ones."""
 
     plain: tuple[Any, ...]
@@ -92,7 +92,13 @@ class Schema:
     def pairs(
         self, *, user: str | None = None, neighbours: str = ADD_REMOVE, effort: str = "usual"
     ) -> Iterator[tuple[Any, Any]]:
-        """Made-up tables of a few people and of some more, against neighbours of every kind."""
+        """Made-up tables of a few people and of some more, against neighbours of every kind.
+
+        Args:
+            user: a further column that says whose row it is.
+            neighbours: ``"add-remove"`` or ``"replace"``.
+            effort: ``"quick"``, ``"usual"`` or ``"thorough"``: how large the tables are.
+        """
         for size in _BASES[checked_effort(effort)]:
             plain = [islice(cycle(c.plain), size) for c in self._columns.values()]
             rows = [dict(zip(self._columns, row, strict=True)) for row in zip(*plain, strict=True)]
@@ -102,17 +108,17 @@ class Schema:
                 yield self._make(first), self._make(second)
 
 
-def _column(name: str, what: Any, blank: tuple[Any, ...]) -> Column:
+def _column(name: str, what: Any, blank: tuple[Any, ...]) -> _Column:
     if isinstance(what, type) and what in _KINDS:
         plain, nasty = _KINDS[what]
-        return Column(plain, nasty + blank)
+        return _Column(plain, nasty + blank)
     if isinstance(what, tuple) and len(what) == 2 and what[0] <= what[1]:
         low, high = what
         middle = low + (high - low) // 2 if isinstance(low, int) else (low + high) / 2
         further = _WHOLES if isinstance(low, int) and isinstance(high, int) else _NUMBERS
-        return Column((low, middle, high), (high, low, high + 1, low - 1, *further, *blank))
+        return _Column((low, middle, high), (high, low, high + 1, low - 1, *further, *blank))
     if isinstance(what, list) and what:
-        return Column(tuple(what), ("", "a label that nobody listed", *blank))
+        return _Column(tuple(what), ("", "a label that nobody listed", *blank))
     raise ParameterError(
         f"⟨{name}⟩{what!r} is not allowed: give a type, two numbers as (lowest, highest), or a list of labels"
     )
@@ -179,15 +185,15 @@ def _bare(row: Any) -> Callable[[Row], Any]:
     return lambda one: one["value"]
 
 
-def _seen(values: list[Any]) -> Column:
+def _seen(values: list[Any]) -> _Column:
     """A column as its values show it: their type, the least and the largest."""
     kind = next((type(value) for value in values if value is not None), str)
     _, nasty = next(
         (both for one, both in _KINDS.items() if issubclass(kind, one)), ((), _KINDS[str][1])
     )
     with suppress(TypeError):
-        return Column((values[0], min(values), max(values)), nasty)
-    return Column((values[0],), nasty)
+        return _Column((values[0], min(values), max(values)), nasty)
+    return _Column((values[0],), nasty)
 
 
 def tables_of(data: Any) -> Schema | _Given:
@@ -196,7 +202,7 @@ def tables_of(data: Any) -> Schema | _Given:
 
 
 def _neighbours(
-    rows: list[Row], columns: Mapping[Any, Column], user: Any, neighbours: str
+    rows: list[Row], columns: Mapping[Any, _Column], user: Any, neighbours: str
 ) -> Iterator[tuple[list[Row], list[Row]]]:
     """Rows against the same with a person more, fewer, or different."""
     relation = Neighbours.named(neighbours)
@@ -226,15 +232,22 @@ def _neighbours(
             yield rows, rows + newcomer
 
 
-def _newcomers(columns: Mapping[Any, Column], user: Any) -> Iterator[list[Row]]:
-    """One further person: plain, with one nasty value, or with many rows."""
+def _newcomers(columns: Mapping[Any, _Column], user: Any) -> Iterator[list[Row]]:
+    """One further person: plain, with one nasty value or with nothing else, or with many rows."""
     plain = {name: column.plain[0] for name, column in columns.items()}
     if user is not None:
         plain[user] = "another person"
     yield [plain]
-    for name, column in columns.items():
-        if name != user:
-            yield from ([{**plain, name: value}] for value in (*column.plain[1:], *column.nasty))
+    values = {name: (*c.plain[1:], *c.nasty) for name, c in columns.items() if name != user}
+    for name, several in values.items():
+        yield from ([{**plain, name: value}] for value in several)
+    if len(values) > 1:
+        longest = max(map(len, values.values()))
+        together = (
+            islice(cycle(several or (plain[name],)), longest) for name, several in values.items()
+        )
+        for row in zip(*together, strict=True):
+            yield [{**plain, **dict(zip(values, row, strict=True))}]
     if user is not None:
         last = {name: column.plain[-1] for name, column in columns.items()}
         yield [{**last, user: plain[user]}] * _MANY

@@ -8,13 +8,12 @@ the pipeline states, and parameters, steps and answers must not differ at all
 
 from __future__ import annotations
 
-import copy
+import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy as np
 from discreet._exact.numbers.printing import jsonable
 from discreet._exact.sampling.seeding import seeded
 from discreet.audit.neighbouring import tables_of
+from discreet.audit.traces import Step, Tap, Trace
 from discreet.errors import ParameterError
 from discreet.guarantees import ZCDP, Guarantee, PureDP
 from discreet.neighbours import ADD_REMOVE
@@ -40,30 +40,7 @@ _NORMS: dict[str, Callable[[Any], Any]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One noise or selection step as it was reached.
-
-    Attributes:
-        name: the library's name for it.
-        value: what the noise is added to, or the scores that are selected from; None where it is not seen.
-        stated: the sensitivity that the pipeline states; None where it states none.
-        norm: how distances are measured: "l1", "l2" or "linf".
-        pure: ε for each unit of distance, where the step is purely private.
-        concentrated: ρ for each squared unit of distance.
-        parameters: what else the step was told, which may not depend on the data.
-    """
-
-    name: str
-    value: Any = None
-    stated: float | None = None
-    norm: str = "l1"
-    pure: float | None = None
-    concentrated: float | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Difference:
     """Something by which two neighbours differ and must not.
 
     Attributes:
@@ -97,7 +74,7 @@ class Finding:
         """How much more was found than stated; infinite where nothing may differ."""
         if self.stated is None or self.found is None or not self.stated:
             return math.inf
-        return math.inf if math.isnan(self.found) else self.found / self.stated
+        return self.found / self.stated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,13 +89,18 @@ class Recording:
         findings: the worst of each kind at each step; empty where nothing was found.
         notes: what could not be seen.
         seconds: how long it took.
+
+    Example:
+        >>> from discreet.audit import Schema
+        >>> print(recording(len, Schema(age=(0, 120)), effort="quick").summary)
+        len on 25 pairs of neighbouring tables (add-remove): 1 finding
     """
 
     subject: str
     relation: str
     pairs: int
     steps: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Difference, ...]
     notes: tuple[str, ...]
     seconds: float
 
@@ -156,6 +138,10 @@ class Recording:
         notes = {"steps": list(self.steps), "findings": told, "notes": list(self.notes)}
         return {**plain, **notes, "seconds": round(self.seconds, 3)}
 
+    def to_json(self) -> str:
+        """The recording as JSON."""
+        return json.dumps(self.as_dict(), allow_nan=False)
+
     def __str__(self) -> str:
         lines = [self.summary, *(f"  {one}" for one in self.findings)]
         lines.append(f"  steps seen: {', '.join(self.steps) or 'none'}")
@@ -165,57 +151,6 @@ class Recording:
 def _short(value: Any) -> str:
     told = repr(value)
     return told if len(told) <= 400 else f"{told[:200]} … {told[-180:]}"
-
-
-class Trace:
-    """One run: the steps that it took and what they answered."""
-
-    def __init__(self, first: Trace | None = None) -> None:
-        self.steps: list[Step] = []
-        self.notes: dict[str, None] = {}
-        self.answer: Any = None
-        self.failure: str | None = None
-        self.blind = False
-        self._outputs: list[Any] = []
-        self._first = first
-        self.inside = False
-
-    def take(self, step: Step, draw: Callable[[], Any]) -> Any:
-        """Note a step and answer it: by drawing, or as the first run was answered."""
-        if self.inside:
-            return draw()  # a step inside a step is the library's own business
-        place = len(self.steps)
-        self.steps.append(step)
-        first = self._first
-        if first is not None and place < len(first.steps):
-            known = first.steps[place]
-            if known.name == step.name and np.shape(known.value) == np.shape(step.value):
-                self._outputs.append(first._outputs[place])
-                return copy.copy(first._outputs[place])
-        self.inside = True
-        try:
-            self._outputs.append(draw())
-        finally:
-            self.inside = False
-        return copy.copy(self._outputs[-1])
-
-    def run(self, pipeline: Callable[[Any], Any], table: Any) -> Trace:
-        """Run the pipeline; an exception is its answer, of which only the kind is kept."""
-        token = CURRENT.set(self)
-        try:
-            with np.errstate(all="ignore"):
-                self.answer = pipeline(copy.deepcopy(table))
-        except Exception as error:
-            self.failure = type(error).__name__
-        finally:
-            CURRENT.reset(token)
-        return self
-
-
-CURRENT: ContextVar[Trace | None] = ContextVar("trace", default=None)
-
-Tap = Callable[[], Any]
-"""Begins to watch some steps: returns a context manager, or None where the library is not installed."""
 
 
 def recording(
@@ -270,7 +205,7 @@ def recording(
     source = tables_of(tables)
     shown = source.generated if show is None else show
     seen, notes = dict[str, None](), dict[str, None]()
-    worst: dict[tuple[str, str], Finding] = {}
+    worst: dict[tuple[str, str], Difference] = {}
     pairs, unseen, failures = 0, False, list[str]()
     with ExitStack() as stack:
         if seed is not None:
@@ -281,6 +216,10 @@ def recording(
                 stack.enter_context(watching)
         for couple in source.pairs(user=user, neighbours=neighbours, effort=effort):
             pairs += 1
+            if pairs == 1:
+                Trace().run(
+                    pipeline, couple[1]
+                )  # what is imported or kept on first use is not recorded
             first = Trace().run(pipeline, couple[0])
             if pairs <= _CONTROLS and not _alike(
                 first.answer, Trace(first).run(pipeline, couple[0]).answer
@@ -318,17 +257,17 @@ def _name(pipeline: Any) -> str:
     return str(getattr(pipeline, "__name__", None) or type(pipeline).__name__)
 
 
-def _told(finding: Finding, couple: tuple[Any, Any] | None, values: Any) -> Finding:
+def _told(finding: Difference, couple: tuple[Any, Any] | None, values: Any) -> Difference:
     return finding if couple is None else replace(finding, rows=couple, values=values)
 
 
 def _compared(
     first: Trace, second: Trace, sensitivity: Any, claim: Guarantee | None
-) -> Iterator[tuple[Finding, Any]]:
+) -> Iterator[tuple[Difference, Any]]:
     """All findings of one pair, each with the two values that differ."""
 
-    def finding(what: str, step: str, words: str, **told: Any) -> Finding:
-        return Finding(
+    def finding(what: str, step: str, words: str, **told: Any) -> Difference:
+        return Difference(
             **{"what": what, "step": step, "words": words, "stated": None, "found": None} | told
         )
 
@@ -360,11 +299,7 @@ def _compared(
         if stated is None:
             by_name = isinstance(sensitivity, Mapping)
             stated = sensitivity.get(one.name) if by_name else sensitivity
-        if (
-            math.isnan(distance)
-            or math.isinf(distance)
-            or (stated is not None and distance > stated)
-        ):
+        if distance == math.inf or (stated is not None and distance > stated):
             words = f"the inputs are {distance:.6g} apart ({one.norm})"
             words += "" if stated is None else f", and {float(stated):.6g} is stated"
             told = one.value, two.value
@@ -388,6 +323,8 @@ def _compared(
 
 def _distance(one: Step, two: Step) -> float:
     """How far apart the inputs are; what rounding explains is not counted."""
+    if one.norm == "rows":
+        return float(((one.value - two.value) + (two.value - one.value)).total())
     here, there = (np.asarray(step.value, dtype=np.float64) for step in (one, two))
     with np.errstate(all="ignore"):
         # The same infinity, or no number, on both sides is no distance.
@@ -396,7 +333,8 @@ def _distance(one: Step, two: Step) -> float:
         size = np.abs(here) + np.abs(there)
         moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
         distance = float(_NORMS[one.norm](moved))
-    return distance * (1 - _ROUNDING)
+    # Not a number on one side only: no bound holds.
+    return math.inf if math.isnan(distance) else distance * (1 - _ROUNDING)
 
 
 def _loss(step: Step, distance: float, claim: Guarantee | None) -> float:

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet._exact.sampling import Bits
+from discreet.audit.audited_scores import AuditedScores
 from discreet.audit.relations import Floats
-from discreet.audit.subjects import NAN, PATIENCE, AuditedScores, Failure
+from discreet.audit.subjects import NAN, PATIENCE, Failure
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism
 
@@ -25,6 +26,7 @@ Counts = npt.NDArray[np.int64]
 
 _AT_ONCE = 200_000
 _FIRST = 256
+_STEADY = 4096
 _BRIEF = 0.05
 
 
@@ -53,7 +55,9 @@ class Sampler:
         self.until = math.inf
         self.cut_short = False
         self._grain = grain
-        self._batch = _FIRST
+        # What is to be repeated is drawn in batches that do not depend on the clock.
+        self._steady = randomness is not None
+        self._batch = _STEADY if self._steady else _FIRST
         self._answers: dict[int, dict[Hashable, int]] = {}
         self._tallies: dict[tuple[bool, tuple[float, ...]], Counts] = {}
 
@@ -100,7 +104,7 @@ class Sampler:
             answers = self._draw(scores, batch)
             counts = _sum(counts, _counted(answers, len(scores), batch, others, self._grain))
             # Batches of a fraction of a second keep a time limit.
-            took = time.perf_counter() - began
+            took = _BRIEF if self._steady else time.perf_counter() - began
             if took < _BRIEF and batch == self._batch:
                 self._batch = min(4 * batch, _AT_ONCE)
             elif took > 4 * _BRIEF:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from discreet.audit.audited_scores import AuditedScores
 from discreet.audit.cards import explanation, figures, headline
 from discreet.audit.exact import audit
 from discreet.audit.neighbouring import Schema
@@ -17,7 +18,6 @@ from discreet.audit.recording import Recording, recording
 from discreet.audit.samplers import takes_size
 from discreet.audit.sequences import StreamSubject
 from discreet.audit.statistical import statistical_audit
-from discreet.audit.subjects import AuditedScores
 from discreet.audit.verdicts import Verdict
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.mechanism import Mechanism

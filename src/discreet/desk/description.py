@@ -106,7 +106,7 @@ def _questions() -> dict[str, Any]:
             "fields": [
                 {
                     "name": each.name,
-                    "words": each.metadata["description"].replace("⟨", "").replace("⟩", ""),
+                    "words": in_form(each.metadata["description"]),
                     "takes": "FLAG" if isinstance(each.default, bool) else each.metadata["takes"],
                     "example": each.metadata["example"],
                     "required": each.default is MISSING,
@@ -116,6 +116,16 @@ def _questions() -> dict[str, Any]:
         }
         for name, kind in ASKED.items()
     }
+
+
+def in_form(words: str) -> str:
+    """Words about a field as a form shows them: other fields by what people call them.
+
+    Example:
+        >>> in_form("A noisy count, for a quarter of ⟨epsilon⟩: see ⟨groups⟩.")
+        'A noisy count, for a quarter of ε: see groups.'
+    """
+    return words.replace("⟨epsilon⟩", "ε").replace("⟨", "").replace("⟩", "").replace("_", " ")
 
 
 def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:

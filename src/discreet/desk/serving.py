@@ -7,7 +7,6 @@ import contextlib
 import glob
 import math
 import ssl
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -88,17 +87,6 @@ def weak_points(owner: OwnerFile) -> list[str]:
             found.append(
                 f"table.{name}.slot: {', '.join(short)} below a second: a busy machine misses it, and a "
                 "missed slot tells a bit about the data"
-            )
-    by_dataset: dict[str, Fraction] = {}
-    for part, epsilon in owner.parts().items():
-        dataset = part.rpartition("/")[0]
-        by_dataset[dataset] = by_dataset.get(dataset, Fraction(0)) + epsilon
-    for dataset, total in by_dataset.items():
-        most = max(e for part, e in owner.parts().items() if part.rpartition("/")[0] == dataset)
-        if total > most:
-            found.append(
-                f"the analysts of {dataset!r} have ε = {figure(total)} between them: those who share their "
-                "answers learn that much"
             )
     return found
 

@@ -22,6 +22,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from discreet._exact.numbers.exact import Number, echo, positive, refuse
 from discreet._exact.numbers.printing import figure
+from discreet._tables.compared import not_listed
 from discreet._tables.where import ColumnComparison, comparisons, parse
 from discreet.desk.owner_file import OwnerFile, SharedTable
 from discreet.desk.owner_scores import OwnerScore
@@ -268,12 +269,12 @@ def _require_listed(table: SharedTable, comparison: ColumnComparison) -> None:
     column = table.column.get(comparison.column)
     if column is None or column.candidates is None or comparison.operator not in ("=", "in"):
         return
-    listed = {str(value) for value in column.listed()}
-    if not any(str(value) in listed for value in comparison.literals):
+    listed = sorted(map(str, column.listed()))
+    if len(not_listed(comparison, listed)) == len(comparison.literals):
         shown = ", ".join(map(echo, comparison.literals[:3]))
         raise ParameterError(
             f"⟨where⟩ asks for {comparison.column} = {shown}, and the listed values of {comparison.column} "
-            f"are {', '.join(sorted(listed)[:20])}{', ...' if len(listed) > 20 else ''}: no row would count"
+            f"are {', '.join(listed[:20])}{', ...' if len(listed) > 20 else ''}: no row would count"
         )
 
 

@@ -14,11 +14,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet._displays import counted, visible
-from discreet._exact.numbers.exact import float_up, refuse
+from discreet._exact.numbers.exact import float_up
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
-from discreet._tables.compared import literals_nobody_has
-from discreet._tables.moments import days_of, period_in
+from discreet._tables.compared import literals_nobody_has, not_listed, period_words
+from discreet._tables.moments import kind_named
+from discreet._tables.table import TEXTS
 from discreet._tables.where import Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
@@ -317,13 +318,6 @@ class OtherTableWarning(UserWarning):
     """
 
 
-def rule_named(name: str, given: object, known: Mapping[str, str]) -> str:
-    """A rule by its name; each looks at one person's rows and nothing else."""
-    if not isinstance(given, str) or given not in known:
-        raise refuse(name, given, "one of " + ", ".join(f'"{rule}"' for rule in known))
-    return given
-
-
 def about_rows(
     rows: Rows, *, where: str | None, epsilon: Fraction, epsilon_each: Fraction
 ) -> Sentences:
@@ -384,12 +378,11 @@ def about_types(
     table: Table, column: str, public: Candidates, *, name: str, listed: Sequence[Any] | None = None
 ) -> Sentences:
     """Doubts about candidates that the declared type of a column, or its owner's list, rules out."""
-    values = public.keys if public.period is None else public.labels
     cannot = table.cannot_hold(column, public.keys) if public.period is None else []
     why = f"the column {column}, {table.described(column)}, does not hold such values"
     if not cannot and listed is not None:
         known = set(map(str, listed))
-        cannot = [value for value in values if str(value) not in known]
+        cannot = [value for value in public.values if str(value) not in known]
         why = f"the owner's list of the column {column} does not have them"
     if not cannot:
         return ()
@@ -398,17 +391,32 @@ def about_types(
 
 
 def about_period(table: Table, column: str, public: Candidates) -> Sentences:
-    """In which period a date or a moment counts, and whether texts that may spell dates do."""
-    period = public.period
-    if period is None:
-        spelled = period_in(str(public.keys[0])) if table.is_text else None
-        part = spelled is not None and spelled[0] in ("week", "month", "quarter")
-        return (_letter_by_letter(column),) if part else ()
+    """In which period a date, a moment or a text counts."""
+    if not table.is_dated(column):
+        return _about_named_periods(table, column, public.keys)
+    if public.period is None:
+        return ()
     zone, is_moment = table.engine.zones.get(column), table.ordered_kind(column) == "moment"
     utc = is_moment and column not in table.read_as and table.has_zone(column)
     by = f", by the clocks of {zone}" if zone else ", in UTC" if utc else ""
-    iso = " (ISO weeks begin on Monday)" if period == "week" else ""
-    return (f"Every {column} counts for the {period} in which it lies{by}{iso}.",)
+    iso = " (ISO weeks begin on Monday)" if public.period == "week" else ""
+    return (f"Every {column} counts for the {public.period} in which it lies{by}{iso}.",)
+
+
+def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sentences:
+    """What names of periods mean on a column of texts."""
+    period = kind_named(words) if table.ordered_kind(column) in TEXTS else None
+    if period is not None and table.is_text:
+        return (
+            f"Texts of {column} that spell a date count for the {period} in which it lies; other texts count "
+            "as they are.",
+        )
+    if period in (None, "year"):
+        return ()
+    return (
+        f"The column {column} is {table.described(column)}: {words[0]} means that text, not the dates in the "
+        f"{period}.",
+    )
 
 
 def about_condition(
@@ -420,15 +428,15 @@ def about_condition(
         cannot = literals_nobody_has(table, each)
         why = f", {table.described(each.column)}, does not hold such a value"
         if not cannot and each.column in listed and each.operator in ("=", "in"):
-            known = set(map(str, listed[each.column]))
-            cannot = [value for value in each.literals if str(value) not in known]
+            cannot = not_listed(each, listed[each.column])
             why = " has another public list of values"
         if cannot:
             plain = [
                 str(value) if isinstance(value, Decimal) else repr(value) for value in cannot[:3]
             ]
             shown = ", ".join(plain) + (", ..." if len(cannot) > 3 else "")
-            doubts.append(f"No row has {each.column} = {shown}: the column{why}.")
+            how = "=" if each.operator == "in" else each.operator
+            doubts.append(f"No row has {each.column} {how} {shown}: the column{why}.")
     return tuple(doubts)
 
 
@@ -489,23 +497,13 @@ def about_other(label: str) -> Callable[[Any], Sentences]:
 
 
 def about_texts(table: Table, condition: Condition | None) -> Sentences:
-    """Which columns of a text file are compared as texts, where a condition may mean dates."""
-    dated = {
-        each.column
-        for each in (comparisons(condition) if condition is not None and table.is_text else ())
-        if each.operator in ("<", "<=", ">", ">=")
-        and table.ordered_kind(each.column) == "text"
-        and days_of(str(each.literals[0])) is not None
-        and isinstance(each.literals[0], str)
-    }
-    return tuple(map(_letter_by_letter, sorted(dated)))
-
-
-def _letter_by_letter(column: str) -> str:
-    return (
-        f"The texts of {column} are compared letter by letter; read as dates (read_as), a period would mean "
-        "all of it."
+    """What names of periods in a condition mean on columns of texts."""
+    said = (
+        sentence
+        for each in (comparisons(condition) if condition is not None else ())
+        for sentence in _about_named_periods(table, each.column, period_words(each))
     )
+    return tuple(dict.fromkeys(said))
 
 
 def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet._exact.numbers.exact import Number
 from discreet._exact.numbers.noise_scales import NoiseScales
@@ -17,7 +17,7 @@ from discreet.guarantees import PureDP
 from discreet.neighbours import REPLACE
 from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, drawn, even_counts
 from discreet.questions.answer import about_magnitudes, of_people
-from discreet.questions.costs import ANSWER, IN_ANSWERS
+from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO
 from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.ordered import column_grid
 from discreet.questions.plan import Found, Plan
@@ -42,6 +42,14 @@ class Bound(Grouped, kind="bound"):
         >>> 60_000 < table.ask(Bound("pay", covers=0.99, epsilon=2)).answer < 70_000
         True
     """
+
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "bound",
+        "A bound on the magnitude of a column, for later questions.\n\n"
+        "With the answer b a later question may say --bounds -b:b, or 0:b where nothing is negative.",
+        "discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999 "
+        "--epsilon 0.2",
+    )
 
     covers: Number = field(
         "The part of the people who stay within the bound.",
@@ -91,7 +99,7 @@ class Bound(Grouped, kind="bound"):
 
         return asking.plan(
             f"bound that covers {label_of(covered)}",
-            parts=[(PureDP(asking.epsilon_each).resting_on(ANSWER, IN_ANSWERS), 1)],
+            parts=[(PureDP(asking.epsilon_each).resting_on(ANSWER, IN_ANSWERS | IN_RHO), 1)],
             mechanism="a noisy threshold on a growing grid",
             table=axis.table,
             read=lambda table, rows: people_per_grid_point(

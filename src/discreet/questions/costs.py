@@ -103,9 +103,11 @@ def mixed(promise: Guarantee) -> Guarantee:
     Averages keep (ε, δ), ρ, Laplace dominance, and of a range all but the range itself:
     ``docs/proofs/neighbours.md``.
     """
-    if isinstance(promise, FlippedCoins):
-        return LaplaceDominated(promise.exact)
-    return AveragedRange(promise.exact) if isinstance(promise, BoundedRange) else promise
+    if not isinstance(promise, FlippedCoins | BoundedRange):
+        return promise
+    kind = LaplaceDominated if isinstance(promise, FlippedCoins) else AveragedRange
+    left = CLAIMS["hidden coins", kind.__name__]
+    return kind(promise.exact).resting_on(promise.proof and promise.proof.then(left))
 
 
 def _in_answers(parts: Sequence[Part]) -> bool:

@@ -43,6 +43,11 @@ from discreet.questions.question import (
 from discreet.questions.scoring import count_promise, noisy_count, within
 from discreet.questions.setting import USUAL_PEOPLE, Setting
 
+NO_MATCH = (
+    "Where no row matches, the answer is {}: --with-people tells, for a part of epsilon, how many people "
+    "counted."
+)
+"""What the help of a command says where an empty table is answered too."""
 CHOOSE = "choose"
 """For ``groups_per_person``: a bound that is found privately."""
 
@@ -244,9 +249,8 @@ class Grouped(OfRows):
         """The public groups."""
         if self.by is None or self.groups is None:
             return {}
-        return {
-            self.by: list(candidates_of(table, self.groups, column=self.by, name="groups").keys)
-        }
+        public = candidates_of(table, self.groups, column=self.by, name="groups")
+        return {self.by: list(public.values)}
 
     @abstractmethod
     def planned(self, asking: Asking) -> Plan:

@@ -44,7 +44,7 @@ from discreet.questions.answer import (
     of_people,
 )
 from discreet.questions.costs import ANSWER, IN_ANSWERS, mixed
-from discreet.questions.of_rows import Asking, Grouped
+from discreet.questions.of_rows import NO_MATCH, Asking, Grouped
 from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import Labels, field, labels, one_of, value
@@ -173,8 +173,7 @@ class OnGrid(Grouped):
             promise = resting(promise, moved)
             if self.per_person == "random":
                 hidden = mixed(promise)
-                left = CLAIMS["hidden coins", type(hidden).__name__]
-                promise = hidden.resting_on(promise.proof and promise.proof.then(left), direct)
+                promise = hidden.resting_on(hidden.proof, direct)
 
         def places(people: Counts, bits: Bits, finest: int = FINEST) -> Iterable[list[int]]:
             if depths > 1:
@@ -280,6 +279,13 @@ class Quantiles(OnGrid, kind="quantiles"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("bounds",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "quantiles",
+        "Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans."
+        f"\n\n{NO_MATCH.format('a list of random grid points')}",
+        "discreet quantiles pay.parquet --dataset staff --column salary --user person_id --at 0.1,0.5,0.9 "
+        "--bounds 0:500000 --step 1000 --epsilon 1",
+    )
 
     at: Sequence[Number] = field(
         "The levels in increasing order, such as 0.1,0.5,0.9.",
@@ -394,6 +400,13 @@ class Median(OnGrid, kind="median"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("bounds",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "median",
+        "The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.\n\n"
+        + NO_MATCH.format("a random grid point"),
+        "discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120 "
+        "--epsilon 0.5",
+    )
     one_choice: ClassVar[bool] = True
 
     @property

@@ -182,7 +182,13 @@ class ChosenBound(_First, kind="groups_per_person"):
     def _rows(self, setting: Setting) -> Rows:
         table = setting.opened(tells_apart=(self.by,))
         public = candidates_of(table, self.groups, column=self.by, name="groups")
-        return Rows(user=setting.user, where=setting.condition, by=self.by, groups=public.keys)
+        return Rows(
+            user=setting.user,
+            where=setting.condition,
+            by=self.by,
+            groups=public.keys,
+            period=public.period,
+        )
 
     def plan(self, setting: Setting) -> Plan:
         """Plan to choose the bound among all numbers of groups, as a quantile."""

@@ -18,7 +18,7 @@ from discreet._exact.sampling.joint_sets import joint_set
 from discreet._exact.sampling.joint_top_k import joint_first
 from discreet._exact.sampling.keeping import Keeping, kept
 from discreet._exact.sampling.noisy_order import noisy_first
-from discreet._exact.sampling.weighing import Weighing, weighing_at
+from discreet._exact.sampling.weighing import Weighing, weighing_at, weight_in
 from discreet._tables import Rows, Table
 from discreet._tables.counts import (
     Counts,
@@ -39,7 +39,7 @@ from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, Part
 from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
-from discreet.questions.of_rows import Asking
+from discreet.questions.of_rows import NO_MATCH, Asking
 from discreet.questions.plan import Found, Plan, Sentences
 from discreet.questions.question import field, flag, value
 from discreet.questions.scoring import (
@@ -53,6 +53,7 @@ from discreet.questions.unknown_domain import (
     KEPT,
     KEPT_BY,
     WEIGHED,
+    accuracy_of_named,
     keeping_at,
     limits_for,
     planned_from_the_data,
@@ -102,6 +103,12 @@ class TopK(OfCandidates, kind="top_k"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("candidates",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "top",
+        f"The k most common values of a column.\n\n{NO_MATCH.format('a list of random candidates')}",
+        "discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10 "
+        "--candidates pages.csv --epsilon 2",
+    )
 
     k: int = field("How many.", check=whole, takes="COUNT", example="3", analyst=True)
     method: str | None = field(
@@ -221,16 +228,13 @@ class TopK(OfCandidates, kind="top_k"):
             for row, indices in zip(people, draw(people, bits), strict=True):
                 yield contest.named(indices if self.ordered else sorted(indices), row), {}
 
-        return asking.plan(
+        return self.plan_among(
+            asking,
+            contest,
             what,
             **asking.naming(pick, part, share=self.counting_share, k=k),
             mechanism=name,
-            table=contest.table,
-            read=contest.count,
-            people=contest.anybody,
-            rules=contest.rules + (about_method(str(method)) if by_rule else ()) + order,
-            rules_after=contest.remarks,
-            doubts=contest.doubts,
+            rules=(about_method(str(method)) if by_rule else ()) + order,
             ordered=self.ordered,
             accuracy=self.accuracy(
                 asking,
@@ -324,6 +328,19 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping 
         sizes = np.array([weights[label] for label in people], dtype=np.int64)
         return [(list(people.items()), sizes)]
 
+    def pick_stated(
+        counted: list[list[tuple[Any, int]]], bits: Bits
+    ) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
+        """On stated data, where everybody who counts with a value counts with as many as they may."""
+        each = weight_in(most) if weighed else 1
+        return pick(
+            [
+                (values, np.array([number * each for _, number in values], dtype=np.int64))
+                for values in counted
+            ],
+            bits,
+        )
+
     proof = WEIGHED if weighed else KEPT
     promise = ApproxDP(epsilon, Fraction(question.delta or 0)).resting_on(proof, {"then": proof})
     how = BY_WEIGHTS if weighed else KEPT_BY[asking.setting.neighbours]
@@ -336,6 +353,7 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping 
         people=lambda table, rows: people_with_any(table, rows, column=column),
         rules_after=lambda answer: about_kept(k, len(answer)),
         ordered=True,
+        accuracy=accuracy_of_named(question, asking, pick_stated, k),
     )
 
 
@@ -437,7 +455,8 @@ def way_to_choose_by_counts(
         method, mechanism, epsilon, k, moved.range_distance, besides=besides
     )
     if method == ONE_SHOT:
-        return draw, (promise.resting_on(CLAIMS["one-shot", "PureDP"], IN_ANSWERS), rounds), name
+        whole = promise.resting_on(CLAIMS["one-shot", "PureDP"], IN_ANSWERS | IN_RHO)
+        return draw, (whole, rounds), name
     return draw, (resting(promise, moved), rounds), name
 
 

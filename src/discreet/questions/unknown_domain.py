@@ -8,7 +8,7 @@ or push out of it hardly ever beats it. ``docs/proofs/unknown-domain.md`` proves
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -21,13 +21,14 @@ from discreet._exact.sampling import Bits
 from discreet._exact.sampling.keeping import Keeping
 from discreet._exact.sampling.weighing import MOST_WEIGHT, Weighing, weighing_at, weight_in
 from discreet._tables import Table
-from discreet._tables.counts import commonest_in_groups, people_with_any
+from discreet._tables.counts import Counts, commonest_in_groups, people_with_any
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.questions.answer import about_unknown
+from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, drawn, falling_counts
+from discreet.questions.answer import about_unknown, of_people
 from discreet.questions.of_rows import Asking
 from discreet.questions.plan import Found, Plan, Sentences
 from discreet.scores import Scores
@@ -178,6 +179,44 @@ def require_named(table: Table, column: str) -> None:
         )
 
 
+def accuracy_of_named(
+    question: OfCandidates,
+    asking: Asking,
+    pick: Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]],
+    places: int,
+) -> Accuracy:
+    """How far the values that are named fall short on stated data.
+
+    For any data nothing is proved: where few people share a value, none is named.
+    """
+    people = asking.people
+
+    def errors() -> Errors:
+        like = falling_counts(people, max(question.considered, places))
+        values = [(place, count) for place, count in enumerate(like.tolist()) if count]
+
+        def draw(_like: Counts, bits: Bits) -> Iterable[list[int]]:
+            return ([place for place, _ in chosen] for chosen, _ in pick([values], bits))
+
+        def error(counts: Counts, chosen: Sequence[int]) -> float:
+            named = np.zeros(places, dtype=np.int64)
+            named[: len(chosen)] = counts[list(chosen)]
+            return float(max(0, (counts[:places] - named).max()))
+
+        return drawn(like, draw, error, places)
+
+    return Accuracy(
+        None,
+        Fraction(question.with_probability),
+        PEOPLE,
+        "how many people fewer a value in the answer has than the one that belongs in its place; a place "
+        "without an answer has none",
+        f"{of_people(f'{people:,}')} whose counts fall off as 1, 1/2, 1/3, ... over "
+        f"{max(question.considered, places):,} values",
+        errors,
+    )
+
+
 def planned_from_the_data(
     question: OfCandidates, asking: Asking, what: str, *, k: int | None = None
 ) -> Plan:
@@ -226,4 +265,5 @@ def planned_from_the_data(
         people=lambda table, rows: people_with_any(table, rows, column=column),
         rules_after=rules_after,
         ordered=None if k is None else True,
+        accuracy=accuracy_of_named(question, asking, pick, rounds),
     )

@@ -44,7 +44,7 @@ function readable(words) {
     ?? document.querySelector(`label[for="field-${name}"]`)?.firstChild?.textContent.trim();
   return words
     .replace(/^(?:[a-z_]+\.)?([a-z_]+)(?:\.[\w.]+)?: /, (found, name) => (label(name) ? `${label(name)}: ` : found))
-    .replace(/\b([a-z_]+)=(?=['"\d\[(])/g, (found, name) => (label(name) ? `${label(name)} ` : found));
+    .replace(/\b([a-z_]+)=(?=['"\d\[(]|\s|$) ?/g, (found, name) => (label(name) ? `${label(name)} ` : found));
 }
 
 function complain(error) {
@@ -62,7 +62,7 @@ const subjects = () => ({ ...table().columns, ...table().scores });
 const column = () => subjects()[at("column").value];
 const kinds = () => desk.questions;
 const SUBJECT = ["column", "score", "epsilon"];
-const short = (words) => words.replace(/[:.] .*$/, "").replace(/(, chosen privately)?\.$/, "");
+const short = (words) => words.replace(/[:.] .*$/, "").replace(/, such as .*$/, "").replace(/(, chosen privately)?\.$/, "");
 
 // One control for each field of the question that an analyst may set; what was typed stays where it fits.
 function control(field, before) {
@@ -119,8 +119,12 @@ function show() {
   ].join(" ");
   const now = [at("table").value, at("column").value, at("kind").value].join("\n");
   if (now !== drawn) {
-    const before = Object.fromEntries([...at("fields").querySelectorAll("[name]")].map((input) => [input.name, input.type === "checkbox" ? input.checked : input.value]));
-    at("fields").replaceChildren(...own().map((field) => control(field, before[field.name])));
+    const before = Object.fromEntries([...document.querySelectorAll("#fields [name], #flags [name]")].map((input) => [input.name, input.type === "checkbox" ? input.checked : input.value]));
+    const made = (flags) => own().filter((field) => (field.takes === "FLAG") === flags).map((field) => control(field, before[field.name]));
+    at("fields").replaceChildren(...made(false));
+    const more = made(true);
+    at("more").hidden = !more.length;
+    at("flags").replaceChildren(...more);
     drawn = now;
     at("answer").replaceChildren(element("p", "Not asked yet. Planning and rehearsing are free; asking spends.", { class: "hint" }));
     if (!typed) suggest();
@@ -178,7 +182,8 @@ async function plan() {
   try {
     const found = await call("api/plan", question());
     if (turn !== planned) return;
-    box.dataset.state = found.fits ? STATE_OF[found.accuracy?.judgement] ?? "good" : "bad";
+    const judged = STATE_OF[found.accuracy?.judgement] ?? "good";
+    box.dataset.state = !found.fits ? "bad" : judged === "good" && found.doubts.length ? "doubtful" : judged;
     box.replaceChildren(
       element("p", found.cost, { class: "price" }), meter(found.meter),
       element("p", found.accuracy ? `Accuracy: ${found.accuracy.words}.` : "How good it will be depends on the data."),
