@@ -558,12 +558,30 @@ def about_kept(asked: int, named: int) -> Sentences:
     return said if named == asked else (*said, f"{named} of {asked}: no further value has.")
 
 
-def about_found_groups(by: str, *, one: bool) -> Sentences:
-    """Groups that nobody listed."""
-    drawn = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
+def about_values_each(most: int) -> Sentences:
+    """Values that come from the data, of which each person counts with a few."""
+    return (
+        f"A person counts with at most {counted(most, 'value')}, drawn at random from theirs; values are "
+        "kept by weights, 1/√t from each person who counts with t of them.",
+    )
+
+
+def about_found_groups(
+    by: str, *, one: bool, weighed: tuple[int, int, int] | None = None
+) -> Sentences:
+    """Groups that nobody listed; with weights the bound, and how many people a group needs by either rule."""
+    how = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
+    if weighed is not None:
+        most, people, otherwise = weighed
+        how = (
+            f" To find them, a person in t groups adds 1/√t to the weight of each; a person in more than "
+            f"{most:,} counts in {most:,} of theirs, drawn at random. If everybody is in {most:,}, a group "
+            f"is likely to be named from {people:,} people on; counting each person in one group would take "
+            f"{otherwise:,}."
+        )
     return (
         f"The groups are those of {by} in the data that have so many people that naming them is safe at this "
-        f"ε and δ; smaller ones are left out, and blank or misencoded texts.{drawn}",
+        f"ε and δ; smaller ones are left out, and blank or misencoded texts.{how}",
     )
 
 

@@ -242,6 +242,7 @@ def top_k(
     *,
     k: int,
     method: str | None = ...,
+    values_per_person: int | None = ...,
     ordered: bool = ...,
     candidates: Labels = ...,
     period: str | None = ...,

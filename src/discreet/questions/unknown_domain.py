@@ -19,6 +19,7 @@ from discreet._exact.numbers.balls import upper_bound
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.sampling import Bits
 from discreet._exact.sampling.keeping import Keeping
+from discreet._exact.sampling.weighing import MOST_WEIGHT, Weighing, weighing_at, weight_in
 from discreet._tables import Table
 from discreet._tables.counts import Counts, commonest_in_groups, people_with_any
 from discreet.errors import ParameterError
@@ -103,6 +104,33 @@ def keeping_at(epsilon: Fraction, delta: Fraction, neighbours: str) -> Keeping:
     """
     coins = 2 if neighbours == REPLACE else 1
     return Keeping(epsilon / coins, delta / coins)
+
+
+WEIGHED = CLAIMS["weighed", "ApproxDP"]
+"""What proves that groups are kept by weights, and an answer about those after it."""
+BY_WEIGHTS = "kept by the weights of their people"
+
+
+def weighing_for(
+    keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
+) -> Weighing | None:
+    """The rule by weights, where it names smaller groups than counting each person in one; no data is read.
+
+    Both are judged where everybody is in as many groups as they may count in: by how many people make a group
+    as likely to be named as not.
+    """
+    if groups == 1:
+        return None
+    weighing = weighing_at(epsilon, delta, groups, neighbours)
+    return weighing if weighing.people(groups) < groups * (keeping.turn + 1) else None
+
+
+def weights_of(counted: Iterable[tuple[tuple[Any, int], int]]) -> list[tuple[Any, int]]:
+    """The weight of each group or value, from its people and in how many groups each of them counts."""
+    found: dict[Any, int] = {}
+    for (label, groups), people in counted:
+        found[label] = min(MOST_WEIGHT, found.get(label, 0) + people * weight_in(groups))
+    return list(found.items())
 
 
 def limits_for(
