@@ -69,7 +69,7 @@ class Guarantee(ABC):
             docs/proofs/exponential.md: exponential_pure_dp, checked by Coq; assumes that no person moves \
 two scores further apart than was stated
             >>> Exponential(epsilon=1).guarantee(scores, ZCDP).proof.checked
-            False
+            True
         """
         return getattr(self, "_proof", None)
 
