@@ -28,12 +28,13 @@ PURPOSE = (
     "the ledger writes the whole question down, also where groups or their bound are found first"
 )
 WHOLE = "one theorem covers all of an answer, and no page of it is hidden by what was found first"
+PROVED = "an event names pages where it named none, and theorems where it was proved on paper"
 HASH = "DuckDB counts frames of Polars and pandas, and draws by its own hash"
 REMARK = (
     "a remark on a large ε or δ, on an answer at a bound or on no list, and on what order costs"
 )
 SETS = "several without their order are chosen as a set"
-REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS, HASH, REMARK}
+REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS, PROVED, HASH, REMARK}
 THEOREMS = (
     "answer_pure_dp",
     "found_groups_approx_dp",
@@ -116,6 +117,10 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
     as_told = with_old_proofs(old, new)
     if as_told != new:
         return reasons(case, old, as_told) | {WHOLE}
+    before, now = (each.get("event", {}).get("proof", "") for each in (old, new))
+    if before == "None" != now or ("on paper" in before and "checked by Coq" in now):
+        as_before = {**new, "event": {**new["event"], "proof": before}}
+        return reasons(case, old, as_before) | {PROVED}
     differ = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
     found = {MORE} if differ & {"title", "accuracy"} else set()
     assert not {"title", "accuracy"} & old.keys()

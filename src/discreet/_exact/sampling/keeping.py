@@ -19,7 +19,7 @@ from discreet._exact.sampling.discrete_noise import common_floor
 
 
 def kept(
-    people: NDArray[np.int64], *, keeping: Rule, bits: Bits, word: int = 64
+    people: NDArray[np.int64], *, keeping: KeepingRule, bits: Bits, word: int = 64
 ) -> NDArray[np.bool_]:
     """For each number of people, or weight, whether its group is kept: independently, by the rule's chance.
 
@@ -44,7 +44,7 @@ def kept(
     return found
 
 
-class Rule(Protocol):
+class KeepingRule(Protocol):
     """A chance for each size of a group, its number of people or its weight."""
 
     def ball(self, size: int, /) -> Ball:
