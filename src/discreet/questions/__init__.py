@@ -26,6 +26,7 @@ from discreet.questions.functions import (
     quantiles,
     select_by,
     top_k,
+    vote,
 )
 from discreet.questions.mode import Mode
 from discreet.questions.periods import periods
@@ -37,6 +38,7 @@ from discreet.questions.select_by import SelectBy, select_from_file
 from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
 from discreet.questions.then import Then
 from discreet.questions.top_k import TopK
+from discreet.questions.vote import Vote, recommended_blocks
 from discreet.questions.watch import AboveThreshold, SparseVector, WatchTerms
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "TableRelease",
     "Then",
     "TopK",
+    "Vote",
     "WatchTerms",
     "bound",
     "check_sensitivity",
@@ -68,8 +71,10 @@ __all__ = [
     "periods",
     "quantile",
     "quantiles",
+    "recommended_blocks",
     "select_by",
     "select_from_file",
     "table",
     "top_k",
+    "vote",
 ]

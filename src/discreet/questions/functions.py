@@ -20,6 +20,7 @@ from discreet.questions.quantiles import Median, Quantile, Quantiles
 from discreet.questions.run import AnyLedger, run
 from discreet.questions.select_by import SelectBy
 from discreet.questions.top_k import TopK
+from discreet.questions.vote import Vote
 
 _TERMS = signature(table)
 _OWN = tuple(signature(SelectBy).parameters)
@@ -31,6 +32,7 @@ quantiles = of_data(Quantiles, table, _TERMS)
 top_k = of_data(TopK, table, _TERMS)
 first_above = of_data(FirstAbove, table, _TERMS)
 bound = of_data(Bound, table, _TERMS)
+vote = of_data(Vote, table, _TERMS)
 
 
 def select_by(

@@ -51,6 +51,9 @@ class Reading:
                 replace(self, table=trial).__call__, doing="trying the question on no rows"
             )
 
+    def close(self) -> None:
+        """Let go of what the trial has started."""
+
 
 Found = dict[str, Any]
 """What is released for one group, by name: ``answer``, and what goes with it."""

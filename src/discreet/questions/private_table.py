@@ -33,6 +33,7 @@ from discreet.questions.run import (
 from discreet.questions.select_by import SelectBy
 from discreet.questions.setting import Setting
 from discreet.questions.top_k import TopK
+from discreet.questions.vote import Vote
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -99,7 +100,9 @@ class PrivateTable(Setting):
             ('flu', True)
         """
         setting = self._setting(None)
-        rows = invented_rows(question, setting, SecureBits())
+        rows = question.public_rows(setting, SecureBits())
+        if rows is None:
+            rows = invented_rows(question, setting, SecureBits())
         setting = replace(
             setting, data=rows, engine=None, table=None, read_as=None, time_limit=None
         )
@@ -119,6 +122,7 @@ class PrivateTable(Setting):
     top_k = asks(TopK)
     first_above = asks(FirstAbove)
     select_by = asks(SelectBy)
+    vote = asks(Vote)
 
     # ---- what is public about it ---------------------------------------------------------------
 

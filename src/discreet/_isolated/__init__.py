@@ -1,0 +1,8 @@
+"""Functions of other people's, run on rows in processes that share nothing with one another."""
+
+from __future__ import annotations
+
+from discreet._isolated.blocks import Blocks, Limits, is_enclosed, require_fork
+from discreet._isolated.captured import packed
+
+__all__ = ["Blocks", "Limits", "is_enclosed", "packed", "require_fork"]
