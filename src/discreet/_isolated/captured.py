@@ -51,10 +51,13 @@ _PLAIN = (
     types.EllipsisType,
     types.NotImplementedType,
 )
-_INSTALLED = tuple(
-    Path(sysconfig.get_path(name)).resolve()
-    for name in ("stdlib", "platstdlib", "purelib", "platlib")
-) + (Path(__file__).resolve().parents[1],)
+_INSTALLED = (
+    *(
+        Path(sysconfig.get_path(name)).resolve()
+        for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    ),
+    Path(__file__).resolve().parents[1],
+)
 
 
 def packed(function: Any) -> bytes:

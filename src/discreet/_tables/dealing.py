@@ -87,8 +87,7 @@ class Dealer:
                 return np.arange(len(frame)), frame.sent
             places, whose = self._kept(data, used)
             return whose, lambda chosen: frame.sent(places[chosen])
-        read = _arrow_of(self.table, self.rows, self.columns)
-        whose = np.asarray(read["person"].to_numpy(), dtype=np.int64)
+        whose, read = _arrow_of(self.table, self.rows, self.columns)
         held = _Held(read, self.columns)
         return np.arange(len(whose)) if self.rows.user is None else whose, held.sent
 
@@ -324,18 +323,25 @@ def _value(table: Table, column: str, name: str) -> tuple[str, str]:
     return held, f"CASE WHEN {there} THEN {name} END"
 
 
-def _arrow_of(table: Table, rows: Rows, columns: Sequence[str]) -> Any:
-    """The rows that count as an Arrow table, every column of the type that its declared kind has."""
+def _arrow_of(table: Table, rows: Rows, columns: Sequence[str]) -> tuple[NDArray[np.int64], Any]:
+    """Whose the rows that count are, and the rows as an Arrow table with types by their declared kinds."""
     pa = _pyarrow()
     query, used = _read(table, rows, columns), dict.fromkeys([*columns, *_used(rows)])
     read = list(zip(*table.engine.loaded(list(used)).rows(query.statement), strict=True))
-    values = dict(zip([*columns, "person"], read or [()] * len(query.columns), strict=True))
-    made = {"person": pa.array(values["person"], pa.int64())}
-    for name in columns:
+    *values, whose = read or [()] * len(query.columns)
+    made = {}
+    for name, held in zip(columns, values, strict=True):
         kind, turn = _TYPES.get(table.kinds[name], ("string", str))
-        held = (None if each is None else table.plain(name, each) for each in values[name])
-        made[name] = pa.array([None if each is None else turn(each) for each in held], kind)
-    return pa.table(made)
+        made[name] = pa.array([_turned(table, name, each, turn) for each in held], kind)
+    return np.array(whose, dtype=np.int64), pa.table(made)
+
+
+def _turned(table: Table, name: str, value: Any, turn: Callable[[Any], Any]) -> Any:
+    """A value as its column has it; null for one that Python does not have, such as February 31."""
+    try:
+        return None if value is None else turn(table.plain(name, value))
+    except (ValueError, ArithmeticError, TypeError):
+        return None
 
 
 def _whole(number: Any) -> int | None:
