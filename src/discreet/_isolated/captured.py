@@ -26,6 +26,7 @@ from fractions import Fraction
 from pathlib import Path, PurePath
 from typing import Any
 
+from discreet._isolated.from_file import FunctionInFile, function_in
 from discreet.errors import ParameterError
 
 MOST_CARRIED = 100_000
@@ -51,6 +52,7 @@ _PLAIN = (
     types.EllipsisType,
     types.NotImplementedType,
 )
+_CACHED = type(functools.cache(len))
 _INSTALLED = (
     *(
         Path(sysconfig.get_path(name)).resolve()
@@ -100,10 +102,16 @@ def _refused(what: str) -> ParameterError:
 
 class _Packing(pickle.Pickler):
     def reducer_override(self, given: Any) -> Any:
+        if isinstance(given, FunctionInFile):  # the clean process runs the file, once
+            return function_in, (given.file, given.function)
         if isinstance(given, types.ModuleType):
             return importlib.import_module, (given.__name__,)
+        if isinstance(given, types.FunctionType | _CACHED) and _is_installed(given):
+            return NotImplemented
         if isinstance(given, types.FunctionType):
-            return NotImplemented if _is_installed(given) else _by_value(given)
+            return _by_value(given)
+        if isinstance(given, _CACHED):  # without what it remembers
+            return functools.cache, (given.__wrapped__,)
         if isinstance(given, type):
             if given.__module__ == "__main__":
                 raise _refused(
@@ -127,7 +135,7 @@ def _scalars() -> tuple[str, ...]:
     return tuple(kind.__name__ for kind in numpy.ScalarType if isinstance(kind, type))
 
 
-def _is_installed(function: types.FunctionType) -> bool:
+def _is_installed(function: Any) -> bool:
     """Whether a function is found by its name in an installed library."""
     module = sys.modules.get(function.__module__ or "")
     file = getattr(module, "__file__", None)

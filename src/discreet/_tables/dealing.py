@@ -13,6 +13,7 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,10 @@ class Dealer:
         return table
 
     def send(self, data: Any) -> bytes:
-        """Public rows, sent as those of a block are."""
+        """Public rows, sent as those of a block are; those of a file as Arrow."""
+        if isinstance(data, str | Path):
+            opened = open_table(data, needed=self.columns)
+            _, data = _arrow_of(opened, Rows(), self.columns)
         held = _Held(data, self.columns)
         return held.sent(np.arange(len(held)))
 

@@ -32,6 +32,7 @@ from discreet.questions import (
     SelectBy,
     TableRelease,
     TopK,
+    Vote,
 )
 from discreet.questions.derived import asks
 from discreet.questions.question import fields_of
@@ -209,6 +210,7 @@ class RemoteTable:
     quantiles = asks(Quantiles, at_a_desk=True)
     first_above = asks(FirstAbove, at_a_desk=True)
     select_by = asks(SelectBy, at_a_desk=True)
+    vote = asks(Vote, at_a_desk=True)
 
     def request(self, question: Question) -> dict[str, Any]:
         """A question as it is sent: only what an analyst may set."""
