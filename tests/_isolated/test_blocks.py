@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from discreet._isolated import Blocks, Limits, blocks, is_enclosed, packed
+from discreet._isolated import BlockLimits, BlockRunner, blocks, is_enclosed, packed
 from discreet.errors import ParameterError
-from tests.tools.waiting import PATIENCE
+from tests.tools.waiting import until
 
-LIMITS = Limits(seconds=2, gigabytes=4)
+LIMITS = BlockLimits(seconds=2, gigabytes=4)
 ROWS = [[1, 2, 3], [13], [4, 5], [], [6]]
 """Five blocks; 13 is the person on whom functions misbehave."""
 
@@ -27,8 +27,8 @@ def piece(rows: object) -> Callable[[], bytes]:
     return lambda: b"p" + pickle.dumps(rows)
 
 
-def votes_of(function: Any, *, limits: Limits = LIMITS, rows: Any = ROWS) -> list[int | None]:
-    with Blocks(packed(function), candidates=["yes", "no"], limits=limits) as running:
+def votes_of(function: Any, *, limits: BlockLimits = LIMITS, rows: Any = ROWS) -> list[int | None]:
+    with BlockRunner(packed(function), candidates=["yes", "no"], limits=limits) as running:
         return running.votes([piece(each) for each in rows])
 
 
@@ -159,11 +159,20 @@ def sleeping(rows: list[int]) -> str:
     return honest(rows)
 
 
-def test_a_block_that_sleeps_ends_at_the_wall_clock_and_nobody_else_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(Limits, "patience", property(lambda _self: 8.0))
-    assert votes_of(sleeping) == WITHOUT
+def test_a_block_that_sleeps_ends_at_the_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BlockLimits, "patience", property(lambda _self: 1.0))
+    assert votes_of(sleeping, rows=[[13]]) == [None]
+
+
+def napping(rows: list[int]) -> str:
+    if 13 in rows:
+        time.sleep(3)
+    return honest(rows)
+
+
+def test_a_block_that_sleeps_costs_nobody_a_vote() -> None:
+    """Three seconds are above the limit of processor time, which sleeping does not use."""
+    assert votes_of(napping) == [0, 1, 0, 1, 1]
 
 
 needs_walls = pytest.mark.skipif(not is_enclosed(), reason="this kernel allows no namespaces")
@@ -190,7 +199,7 @@ def writing(rows: list[int]) -> str:
 
 @needs_walls
 def test_files_carry_nothing_from_one_block_to_another() -> None:
-    assert votes_of(writing, limits=Limits(seconds=2, gigabytes=1)) == [1] * 5
+    assert votes_of(writing, limits=BlockLimits(seconds=2, gigabytes=1)) == [1] * 5
     for folder in SHARED:
         assert not (Path(folder) / "discreet-note").exists()
 
@@ -224,7 +233,7 @@ def test_there_is_no_network_unless_it_is_asked_for() -> None:
 
         assert votes_of(calling, rows=[[]]) == [1]
         assert votes_of(
-            calling, rows=[[]], limits=Limits(seconds=2, gigabytes=1, network=True)
+            calling, rows=[[]], limits=BlockLimits(seconds=2, gigabytes=1, network=True)
         ) == [0]
 
 
@@ -283,13 +292,10 @@ def forking(rows: list[int]) -> str:
 
 @needs_walls
 def test_what_a_block_leaves_running_ends_with_it() -> None:
-    with Blocks(packed(forking), candidates=["yes", "no"], limits=LIMITS) as running:
+    with BlockRunner(packed(forking), candidates=["yes", "no"], limits=LIMITS) as running:
         assert running.votes([piece(each) for each in ROWS]) == [0, 1, 0, 1, 1]
         server = running._server.pid
-        end = time.monotonic() + PATIENCE
-        while _below(server) > 1 and time.monotonic() < end:  # a process takes a while to end
-            time.sleep(0.05)
-        assert _below(server) <= 1, "the server's one process and nothing else"
+        until(lambda: _below(server) <= 1, "all but the server's one process to end")
 
 
 def _below(process: int) -> int:
@@ -306,8 +312,8 @@ def _below(process: int) -> int:
 
 
 def test_more_blocks_than_the_machine_has_room_for_wait() -> None:
-    assert 1 <= Limits(seconds=1, gigabytes=1).at_once <= (os.cpu_count() or 1)
-    assert Limits(seconds=1, gigabytes=10**6).at_once == 1
+    assert 1 <= BlockLimits(seconds=1, gigabytes=1).at_once <= (os.cpu_count() or 1)
+    assert BlockLimits(seconds=1, gigabytes=10**6).at_once == 1
 
 
 def test_rows_are_larger_than_a_pipe() -> None:
@@ -321,7 +327,7 @@ def test_rows_that_cannot_be_sent_are_no_vote_of_their_own_block_alone() -> None
     def refusing() -> bytes:
         raise ValueError("a secret")
 
-    with Blocks(packed(honest), candidates=["yes", "no"], limits=LIMITS) as running:
+    with BlockRunner(packed(honest), candidates=["yes", "no"], limits=LIMITS) as running:
         assert running.votes([piece([1, 2]), refusing, piece([])]) == [0, None, 1]
 
 
@@ -339,7 +345,7 @@ def test_rows_that_cannot_be_sent_are_no_vote_of_their_own_block_alone() -> None
 )
 def test_a_rehearsal_shows_what_is_wrong(function: Any, words: str) -> None:
     with (
-        Blocks(packed(function), candidates=["yes", "no"], limits=LIMITS) as running,
+        BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running,
         pytest.raises(ParameterError, match=words),
     ):
         running.rehearse(piece([1])())
@@ -354,18 +360,18 @@ def test_a_function_that_cannot_be_made_is_told_before_anything_is_read(
 
     monkeypatch.setenv("SERVED", "yes")
     with pytest.raises(ParameterError, match="ZeroDivisionError"):
-        Blocks(packed(lambda _rows: broken_here), candidates=["yes"], limits=LIMITS)
+        BlockRunner(packed(lambda _rows: broken_here), candidates=["yes"], limits=LIMITS)
 
 
 def test_the_server_ends_with_the_asker() -> None:
-    with Blocks(packed(honest), candidates=["yes", "no"], limits=LIMITS) as running:
+    with BlockRunner(packed(honest), candidates=["yes", "no"], limits=LIMITS) as running:
         server = running._server
     assert server.poll() is not None
     assert threading.active_count() < 20
 
 
 def test_a_server_that_is_gone_gives_no_votes_and_raises_nothing() -> None:
-    running = Blocks(packed(honest), candidates=["yes", "no"], limits=LIMITS)
+    running = BlockRunner(packed(honest), candidates=["yes", "no"], limits=LIMITS)
     running._server.kill()
     running._server.wait()
     assert running.votes([piece([1])] * 3) == [None] * 3

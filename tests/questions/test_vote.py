@@ -20,7 +20,7 @@ import pytest
 import discreet
 from discreet import PureDP
 from discreet._exact.sampling import SecureBits
-from discreet._isolated import Limits, server
+from discreet._isolated import BlockLimits, server
 from discreet._tables import dealing
 from discreet.audit import Tables, audit, unrolled
 from discreet.audit.subjects import Failure
@@ -37,12 +37,12 @@ YES_NO = ["yes", "no"]
 
 
 class InThisProcess:
-    """Blocks whose function is called here: for tests of what surrounds it."""
+    """BlockRunner whose function is called here: for tests of what surrounds it."""
 
     rehearsed: ClassVar[list[Any]] = []
     seen: ClassVar[list[Any]] = []
 
-    def __init__(self, function: bytes, *, candidates: Sequence[Any], limits: Limits) -> None:
+    def __init__(self, function: bytes, *, candidates: Sequence[Any], limits: BlockLimits) -> None:
         self.function, self.candidates = pickle.loads(function), list(candidates)  # noqa: S301
         assert limits.seconds > 0
 
@@ -68,7 +68,7 @@ class InThisProcess:
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[InThisProcess]]:
-    monkeypatch.setattr(vote_module, "Blocks", InThisProcess)
+    monkeypatch.setattr(vote_module, "BlockRunner", InThisProcess)
     InThisProcess.rehearsed, InThisProcess.seen = [], []
     yield InThisProcess
     InThisProcess.rehearsed, InThisProcess.seen = [], []

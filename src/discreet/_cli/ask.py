@@ -1,4 +1,4 @@
-"""``discreet mode``, ``median``, ``quantiles``, ``top``, ``first`` and ``bound`` ask a table.
+"""``discreet mode``, ``median``, ``quantiles``, ``top``, ``first``, ``bound`` and ``vote`` ask a table.
 
 Every command is made from the fields of its kind of question: an option for each field that has one.
 """
@@ -33,6 +33,7 @@ from discreet.questions import (
     Question,
     TableRelease,
     TopK,
+    Vote,
 )
 from discreet.questions import table as private_table
 from discreet.questions.frames import FILES, write_frame
@@ -282,6 +283,16 @@ bound = ask_command(
     "discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999 "
     "--epsilon 0.2",
 )
+vote = ask_command(
+    "vote",
+    Vote,
+    "The candidate for which most blocks of people vote, by a function in a Python file.\n\n--function "
+    "FILE.py:NAME is your own code, and runs on your machine as you do: once for each block, in processes cut "
+    "off from one another. A question in JSON cannot name code. At a desk it is the name of a function that "
+    "the owner registered.",
+    "discreet vote visits.parquet --dataset clinic --user patient_id --function models.py:best --candidates "
+    "linear,forest --epsilon 1",
+)
 
 
 @command("ask")
@@ -340,6 +351,8 @@ def ask_table(kind: type[Question], **given: Any) -> None:
     named = {each.name for each in fields_of(kind)}
     stated = {name: each for name, each in given.items() if name in named and each is not None}
     _require_list(kind, stated)
+    if kind is Vote and "function" in stated:
+        stated["function"] = _function(stated["function"])
     _ask(kind(**stated), **{name: each for name, each in given.items() if name not in named})
 
 
@@ -387,6 +400,18 @@ def _ask(
         lambda watch, counted: private_table(data, **whose, **counted).ask(question, watch=watch),
         **given,
     )
+
+
+def _function(named: str) -> Any:
+    """A function in a file of the caller's, FILE.py:NAME; the file runs in the clean process only."""
+    from discreet._isolated import FunctionInFile
+
+    file, _, name = named.rpartition(":")
+    if not Path(file).is_file() or not name.isidentifier():
+        raise ParameterError(
+            f"⟨function⟩{named} is not allowed: a Python file and a function in it, such as models.py:best"
+        )
+    return FunctionInFile(str(Path(file).absolute()), name)
 
 
 def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:

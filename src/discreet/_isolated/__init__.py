@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from discreet._isolated.blocks import Blocks, Limits, is_enclosed, require_fork
+from discreet._isolated.blocks import BlockLimits, BlockRunner, is_enclosed, require_fork
 from discreet._isolated.captured import packed
 from discreet._isolated.from_file import FunctionInFile
 
-__all__ = ["Blocks", "FunctionInFile", "Limits", "is_enclosed", "packed", "require_fork"]
+__all__ = ["BlockLimits", "BlockRunner", "FunctionInFile", "is_enclosed", "packed", "require_fork"]

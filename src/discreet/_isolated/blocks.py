@@ -36,7 +36,7 @@ _ONE_THREAD = dict.fromkeys(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class BlockLimits:
     """What the process of one block may use.
 
     Attributes:
@@ -91,14 +91,14 @@ def is_enclosed() -> bool:
         return _started(f"probe({folder!r})").wait() == 0
 
 
-class Blocks:
+class BlockRunner:
     """A clean process that runs a packed function on blocks, each in a process of its own.
 
     ``rehearse`` shows what goes wrong, and is for rows that are public. ``votes`` says for each block which
     candidate it voted for, or None, and nothing else of it.
     """
 
-    def __init__(self, function: bytes, *, candidates: Sequence[Any], limits: Limits) -> None:
+    def __init__(self, function: bytes, *, candidates: Sequence[Any], limits: BlockLimits) -> None:
         self._limits = limits
         self._lock = threading.Lock()
         self._folder = tempfile.mkdtemp(prefix="discreet-")

@@ -189,9 +189,9 @@ def _only(*kept: int) -> None:
 
 def _fresh_generator() -> None:
     """Let NumPy's own generator begin elsewhere in each block; Python's does so by itself."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed()
+    generators = sys.modules.get("numpy.random")
+    if generators is not None:
+        generators.seed()
 
 
 def _run(terms: dict[str, Any], given: int, answer: int, *, telling: bool) -> None:

@@ -15,7 +15,7 @@ from discreet._displays import counted
 from discreet._exact.numbers.exact import Number, refuse, whole
 from discreet._exact.numbers.printing import percent
 from discreet._exact.sampling import Bits
-from discreet._isolated import Blocks, Limits, is_enclosed, packed, require_fork
+from discreet._isolated import BlockLimits, BlockRunner, is_enclosed, packed, require_fork
 from discreet._tables import Rows
 from discreet._tables.counts import Counts
 from discreet._tables.dealing import Dealer, dealer
@@ -153,9 +153,10 @@ class Vote(Question, kind="vote"):
         advanced=True,
     )
     rehearse_on: Any = field(
-        "Public rows to rehearse on, as the same kind of data as the table; by default rows are invented.",
+        "Public rows to rehearse on, as the same kind of data as the table, or a file with them; by default "
+        "rows are invented.",
         default=None,
-        option=False,
+        takes="FILE",
     )
     with_voted: bool = flag(
         "Also release a noisy number of the blocks that voted, for a tenth of ⟨epsilon⟩.",
@@ -285,7 +286,7 @@ class _Voting(Reading):
     number: int
     function: bytes = plain_field(repr=False)
     bits: Bits | None = plain_field(default=None, repr=False)
-    running: list[Blocks] = plain_field(default_factory=list)
+    running: list[BlockRunner] = plain_field(default_factory=list)
 
     def __call__(self) -> Counts:
         """How many blocks vote for each candidate."""
@@ -308,10 +309,10 @@ class _Voting(Reading):
 
     def _start(self) -> None:
         question = self.question
-        limits = Limits(
+        limits = BlockLimits(
             seconds=question.seconds, gigabytes=question.gigabytes, network=question.network
         )
-        blocks = Blocks(self.function, candidates=question.candidates, limits=limits)
+        blocks = BlockRunner(self.function, candidates=question.candidates, limits=limits)
         self.running.append(blocks)
         blocks.rehearse(self.dealer.send(self._public_rows()))
 
