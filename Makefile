@@ -26,7 +26,7 @@ help:
 	@echo "make pages        check every claim again and redraw the pictures of the documentation"
 	@echo "make proofs       have Coq check the theorems of proofs/ (says what to install if it is absent)"
 	@echo "make coverage     run the tests and report which lines they reach, into build/coverage"
-	@echo "make package      build sdist and wheel, check them, and try the wheel in a clean environment"
+	@echo "make package      build sdist and wheel, check them, try the wheel in a clean environment, list what it brings along"
 	@echo "make bench        the benchmarks, at sizes that take a few minutes"
 	@echo "make bench-large  the benchmarks at full size"
 	@echo "make mutants      plant small defects and see whether the tests notice; continues where it ended (benchmarks/mutants.py)"
@@ -110,11 +110,14 @@ coverage: $(VENV)/.test
 
 package: $(VENV)/.test
 	rm -rf dist build/clean
-	$(BIN)/python -m build --outdir dist .
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir dist .
 	$(BIN)/twine check --strict dist/*
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/python -m pip --disable-pip-version-check install --quiet dist/*.whl
 	build/clean/bin/python .github/try_installed.py
+	$(PIP) "cyclonedx-bom>=7"
+	$(BIN)/cyclonedx-py environment --output-reproducible --output-file build/bill-of-materials.json build/clean/bin/python
+	@echo "build/bill-of-materials.json lists what the wheel brings along (CycloneDX)"
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

@@ -102,7 +102,7 @@ def overhead(blocks: int) -> tuple[float, float]:
     if stand_in:
         os.close(says)
         with open(said, "rb") as file:
-            found = pickle.loads(file.read())  # noqa: S301 - from the process made just now
+            found: tuple[float, float] = pickle.loads(file.read())  # noqa: S301 - our own
         os.waitpid(stand_in, 0)
         os.rmdir(folder)
         return found

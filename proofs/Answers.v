@@ -45,6 +45,13 @@ Definition chosen_jointly (s : R) (N k tuples : nat) (tuple : nat -> nat -> nat)
   let counts r := number_with (fun p l => has p l r) t in
   if (i <? tuples)%nat then em s tuples (fun i => joint_score N k counts (tuple i)) i else 0.
 
+(** One of the sets of k values, by the joint score of its best order, of which each has m. *)
+Definition chosen_set (s : R) (N k m sets : nat) (tuple : nat -> nat -> nat -> nat)
+    (has : nat -> list Row -> nat -> bool) (t : table) (i : nat) : R :=
+  let counts r := number_with (fun p l => has p l r) t in
+  if (i <? sets)%nat
+  then em s sets (fun i => best m (fun o => joint_score N k counts (tuple i o))) i else 0.
+
 (** The one value that a person has, or none. *)
 Definition has_value (value : nat -> list Row -> option nat) (p : nat) (l : list Row) (r : nat) : bool :=
   match value p l with Some v => (v =? r)%nat | None => false end.
@@ -72,6 +79,13 @@ Inductive release : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
   | jointly_one s N k tuples tuple value : 0 < s -> (2 <= k)%nat ->
       (forall i j, (tuple i j < N)%nat) -> personal value ->
       release nat (chosen_jointly s N k tuples tuple (has_value value)) (2 / s) (3 / s)
+  | jointly_set s N k m sets tuple has : 0 < s -> (1 <= k)%nat -> (1 <= m)%nat ->
+      (forall i o j, (tuple i o j < N)%nat) -> (forall r, personal (fun p l => has p l r)) ->
+      let d := if (k =? 1)%nat then 1 else 2 in
+      release nat (chosen_set s N k m sets tuple has) (d / s) (2 * d / s)
+  | jointly_set_one s N k m sets tuple value : 0 < s -> (2 <= k)%nat -> (1 <= m)%nat ->
+      (forall i o j, (tuple i o j < N)%nat) -> personal value ->
+      release nat (chosen_set s N k m sets tuple (has_value value)) (2 / s) (3 / s)
   | counting eps which : 0 < eps -> personal which -> release Z (noisy_number eps which) eps eps
   (** Which numbers of people, in their order, cross a noisy threshold, until c did; with gaps or without. *)
   | crossing b1 b2 T c has : 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p l r)) ->
@@ -180,54 +194,65 @@ Qed.
 Lemma times_one x : 1 * x = x.
 Proof. apply Rmult_1_l. Qed.
 
-Lemma jointly_is s N k tuples tuple has : 0 < s -> (1 <= k)%nat -> (forall i j, (tuple i j < N)%nat) ->
-  (forall r, personal (fun p l => has p l r)) ->
+(** The counts of a table, whose joint scores move so far. *)
+Definition counts_of (has : nat -> list Row -> nat -> bool) (t : table) (r : nat) : nat :=
+  number_with (fun p l => has p l r) t.
+
+Lemma counts_of_same has t t' : (forall r, personal (fun p l => has p l r)) -> same t t' ->
+  counts_of has t = counts_of has t'.
+Proof. intros P H. apply functional_extensionality. intros r. now apply number_with_same. Qed.
+
+Lemma counts_of_move N k has t t' : (1 <= k)%nat -> (forall r, personal (fun p l => has p l r)) ->
   let d := if (k =? 1)%nat then 1 else 2 in
-  let law := chosen_jointly s N k tuples tuple has in
-  fair law /\ costs add_remove law (d / s) /\ costs replace law (2 * d / s).
+  (add_remove t t' -> joint_distance N k (counts_of has t) (counts_of has t') d) /\
+  (replace t t' -> joint_distance N k (counts_of has t) (counts_of has t') (2 * d)).
+Proof. intros K P. apply (joint_moves N k has (counts_of has)); auto. intros; apply number_with_is. Qed.
+
+(** A choice by scores of the counts, whose range distance is that of the joint score. *)
+Lemma by_counts s N k n has (score : (nat -> nat) -> nat -> R) x x' : 0 < s ->
+  (forall r, personal (fun p l => has p l r)) ->
+  (forall c c' x, joint_distance N k c c' x -> range_distance n (score c) (score c') x) ->
+  (forall t t', add_remove t t' -> joint_distance N k (counts_of has t) (counts_of has t') x) ->
+  (forall t t', replace t t' -> joint_distance N k (counts_of has t) (counts_of has t') x') ->
+  let law t i := if (i <? n)%nat then em s n (score (counts_of has t)) i else 0 in
+  fair law /\ costs add_remove law (x / s) /\ costs replace law (x' / s).
 Proof.
-  intros S K T P d law.
-  set (counts := fun (t : table) r => number_with (fun p l => has p l r) t).
-  assert (CA : forall t r, INR (counts t r) = people_with has t r)
-    by (intros; apply number_with_is).
-  pose proof (fun t t' => joint_pure_dp N k has counts K P CA tuples s tuple t t' S T) as J.
-  cbv zeta in J. fold d in J.
+  intros S P R A B law.
+  assert (Use : forall t t' x i, joint_distance N k (counts_of has t) (counts_of has t') x ->
+    law t i <= exp (x / s) * law t' i).
+  { intros t t' y i J. unfold law. destruct (Nat.ltb_spec i n) as [I|I]; [|lra].
+    apply (pure_dp_outcome n); [|exact I].
+    apply (selection_pure_dp em); [right; now left | exact S | now apply R]. }
   split; [split|split].
-  - intros t i. unfold law, chosen_jointly. destruct (Nat.ltb_spec i tuples) as [R|R]; [|lra].
-    apply (selection_nonneg em); [right; now left | exact S | exact R].
-  - intros t t' i H. unfold law, chosen_jointly. destruct (i <? tuples)%nat; [|reflexivity].
-    replace (fun r => number_with (fun p l => has p l r) t)
-      with (fun r => number_with (fun p l => has p l r) t'); [reflexivity|].
-    apply functional_extensionality. intros r. symmetry. now apply number_with_same.
-  - intros t t' i H. unfold law, chosen_jointly. destruct (Nat.ltb_spec i tuples) as [R|R]; [|lra].
-    apply (pure_dp_outcome tuples); [now apply (proj1 (J t t')) | exact R].
-  - intros t t' i H. unfold law, chosen_jointly. destruct (Nat.ltb_spec i tuples) as [R|R]; [|lra].
-    apply (pure_dp_outcome tuples); [now apply (proj2 (J t t')) | exact R].
+  - intros t i. unfold law. destruct (Nat.ltb_spec i n) as [I|I]; [|lra].
+    apply (selection_nonneg em); [right; now left | exact S | exact I].
+  - intros t t' i H. unfold law. now rewrite (counts_of_same has t t' P H).
+  - intros t t' i H. now apply Use, A.
+  - intros t t' i H. now apply Use, B.
 Qed.
+
+Lemma tuples_move N k tuples tuple c c' x : (forall i j, (tuple i j < N)%nat) ->
+  joint_distance N k c c' x ->
+  range_distance tuples (fun i => joint_score N k c (tuple i)) (fun i => joint_score N k c' (tuple i)) x.
+Proof. intros T J i j _ _. apply J; apply T. Qed.
 
 Lemma has_value_personal value r : personal value -> personal (fun p l => has_value value p l r).
 Proof. intros P p l l' H. unfold has_value. now rewrite (P p l l' H). Qed.
 
-Lemma jointly_one_is s N k tuples tuple value : 0 < s -> (2 <= k)%nat ->
-  (forall i j, (tuple i j < N)%nat) -> personal value ->
-  let law := chosen_jointly s N k tuples tuple (has_value value) in
-  fair law /\ costs add_remove law (2 / s) /\ costs replace law (3 / s).
+Lemma counts_of_one_move N k value t t' : (2 <= k)%nat -> personal value ->
+  let has := has_value value in
+  (add_remove t t' -> joint_distance N k (counts_of has t) (counts_of has t') 2) /\
+  (replace t t' -> joint_distance N k (counts_of has t) (counts_of has t') 3).
 Proof.
-  intros S K T P law.
-  assert (K1 : (1 <= k)%nat) by lia.
-  destruct (jointly_is s N k tuples tuple (has_value value) S K1 T
-              (fun r => has_value_personal value r P)) as (F & Ad & _).
-  rewrite (proj2 (Nat.eqb_neq k 1)) in Ad by lia.
-  split; [exact F|]. split; [exact Ad|].
-  intros t t' i (m & p & p' & H & H'). unfold law, chosen_jointly.
-  destruct (Nat.ltb_spec i tuples) as [R|R]; [|lra].
-  set (c := fun u r => number_with (fun p l => has_value value p l r) u).
+  intros K P has. assert (K1 : (1 <= k)%nat) by lia. split.
+  { intros H. pose proof (counts_of_move N k has t t' K1 (fun r => has_value_personal value r P)) as [A _].
+    rewrite (proj2 (Nat.eqb_neq k 1)) in A by lia. now apply A. }
+  intros (m & p & p' & H & H'). set (c := counts_of has).
   assert (C : forall v, c t v = (c m v + if has_value value p (rows t p) v then 1 else 0)%nat)
     by (intros v; apply (number_with_added (fun p l => has_value value p l v)); [now apply has_value_personal | exact H]).
   assert (C' : forall v, c t' v = (c m v + if has_value value p' (rows t' p') v then 1 else 0)%nat)
     by (intros v; apply (number_with_added (fun p l => has_value value p l v)); [now apply has_value_personal | exact H']).
-  assert (J : joint_distance N k (c t) (c t') 3).
-  { assert (Less : forall u u', joint_distance N k u u' 2 -> joint_distance N k u u' 3)
+  assert (Less : forall u u', joint_distance N k u u' 2 -> joint_distance N k u u' 3)
       by (intros u u' D x y X Y; specialize (D x y X Y); lra).
     unfold has_value in C, C'.
     set (x0 := value p (rows t p)) in *. set (y0 := value p' (rows t' p')) in *. clearbody x0 y0.
@@ -249,10 +274,7 @@ Proof.
     - apply (joint_moved N k x y); [|exact K1]. repeat split; auto.
       + rewrite C, C', Nat.eqb_refl, (proj2 (Nat.eqb_neq y x)) by auto. lia.
       + rewrite C, C', Nat.eqb_refl, (proj2 (Nat.eqb_neq x y)) by auto. lia.
-      + intros v V V'. now rewrite C, C', (proj2 (Nat.eqb_neq x v)), (proj2 (Nat.eqb_neq y v)) by auto. }
-  apply (pure_dp_outcome tuples); [|exact R].
-  apply (selection_pure_dp em); [right; now left | exact S |].
-  intros a b _ _. apply J; intros; apply T.
+      + intros v V V'. now rewrite C, C', (proj2 (Nat.eqb_neq x v)), (proj2 (Nat.eqb_neq y v)) by auto.
 Qed.
 
 Lemma crossing_is b1 b2 T c has : 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p l r)) ->
@@ -352,7 +374,8 @@ Theorem release_is A law eps eps' : release A law eps eps' ->
 Proof.
   induction 1 as
     [choose s n q d d' C Pos Q | s n q d d' Pos Q | s n k q d d' Pos K Q
-    | s N k tuples tuple has Pos K T P d | s N k tuples tuple value Pos K T P | eps which E P
+    | s N k tuples tuple has Pos K T P d | s N k tuples tuple value Pos K T P
+    | s N k m sets tuple has Pos K M T P d | s N k m sets tuple value Pos K M T P | eps which E P
     | b1 b2 T c has B1 B2 P | b1 b2 T value a b B1 B2 P L |
     | A B law law2 eps eps' more more' _ (F & Ad & Re) _ IH
     | A law eps eps' inside kept count m E _ IH K F
@@ -376,8 +399,16 @@ Proof.
     destruct (forallb (fun r => r <? n)%nat o) eqn:O; [|lra].
     apply one_shot_pure_dp; [exact Pos | | apply H].
     intros r R. rewrite forallb_forall in O. now apply Nat.ltb_lt, O.
-  - now apply jointly_is.
-  - now apply jointly_one_is.
+  - apply (by_counts s N k tuples has (fun c i => joint_score N k c (tuple i))); auto;
+      [intros; now apply tuples_move | |]; intros t t'; now apply counts_of_move.
+  - apply (by_counts s N k tuples (has_value value) (fun c i => joint_score N k c (tuple i))); auto;
+      [intros; now apply has_value_personal | intros; now apply tuples_move | |];
+      intros t t'; now apply counts_of_one_move.
+  - apply (by_counts s N k sets has (fun c i => best m (fun o => joint_score N k c (tuple i o)))); auto;
+      [intros; now apply set_moves | |]; intros t t'; now apply counts_of_move.
+  - apply (by_counts s N k sets (has_value value) (fun c i => best m (fun o => joint_score N k c (tuple i o)))); auto;
+      [intros; now apply has_value_personal | intros; now apply set_moves | |];
+      intros t t'; now apply counts_of_one_move.
   - split; [split|split].
     + intros t z. now apply Rlt_le, discrete_laplace_pos.
     + intros t t' z H. unfold noisy_number. now rewrite (number_with_same which t t' P H).

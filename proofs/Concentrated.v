@@ -1,5 +1,5 @@
-(** Concentrated privacy: docs/proofs/concentrated.md, docs/proofs/conversions.md and
-    docs/proofs/composition.md, theorem 1 (b).
+(** Concentrated privacy where no answer is impossible: docs/proofs/concentrated.md and
+    docs/proofs/neighbours.md.
 
     The bound eps^2 / 8 is Hoeffding's lemma: with M a = E_Q [exp (a L)], ln M vanishes at 0
     and at 1 and its second derivative, a variance, is at most eps^2 / 4. *)
@@ -221,107 +221,6 @@ Proof.
   replace ((a - 1) * (v * (a / (a - 1)) - 1)) with (a * v - a + 1) in B by (field; lra).
   lra.
 Qed.
-
-Theorem zcdp_to_approx n p p' rho delta a : positive_law n p -> positive_law n p' ->
-  zcdp (candidates n) p p' rho -> 0 < delta -> 1 < a ->
-  approx_dp n p p' (Rmax 0 (epsilon_of_concentrated rho delta a)) delta.
-Proof.
-  intros Lp Lp' Z Hd Ha S.
-  pose proof (candidates_some n p Lp) as Some.
-  pose proof (zcdp_moment (candidates n) p p' rho a Some Z Ha) as M.
-  set (e := epsilon_of_concentrated rho delta a).
-  set (K := - ln a + (a - 1) * ln (1 - 1 / a) - (a - 1) * e).
-  assert (E : exp K * moment (candidates n) p p' a <= delta).
-  { apply Rle_trans with (exp K * exp (a * (a - 1) * rho)).
-    - apply Rmult_le_compat_l; [apply Rlt_le, exp_pos | exact M].
-    - rewrite <- exp_plus, <- (exp_ln delta) by exact Hd. apply exp_le, Req_le.
-      unfold K, e, epsilon_of_concentrated.
-      assert (X : ln (1 / (a * delta)) = - ln a - ln delta).
-      { replace (1 / (a * delta)) with (/ (a * delta)) by (field; lra).
-        rewrite ln_Rinv, ln_mult by nra. ring. }
-      rewrite X. field. lra. }
-  assert (B : event n S p - exp e * event n S p' <= delta).
-  { eapply Rle_trans; [|exact E].
-    unfold moment. rewrite <- sum_scal.
-    replace (event n S p - exp e * event n S p')
-      with (event n S p + (- exp e) * event n S p') by ring.
-    unfold event. rewrite !sum_filter, <- sum_scal, <- sum_plus.
-    apply sum_le; intros r Hr. apply in_candidates in Hr.
-    destruct Lp as [P _], Lp' as [P' _]. specialize (P r Hr). specialize (P' r Hr).
-    assert (T : p r - exp e * p' r <= exp K * (Rpower (p r) a * Rpower (p' r) (1 - a))).
-    { pose proof (tail_bound a (ln (p r) - ln (p' r) - e) Ha) as T.
-      apply (Rmult_le_compat_l (p r)) in T; [|lra].
-      replace (p r * (1 - exp (- (ln (p r) - ln (p' r) - e)))) with (p r - exp e * p' r) in T.
-      - eapply Rle_trans; [exact T|]. apply Req_le. unfold Rpower.
-        rewrite <- (exp_ln (p r)) at 1 by exact P. rewrite <- !exp_plus. f_equal.
-        unfold K. ring.
-      - replace (- (ln (p r) - ln (p' r) - e)) with (e + ln (p' r) + - ln (p r)) by ring.
-        rewrite !exp_plus, exp_Ropp, !exp_ln by assumption. field. lra. }
-    pose proof (exp_pos K).
-    assert (0 < Rpower (p r) a * Rpower (p' r) (1 - a))
-      by (apply Rmult_lt_0_compat; apply exp_pos).
-    destruct (S r); nra. }
-  assert (Y : 0 <= event n S p').
-  { apply sum_nonneg. intros r Hr. apply filter_In in Hr as [Hr _]. apply in_candidates in Hr.
-    now apply Rlt_le, Lp'. }
-  assert (exp e <= exp (Rmax 0 e)) by (apply exp_le, Rmax_r). nra.
-Qed.
-
-(** ** Composition, theorem 1 (b) *)
-
-Section Interaction.
-Variables (n : list nat -> nat) (law law' : list nat -> nat -> R) (rho : list nat -> R).
-Hypotheses
-  (law_is : forall h, positive_law (n h) (law h)) (law'_is : forall h, positive_law (n h) (law' h))
-  (round_zcdp : forall h, zcdp (candidates (n h)) (law h) (law' h) (rho h)).
-
-Lemma path_pos (l : list nat -> nat -> R) k h t : (forall h, positive_law (n h) (l h)) ->
-  In t (transcripts n k h) -> 0 < path l h t.
-Proof.
-  intros Hl. revert h t. induction k as [|k IH]; intros h t Ht.
-  - destruct Ht as [<-|[]]. cbn [path]. lra.
-  - cbn [transcripts] in Ht. apply in_flat_map in Ht as (x & Hx & Ht).
-    apply in_map_iff in Ht as (u & <- & Hu). cbn [path]. apply in_candidates in Hx.
-    apply Rmult_lt_0_compat; [now apply Hl | now apply IH].
-Qed.
-
-Lemma moment_composition a k h cap : 1 < a -> within n rho k h cap ->
-  moment (transcripts n k h) (path law h) (path law' h) a <= exp (a * (a - 1) * cap).
-Proof.
-  intros Ha. revert h cap. induction k as [|k IH]; intros h cap W.
-  - cbn [within] in W. unfold moment. cbn [transcripts]. rewrite sum_one. cbn [path].
-    unfold Rpower. rewrite ln_1, !Rmult_0_r, exp_0, Rmult_1_r.
-    apply Rle_trans with (exp 0); [rewrite exp_0; lra|]. apply exp_le. repeat apply Rmult_le_pos; lra.
-  - cbn [within] in W. destruct W as [_ W]. unfold moment. rewrite sum_transcripts.
-    apply Rle_trans with (sum (candidates (n h)) (fun r =>
-      exp (a * (a - 1) * (cap - rho h)) * (Rpower (law h r) a * Rpower (law' h r) (1 - a)))).
-    + apply sum_le; intros r Hr. apply in_candidates in Hr.
-      specialize (IH (h ++ [r]) (cap - rho h) (W r Hr)). unfold moment in IH.
-      rewrite (sum_ext _ _ (fun t => Rpower (law h r) a * Rpower (law' h r) (1 - a) *
-        (Rpower (path law (h ++ [r]) t) a * Rpower (path law' (h ++ [r]) t) (1 - a)))).
-      * rewrite sum_scal, Rmult_comm. apply Rmult_le_compat_r; [|exact IH].
-        apply Rmult_le_pos; apply Rlt_le, exp_pos.
-      * intros t Ht. cbn [path].
-        destruct (law_is h) as [P _], (law'_is h) as [P' _].
-        pose proof (path_pos law k (h ++ [r]) t law_is Ht).
-        pose proof (path_pos law' k (h ++ [r]) t law'_is Ht).
-        rewrite <- !Rpower_mult_distr by auto. ring.
-    + rewrite sum_scal.
-      pose proof (zcdp_moment _ _ _ _ a (candidates_some _ _ (law_is h)) (round_zcdp h) Ha) as Z.
-      apply (Rmult_le_compat_l (exp (a * (a - 1) * (cap - rho h)))) in Z;
-        [|apply Rlt_le, exp_pos].
-      eapply Rle_trans; [exact Z|]. rewrite <- exp_plus. apply exp_le. lra.
-Qed.
-
-Theorem zcdp_composition k cap : within n rho k [] cap ->
-  zcdp (transcripts n k []) (path law []) (path law' []) cap.
-Proof.
-  intros W. apply moment_zcdp.
-  - intros E. pose proof (path_total n law (fun h => proj2 (law_is h)) k []) as T.
-    rewrite E in T. simpl in T. lra.
-  - intros a Ha. now apply moment_composition.
-Qed.
-End Interaction.
 
 (** ** Several people: docs/proofs/neighbours.md *)
 

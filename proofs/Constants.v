@@ -31,6 +31,9 @@ Definition epsilon_of_range (eps delta : R) : R :=
   eps + 2 * ln (1 - sqrt (delta * (1 - exp (- eps)))).
 Definition epsilon_of_concentrated (rho delta order : R) : R :=
   order * rho + ln (1 / (order * delta)) / (order - 1) + ln (1 - 1 / order).
+Definition concentrated_of_pure (eps : R) : R := eps * ((exp eps - 1) / (exp eps + 1)).
+Definition concentrated_of_range (eps : R) : R :=
+  eps / (1 - exp (- eps)) - 1 - ln (eps / (1 - exp (- eps))).
 Definition concentrated_of_range_at_most (eps : R) : R := eps ^ 2 / 8.
 Definition concentrated_of_pure_at_most (eps : R) : R := eps ^ 2 / 2.
 

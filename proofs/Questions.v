@@ -54,24 +54,18 @@ Proof.
   rewrite <- !counts_are in B. split; apply INR_le; rewrite ?plus_INR; simpl; lra.
 Qed.
 
-Theorem joint_pure_dp tuples s tuple t t' : 0 < s -> (forall i j, (tuple i j < N)%nat) ->
-  let law t := em s tuples (fun i => joint_score N k (counts t) (tuple i)) in
+Theorem joint_moves t t' :
   let d := if (k =? 1)%nat then 1 else 2 in
-  (add_remove t t' -> pure_dp tuples (law t) (law t') (d / s)) /\
-  (replace t t' -> pure_dp tuples (law t) (law t') (2 * d / s)).
+  (add_remove t t' -> joint_distance N k (counts t) (counts t') d) /\
+  (replace t t' -> joint_distance N k (counts t) (counts t') (2 * d)).
 Proof.
-  intros S T law d.
-  assert (Use : forall u u' x, joint_distance N k (counts u) (counts u') x ->
-                pure_dp tuples (law u) (law u') (x / s)).
-  { intros u u' x J. apply (selection_pure_dp em); [right; now left | exact S |].
-    intros i j _ _. apply J; intros; apply T. }
-  split.
-  - intros (p & H). apply Use. unfold d. destruct (Nat.eqb_spec k 1) as [->|_]; destruct H as [H|H].
+  intros d. split.
+  - intros (p & H). unfold d. destruct (Nat.eqb_spec k 1) as [->|_]; destruct H as [H|H].
     + exact (proj1 (joint_added_one N _ _ (fun v _ => counts_added t t' p v H))).
     + exact (proj2 (joint_added_one N _ _ (fun v _ => counts_added t' t p v H))).
     + exact (proj1 (joint_added N _ _ (fun v _ => counts_added t t' p v H) k k_pos)).
     + exact (proj2 (joint_added N _ _ (fun v _ => counts_added t' t p v H) k k_pos)).
-  - intros (m & p & p' & H & H'). apply Use. unfold d. destruct (Nat.eqb_spec k 1) as [->|_].
+  - intros (m & p & p' & H & H'). unfold d. destruct (Nat.eqb_spec k 1) as [->|_].
     + replace (2 * 1) with 2 by ring. apply (joint_replaced_one N (counts m)).
       * intros v _. now apply (counts_added m t p).
       * intros v _. now apply (counts_added m t' p').
@@ -80,4 +74,30 @@ Proof.
       * intros v _. now apply (counts_added m t' p').
       * exact k_pos.
 Qed.
+
+Theorem joint_pure_dp tuples s tuple t t' : 0 < s -> (forall i j, (tuple i j < N)%nat) ->
+  let law t := em s tuples (fun i => joint_score N k (counts t) (tuple i)) in
+  let d := if (k =? 1)%nat then 1 else 2 in
+  (add_remove t t' -> pure_dp tuples (law t) (law t') (d / s)) /\
+  (replace t t' -> pure_dp tuples (law t) (law t') (2 * d / s)).
+Proof.
+  intros S T law d. destruct (joint_moves t t') as [A B].
+  split; intros H; (apply (selection_pure_dp em); [right; now left | exact S |]); intros i j _ _.
+  - apply A; [exact H | apply T | apply T].
+  - apply B; [exact H | apply T | apply T].
+Qed.
 End Joint.
+
+(** A set has the score of its best order: sets move apart no further than tuples do. *)
+Lemma set_moves N k c c' x (m : nat) tuple sets : (0 < m)%nat -> (forall i o j, (tuple i o j < N)%nat) ->
+  joint_distance N k c c' x ->
+  let score c i := best m (fun o => joint_score N k c (tuple i o)) in
+  range_distance sets (score c) (score c') x.
+Proof.
+  intros M T J score i j _ _. unfold score.
+  destruct (best_reached m (fun o => joint_score N k c' (tuple i o)) M) as (o & O & E).
+  destruct (best_reached m (fun o => joint_score N k c (tuple j o)) M) as (u & U & F).
+  pose proof (best_ge m (fun o => joint_score N k c (tuple i o)) o O) as A.
+  pose proof (best_ge m (fun o => joint_score N k c' (tuple j o)) u U) as B. cbv beta in *.
+  specialize (J (tuple i o) (tuple j u) (T i o) (T j u)). lra.
+Qed.

@@ -10,6 +10,7 @@ From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads WholeNumbers Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
+From Discreet Require Divergences Together Totals Spending.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -103,6 +104,15 @@ Theorem permute_and_flip_curve q q' d e :
   ApproxDP.approx_dp n (pf s n q) (pf s n q') e (delta_laplace (d / s) e).
 Proof. now apply ApproxDP.pf_approx_dp. Qed.
 
+(** docs/proofs/concentrated.md: [concentrated] is [ZCDP], over any answers; no answer is n or more. *)
+Theorem permute_and_flip_zcdp q q' d : 0 < d -> range_distance n q q' d ->
+  let law q r := if (r <? n)%nat then pf s n q r else 0 in
+  Divergences.concentrated (law q) (law q') (concentrated_of_range (range_permute_and_flip (d / s))).
+Proof.
+  intros D R. apply Spending.range_of_cut; [|now apply Measures.pf_is_law..|now apply Range.pf_bounded_range].
+  now apply Spending.range_permute_and_flip_pos, Rdiv_lt_0_compat.
+Qed.
+
 (** docs/proofs/noisy-max-laplace.md *)
 Theorem laplace_noisy_max_is_law q : Measures.is_law n (Laplace.laplace_max s n q).
 Proof. now apply Measures.laplace_is_law. Qed.
@@ -139,11 +149,12 @@ Theorem exponential_pure_dp q q' d : range_distance n q q' d ->
   pure_dp n (em s n q) (em s n q') (d / s).
 Proof. now apply Exponential.em_pure_dp. Qed.
 
-Theorem exponential_zcdp q q' d : range_distance n q q' d ->
-  Concentrated.zcdp (candidates n) (em s n q) (em s n q') (concentrated_of_range_at_most (d / s)).
+Theorem exponential_zcdp q q' d : 0 < d -> range_distance n q q' d ->
+  let law q r := if (r <? n)%nat then em s n q r else 0 in
+  Divergences.concentrated (law q) (law q') (concentrated_of_range (d / s)).
 Proof.
-  intros R. apply Concentrated.range_to_zcdp; [| |now apply Exponential.em_bounded_range];
-    (split; [apply Measures.em_is_law | apply Measures.em_is_law]; assumption).
+  intros D R. apply Spending.range_of_cut; [now apply Rdiv_lt_0_compat| | |now apply Exponential.em_bounded_range];
+    now apply Measures.em_is_law.
 Qed.
 
 Theorem exponential_approx_dp q q' d delta : 0 <= d -> 0 <= delta -> range_distance n q q' d ->
@@ -166,6 +177,11 @@ Theorem one_shot_pure_dp q q' d o : (forall t, In t o -> (t < n)%nat) ->
   range_distance n q q' d ->
   TopK.one_shot s n q o <= exp (INR (length o) * (d / s)) * TopK.one_shot s n q' o.
 Proof. now apply TopK.one_shot_pure_dp. Qed.
+
+(** The chances of all ordered choices of k add up to one. *)
+Theorem one_shot_total q k : (k <= n)%nat ->
+  sum (Walk.orders k (candidates n)) (TopK.one_shot s n q) = 1.
+Proof. now apply Totals.one_shot_total. Qed.
 
 Theorem one_shot_one q r : (r < n)%nat -> TopK.one_shot s n q [r] = pf s n q r.
 Proof. now apply TopK.one_shot_one. Qed.
@@ -373,6 +389,13 @@ Theorem answer_pure_dp (Row A : Type) (law : People.table Row -> A -> R) eps eps
   (People.replace t t' -> sum answers (law t) <= exp eps' * sum answers (law t')).
 Proof. apply Answers.answer_pure_dp. Qed.
 
+(** The same in rho: [Spending.spending] lists the laws with what they cost. *)
+Theorem answer_zcdp (Row A : Type) (law : People.table Row -> A -> R) rho rho' t t' :
+  Spending.spending A law rho rho' ->
+  (People.add_remove t t' -> Divergences.concentrated (law t) (law t') rho) /\
+  (People.replace t t' -> Divergences.concentrated (law t) (law t') rho').
+Proof. apply Spending.answer_concentrated. Qed.
+
 (** docs/proofs/quantiles.md: L depths; given the answers h above, [stretch_of h] tells in
     which of the stretches a place lies, and each stretch makes a choice. *)
 Theorem recursive_quantiles_pure_dp (Row Answer : Type)
@@ -556,6 +579,11 @@ Theorem above_threshold_laplace_pure_dp b1 b2 T h d o o' (P P' : R) : 0 < b1 -> 
   P <= exp (h / b1 + INR (AboveThreshold.crossings o) * (d / b2)) * P'.
 Proof. intros B1 B2. now apply AboveThresholdLaplace.above_threshold_laplace_private. Qed.
 
+(** The chances of all transcripts of m values, up to the c-th that is above, add up to one. *)
+Theorem above_threshold_total b1 b2 T q m c : 0 < b1 -> 0 < b2 ->
+  sum (Totals.streams m c) (Crossings.crossed b1 b2 T c q) = 1.
+Proof. intros. now apply Totals.streams_add_up. Qed.
+
 (** With exponential noise both figures are exact, from c + 1 queries on. [telling s e c]: a query at T + s is below, and
     c queries at T + s - e are above. *)
 Theorem above_threshold_exact b1 b2 T D c (P1 P2 P3 P4 : R) : 0 < b1 -> 0 < b2 -> 0 <= D ->
@@ -620,6 +648,17 @@ Theorem top_k_joint_pure_dp (Row : Type) N k tuples s (has : nat -> list Row -> 
   (People.add_remove t t' -> pure_dp tuples (law t) (law t') (d / s)) /\
   (People.replace t t' -> pure_dp tuples (law t) (law t') (2 * d / s)).
 Proof. intros S K P T C. now apply (Questions.joint_pure_dp N k has counts). Qed.
+
+(** The exponential mechanism over scores of a table, over tuples and over sets ([Spending.weighed]). *)
+Theorem weighed_bounded_range (Row : Type) n s (q : People.table Row -> nat -> R) d d' t t' :
+  0 < s -> (0 < n)%nat -> Spending.weighed q d d' ->
+  let law t := em s n (q t) in
+  (People.add_remove t t' -> bounded_range n (law t) (law t') (d / s)) /\
+  (People.replace t t' -> bounded_range n (law t) (law t') (d' / s)).
+Proof.
+  intros S N W law. destruct (Spending.weighed_is q d d' W) as (A & R & _).
+  split; intros H; apply Exponential.em_bounded_range; auto.
+Qed.
 
 (** docs/proofs/exponential-randomized-response.md: whatever the scale s, the coin pi and B,
     one person who counts for one candidate refutes B-privacy. *)
@@ -785,16 +824,10 @@ Theorem dominated_to_bounded_range n p p' eps : Measures.is_law n p -> Measures.
   bounded_range n p p' (range_of_pure eps).
 Proof. apply Measures.dominated_to_range. Qed.
 
-(** docs/proofs/conversions.md and docs/proofs/concentrated.md: where no answer is impossible. *)
+(** docs/proofs/concentrated.md: simpler bounds, where no answer is impossible. *)
 Section Concentrated.
 Variables (n : nat) (p p' : nat -> R).
 Hypotheses (p_law : Concentrated.positive_law n p) (p'_law : Concentrated.positive_law n p').
-
-(** docs/proofs/conversions.md *)
-Theorem zcdp_to_approx rho delta order : Concentrated.zcdp (candidates n) p p' rho ->
-  0 < delta -> 1 < order ->
-  ApproxDP.approx_dp n p p' (Rmax 0 (epsilon_of_concentrated rho delta order)) delta.
-Proof. now apply Concentrated.zcdp_to_approx. Qed.
 
 (** docs/proofs/concentrated.md: Hoeffding's bounds, for every order. *)
 Theorem bounded_range_to_zcdp eps : bounded_range n p p' eps ->
@@ -805,6 +838,38 @@ Theorem pure_to_zcdp eps : pure_dp n p p' eps -> pure_dp n p' p eps ->
   Concentrated.zcdp (candidates n) p p' (concentrated_of_pure_at_most eps).
 Proof. now apply Concentrated.pure_to_zcdp. Qed.
 End Concentrated.
+
+(** The exact constants, over any answers, of which some may be impossible: [concentrated] is [ZCDP]. *)
+Theorem pure_to_zcdp_exact (A : Type) (p p' : A -> R) eps : 0 < eps ->
+  Divergences.distribution p -> Divergences.distribution p' ->
+  (forall a, p a <= exp eps * p' a) -> (forall a, p' a <= exp eps * p a) ->
+  Divergences.concentrated p p' (concentrated_of_pure eps).
+Proof. apply Divergences.pure_concentrated. Qed.
+
+Theorem bounded_range_to_zcdp_exact (A : Type) (p p' : A -> R) eps : 0 < eps ->
+  Divergences.distribution p -> Divergences.distribution p' ->
+  (forall a b, p a * p' b <= exp eps * (p b * p' a)) ->
+  Divergences.concentrated p p' (concentrated_of_range eps).
+Proof. apply Divergences.range_concentrated. Qed.
+
+(** docs/proofs/neighbours.md: bounded range given coins that nobody is shown. *)
+Theorem averaged_range_to_zcdp (A C : Type) (coins : list C) weight (p p' : C -> A -> R) eps : 0 < eps ->
+  (forall c, In c coins -> 0 <= weight c) -> sum coins weight <= 1 ->
+  (forall c, In c coins -> Divergences.distribution (p c) /\ Divergences.distribution (p' c)) ->
+  (forall c a b, In c coins -> p c a * p' c b <= exp eps * (p c b * p' c a)) ->
+  Divergences.concentrated (fun a => sum coins (fun c => weight c * p c a))
+    (fun a => sum coins (fun c => weight c * p' c a)) (concentrated_of_range eps).
+Proof.
+  intros E W W1 D B. apply Divergences.concentrated_drawn; auto.
+  - intros c a I. destruct (D c I) as [[X _] [Y _]]. auto.
+  - intros c I. destruct (D c I). apply Divergences.range_concentrated; auto.
+Qed.
+
+(** docs/proofs/conversions.md *)
+Theorem zcdp_to_approx (A : Type) (p p' : A -> R) rho delta order answers : (forall a, 0 <= p' a) ->
+  Divergences.concentrated p p' rho -> 0 < delta -> 1 < order -> NoDup answers ->
+  sum answers p <= exp (Rmax 0 (epsilon_of_concentrated rho delta order)) * sum answers p' + delta.
+Proof. intros. now apply Divergences.concentrated_to_approx. Qed.
 
 (** docs/proofs/neighbours.md: a chain of k neighbours. *)
 Theorem pure_for_people n (P : nat -> nat -> R) eps k :
@@ -904,15 +969,12 @@ Proof.
 Qed.
 End Compositions.
 
-(** Where no answer is impossible. *)
-Theorem adaptive_zcdp_composition (n : list nat -> nat) law law' rho k cap :
-  (forall h, Concentrated.positive_law (n h) (law h)) ->
-  (forall h, Concentrated.positive_law (n h) (law' h)) ->
-  (forall h, Concentrated.zcdp (candidates (n h)) (law h) (law' h) (rho h)) ->
-  Composition.within n rho k [] cap ->
-  Concentrated.zcdp (Composition.transcripts n k []) (Composition.path law [])
-    (Composition.path law' []) cap.
-Proof. intros L L' R. now apply Concentrated.zcdp_composition. Qed.
+(** rho adds up, too; [affords]: whatever is answered, the costs of k rounds add up to at most cap. *)
+Theorem adaptive_zcdp_composition (A : Type) (law law' : list A -> A -> R) rho k cap :
+  (forall h, Together.at_most_one (law h)) ->
+  (forall h, Divergences.concentrated (law h) (law' h) (rho h)) -> Together.affords rho k [] cap ->
+  Divergences.concentrated (Together.rounds law k []) (Together.rounds law' k []) cap.
+Proof. apply Together.rounds_concentrated. Qed.
 
 (** docs/proofs/sampling.md *)
 (** A program draws bits; [has_law p f x] says that the expectation of f over what p returns

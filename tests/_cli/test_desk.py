@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from discreet import PureDP
 from discreet._cli import app
+from discreet.desk.serving import allot_parts
 from discreet.desk.store import ANSWERED, DeskStore
 from discreet.errors import ParameterError
+from discreet.ledger import Ledger
 from tests.tools.desks import clinic_at
 
 
@@ -92,3 +97,43 @@ def test_the_log_never_tells_an_answer(tmp_path: Path, capsys: pytest.CaptureFix
         assert "planning" in told
         assert "very answer" not in told
     assert "may ask again" in _run(capsys, "allow", file, "planning")
+
+
+def test_a_month_is_reported_by_analyst(tmp_path: Path) -> None:
+    owner = clinic_at(tmp_path)
+    allot_parts(owner)
+    with Ledger.open(owner.ledger.place) as ledger:
+        ledger.spend("clinic/epidemiology", PureDP("0.5"), purpose="mode of diagnosis")
+    file = str(tmp_path / "clinic.toml")
+    month = datetime.datetime.now(datetime.UTC).strftime("%Y-%m")
+    found = json.loads(CliRunner().invoke(app, ["desk", "report", file, "--json"]).stdout)
+    row = next(each for each in found if each["analyst"] == "epidemiology")
+    assert (row["month"], row["paid"], row["cost"], row["left"]) == (month, 1, "0.5", "ε = 39.5")
+    assert row["renews"] == "never"
+    csv = CliRunner().invoke(app, ["desk", "report", file, "--csv"]).stdout.splitlines()
+    assert csv[0].startswith("month,analyst,budget,answered,failed,paid,cost,left,renews")
+    assert len(csv) == 3
+    empty = json.loads(
+        CliRunner().invoke(app, ["desk", "report", file, "--month", "2020-01", "--json"]).stdout
+    )
+    assert {each["paid"] for each in empty} == {0}
+    assert CliRunner().invoke(app, ["desk", "report", file, "--month", "x"]).exit_code != 0
+
+
+def test_what_an_attacker_would_use_is_a_warning(tmp_path: Path) -> None:
+    clinic_at(tmp_path, slot=0.5, desk="failures_allowed = 50")
+    said = json.loads(
+        CliRunner().invoke(app, ["desk", "check", str(tmp_path / "clinic.toml"), "--json"]).stdout
+    )["warnings"]
+    for words in ("failures_allowed = 50", "below a second"):
+        assert any(words in each for each in said), words
+
+
+def test_a_token_is_an_analysts_or_the_owners(tmp_path: Path) -> None:
+    clinic_at(tmp_path)
+    file = str(tmp_path / "clinic.toml")
+    assert (
+        CliRunner().invoke(app, ["desk", "token", file, "--metrics"]).stdout.startswith("discreet_")
+    )
+    for wrong in ([], ["epidemiology", "--metrics"]):
+        assert CliRunner().invoke(app, ["desk", "token", file, *wrong]).exit_code != 0

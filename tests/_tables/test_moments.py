@@ -6,6 +6,7 @@ import datetime as dt
 import random
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -20,7 +21,7 @@ from discreet._tables import Rows, Table, TextFile, open_table, people_per_candi
 from discreet._tables.moments import PERIODS, RECURRING, days_of, period_in
 from discreet._tables.where import parse
 from discreet.errors import ParameterError
-from discreet.questions import Mode, first_above, median, mode, top_k
+from discreet.questions import FirstAbove, Median, Mode, first_above, median, mode, top_k
 from tests.tools.engines import TableMaker
 
 EPOCH = dt.date(1970, 1, 1)
@@ -306,3 +307,36 @@ def test_a_rehearsal_of_periods() -> None:
     ):
         question = Mode("at", epsilon=9, with_people=True, **given)  # type: ignore[arg-type]  # options
         assert table.rehearse(question).people > 900
+    for groups in ("weekday", "2024-W01:2024-W09"):
+        assert table.rehearse(FirstAbove("at", groups=groups, above=20, epsilon=9)).answer
+        by = Median("who", bounds="0:700", by="at", groups=groups, epsilon=9, with_people=True)
+        assert min(table.rehearse(by).people.values()) > 50
+
+
+def test_a_rehearsal_of_a_text_file(tmp_path: Path) -> None:
+    """It declares no types: bounds, literals and what is counted say what the invented rows must be."""
+    file = tmp_path / "visits.csv"
+    file.write_text("who,day,age,visits\n")
+    table = discreet.table(file, user="who")
+    for question in (
+        Median("age", bounds="0:100", where="visits >= 2 and day <= '2026-03'", epsilon=9),
+        Median("day", bounds="2024-01-01:2024-12-31", epsilon=9),
+        Mode("day", candidates="2024-01:2024-06", epsilon=9),
+        Median("age", bounds="0:100", by="day", groups="2024-01:2024-06", epsilon=9),
+    ):
+        assert table.rehearse(question).answer is not None
+    many = discreet.table(file, counted="visits")
+    assert many.rehearse(Median("age", bounds="0:100", epsilon=9, with_people=True)).people > 900
+
+
+def test_a_bound_on_groups_that_are_periods_is_chosen() -> None:
+    """Once the numbers of periods were compared with dates, and the engine failed after the payment."""
+    held = pl.DataFrame(
+        {
+            "who": [row // 3 for row in range(900)],
+            "at": [dt.date(2024, 1 + row % 3, 1 + row % 28) for row in range(900)],
+        }
+    )
+    asked: dict[str, Any] = {"bounds": "0:300", "by": "at", "user": "who", "epsilon": 50}
+    found = median(held, "who", groups="2024-01:2024-04", groups_per_person="choose", **asked)
+    assert any("at most 3 groups: chosen privately" in rule for rule in found.rules)

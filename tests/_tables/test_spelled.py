@@ -15,6 +15,7 @@ import pytest
 from discreet._tables import Rows, TextFile, open_table, people_per_candidate
 from discreet._tables.compared import require_condition
 from discreet._tables.counts import people_with_any
+from discreet._tables.moments import kind_named
 from discreet._tables.query import Query
 from discreet._tables.where import parse
 from discreet.errors import ParameterError
@@ -44,7 +45,7 @@ def slowly(text: str, kind: str) -> float | None:
 
 def _dated(text: str, kind: str) -> int | None:
     matched = re.fullmatch(
-        rf"(\d{{4}}-\d\d-\d\d)?([T ])?(?:{CLOCK}(Z|[+-]\d\d(?::?\d\d)?)?)?", text
+        rf"(\d{{4}}(?:-\d\d-|/\d\d/)\d\d)?([T ])?(?:{CLOCK}(Z|[+-]\d\d(?::?\d\d)?)?)?", text
     )
     if matched is None:
         return None
@@ -56,7 +57,7 @@ def _dated(text: str, kind: str) -> int | None:
     if day is None and kind != "time":
         return None
     try:
-        date = EPOCH.date() if day is None else dt.date.fromisoformat(day)
+        date = EPOCH.date() if day is None else dt.date.fromisoformat(day.replace("/", "-"))
         clock = (
             dt.time() if hour is None else dt.time(int(hour), int(matched[4]), int(matched[5] or 0))
         )
@@ -130,6 +131,15 @@ NASTY = [
         "9999-12-31",
         "10000-01-01",
     ),
+    *(
+        "2024/12/31",
+        "2024/12/31 08:30:00",
+        "2024/12-31",
+        "2023/02/29",
+        "31/12/2024",
+        "08/30",
+        "2024/12",
+    ),
     *("2024-12-31\n", "2024-12-31 ", "\t2024-12-31", "2024-12-31T", "2024-12-31T08", "20241231"),
     *("2024-12-31T08:00", "2024-12-31 8:00", "2024-12-31t08:00", "2023-02-30T08:00", "08:00:00,5"),
     *("2024-12-31T23:59:59.999999999", "2024-12-31T08:00:00.1Z", "2024-12-31T08:00+02:00"),
@@ -145,7 +155,7 @@ NASTY = [
 
 def _random_texts() -> list[str]:
     draw = np.random.default_rng(7)
-    signs = "0123456789" * 2 + "--::..TZ+ PDHMSdays,minhwu"
+    signs = "0123456789" * 2 + "--//::..TZ+ PDHMSdays,minhwu"
     whole = [text for text in NASTY if text]
     made = []
     for _ in range(3000):
@@ -179,6 +189,57 @@ def test_texts_are_read_as_the_rule_says(engine: str | None, tmp_path: Path) -> 
         wrong = [each for each in zip(TEXTS, found, expected, strict=True) if each[1] != each[2]]
         assert not wrong, (kind, wrong[:5])
         assert sum(number is not None for number in expected) > 50
+
+
+NAMES = (
+    "2024-W01",
+    "2020-W53",
+    "2024-01",
+    "2024-Q1",
+    "2024",
+    "2024-12-31",
+    "x 2024-01-01",
+    "2023-W53",
+)
+NEW_YEARS = [
+    f"{dt.date(year, 12, 28) + dt.timedelta(days=more)}{clock}"
+    for year, clock in zip(range(2000, 2029), ("", "T08:30", " 8:30+02:00") * 10, strict=False)
+    for more in range(9)
+]
+
+
+def _named(text: str, kind: str) -> str:
+    """The name of the period that a text counts for, one text at a time."""
+    day = slowly(text, "date")
+    if day is None:
+        return text
+    date = EPOCH.date() + dt.timedelta(days=int(day))
+    year, week, _ = date.isocalendar()
+    names = {"day": f"{date}", "week": f"{year:04}-W{week:02}", "month": f"{date}"[:7]}
+    names |= {"quarter": f"{date.year:04}-Q{(date.month + 2) // 3}", "year": f"{date}"[:4]}
+    return names[kind]
+
+
+def test_a_text_that_spells_a_date_counts_for_its_period(
+    engine: str | None, tmp_path: Path
+) -> None:
+    """Without a stated type: beside texts that are the names of periods, which count as they are."""
+    texts = [*TEXTS, *NAMES, *NEW_YEARS]
+    path = tmp_path / "texts.jsonl"
+    path.write_text("\n".join(json.dumps({"at": text}) for text in texts), encoding="utf-8")
+    table = open_table(path, needed=["at"], engine=engine)
+    # In the cluster each takes seconds: the names of the others are parts of the text.
+    for kind in ("week", "quarter") if engine else ("day", "week", "month", "quarter", "year"):
+        named = [_named(text, kind) for text in texts]
+        query = Query.of(table.engine.source, {"value": table.period("at", kind)[0]})
+        found = [value for (value,) in table.engine.rows(query.statement)]
+        assert sorted(found) == sorted(named), kind
+        keys = sorted(name for name in set(named) if kind_named([name]) == kind)
+        middle = keys[len(keys) // 2]
+        early = Rows(where=parse(f"at <= '{middle}'"))
+        for rows, last in ((Rows(), keys[-1]), (early, middle)):
+            people = people_per_candidate(table, rows, column="at", keys=keys, period=kind)
+            assert people[0].tolist() == [named.count(key) * (key <= last) for key in keys], kind
 
 
 def test_the_slow_reader_knows_what_python_knows() -> None:

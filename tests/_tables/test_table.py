@@ -47,6 +47,9 @@ def test_python_objects_in_pandas_are_one_kind_whatever_they_are() -> None:
     [
         ([1, 2, 2], {"candidates": [1, 2]}),
         ([1, 2, 2], {"candidates": ["1"], "by": "c", "groups": [1, 2]}),
+        ([1, 2, 2], {"candidates": "1:2"}),
+        ([1, 2, 2], {"candidates": ["1"], "by": "c", "groups": "1:2"}),
+        ([DAY, None], {"candidates": "2024-W01:2024-W05"}),
         ([1, 2, 2], {"candidates": ["1"], "where": "c >= 2"}),
         ([1, 2, 2], {"bounds": "0:5"}),
         ([DAY, None], {"candidates": [DAY]}),
@@ -68,6 +71,8 @@ def test_objects_are_asked_for_texts_only(values: list[Any], asked: dict[str, An
         )
         with pytest.raises(ParameterError, match=words):
             first_above(held, "c", groups=[1, 2], above=2, **told)
+        with pytest.raises(ParameterError, match=words):
+            first_above(held, "c", groups="1:2", above=2, **told)
 
 
 def test_rules_say_which_columns_have_no_type() -> None:

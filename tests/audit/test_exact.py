@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import json
 import math
 from collections.abc import Callable
@@ -281,7 +282,7 @@ def test_proved_is_this_very_claim(mechanism: Any, claim: Any, proved: bool) -> 
 def test_what_was_measured_above_the_claim_is_never_called_proved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("discreet.audit.exact.exceeds", lambda _value, _claimed: False)
+    monkeypatch.setattr("discreet.audit.search.exceeds", lambda _value, _claimed: False)
     monkeypatch.setattr("discreet.audit.exact._proof", lambda *_: "a page")
     verdict = audit(PermuteAndFlip(epsilon=1), PureDP("0.5"), n=2, effort="quick")
     assert verdict.measured > verdict.claimed
@@ -304,3 +305,24 @@ def test_a_strangers_logarithms_are_looked_at() -> None:
     assert (
         audit(_DoublesFarOut(), PureDP(1), n=2, effort="quick", monotonic=False).status == "refuted"
     )
+
+
+@pytest.mark.parametrize("read", ["monotonic", "range_distance", "a copy"])
+def test_what_looks_at_how_neighbours_move_is_tried_both_ways(read: str) -> None:
+    """Wrong for monotonic neighbours alone; one that never looks is tried on general ones only."""
+
+    def softmax(scores: Any, cost: float) -> Any:
+        weights = np.exp(cost * (scores - scores.max()))
+        return weights / weights.sum()
+
+    def wrong_one_way(scores: Any) -> Any:
+        seen = copy.copy(scores) if read == "a copy" else scores
+        one_way = float(seen.range_distance) == 1 if read != "monotonic" else seen.monotonic
+        return softmax(scores, 2.0 if one_way else 0.5)
+
+    verdict = audit(wrong_one_way, PureDP(1), n=2, effort="quick")
+    assert verdict.status == "refuted"
+    assert verdict.witness is not None
+    assert verdict.witness.relation == "monotonic"
+    blind = audit(lambda scores: softmax(scores, 0.5), PureDP(1), n=2, effort="quick")
+    assert {stage.relation for stage in blind.stages} == {"general"}

@@ -15,7 +15,7 @@ from discreet.errors import ParameterError
 def test_what_is_known_to_be_wrong_is_refuted(name: str) -> None:
     adapter = ADAPTERS[name]
     options = {"n": 100} if name == "wrong:a-little-argmax" else {}
-    verdict = adapter.audit("4" if options else None, **options)
+    verdict: Any = adapter.audit("4" if options else None, **options)
     assert verdict.status == "refuted"
     assert verdict.subject == name
     assert verdict.witness is not None
@@ -42,7 +42,7 @@ def test_peeling_under_replacement_costs_twice(installed: Any) -> None:
         return np.array([np.argmax(counts + noise)])
 
     installed("dp_topk.baseline_mechanisms", pnf_peeling_mechanism=peeling)
-    verdict = ADAPTERS["dp_topk:pnf_peeling_mechanism"].audit("1", n=2, effort="quick")
+    verdict: Any = ADAPTERS["dp_topk:pnf_peeling_mechanism"].audit("1", n=2, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.measured == pytest.approx(2)
 
@@ -59,7 +59,7 @@ def test_weights_that_vanish_are_refuted(installed: Any) -> None:
             return weights / weights.sum()
 
     installed("pipeline_dp.dp_computations", ExponentialMechanism=Careless)
-    verdict = ADAPTERS["pipeline-dp:ExponentialMechanism"].audit("1", n=2, effort="quick")
+    verdict: Any = ADAPTERS["pipeline-dp:ExponentialMechanism"].audit("1", n=2, effort="quick")
     assert verdict.status == "refuted"
     assert verdict.witness is not None
     assert "not a number" in map(repr, verdict.witness.answers)
@@ -89,6 +89,31 @@ def test_versions() -> None:
 
 
 def test_opendp_is_sampled() -> None:
-    verdict = ADAPTERS["opendp:make_noisy_max"].audit("1", n=2, samples=150, explore=100)
+    verdict: Any = ADAPTERS["opendp:make_noisy_max"].audit("1", n=2, samples=150, explore=100)
     assert verdict.holds
     assert "draws" in verdict.as_dict()
+
+
+def test_a_pipeline_of_opendp_is_recorded() -> None:
+    recorded: Any = ADAPTERS["opendp:clamped sum"].audit()
+    assert recorded.holds, str(recorded)
+    assert recorded.steps == ("opendp.Measurement",)
+    assert any("inside" in note for note in recorded.notes)
+
+
+def test_a_sum_that_lets_a_nan_through_is_refuted_with_its_rows(installed: Any) -> None:
+    class Laplace:
+        epsilon, sensitivity, delta = 1.0, 10.0, 0.0
+
+        def randomise(self, value: float) -> float:
+            return value + float(np.random.default_rng().laplace(scale=10.0))
+
+    def careless(array: Any, *, epsilon: float, bounds: tuple[float, float]) -> float:
+        return Laplace().randomise(float(np.clip(array, *bounds).sum()))
+
+    installed("diffprivlib.mechanisms", Laplace=Laplace)
+    installed("diffprivlib.tools", sum=careless)
+    recorded: Any = ADAPTERS["diffprivlib:tools.sum"].audit()
+    finding = recorded.findings[0]
+    assert (finding.what, finding.stated, finding.found) == ("distance", 10, np.inf)
+    assert "nan" in str(finding.rows)

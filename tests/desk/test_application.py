@@ -102,6 +102,51 @@ def test_what_the_file_does_not_list_cannot_be_asked(
     assert _spent(call) == before
 
 
+def test_a_condition_that_the_lists_rule_out_is_refused_unpaid(call: Caller) -> None:
+    before = _spent(call)
+    for where in ("clinic = 'nowhere'", "clinic in ('nowhere', 'elsewhere')"):
+        for path in ("/api/plan", "/api/ask", "/api/rehearse", "/api/suggest"):
+            reply = call(path, {**MODE, "where": where})
+            assert reply.status == 400
+            assert "no row would count" in reply.content["error"]
+    assert _spent(call) == before
+    for where in ("clinic = 'south'", "clinic in ('north', 'nowhere')", "clinic != 'nowhere'"):
+        assert call("/api/plan", {**MODE, "where": where}).status == 200
+
+
+def test_the_least_useful_epsilon_is_suggested(call: Caller) -> None:
+    suggested = call("/api/suggest", MODE).content
+    assert suggested["judgement"] == "useful"
+    judged = call("/api/plan", {**MODE, "epsilon": suggested["epsilon"]}).content["accuracy"]
+    assert judged["judgement"] == "useful"
+    least = call("/api/desk").content["epsilon"]["least"]
+    if suggested["epsilon"] != least:
+        weaker = call("/api/plan", {**MODE, "epsilon": least}).content["accuracy"]
+        assert weaker["judgement"] != "useful"
+
+
+def test_nothing_is_suggested_that_cannot_be_afforded(call: Caller) -> None:
+    """Of 400 people in 400 groups nothing useful can be said at what is left."""
+    planning = Caller.of(call.server, "planning")
+    deciles = {
+        "kind": "quantiles",
+        "table": "visits",
+        "column": "age",
+        "at": ["0.01", "0.5", "0.99"],
+    }
+    asked = {**deciles, "epsilon": 1, "where": "clinic = 'north'", "by": "clinic"}
+    found = planning("/api/suggest", asked)
+    assert found.status == 200
+    if found.content["epsilon"] is not None:
+        assert float(found.content["epsilon"]) <= 2
+
+
+def test_proof_pages_are_served_and_nothing_else_by_that_way(call: Caller) -> None:
+    assert b"<h1>" in Caller(call.server, None)("/proofs/permute-and-flip").content
+    for name in ("..%2fdesk", "README.md", "absent", "%2e%2e", "a" * 99):
+        assert call(f"/proofs/{name}").status == 404
+
+
 def test_a_long_condition_is_answered(call: Caller) -> None:
     """Longer than what the ledger writes down as the purpose, which is the desk's own."""
     where = " or ".join(["clinic = 'north'"] * 90)
@@ -112,6 +157,20 @@ def test_a_long_condition_is_answered(call: Caller) -> None:
     assert (longer.status, longer.content["error"]) == (
         400,
         "where: String should have at most 2000 characters",
+    )
+
+
+def test_a_condition_outside_the_owners_list_is_doubted_before_the_payment(call: Caller) -> None:
+    """Where some literals are on it; without any the condition is refused."""
+    plan = call("/api/plan", {**MODE, "where": "clinic in ('north', 'nowhere')"}).content
+    assert plan["doubts"] == [
+        "No row has clinic = 'nowhere': the column has another public list of values."
+    ]
+    assert not call("/api/plan", {**MODE, "where": "clinic = 'north'"}).content["doubts"]
+    refused = call("/api/plan", {**MODE, "where": "clinic > 5"})
+    assert (refused.status, "a text stands in single quotes" in refused.content["error"]) == (
+        400,
+        True,
     )
 
 

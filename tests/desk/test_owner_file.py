@@ -44,7 +44,7 @@ def test_paths_start_at_the_file_and_numbers_are_as_written(tmp_path: Path) -> N
         ("epsilon = 2", "epsilon = -2", "a finite number above 0"),
         ("epsilon = 2", 'epsilon = "much"', "a finite number above 0"),
         ("epsilon = 2", "epsilon = 2\nmost_per_question = 3", "least_per_question ≤ most"),
-        ('tables = ["visits"]', 'tables = ["people"]', "which is no table of this file"),
+        ('tables = ["visits"]', 'tables = ["people"]', "which is not a table of this file"),
         ("[analyst.planning]", '[analyst."../x"]', "pattern"),
         ("127.0.0.1:0", "0.0.0.0:8443", "would cross the network in the clear"),
         ("127.0.0.1:0", "127.0.0.1", "an address and a port"),

@@ -54,6 +54,30 @@ def test_an_analyst_comes_in_plans_asks_and_reads(
     page.context.close()
 
 
+def test_the_page_rehearses_for_nothing_and_names_things_as_people_do(
+    call: Caller, browser: Browser
+) -> None:
+    page = patient_page(browser, width=1280, height=800, scheme="light")
+    _come_in(page, call.url, str(call.token))
+    before = call("/api/desk").content["tables"]["visits"]["spent"]
+    expect(page.locator("#pay")).to_contain_text("Ask, and pay ε")
+    box = page.locator("#pay").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 800  # above the fold
+    page.locator("#rehearse").click()
+    expect(page.locator("#answer .invented")).to_contain_text("Invented rows")
+    page.locator("#answer summary").click()
+    link = page.locator("#answer a").first
+    assert call(f"/{link.get_attribute('href')}").status == 200
+    page.locator("#field-where").fill("clinic = 'nowhere'")
+    expect(page.locator("#plan")).to_contain_text("no row would count")
+    expect(page.locator("#plan")).not_to_contain_text("where=")
+    expect(page.locator("#pay")).to_be_disabled()
+    assert Axe().run(page).violations_count == 0
+    assert call("/api/desk").content["tables"]["visits"]["spent"] == before
+    page.context.close()
+
+
 def _come_in(page: Page, url: str, token: str) -> None:
     page.goto(url)
     page.locator("#token").fill(token)
@@ -73,12 +97,14 @@ def test_an_emptied_field_stays_empty_and_an_ended_session_pays_nothing(
     for left in ("0.0", "0.", "0", ""):
         epsilon.press("Backspace")
         expect(epsilon).to_have_value(left)
-    expect(page.locator("#plan")).to_contain_text("a finite number above 0")
+    expect(page.locator("#plan")).to_contain_text("Say how much ε it may cost.")
     expect(epsilon).to_have_value("")
     expect(page.locator("#pay")).to_be_disabled()
     epsilon.fill("1")
     expect(page.locator("#plan")).to_contain_text("ε 1 to pay, ")
-    page.keyboard.press("Enter")
+    # After an answer the page plans again. Had the session ended before that, the plan would say so.
+    with page.expect_response("**/api/plan"), page.expect_response("**/api/answers"):
+        page.keyboard.press("Enter")
     expect(page.locator("#answer .big")).to_have_text("flu")
     expect(epsilon).to_have_value("1")
     expect(page.locator("#pay")).to_be_enabled()

@@ -183,6 +183,20 @@ def test_a_step_that_does_not_fit_is_found_before_the_spend(
             _nothing_is_spent(mode, table, "planted", column="c", candidates=["b"], **groups)
 
 
+@pytest.mark.parametrize("groups", ["chosen", "found"])
+def test_the_question_that_follows_is_tried_before_the_spend(
+    groups: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Groups or a bound are found first, and one payment is for both."""
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise ValueError("planted")
+
+    monkeypatch.setattr("discreet.questions.candidates.people_per_candidate", fails)
+    table = pl.DataFrame(COLUMNS)
+    _nothing_is_spent(mode, table, "planted", column="c", candidates=["b"], **IN_GROUPS[groups])
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("kind", ["duckdb", *DATABASES])
 def test_a_statement_that_cannot_run_is_found_before_the_spend(

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ FLOORS = [
     "accounting analysis",
     "ledger _isolated _tables questions tuning sklearn opendp diffprivlib",
     "audit papers",
-    "_web demo explore desk study dossier _cli __main__",
+    "pytest_plugin _web demo explore desk study dossier _cli __main__",
 ]
 ROOMS = [room for floor in FLOORS for room in floor.split()]
 HEIGHT = {room: height for height, room in enumerate(ROOMS)}
@@ -70,9 +71,16 @@ def _room(path: Path) -> str:
     return ".".join(parts[: 2 if parts[0] == "_exact" and parts[1] != "__init__" else 1])
 
 
+@cache
+def _nodes(path: Path) -> list[ast.AST]:
+    kinds = (ast.Import, ast.ImportFrom, ast.Attribute)
+    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in tree if isinstance(node, kinds)]
+
+
 def _imports(path: Path) -> Iterator[tuple[str, ...]]:
     """Every module imported anywhere in a file, split at the dots; a name taken from it comes last."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _nodes(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield tuple(alias.name.split("."))
@@ -138,7 +146,7 @@ def test_only_sampling_touches_randomness(path: Path) -> None:
     for parts in _imports(path):
         assert parts[0] not in RANDOMNESS, f"{'.'.join(parts)} belongs in discreet._exact.sampling"
         assert parts[:2] not in {("os", "urandom"), ("numpy", "random")}
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _nodes(path):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             reached = (node.value.id, node.attr)
             assert reached not in {

@@ -18,8 +18,9 @@ ROOT = Path(__file__).parents[2]
 REQUIRED = bool(os.environ.get("DISCREET_REQUIRE_SERVICES"))
 
 
-def _run(*command: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def _run(*command: object, cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment |= variables
     return subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -56,9 +57,16 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in _tracked():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, source / name)
-    built = _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source)
-    assert built.returncode == 0, built.stdout + built.stderr
+    _build(source, folder)
     return folder
+
+
+def _build(source: Path, target: Path, *what: str) -> None:
+    built = _run(
+        sys.executable, "-m", "build", *what, "--no-isolation", "--outdir", target, source,
+        SOURCE_DATE_EPOCH="1790000000",
+    )  # fmt: skip
+    assert built.returncode == 0, built.stdout + built.stderr
 
 
 def test_there_are_two_packages_and_their_descriptions_render(packages: Path) -> None:
@@ -74,6 +82,15 @@ def test_the_wheel_has_every_file_of_the_package(packages: Path) -> None:
     assert packed == {name.removeprefix("src/") for name in _tracked("src/discreet")}
 
 
+def test_a_wheel_that_is_built_twice_is_equal_byte_by_byte(packages: Path, tmp_path: Path) -> None:
+    (wheel,) = packages.glob("*.whl")
+    shutil.copytree(packages / "source", tmp_path / "source")
+    for path in (tmp_path / "source").rglob("*.py"):
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+    _build(tmp_path / "source", tmp_path, "--wheel")
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+
+
 def test_the_wheel_works_in_a_clean_environment(packages: Path, tmp_path: Path) -> None:
     (wheel,) = packages.glob("*.whl")
     _run(sys.executable, "-m", "venv", tmp_path / "clean")
@@ -85,5 +102,6 @@ def test_the_wheel_works_in_a_clean_environment(packages: Path, tmp_path: Path) 
     tried = _run(python, ROOT / ".github" / "try_installed.py", cwd=tmp_path)
     assert tried.returncode == 0, tried.stderr
     assert "discreet.diffprivlib: there" in tried.stdout
+    assert "proof: permute-and-flip.md" in tried.stdout
     assert "discreet[" in tried.stdout  # an extra that is absent is named
     assert _run(python, "-m", "discreet", "demo", cwd=tmp_path).returncode == 0

@@ -1,4 +1,7 @@
-"""Five wrong mechanisms and five right ones, each for a given ε, as somebody else would write them."""
+"""Five wrong mechanisms and two right ones, each for a given ε, as somebody else would write them.
+
+Every registered mechanism is audited because of what it promises (test_promises.py).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from discreet import (
-    Exponential,
     ExponentialRandomizedResponse,
-    NoisyMax,
     PermuteAndFlip,
     PureDP,
     Scores,
@@ -103,9 +104,6 @@ def half_uniform(epsilon: float) -> Callable[[Any], Floats]:
 
 
 RIGHT: dict[str, Callable[[float], Any]] = {
-    "permute-and-flip": lambda epsilon: PermuteAndFlip(epsilon=epsilon),
-    "exponential": lambda epsilon: Exponential(epsilon=epsilon),
-    "Laplace noise": lambda epsilon: NoisyMax(epsilon=epsilon, noise="laplace"),
     "written by hand": written_by_hand,
     "half uniform": half_uniform,
 }
@@ -129,9 +127,7 @@ def test_wrong_mechanisms_are_refuted(name: str, epsilon: float) -> None:
 def test_right_mechanisms_are_not_refuted(name: str, epsilon: float) -> None:
     subject = RIGHT[name](epsilon)
     verdict = audit(subject, PureDP(epsilon), n=(2, 3), effort="quick")
-    assert verdict.status == (
-        "not refuted" if name in ("written by hand", "half uniform") else "proved"
-    )
+    assert verdict.status == "not refuted"  # what is not registered is computed in floats
     assert verdict.witness is None
     assert verdict.measured <= epsilon * (1 + 1e-12)
     assert verdict.worst is not None

@@ -46,6 +46,8 @@ REMARKS = (
     "stands for all values that are no candidate",
     "the guarantee may not hold",
     "The order is part of the answer, and costs accuracy",
+    "means that text, not the dates in",
+    "that spell a date count for the",
 )
 DRAWN = {"answer", "count", "gap", "people"}
 BOUNDED = {"assigned", "rules", "count_within", "people_within"}

@@ -7,6 +7,7 @@ Cyrillic letters, and as many flights as nycflights13 has. What is expected come
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import narwhals
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -23,6 +25,7 @@ import pytest
 from discreet._tables import (
     Grid,
     Rows,
+    Table,
     TextFile,
     open_table,
     people_per_candidate,
@@ -32,6 +35,7 @@ from discreet._tables.moments import period_in
 from discreet._tables.where import parse
 from discreet.errors import ParameterError
 from discreet.questions import mode
+from discreet.questions.candidates import candidates_of
 from tests.tools.engines import Capsule, TableMaker, made
 
 Row = dict[str, Any]
@@ -184,8 +188,14 @@ def _opened(tried: Tried, held: Any) -> Any:
 def test_every_way_in_counts_the_same(
     table_in: TableMaker, name: str, request: pytest.FixtureRequest
 ) -> None:
-    tried = TRIED[name]
-    table = _opened(tried, table_in(tried.arrow))
+    # Dates are objects there, which declare no type.
+    dated = "objects" not in request.node.name
+    _counts_as_python_does(
+        TRIED[name], _opened(TRIED[name], table_in(TRIED[name].arrow)), dated=dated
+    )
+
+
+def _counts_as_python_does(tried: Tried, table: Table, *, dated: bool = True) -> None:
     who = Rows(user=tried.user)
     whole = (
         tried.candidates
@@ -205,9 +215,7 @@ def test_every_way_in_counts_the_same(
             largest[person] = max(number, largest.get(person, number))
     points = [-int(-(number - float(grid.lower)) // 0.25) for number in largest.values()]
     assert found[0].tolist() == np.bincount(points, minlength=len(grid)).tolist()
-    if "objects" in request.node.name:
-        return  # dates are objects there, which declare no type
-    for column, kind in tried.dated.items():
+    for column, kind in tried.dated.items() if dated else ():
         expected = _people(tried, partial(_weekday, column))
         keys = list(range(7))
         weekdays = people_per_candidate(table, who, column=column, keys=keys, period="weekday")
@@ -220,6 +228,61 @@ def test_every_way_in_counts_the_same(
         early = Rows(user=tried.user, where=parse(f"\"{column}\" <= '2024-01'"))
         counted = people_per_candidate(table, early, column=column, keys=numbers, period="month")
         assert counted[0].tolist() == [by_month.get(month, 0) for month in months[:2]] + [0, 0]
+
+
+def _kinds_of_pandas(held: pa.Table) -> dict[str, Any]:
+    """A table as pandas frames of every family of types, and as data sets."""
+    plain = held.to_pandas(date_as_object=False)
+    repeated = [name for name in held.column_names if plain[name].nunique() < 20]
+    encoded = [
+        held[name].dictionary_encode() if pa.types.is_string(held[name].type) else held[name]
+        for name in held.column_names
+    ]
+    return {
+        "numpy": plain,
+        "nullable": plain.convert_dtypes(),
+        "pyarrow": plain.convert_dtypes(dtype_backend="pyarrow"),
+        "categories": plain.astype(dict.fromkeys(repeated, "category")),
+        "data set": ds.dataset(pa.table(encoded, held.column_names)),
+        "pyarrow's reader, held": pa.table(held.to_reader()),
+        "narwhals": narwhals.from_native(pl.from_arrow(held)),
+    }
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_every_family_of_types_counts_the_same(name: str) -> None:
+    """pandas' own types, nullable ones, Arrow's, and categories of numbers, texts and dates."""
+    tried = TRIED[name]
+    for kind, held in _kinds_of_pandas(tried.arrow).items():
+        table = open_table(held, needed=list(tried.columns))
+        assert all(table.is_dated(column) for column in tried.dated), kind
+        _counts_as_python_does(tried, table)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_periods_of_texts_count_the_same_without_a_stated_type(suffix: str, tmp_path: Path) -> None:
+    """Months, weeks, quarters and conditions on dates and moments that a text file spells."""
+    tried = TRIED["dates and names"]
+    declared = open_table(tried.arrow, needed=[])
+    spelled = open_table(made(suffix, tried.arrow, tmp_path, None), needed=list(tried.columns))
+    for column, words in itertools.product(
+        tried.dated, ("2023-W50:2024-W10", "2023-12:2024-03", ["2023-Q4", "2024-Q1"], ["2024"])
+    ):
+        for condition in (
+            None,
+            f"\"{column}\" <= '2024-01'",
+            f"\"{column}\" in '2024-W02:2024-W03'",
+        ):
+            rows = Rows(user=tried.user, where=None if condition is None else parse(condition))
+            expected, found = (
+                people_per_candidate(
+                    table, rows, column=column, keys=public.keys, period=public.period
+                )
+                for table in (declared, spelled)
+                if (public := candidates_of(table, words, column=column))
+            )
+            assert found.tolist() == expected.tolist(), (column, words, condition)
+            assert expected.any()
 
 
 CLOCKS = [None, dt.time(0), dt.time(8, 29, 59, 999_999), dt.time(8, 30), dt.time(23, 59)]

@@ -88,6 +88,8 @@ REPORTED: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Fraction, ...]]
         _people,
         lambda: (_epsilon(), _chance(), Fraction(GENERATOR.randint(2, 4))),
     ),
+    "concentrated_of_pure": (lambda e: PureDP(e).to(ZCDP).exact, lambda: (_epsilon(),)),
+    "concentrated_of_range": (lambda e: BoundedRange(e).to(ZCDP).exact, lambda: (_epsilon(),)),
     "concentrated_of_people": (
         lambda rho, people: ZCDP(rho).for_people(int(people)).exact,
         lambda: (_epsilon(), Fraction(GENERATOR.randint(1, 4))),
@@ -109,7 +111,7 @@ REPORTED: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Fraction, ...]]
         lambda: (_epsilon(), _epsilon()),
     ),
 }
-# Bounds that Hoeffding's lemma gives; what the code reports is smaller, and proved on paper.
+# Bounds that Hoeffding's lemma gives; what the code reports is smaller.
 BOUNDED = {
     "concentrated_of_range_at_most": zcdp_of_bounded_range,
     "concentrated_of_pure_at_most": zcdp_of_pure,

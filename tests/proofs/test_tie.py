@@ -106,6 +106,13 @@ TIED: dict[str, tuple[Claim, str]] = {
     "a refutation": (("permute-and-flip", "FlippedCoins"), "published_bounded_range_false"),
     "a bound below": (("permute-and-flip", "ApproxDP"), "approx_dp_exact"),
     "what is on paper": (("several quantiles", "steps"), "recursive_quantiles_pure_dp"),
+    "a larger ρ": (("PureDP", "ZCDP"), "pure_to_zcdp"),
+    "the ρ of another measure": (("BoundedRange", "ZCDP"), "pure_to_zcdp_exact"),
+    "a ρ under hidden coins by one range": (
+        ("AveragedRange", "ZCDP"),
+        "bounded_range_to_zcdp_exact",
+    ),
+    "the ρ of an answer by its ε": (("answer", "ZCDP"), "answer_pure_dp"),
     "a name that nobody stated": (("exponential", "PureDP"), "exponential_pure_db"),
     "a curve in place of a figure": (("ApproxDP", "ApproxDP"), "approx_curve"),
     "weaker composition": (("ApproxDP", "sum"), "adaptive_pure_composition"),
@@ -195,6 +202,10 @@ def test_a_changed_statement_is_caught(plant: str) -> None:
         ("(INR m * eps) (2 * (INR m * eps))", "(INR m * eps) (INR m * eps)"),
         ("Answers.release nat (Answers.chosen choose s n q)", "Answers.release nat (fun _ _ => 0)"),
         ("z - Z.of_nat (Answers.number_with which t)", "z"),
+        # ρ without its orders, of a release that a person is in twice, and of chances that do not add up.
+        ("exp (order * (order - 1) * rho)", "exp (order * order * rho)"),
+        ("(INR m * Rmax (2 * rho) rho')", "(INR m * rho)"),
+        ("if shown a : bool then law t a else 0", "law t a"),
     ],
 )
 def test_a_changed_definition_is_caught(old: str, new: str) -> None:

@@ -72,7 +72,7 @@ def printed(text: str) -> tuple[dict[str, str], dict[str, str]]:
     theorems, _, definitions = text.partition("THEOREMS\n")[2].partition("DEFINITIONS\n")
     said = re.findall(r"^Statements\.(\w+)\s+: (.*?)(?=^Statements\.|\Z)", theorems, re.M | re.S)
     told = re.findall(r"^\w+\.(\w+) =\s(.*?)^     : ", definitions, re.M | re.S)
-    for name, body in re.findall(r"^Inductive (\w+)\b.*?:=\s(.*?)\.$", definitions, re.M | re.S):
+    for name, body in re.findall(r"^Inductive\s(\w+)\b.*?:=\s(.*?)\.$", definitions, re.M | re.S):
         ways = re.findall(r"(?:\A|^) +(?:\| )?(\w+) : (.*?)(?=^  \| |\Z)", body, re.M | re.S)
         told += [(name, " | ".join(way for way, _ in ways)), *ways]
     return dict(said), {name: plain(body) for name, body in told}
@@ -122,6 +122,14 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
             MEASURES["BoundedRange"].format(*pair, RANGES[law]),
         )
         yield (law, "FlippedCoins"), SCALE, (), " /\\ ".join(both)
+        if law != "noisy-max-laplace":
+            figure = RANGES[law].removeprefix("(").removesuffix(")")
+            yield (
+                (law, "ZCDP"),
+                ("0 < s", "(0 < n)%nat", "0 < d", "range_distance n q q' d"),
+                (f"let law := fun q0 r => if r <? n then {name} s n q0 r else 0",),
+                f"concentrated (law q) (law q') (concentrated_of_range ({figure}))",
+            )
     yield (
         ("large-gap", "ApproxDP"),
         ("(0 < n)%nat", "0 < eps", "0 <= delta", "0 < d", "range_distance n q q' d"),
@@ -194,6 +202,52 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         ):
             follows = MEASURES[to].format(*ways[0], figure)
             yield (start, to), (*LAWFUL, *COSTS, *spelled, *given), (), follows
+
+    laws = ("0 < eps", "distribution p", "distribution p'")
+    yield (
+        ("PureDP", "ZCDP"),
+        (*laws, "(forall a, p a <= exp eps * p' a)", "(forall a, p' a <= exp eps * p a)"),
+        (),
+        "concentrated p p' (concentrated_of_pure eps)",
+    )
+    for start in ("BoundedRange", "FlippedCoins"):
+        yield (
+            (start, "ZCDP"),
+            (*laws, "(forall a b, p a * p' b <= exp eps * (p b * p' a))"),
+            (),
+            "concentrated p p' (concentrated_of_range eps)",
+        )
+    other = "p'"
+    drawn = "(fun a => sum coins (fun c => weight c * {} c a))"
+    yield (
+        ("AveragedRange", "ZCDP"),
+        (
+            *("0 < eps", "(forall c, In c coins -> 0 <= weight c)", "sum coins weight <= 1"),
+            "(forall c, In c coins -> distribution (p c) /\\ distribution (p' c))",
+            "(forall c a b, In c coins -> p c a * p' c b <= exp eps * (p c b * p' c a))",
+        ),
+        (),
+        f"concentrated {drawn.format('p')} {drawn.format(other)} (concentrated_of_range eps)",
+    )
+    yield (
+        ("ZCDP", "ApproxDP"),
+        (
+            *("(forall a, 0 <= p' a)", "concentrated p p' rho", "0 < delta", "1 < order"),
+            "NoDup answers",
+        ),
+        (),
+        "sum answers p <= exp (Rmax 0 (epsilon_of_concentrated rho delta order)) * sum answers p' + delta",
+    )
+    yield (
+        ("ZCDP", "sum"),
+        (
+            "(forall h, at_most_one (law h))",
+            "(forall h, concentrated (law h) (law' h) (rho h))",
+            "affords rho k nil cap",
+        ),
+        (),
+        "concentrated (rounds law k nil) (rounds law' k nil) cap",
+    )
 
     # Several people, and several releases.
     chain = "(forall i, (i < k)%nat -> {})"
@@ -278,6 +332,21 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         private.format("tuples", "(d / s)", "(2 * d / s)"),
     )
 
+    yield (
+        ("votes", "PureDP"),
+        (
+            *SELECTED,
+            "(1 <= m)%nat",
+            "(forall c, In c coins -> 0 <= weight c)",
+            "(forall c b u u', same u u' -> vote c b u = vote c b u')",
+        ),
+        (
+            "let law := fun t0 r => sum coins (fun c => weight c * dealt m (people t0) (fun _ => 0%nat) "
+            "(fun block => choose s n (votes m (vote c) block t0) r))",
+        ),
+        private.format("n", "(2 / s)", "(2 / s)"),
+    )
+
     # In steps.
     moved = "sensitivity {0} {1} {2} /\\ {3}distance {0} {1} {4}"
     for relation, near, steady, far in (
@@ -314,6 +383,20 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         ("release A law eps eps'",),
         (),
         each_relation.format(chance.format("eps"), chance.format("eps'")),
+    )
+    spent = "concentrated (law t) (law t') {}"
+    yield (
+        ("answer", "ZCDP"),
+        ("spending A law rho rho'",),
+        (),
+        each_relation.format(spent.format("rho"), spent.format("rho'")),
+    )
+    ranged = "bounded_range n (law t) (law t') ({} / s)"
+    yield (
+        ("joint", "BoundedRange"),
+        ("0 < s", "(0 < n)%nat", "weighed q d d'"),
+        ("let law := fun t0 => em s n (q t0)",),
+        each_relation.format(ranged.format("d"), ranged.format("d'")),
     )
     weighted = ("(forall c, In c coins -> 0 <= weight c)", "sum coins weight = 1")
     average = "sum coins (fun c => weight c * {} c)"
@@ -364,29 +447,27 @@ for _claim, _supposing, _where, _follows in _demands():
 
 PAPER: dict[Claim, tuple[str, ...]] = {
     **{
+        ("votes", to): ("**Which measure.** For given coins",)
+        for to in ("LaplaceDominated", "AveragedRange")
+    },
+    ("votes", "count"): ("**The number of blocks that voted.**",),
+    **{
         (measure, "ZCDP"): ("**Claim.** For every $\\varepsilon>0$ and every order",)
-        for measure in ("PureDP", "BoundedRange", "LaplaceDominated", "FlippedCoins", "ApproxDP")
+        for measure in ("LaplaceDominated", "ApproxDP")
     },
     **{
         ("AveragedRange", to): ("**Theorem (averaged range).**",)
         for to in ("PureDP", "BoundedRange", "ApproxDP", "people")
     },
-    ("AveragedRange", "ZCDP"): ("**Theorem (averaged range).**", "**Claim.** For every"),
     ("FlippedCoins", "BoundedRange"): ("The exact range of permute-and-flip",),
-    ("ZCDP", "ApproxDP"): (
-        "**Theorem.** If $D_\\alpha(P\\Vert Q)\\le\\alpha\\rho$ for one $\\alpha>1$",
-    ),
     ("ApproxDP", "PureDP"): ("`ApproxDP(ε, 0)`",),
     ("ApproxDP", "BoundedRange"): ("`ApproxDP(ε, 0)`",),
     ("ZCDP", "people"): ("For `ZCDP` we show",),
-    ("ZCDP", "sum"): ("**Theorem 1.**",),
     ("fixed list", "sum"): ("## Fixed costs: dominating pairs",),
     ("ledger", "sum"): ("## The cap is a privacy filter",),
     ("groups", "sum"): ("**What groups promise.**",),
     ("hidden coins", "LaplaceDominated"): ("**Lemma (averages).**",),
     ("hidden coins", "AveragedRange"): ("**Lemma (averages).**",),
-    ("joint", "BoundedRange"): ("## The joint score",),
-    ("joint set", "PureDP"): ("## The score of a set",),
     ("unequal", "scores"): ("**Theorem.** Every ratio moves by at most 1",),
     ("several quantiles", "steps"): ("**Theorem.** If each choice is $\\varepsilon_0$-DP",),
     ("chosen bound", "PureDP"): ("## A bound that is chosen",),
@@ -424,12 +505,22 @@ MEANT = {
     "added": "fun Row t t' p => rows t p = nil /\\ rows t' p <> nil /\\ "
     "(forall x, x <> p -> Permutation (rows t x) (rows t' x))",
     "personal": "fun Row A f => forall p l l', Permutation l l' -> f p l = f p l'",
+    "same": "fun Row t t' => forall p, Permutation (rows t p) (rows t' p)",
+    "votes": "fun Row m vote block t r => "
+    "sum (candidates m) (fun b => ballot (vote b (in_block block b t)) r)",
+    "ballot": "fun vote r => match vote with | Some c => if c =? r then 1 else 0 | None => 0 end",
+    "in_block": "fun Row block b t => filter (fun x => block (fst x) =? b) t",
+    "put": "fun block p b x => if x =? p then b else block x",
+    "dealt": "fun m => fix dealt (l : list nat) (block : nat -> nat) (F : (nat -> nat) -> R) {struct l} : R := "
+    "match l with | nil => F block | p :: l0 => sum (candidates m) (fun b => / INR m * "
+    "dealt l0 (put block p b) F) end",
     # The grammar of answers: its ways, each with its law and its two costs.
     "scored": "counts | quantiles",
     "counts": "forall has, (forall r, personal (fun p l => has p l r)) -> scored (people_with has) 1 2",
     "quantiles": "forall value a b, personal value -> 0 <= a <= b -> scored (quantile_score value a b) "
     "(distance_general (sensitivity_quantile a b)) (distance_general (sensitivity_quantile_replace a b))",
-    "release": "choosing | with_lead | at_once | jointly | jointly_one | counting | crossing | bounding | "
+    "release": "choosing | with_lead | at_once | jointly | jointly_one | jointly_set | jointly_set_one | "
+    "counting | crossing | bounding | "
     "silence | followed | by_group | drawn | at_most",
     "crossing": "forall b1 b2 T c has, 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p l r)) -> "
     "release (list (option (option nat))) (fun t => crossed b1 b2 T c (people_with has t)) "
@@ -497,6 +588,102 @@ MEANT = {
     "people_of": "fun Row has t v => number_with (fun p l => has p l v) t",
     "limited": "fun N k s tau chosen c r => list_pf s (score N k tau c) N (options N k chosen c) r",
     "people_with": "fun Row has t r => total t (fun p l => if has p l r then 1 else 0)",
+    # The same in ρ: a grammar, and what zCDP means.
+    "spending": "flipping | weighing | purely | largest | watching | bounded | said_nothing | "
+    "then_spending | in_groups | coins_drawn | at_most_spending",
+    "weighed": "one_by_one | tuples | tuples_one | sets | sets_one",
+    "flipping": "forall s n q d d', 0 < s -> (0 < n)%nat -> 0 < d -> 0 < d' -> scored q d d' -> spending nat "
+    "(chosen pf s n q) (concentrated_of_range (range_permute_and_flip (d / s))) "
+    "(concentrated_of_range (range_permute_and_flip (d' / s)))",
+    "weighing": "forall s n q d d', 0 < s -> (0 < n)%nat -> 0 < d -> 0 < d' -> weighed q d d' -> spending nat"
+    " (chosen em s n q) (concentrated_of_range (d / s)) (concentrated_of_range (d' / s))",
+    "purely": "forall A law shown eps eps', release A law eps eps' -> 0 < eps -> 0 < eps' -> (forall t, "
+    "distribution (fun a => if shown a : bool then law t a else 0)) -> spending A (fun t a => if "
+    "shown a then law t a else 0) (concentrated_of_pure eps) (concentrated_of_pure eps')",
+    "largest": "forall s n k q d d', 0 < s -> (1 <= k <= n)%nat -> 0 < d -> 0 < d' -> scored q d"
+    " d' -> spending (list nat) (fun t => only (list_eq_dec Nat.eq_dec) (orders k "
+    "(candidates n)) (chosen_at_once s n k q t)) (concentrated_of_pure (INR k * (d / "
+    "s))) (concentrated_of_pure (INR k * (d' / s)))",
+    "watching": "forall b1 b2 T m c has, 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has "
+    "p l r)) -> spending (list (option (option nat))) (fun t => only same_stream "
+    "(streams m c) (crossed b1 b2 T c (people_with has t))) (concentrated_of_pure (1 "
+    "/ b1 + INR c * (1 / b2))) (concentrated_of_pure (1 / b1 + INR c * (2 / b2)))",
+    "bounded": "forall b1 b2 T m value a b, 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b ->"
+    " 0 < b -> spending (list (option (option nat))) (fun t => only same_stream "
+    "(streams m 1) (crossed b1 b2 T 1 (people_short value a b t))) "
+    "(concentrated_of_pure (sensitivity_quantile a b / b1 + b / b2)) "
+    "(concentrated_of_pure (sensitivity_quantile_replace a b / b1 + b / b2))",
+    "only": "fun A same forall a b shown p a => if in_dec same a shown then p a else 0",
+    "orders": "fix orders (fuel : nat) (l : list nat) {struct fuel} : list (list nat) := match "
+    "fuel with | 0%nat => nil :: nil | S fuel0 => flat_map (fun x => map (cons x) "
+    "(orders fuel0 (without x l))) l end",
+    "streams": "fix streams (m c : nat) {struct m} : list (list (option (option nat))) := match "
+    "m with | 0%nat => nil :: nil | S m0 => match c with | 0%nat => nil :: nil | S c0"
+    " => map (cons None) (streams m0 (S c0)) ++ map (cons (Some None)) (streams m0 "
+    "c0) end end",
+    "said_nothing": "spending unit (fun _ _ => 1) 0 0",
+    "then_spending": "forall A B law law2 rho rho' more more', spending A law rho rho' -> (forall a, "
+    "spending B "
+    "(law2 a) more more') -> spending (A * B) (fun t o => law t (fst o) * law2 (fst o) t (snd o))"
+    " (rho + more) (rho' + more')",
+    "in_groups": "forall A law rho rho' inside kept count m, 0 <= rho -> 0 <= rho' -> (forall g, spending A "
+    "(law g) rho rho') -> (forall g, personal (fun p l => kept p l g)) -> (forall p l, (length "
+    "(filter (is_in inside kept p l) (candidates count)) <= m)%nat) -> spending (list A) (fun t "
+    "=> each (fun g => law g (part inside kept g t)) (candidates count)) (INR m * rho) (INR m * "
+    "Rmax (2 * rho) rho')",
+    "coins_drawn": "forall A C coins weight law rho rho', (forall c, In c coins -> 0 <= weight c) -> sum "
+    "coins "
+    "weight <= 1 -> (forall c, In c coins -> spending A (law c) rho rho') -> spending A (fun t a "
+    "=> sum coins (fun c => weight c * law c t a)) rho rho'",
+    "at_most_spending": "forall A law rho rho' more more', spending A law rho rho' -> rho <= more -> rho' <= "
+    "more' ->"
+    " spending A law more more'",
+    "one_by_one": "forall q d d', scored q d d' -> weighed q d d'",
+    "tuples": "forall N k tuple has, (1 <= k)%nat -> (forall i j, (tuple i j < N)%nat) -> (forall r, "
+    "personal (fun p l => has p l r)) -> let d := if k =? 1 then 1 else 2 in weighed (fun t i => "
+    "joint_score N k (counts_of has t) (tuple i)) d (2 * d)",
+    "tuples_one": "forall N k tuple value, (2 <= k)%nat -> (forall i j, (tuple i j < N)%nat) -> personal "
+    "value "
+    "-> weighed (fun t i => joint_score N k (counts_of (has_value value) t) (tuple i)) 2 3",
+    "sets": "forall N k m tuple has, (1 <= k)%nat -> (1 <= m)%nat -> (forall i o j, (tuple i o j < "
+    "N)%nat) -> (forall r, personal (fun p l => has p l r)) -> let d := if k =? 1 then 1 else 2 "
+    "in weighed (fun t i => best m (fun o => joint_score N k (counts_of has t) (tuple i o))) d (2"
+    " * d)",
+    "sets_one": "forall N k m tuple value, (2 <= k)%nat -> (1 <= m)%nat -> (forall i o j, (tuple i o j < "
+    "N)%nat) -> personal value -> weighed (fun t i => best m (fun o => joint_score N k (counts_of"
+    " (has_value value) t) (tuple i o))) 2 3",
+    "jointly_set": "forall s N k m sets tuple has, 0 < s -> (1 <= k)%nat -> (1 <= m)%nat -> (forall i o j, "
+    "(tuple i o j < N)%nat) -> (forall r, personal (fun p l => has p l r)) -> let d := if k =? 1 "
+    "then 1 else 2 in release nat (chosen_set s N k m sets tuple has) (d / s) (2 * d / s)",
+    "jointly_set_one": "forall s N k m sets tuple value, 0 < s -> (2 <= k)%nat -> (1 <= m)%nat -> (forall "
+    "i o j, "
+    "(tuple i o j < N)%nat) -> personal value -> release nat (chosen_set s N k m sets tuple "
+    "(has_value value)) (2 / s) (3 / s)",
+    "chosen_set": "fun Row s N k m sets tuple has t i => let counts := fun r => number_with (fun p l => "
+    "has p l"
+    " r) t in if i <? sets then em s sets (fun i0 => best m (fun o => joint_score N k counts "
+    "(tuple i0 o))) i else 0",
+    "counts_of": "fun Row has t r => number_with (fun p l => has p l r) t",
+    "each": "fix each (A : Type) (f : nat -> A -> R) (groups : list nat) (o : list A) {struct groups} : R"
+    " := match groups with | nil => match o with | nil => 1 | _ :: _ => 0 end | g :: groups0 => "
+    "match o with | nil => 0 | a :: o0 => f g a * each A f groups0 o0 end end",
+    "concentrated": "fun A p p' rho => (forall a, 0 < p a -> 0 < p' a) /\\ (forall order answers, 1 < order "
+    "-> "
+    "NoDup answers -> sum answers (fun a => powers order (p a) (p' a)) <= exp (order * (order - "
+    "1) * rho))",
+    "distribution": "fun A p => (forall a, 0 <= p a) /\\ (forall answers, NoDup answers -> sum answers p <= "
+    "1) /\\ "
+    "(forall missing, 0 < missing -> exists answers, NoDup answers /\\ 1 - missing <= sum answers "
+    "p)",
+    "powers": "fun order x y => if Rlt_dec 0 x then Rpower x order * Rpower y (1 - order) else 0",
+    "at_most_one": "fun A p => (forall a, 0 <= p a) /\\ (forall answers, NoDup answers -> sum answers p <= "
+    "1)",
+    "affords": "fun A => fix affords (rho : list A -> R) (k : nat) (h : list A) (cap : R) {struct k} : Prop "
+    ":= match k with | 0%nat => 0 <= cap | S k0 => forall a, affords rho k0 (h ++ a :: nil) (cap "
+    "- rho h) end",
+    "rounds": "fun A => fix rounds (law : list A -> A -> R) (k : nat) (h t : list A) {struct k} : R := "
+    "match k with | 0%nat => match t with | nil => 1 | _ :: _ => 0 end | S k0 => match t with | "
+    "nil => 0 | a :: t0 => law h a * rounds law k0 (h ++ a :: nil) t0 end end",
 }
 """The definitions that every statement above is read by, as Coq prints them."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import warnings
 from fractions import Fraction
@@ -222,6 +223,9 @@ ALONE: dict[str, Any] = {"one_row_per_user": True, "epsilon": 1}
             r"No row has n = 0\.125: ",
         ),
         (pd.DataFrame({"n": [1]}), "n = 1 or not n = 0.5", "No row has n = 0.5: .* declared int64"),
+        (pl.DataFrame({"n": [1]}, schema={"n": pl.Int8}), "n >= 128", "No row has n >= 128: "),
+        (pl.DataFrame({"n": [1]}, schema={"n": pl.UInt8}), "n > 1 or n < 0", "No row has n < 0: "),
+        (pl.DataFrame({"n": ["1"]}).cast(pl.Decimal(4, 2)), "n > 99.99", r"No row has n > 99\.99"),
     ],
 )
 def test_a_condition_that_the_type_rules_out_is_doubted_before_the_payment(
@@ -232,8 +236,8 @@ def test_a_condition_that_the_type_rules_out_is_doubted_before_the_payment(
     assert any(re.search(words, doubt) for doubt in plan.doubts)
     with pytest.warns(NeverMatchesWarning, match=words):
         plan.run()
-    fine = table.plan(Mode("n", candidates=[1, 2], epsilon=1, where="n = 1 and n > 0.5"))
-    assert not fine.doubts
+    reached = "n = 1 and n > 0.5 and n >= 0 and n <= 99 and not n > 99.98"
+    assert not table.plan(Mode("n", candidates=[1, 2], epsilon=1, where=reached)).doubts
 
 
 @pytest.mark.parametrize(
@@ -253,6 +257,23 @@ def test_what_the_owners_list_does_not_have_is_doubted(question: Any, words: str
     table = discreet.table(VISITS, user="person", listed=listed)
     assert any(re.search(words, doubt) for doubt in table.plan(question).doubts)
     assert not discreet.table(VISITS, user="person").plan(question).doubts
+
+
+def test_periods_in_a_condition_are_looked_up_in_the_owners_list() -> None:
+    weeks = pl.DataFrame({"week": ["2024-W01"], "day": [datetime.date(2024, 1, 3)]})
+    listed = {"week": ["2024-W01", "2024-W02", "2024-W03"], "day": ["2024-01", "2024-02"]}
+    table = discreet.table(weeks, one_row_per_user=True, listed=listed)
+    for condition, words in {
+        "week in '2024-W01:2024-W02'": None,
+        "week in '2024-W03:2024-W04'": None,
+        "week in ('2024-W01', '2024-W04:2024-W05')": "No row has week = '2024-W04:2024-W05': ",
+        "day in '2024-02:2024-04'": None,
+        "day = '2024-02-29' or day > '2024'": None,
+        "day = '2024-03'": "No row has day = '2024-03': the column has another public list",
+    }.items():
+        asked = Mode("week", candidates=["2024-W01"], epsilon=1, where=condition)
+        doubts = " ".join(table.plan(asked).doubts)
+        assert words in doubts if words else not doubts, condition
 
 
 def test_a_list_of_values_is_a_list() -> None:

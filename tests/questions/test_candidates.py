@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -88,6 +89,20 @@ def test_a_period_in_another_spelling_is_refused(period: str, tmp_path: Path) ->
 
 def test_weeks_in_a_text_file_that_spells_dates(tmp_path: Path) -> None:
     DATED.write_csv(tmp_path / "visits.csv")
+    apart: dict[str, Any] = {"user": "who", "epsilon": 1}
+    for release in (
+        first_above(tmp_path / "visits.csv", "day", groups="2024-W01:2024-W02", above=9, **apart),
+        mode(tmp_path / "visits.csv", "day", candidates=["2024-01", "2024-02"], **apart),
+        mode(
+            tmp_path / "visits.csv",
+            "code",
+            candidates=["a"],
+            by="day",
+            groups="2024-W01:2024-W02",
+            **apart,
+        ),
+    ):
+        assert any("Texts of day that spell a date count for the" in rule for rule in release.rules)
     file = TextFile(tmp_path / "visits.csv", read_as={"day": "date"})
     asked: dict[str, Any] = {"user": "who", "epsilon": 5}
     for groups, first in (("2024-W01:2024-W26", "2024-W01"), (["2024-01", "2024-02"], "2024-01")):
@@ -96,3 +111,87 @@ def test_weeks_in_a_text_file_that_spells_dates(tmp_path: Path) -> None:
         "2024-01-03",
         "2024-01-04",
     )
+
+
+def test_some_weekdays_hours_or_months() -> None:
+    """Wednesday to Friday are the only days here: a part of a grid is asked as all of it is."""
+    asked: dict[str, Any] = {"user": "who", "epsilon": 50}
+    assert mode(DATED, "day", candidates=["Monday", "Friday"], **asked).answer == "Friday"
+    moments = DATED.with_columns(pl.col("day").cast(pl.Datetime) + pl.duration(hours=9))
+    assert mode(moments, "day", candidates=["08:00", "09:00"], **asked).answer == "09:00"
+    found = median(DATED, "who", bounds="0:400", by="day", groups=["Wednesday"], **asked).answer
+    assert list(found) == ["Wednesday"]
+    for wrong, words in (
+        (["Monday", "2024-01"], "'Monday', which cannot be a value"),
+        (["Monday", "Monday"], "'Monday' more than once"),
+        (["08:00", "09:00"], "has no hours"),
+        (["2024-01:2024-02"], "itself, which is a range"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            mode(DATED, "day", candidates=wrong, **asked)
+
+
+def test_months_as_bounds_of_a_text_file_are_days(tmp_path: Path) -> None:
+    DATED.write_csv(tmp_path / "visits.csv")
+    found = mode(tmp_path / "visits.csv", "day", bounds="2023-12:2024-02", user="who", epsilon=50)
+    assert found.answer in set(WEEKS)
+
+
+def test_periods_in_a_text_file_without_a_stated_type(tmp_path: Path) -> None:
+    """Months of dates, and weeks that the file names itself: both were compared as texts, and paid."""
+    days = DATED.with_columns(week=pl.col("day").dt.strftime("%G-W%V"))
+    days.write_csv(tmp_path / "visits.csv")
+    asked: dict[str, Any] = {"user": "who", "epsilon": 50}
+    held: list[Any] = [DATED, tmp_path / "visits.csv"]
+    questions: list[Callable[[Any], Any]] = [
+        lambda data: mode(data, "day", candidates="2023-12:2024-06", **asked),
+        lambda data: top_k(data, "day", candidates=["2024-W01", "2030-W01"], k=1, **asked),
+        lambda data: first_above(data, "day", groups="2023-W50:2024-W10", above=20, **asked),
+        lambda data: median(data, "who", bounds="0:99", by="day", groups=["2024-Q1"], **asked),
+        lambda data: mode(data, "code", candidates=["a", "b"], where="day = '2024-01'", **asked),
+    ]
+    for ask in questions:
+        expected, found = (ask(data).answer for data in held)
+        assert found == expected
+    weeks = first_above(held[1], "week", groups="2023-W50:2024-W10", above=20, **asked)
+    assert (
+        weeks.answer
+        == first_above(DATED, "day", groups="2023-W50:2024-W10", above=20, **asked).answer
+    )
+    assert "Texts of week that spell a date count for the week in which it lies" in " ".join(
+        weeks.rules
+    )
+    with pytest.raises(
+        ParameterError, match=r"'weekday' needs a column of dates.*read_as= states a type: date"
+    ):
+        mode(held[1], "day", candidates="weekday", **asked)
+
+
+@pytest.mark.parametrize("words", ["2024-01:2024-03", "2024-W01:2024-W09", "2024-Q1", "2024-01-03"])
+def test_periods_on_a_column_without_a_type_are_refused(words: str, tmp_path: Path) -> None:
+    """It may hold dates of Python's, which are no texts: the answer would be about nothing, and paid."""
+    objects = pd.DataFrame(
+        {"who": [1, 2], "day": pd.Series([datetime.date(2024, 1, 3)] * 2, dtype=object)}
+    )
+    listed: Any = words if ":" in words else [words]
+    where = f"day in '{words}'"
+    with Ledger.open(str(tmp_path / "budget.db")) as ledger:
+        ledger.create("d", PureDP(100))
+        paid: dict[str, Any] = {"user": "who", "epsilon": 5, "ledger": ledger, "dataset": "d"}
+        asked: list[Callable[[], Any]] = [
+            lambda: mode(objects, "day", candidates=listed, **paid),
+            lambda: top_k(objects, "day", candidates=listed, k=1, **paid),
+            lambda: first_above(objects, "day", groups=listed, above=9, **paid),
+            lambda: median(objects, "who", bounds="0:9", by="day", groups=listed, **paid),
+            lambda: median(objects, "who", bounds="0:9", where=where, **paid),
+        ]
+        for ask in asked:
+            with pytest.raises(ParameterError, match=r'"datetime64\[us\]"\), astype\("string"\)'):
+                ask()
+        assert len(ledger.history("d")) == 1
+    typed = objects.astype({"day": "datetime64[us]"})
+    assert mode(typed, "day", candidates=listed, user="who", epsilon=50).answer
+    said = mode(
+        objects.astype({"day": "string"}), "day", candidates=listed, user="who", epsilon=1
+    ).rules
+    assert "means that text, not the dates in the" in " ".join(said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +197,44 @@ def test_without_a_ledger_everything_answers_and_says_so() -> None:
         assert "No ledger counted this release." in str(release)
     watch = discreet.AboveThreshold(1, threshold=5, sensitivity=1)
     assert watch.entry is None
+
+
+def test_a_budget_remembers_which_tables_it_was_charged_for(tmp_path: Path) -> None:
+    for name in ("visits", "pay"):
+        VISITS.write_parquet(tmp_path / f"{name}.parquet")
+    question = questions.Mode("code", candidates=CODES, epsilon="0.1")
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("clinic", PureDP(1))
+        asked = {
+            name: discreet.table(
+                tmp_path / f"{name}.parquet", user="person", ledger=ledger, dataset="clinic"
+            )
+            for name in ("visits", "pay")
+        }
+        asked["visits"].ask(question)
+        discreet.table(VISITS, user="person", ledger=ledger, dataset="clinic").ask(question)
+        assert ledger.tables("clinic") == ("visits",)
+        words = "'clinic' was charged for visits until now, and this question is about pay"
+        assert any(words in rule for rule in asked["pay"].plan(question).rules)
+        assert not any("until now" in rule for rule in asked["visits"].plan(question).rules)
+        with pytest.warns(questions.OtherTableWarning, match=words):
+            release = asked["pay"].ask(question)
+        assert any(words in rule for rule in release.rules)
+        asked["pay"].ask(question)  # said once: the budget knows both now
+        assert ledger.tables("clinic") == ("pay", "visits")
+        assert str(tmp_path) not in str(ledger.history("clinic"))
+
+
+def test_a_wrong_table_can_be_stopped_before_it_is_paid(tmp_path: Path) -> None:
+    for name in ("visits", "pay"):
+        VISITS.write_parquet(tmp_path / f"{name}.parquet")
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("clinic", PureDP(1))
+        terms: dict[str, Any] = {"user": "person", "ledger": ledger, "dataset": "clinic"}
+        asked: dict[str, Any] = {"candidates": CODES, "epsilon": "0.1"}
+        discreet.table(tmp_path / "visits.parquet", **terms).mode("code", **asked)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", questions.OtherTableWarning)
+            with pytest.raises(questions.OtherTableWarning):
+                discreet.table(tmp_path / "pay.parquet", **terms).mode("code", **asked)
+        assert ledger.show("clinic").left == "ε = 0.9"

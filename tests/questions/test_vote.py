@@ -369,7 +369,8 @@ def asked(ledger: Any, function: Any, **fields: Any) -> Any:
     table = discreet.table(
         pl.DataFrame(DATA), user="person", ledger=ledger, dataset="people", people=PEOPLE
     )
-    return table.ask(Vote(function, **{"candidates": YES_NO, "epsilon": 1, "blocks": 4} | fields))
+    stated: dict[str, Any] = {"candidates": YES_NO, "epsilon": 1, "blocks": 4} | fields
+    return table.ask(Vote(function, **stated))
 
 
 def test_an_answer_is_paid_once_and_the_function_runs_in_processes_of_its_own(ledger: Any) -> None:
@@ -448,7 +449,7 @@ def test_a_function_that_carries_rows_is_refused() -> None:
 def test_wrong_fields_are_refused_before_anything_is_read(
     fields: dict[str, Any], words: str
 ) -> None:
-    given = {"function": counting, "candidates": YES_NO, "epsilon": 1} | fields
+    given: dict[str, Any] = {"function": counting, "candidates": YES_NO, "epsilon": 1} | fields
     table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None)
     with pytest.raises((ParameterError, ScoresError), match=words):
         table.plan(Vote(given.pop("function"), **given))

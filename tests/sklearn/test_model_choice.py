@@ -110,7 +110,7 @@ def test_a_target_without_a_type_is_refused() -> None:
 
 def test_a_model_that_fails_is_told_in_the_rehearsal_and_nothing_is_paid() -> None:
     X, y = blobs(40)  # noqa: N806 - as above
-    broken = {"broken": GaussianNB(var_smoothing="many")}  # type: ignore[arg-type]
+    broken = {"broken": GaussianNB(var_smoothing="many")}
     with pytest.raises(ParameterError, match="cast no vote in the rehearsal"):
         PrivateModelChoice(broken, epsilon=1, blocks=2).fit(X, y)
 

@@ -192,6 +192,12 @@ def test_refusals(options: dict[str, Any], words: str) -> None:
         PrivateSelectKBest(**{"k": 1, "threshold": 0.0, **options}).fit(X, y)
 
 
+def test_a_threshold_has_no_default() -> None:
+    """At 0 it chose at random among features without negative values."""
+    with pytest.raises(ParameterError, match="threshold= must be given"):
+        PrivateSelectKBest(k=1, epsilon=1).fit(*_informative(30))
+
+
 @pytest.mark.parametrize(
     "continuous",
     [

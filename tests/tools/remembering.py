@@ -5,7 +5,7 @@ A test that follows every path of a question asks it about the same rows once fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import pytest
@@ -17,8 +17,8 @@ from discreet.mechanisms import Mechanism
 def count_once(
     monkeypatch: pytest.MonkeyPatch, found: dict[Hashable, Any], rows: Callable[[], Hashable]
 ) -> None:
-    """Let DuckDB run a statement once for each table, which ``rows`` names, and keep what it ``found``."""
-    columns, listed = DuckDB.columns, DuckDB.rows
+    """Let DuckDB read each table once, which ``rows`` names, and keep what its statements ``found``."""
+    columns, listed, loaded = DuckDB.columns, DuckDB.rows, DuckDB.loaded
 
     def remembered(engine: DuckDB, statement: str, *names: Any) -> Any:
         key = rows(), bool(names), statement
@@ -26,6 +26,15 @@ def count_once(
             found[key] = columns(engine, statement, *names) if names else listed(engine, statement)
         return found[key]
 
+    def loaded_once(engine: DuckDB, names: Iterable[str]) -> DuckDB:
+        wanted = tuple(names)
+        key = rows(), "loaded", *wanted
+        if key not in found:
+            found[key] = loaded(engine, wanted)
+        held: DuckDB = found[key]
+        return held
+
+    monkeypatch.setattr(DuckDB, "loaded", loaded_once)
     monkeypatch.setattr(DuckDB, "columns", remembered)
     monkeypatch.setattr(DuckDB, "rows", remembered)
     monkeypatch.setattr(DuckDB, "try_out", lambda *_: None)

@@ -18,7 +18,16 @@ from typing import Any
 
 import click
 
-from discreet._cli.commands import HELP_ALL, Command, Decorator, argument, command, option, stack
+from discreet._cli.commands import (
+    HELP_ALL,
+    Command,
+    Decorator,
+    argument,
+    command,
+    from_standard_input,
+    option,
+    stack,
+)
 from discreet._cli.output import as_json, deliver, opened_for_answer, progress, say, screen_width
 from discreet._cli.shared_options import mechanism_names
 from discreet._displays import visible
@@ -29,6 +38,7 @@ from discreet.questions import (
     Median,
     Mode,
     NeverMatchesWarning,
+    OtherTableWarning,
     Quantiles,
     Question,
     TableRelease,
@@ -47,7 +57,9 @@ _DATA, _QUESTION, _GROUPS, _BUDGET, _OUTPUT = "Data", "Question", "Groups", "Bud
 SOURCE = stack(
     argument(
         "DATA",
-        "A CSV, Parquet or JSON lines file, a glob in quotes, a database's address, or desk:TABLE.",
+        "A CSV, Parquet or JSON lines file, a glob in quotes, a database's address, desk:TABLE, or - for CSV "
+        "on standard input.",
+        callback=from_standard_input,
     ),
     option("--table NAME", "With the address of a database: the table to ask.", section=_DATA),
     option("--user COLUMN", "The column that tells people apart.", section=_DATA),
@@ -287,9 +299,9 @@ vote = ask_command(
     "vote",
     Vote,
     "The candidate for which most blocks of people vote, by a function in a Python file.\n\n--function "
-    "FILE.py:NAME is your own code, and runs on your machine as you do: once for each block, in processes "
-    "cut off from one another. A question in JSON cannot name code. At a desk it is the name of a function that "
-    "the owner registered.",
+    "FILE.py:NAME is your own code, and runs on your machine as you do: once a block, in processes "
+    "cut off from one another. A question in JSON cannot name code. At a desk it is the name of a function "
+    "that the owner registered.",
     "discreet vote visits.parquet --dataset clinic --user patient_id --function models.py:best --candidates "
     "linear,forest --epsilon 1",
 )
@@ -466,7 +478,8 @@ def answer(
         file = opened_for_answer(out)
         try:
             with _progress() as watch, warnings.catch_warnings():
-                warnings.simplefilter("always", NeverMatchesWarning)
+                for told in (NeverMatchesWarning, OtherTableWarning):
+                    warnings.simplefilter("always", told)
                 warnings.showwarning = lambda message, *_, **__: say(
                     f"warning: {visible(message)}", err=True
                 )

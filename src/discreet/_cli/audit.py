@@ -13,7 +13,7 @@ from discreet._cli.shared_options import mechanism_names
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from discreet.audit import Regular, Verdict
+    from discreet.audit import Recording, Regular, Verdict
     from discreet.guarantees import Guarantee
 
 _STYLES = {
@@ -53,7 +53,7 @@ _STYLES = {
 @option(
     "--sampled COUNT",
     "For what can only be run, as sample(scores, size) or function(scores): draw up to this many answers "
-    "for each score vector, e.g. 200000. --effort then has no effect.",
+    "for each score vector, e.g. 200000.",
     name="samples",
 )
 @option("--json", "Print the verdict as JSON.")
@@ -105,7 +105,7 @@ def audit(
         )
     steps = sensitivity.split(",") if "," in sensitivity else sensitivity
     where: dict[str, Any] = {"sensitivity": steps, "monotonic": monotonic, "n": n or None}
-    verdict: Verdict
+    verdict: Verdict | Recording
     with (
         progress(BarColumn(24), TextColumn("{task.description}"), TimeElapsedColumn()) as bar,
         failures_of(mechanism),
@@ -116,7 +116,8 @@ def audit(
             bar.update(task, completed=share, description=stage)
 
         if library is not None:
-            verdict = library.audit(given["epsilon"], progress=tell)
+            told = {} if library.tables else {"progress": tell}
+            verdict = library.audit(given["epsilon"], **told)
         elif samples is None:
             _refuse_a_sampler(mechanism, subject)
             verdict = room.audit(
@@ -130,12 +131,12 @@ def audit(
             raise ParameterError("--claim regular cannot be audited with --sampled")
         else:
             verdict = room.statistical_audit(
-                subject, claimed, **where, samples=samples, progress=tell
+                subject, claimed, **where, effort=effort, samples=samples, progress=tell
             )
     if json:
         click.echo(verdict.to_json())
     else:
-        show(verdict)
+        click.echo(str(verdict)) if isinstance(verdict, room.Recording) else show(verdict)
     if not verdict.holds:
         raise SystemExit(1)
 

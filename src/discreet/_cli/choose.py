@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet._cli import shared_options as shared
-from discreet._cli.commands import argument, command, option, stack
+from discreet._cli.commands import argument, command, from_standard_input, option, stack
 from discreet._cli.output import (
     check_chart,
     draw,
@@ -89,7 +89,12 @@ def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) ->
 
 
 @command("compare")
-@argument("SCORES", "Scores: a CSV, TSV, JSON or Parquet file.", name="file")
+@argument(
+    "SCORES",
+    "Scores: a CSV, TSV, JSON or Parquet file, or - for CSV on standard input.",
+    name="file",
+    callback=from_standard_input,
+)
 @option(
     "--epsilon RANGE",
     "One ε, several with commas, or a range: 0.1:2, or 0.1:2:9 for nine.",
@@ -140,8 +145,9 @@ def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]
 SCORES_OR_COUNT = stack(
     argument(
         "[SCORES]",
-        "Scores: a CSV, TSV, JSON or Parquet file; or leave it out and say --n.",
+        "Scores: a CSV, TSV, JSON or Parquet file, or - for CSV on standard input. Without it say --n.",
         name="file",
+        callback=from_standard_input,
     ),
     shared.COUNT,
     shared.SCORES,

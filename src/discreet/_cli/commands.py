@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
+import sys
+import tempfile
 import textwrap
 from collections.abc import Callable, Mapping
 from functools import reduce
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -68,6 +72,21 @@ def argument(
         required=not declaration.startswith("["),
         **settings,
     )
+
+
+def from_standard_input(ctx: click.Context, _parameter: click.Parameter, given: Any) -> Any:
+    """The name of a CSV file, where ``-`` means standard input: a copy that only its owner can read.
+
+    A question opens its table more than once, and a pipe can be read once. The copy is deleted at the end.
+    """
+    if given != "-":
+        return given
+    # Made with mode 0700, and gone when the command ends.
+    folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="discreet-input-"))
+    copy = Path(folder) / "standard-input.csv"
+    with copy.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return str(copy)
 
 
 def stack(*decorators: Decorator[Any]) -> Decorator[Any]:

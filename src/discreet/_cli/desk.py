@@ -34,17 +34,17 @@ _ANALYST = argument("ANALYST", "An analyst of the file.")
 def check(file: str, *, json: bool) -> None:
     """What each analyst could ask, and what could go wrong. Reads no row, spends nothing.
 
-    It also measures which part of each slot passes before a row is read, and warns if that is half of it.
+    It warns of what an attacker would use, and of slots of which half passes before a row is read.
 
     Example: discreet desk check clinic.toml
     """
     from discreet._exact.numbers.printing import figure
 
     owner = owner_file_at(file)
-    from discreet.desk.serving import problems, short_slots
+    from discreet.desk.serving import problems, short_slots, weak_points
 
     found = problems(owner)
-    doubts = [] if found else short_slots(owner)
+    doubts = [*weak_points(owner), *([] if found else short_slots(owner))]
     rows = [
         (
             name,
@@ -77,18 +77,23 @@ def check(file: str, *, json: bool) -> None:
 
 @command("token")
 @_FILE
-@_ANALYST
+@argument("[ANALYST]", "An analyst of the file.")
+@option("--metrics", "Instead of an analyst: a token of the owner's, for the desk's figures.")
 @option("--days COUNT", "For how many days it is valid; the file's token_days by default.")
-def token(file: str, analyst: str, *, days: int | None) -> None:
+def token(file: str, analyst: str | None, *, metrics: bool, days: int | None) -> None:
     """Print a new token for an analyst, once; the desk keeps its hash only.
 
     Example: discreet desk token clinic.toml epidemiology
     """
+    from discreet.desk.store import OWNER
+
+    if (analyst is None) != metrics:
+        raise ParameterError("name an analyst, or say --metrics")
     owner = owner_file_at(file)
     if days is not None and not 0 < days <= 3650:
         raise ParameterError(f"--days {days} is not allowed: it must be from 1 to 3650")
     with _store(owner, analyst) as store:
-        say(store.new_token(analyst, days=days or owner.desk.token_days))
+        say(store.new_token(analyst or OWNER, days=days or owner.desk.token_days))
     say("Hand it over by a safe way: it is shown only now.", err=True)
 
 
@@ -111,7 +116,7 @@ def revoke(file: str, analyst: str, *, json: bool) -> None:
 @_ANALYST
 @shared.JSON
 def allow(file: str, analyst: str, *, json: bool) -> None:
-    """Let an analyst ask again who was stopped because questions were not done in their slots.
+    """Unblock an analyst after too many missed slots.
 
     Each such failure told something of the data. Make the slots longer first.
 
@@ -195,6 +200,36 @@ def status(file: str, *, json: bool) -> None:
         say_json(rows)
     elif rows:
         print_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+
+
+@command("report")
+@_FILE
+@option("--month TEXT", "The month to report, such as 2026-11; the present one by default.")
+@option("--csv", "Print CSV.")
+@shared.JSON
+def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
+    """Who asked how much in a month, what it cost, what is left, and when budgets renew.
+
+    Example: discreet desk report clinic.toml --month 2026-11
+    """
+    from discreet.desk.report import monthly
+
+    owner = owner_file_at(file)
+    with _store(owner) as store:
+        rows = monthly(owner, store, month)
+    names = tuple(rows[0]) if rows else ()
+    if csv:
+        lines = [dict(zip(names, names, strict=True)), *rows]
+        say("\n".join(",".join(_cell(row[name]) for name in names) for row in lines))
+        return
+    say_table(names, [[row[name] for name in names] for row in rows], rows, json=json)
+
+
+def _cell(value: object) -> str:
+    """A cell of CSV that a spreadsheet takes for text, whatever it begins with."""
+    text = str(value)
+    safe = f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    return '"' + safe.replace('"', '""') + '"' if any(sign in safe for sign in ',"\n') else safe
 
 
 @command("serve")
@@ -359,5 +394,5 @@ def _when(seconds: float) -> str:
 
 
 desk = Group("desk", help="A desk for analysts: they ask, the owner's rows stay.")
-for _each in (check, token, serve, status, log, allow, revoke, mcp, demo):
+for _each in (check, token, serve, status, report, log, allow, revoke, mcp, demo):
     desk.add_command(_each)

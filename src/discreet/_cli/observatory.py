@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,7 @@ COLUMNS = ("library", "version", "mechanism", "claim", "verdict", "witness")
 @option("--markdown", "Print the table as Markdown.")
 @option("--json", "Print the table as JSON, with everything that was found.")
 def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
-    """Audit the selection mechanisms of every library that is installed.
+    """Audit the selection mechanisms of every library that is installed, and record some of their pipelines.
 
     "refuted" has an exact witness: two neighbouring inputs and an answer. "suspect" is a statistical
     finding, and its error rate stands beside it. Libraries that are not installed are named and left out.
@@ -79,13 +80,20 @@ def line(adapter: Adapter) -> dict[str, Any]:
         "mechanism": adapter.mechanism,
     }
     from discreet._exact.numbers.printing import measured, rounded
-    from discreet.audit import StatisticalVerdict
+    from discreet.audit import Recording, StatisticalVerdict
 
     try:
         verdict = adapter.audit()
     except Exception as error:
         failed = f"could not be run ({type(error).__name__})"
         return {**told, "claim": "", "verdict": failed, "witness": ""}
+    about = f" ({adapter.about})" if adapter.about else ""
+    if isinstance(verdict, Recording):
+        found = "; ".join(" ".join(str(one).split()) for one in verdict.findings)
+        claim = f"{adapter.claim(Fraction(adapter.epsilon))!r}{about}"
+        figures = found or f"nothing found on {verdict.pairs} pairs of tables"
+        recorded = {"claim": claim, "verdict": verdict.status, "witness": figures}
+        return {**told, **recorded, "details": verdict.as_dict()}
     words = verdict.status
     if isinstance(verdict, StatisticalVerdict):
         words += (
@@ -94,7 +102,6 @@ def line(adapter: Adapter) -> dict[str, Any]:
     found = measured(rounded(verdict.measured, up=False, digits=5), digits=5)
     figures = f"{verdict.symbol} ≥ {found}" if not verdict.holds else f"largest found {found}"
     witness = f"; {verdict.witness}" if verdict.witness is not None else ""
-    about = f" ({adapter.about})" if adapter.about else ""
     return {
         **told,
         "claim": f"{verdict.claim}{about}",

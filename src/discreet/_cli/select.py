@@ -6,11 +6,16 @@ from typing import Any
 
 from discreet._cli import shared_options as shared
 from discreet._cli.ask import COUNTED, DELIVERED, answer
-from discreet._cli.commands import argument, command, option
+from discreet._cli.commands import argument, command, from_standard_input, option
 
 
 @command("select")
-@argument("SCORES", "A CSV, TSV, JSON or Parquet file of candidates and scores.", name="file")
+@argument(
+    "SCORES",
+    "A CSV, TSV, JSON or Parquet file of candidates and scores, or - for CSV on standard input.",
+    name="file",
+    callback=from_standard_input,
+)
 @option("--epsilon NUMBER", "What the selection costs.", required=True)
 @option("--sensitivity NUMBER", "The most one person changes a score.")
 @shared.RANGE_DISTANCE

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from discreet._exact.numbers.exact import refuse
 from discreet._tables.engines import is_encodable, quoted
-from discreet._tables.in_duckdb import LARGEST, DuckDB, connected, empty, is_known
+from discreet._tables.in_duckdb import LARGEST, DuckDB, connected, empty, of_known
 from discreet._tables.moments import micros_in, micros_of
 from discreet.errors import ParameterError
 
@@ -54,7 +54,8 @@ class Held:
         if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
             name = "moment" if pa.types.is_timestamp(kind) else "span"
             return Held(ticks_of(column), kind=name, ticks=TICKS[kind.unit])
-        return Held(column) if is_known(pa.table({"value": column.slice(0, 0)})) else None
+        known = of_known(pa.table({"value": column.slice(0, 0)}))
+        return None if known is None else Held(column)
 
     def taken(self, places: NDArray[Any]) -> Held:
         """The values at these places; -1 is none."""

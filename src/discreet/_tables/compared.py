@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from discreet._exact.numbers.exact import refuse
-from discreet._tables.engines import Engine, is_encodable
+from discreet._tables.engines import Engine, is_encodable, range_of
 from discreet._tables.moments import (
     PERIODS,
     as_moment,
     days_of,
+    kind_named,
     period_in,
     second_of,
     second_of_day,
@@ -41,16 +45,44 @@ def require_condition(table: Table, condition: Condition) -> None:
 
 
 def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]:
-    """The literals of ``=`` or ``in`` that the declared type of the column rules out."""
-    if comparison.operator not in ("=", "in") or table.is_text:
-        return []
+    """The literals for which no row's comparison can hold, by the declared type of the column."""
+    column, operator = comparison.column, comparison.operator
     numbers: list[Any] = [value for value in comparison.literals if _is_number(value)]
-    kind = table.kinds[comparison.column]
+    kind = table.kinds[column]
+    if kind not in NUMBERS or table.is_text:
+        return []
+    if not all(map(math.isfinite, numbers)):  # 1e999, which no row has, as infinities are null
+        return [value for value in numbers if operator in ("=", "in") and math.isinf(value)]
     if kind == "decimal":
         numbers = [Decimal(repr(value)) for value in numbers]  # as it was written: 0.1 is a tenth
-    with_fraction = [value for value in numbers if kind == "integer" and value != value // 1]
-    fitting = [value for value in numbers if value not in with_fraction]
-    return with_fraction + table.cannot_hold(comparison.column, fitting) if kind in NUMBERS else []
+    if operator in ("=", "in"):
+        whole = [value for value in numbers if kind != "integer" or value == value // 1]
+        return [each for each in numbers if each not in whole] + table.cannot_hold(column, whole)
+    least, most, parts = range_of(table.engine.types[column]) or (-math.inf, math.inf, 1)
+
+    def never(held: Fraction) -> bool:
+        order = {"<": held <= least, "<=": held < least, ">": held >= most, ">=": held > most}
+        return order.get(operator, False)
+
+    return [value for value in numbers if never(Fraction(value) * parts)]
+
+
+def not_listed(comparison: ColumnComparison, listed: Sequence[Any]) -> list[Any]:
+    """The literals that a public list rules out; where it lists periods, those that overlap none of them."""
+    texts, periods = set(map(str, listed)), [days_of(str(value)) for value in listed]
+    spelled = [period for period in periods if period is not None]
+
+    def meets(word: Any) -> bool:
+        days = days_of(str(word))
+        if days is None or len(spelled) < len(periods):
+            return str(word) in texts
+        return any(first < days[2] and days[1] < end for _, first, end in spelled)
+
+    return [
+        literal
+        for literal in comparison.literals
+        if not any(map(meets, _in_range(str(literal), comparison.operator)))
+    ]
 
 
 def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[str, ...]:
@@ -66,8 +98,7 @@ def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[
         parts = _stretches(table, comparison)
         holds = " OR ".join(part.compared(name, within, table.engine) for part in parts)
     else:
-        held, present, compared = _operands(table, comparison, name)
-        steps = (held,)
+        steps, present, compared = _operands(table, comparison, name)
         among = f"({', '.join(compared)})" if operator == "in" else "".join(compared)
         holds = f"{name} {operator} {among}"
     if operator == "null":
@@ -75,30 +106,46 @@ def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[
     return *steps, f"COALESCE({present} AND ({holds}), FALSE)"
 
 
-def _operands(table: Table, comparison: ColumnComparison, name: str) -> tuple[str, str, list[str]]:
-    """What is compared, whether that, by its name, is a value, and with which literals."""
+def _operands(
+    table: Table, comparison: ColumnComparison, name: str
+) -> tuple[tuple[str, ...], str, list[str]]:
+    """Steps to what is compared, whether that, by its name, is a value, and with which literals."""
     column, values = comparison.column, comparison.literals
     kind, engine = table.ordered_kind(column), table.engine
     there = f"{name} IS NOT NULL"
     if kind in TEXTS and all(isinstance(value, str) for value in values):
         blank = f" AND {name} <> {table.literal('', kind='text')}" if table.is_text else ""
-        texts = [text for each in values for text in _in_range(str(each), comparison.operator)]
-        return engine.text(column), there + blank, [_text(table, column, text) for text in texts]
+        texts = period_words(comparison)
+        period = kind_named(texts)
+        if kind == "object" and period not in (None, "year"):
+            raise ParameterError(
+                f"⟨where⟩ compares column {column!r} with a {period}, which it may not hold as a text: it is "
+                f"{table.undeclared}"
+            )
+        named = period is not None and table.is_text
+        steps = table.period(column, str(period), name=name) if named else (engine.text(column),)
+        return steps, there + blank, [_text(table, column, text) for text in texts]
     if (kind in NUMBERS or (kind == "text" and table.is_text)) and all(map(_is_number, values)):
         whole = all(isinstance(value, int) and _INT64[0] <= value <= _INT64[1] for value in values)
         if kind == "integer" and whole:
-            return engine.column(column), there, [f"({value})" for value in values]
+            return (engine.column(column),), there, [f"({value})" for value in values]
         reals = [engine.real(float(value)) for value in values]
-        return table.number(column), engine.finite(name), reals
+        return (table.number(column),), engine.finite(name), reals
     held = engine.column(column) if kind != "other" else engine.quoted(column)
     if kind == "boolean" and all(isinstance(value, bool) for value in values):
-        return held, there, [str(value).upper() for value in values]
+        return (held,), there, [str(value).upper() for value in values]
     if not values:
-        return held, there, []
+        return (held,), there, []
     raise ParameterError(
         f"⟨where⟩ compares column {column!r}, {table.described(column)}, with "
         f"{', '.join(map(repr, values))}: a text stands in single quotes, a number does not"
     )
+
+
+def period_words(comparison: ColumnComparison) -> list[str]:
+    """The texts that a column is compared with: of a range each of its periods."""
+    texts = (each for each in comparison.literals if isinstance(each, str))
+    return [word for text in texts for word in _in_range(text, comparison.operator)]
 
 
 def _in_range(text: str, operator: str) -> list[str]:

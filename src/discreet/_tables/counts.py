@@ -248,7 +248,8 @@ def _selected(
     for name, kind in (("value", period), (_GROUP, rows.period)):
         if kind is not None:
             ways[name] = table.period(given[name], kind, name=name)
-            present[name] = f"{name} IS NOT NULL"
+            if table.is_dated(given[name]):
+                present[name] = f"{name} IS NOT NULL"
     kept = {name: name for name in given}
     if rows.counted is not None:
         ways["counted"] = (table.number(rows.counted),)
@@ -291,9 +292,8 @@ def _indexed(
         (table.engine.word(key), place) for place, key in enumerate(keys) if id(key) not in cannot
     )
     held = [(word, place) for word, place in words if word is not None]
-    like = table.like(column) if period is None else ("integer", "BIGINT")
     rest = len(keys) if other else None
-    return table.engine.indexed(query, name, held, like=like, rest=rest)
+    return table.engine.indexed(query, name, held, like=table.like(column, period), rest=rest)
 
 
 def _key(rows: Rows) -> int:

@@ -127,6 +127,8 @@ class Dealer:
                 np.array(values, dtype=self.data.dtype) if hasattr(self.data, "dtype") else values
             )
         pa = _pyarrow()
+        if self.table.is_text:
+            columns = {name: [str(value) for value in values] for name, values in columns.items()}
         table = pa.table(columns)
         for place, name in enumerate(
             columns if library == "pyarrow" and _in_hand(self.data) else ()

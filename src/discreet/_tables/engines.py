@@ -131,6 +131,26 @@ def kind_of(declared: str) -> str:
     return next((kind for known, kind in _KINDS.items() if re.fullmatch(known, name)), "other")
 
 
+def range_of(declared: str) -> tuple[int, int, int] | None:
+    """The least and the most that a type of whole numbers or decimals holds, in parts of one, and the parts.
+
+    Example:
+        >>> range_of("UTINYINT"), range_of("DECIMAL(4,2)"), range_of("DOUBLE")
+        ((0, 255, 1), (-9999, 9999, 100), None)
+    """
+    name = declared.lower()
+    digits, bits = _DECIMAL.fullmatch(name), _BITS.get(name.removeprefix("u"))
+    if digits is not None:
+        return 1 - 10 ** int(digits[1]), 10 ** int(digits[1]) - 1, 10 ** int(digits[2])
+    if bits is None:
+        return None
+    return (
+        (0, (1 << bits) - 1, 1)
+        if name[0] == "u"
+        else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1, 1)
+    )
+
+
 def fitting(declared: str) -> Fits:
     """A test of keys: can a column of this type hold it?
 
@@ -139,25 +159,20 @@ def fitting(declared: str) -> Fits:
         >>> fits(99), fits(100), fits("0.005")
         (True, False, False)
     """
-    name = declared.lower()
-    bits = _BITS.get(name.removeprefix("u"))
-    if bits is not None:
-        unsigned = name.startswith("u")
-        least, most = (0, 1 << bits) if unsigned else (-(1 << (bits - 1)), 1 << (bits - 1))
-        return lambda key: bool(least <= key < most)
-    digits = _DECIMAL.fullmatch(name)
-    if digits is not None:
-        steps, largest = 10 ** int(digits[2]), 10 ** int(digits[1])
-
-        def fits(key: Any) -> bool:
-            number = Fraction(key) * steps  # exactly: a decimal's own quotient has 28 digits
-            return bool(number.denominator == 1 and abs(number) < largest)
-
-        return fits
-    if name in ("float", "real"):
+    if declared.lower() in ("float", "real"):
         return lambda key: bool(float(np.float32(key)) == key)
-    # Not the values of an enumeration: whoever made the type may have taken them from the rows.
-    return lambda _key: True
+    held = range_of(declared)
+    if held is None:
+        # Not the values of an enumeration: whoever made the type may have taken them from the rows.
+        return lambda _key: True
+    least, most, parts = held
+
+    def fits(key: Any) -> bool:
+        # Exactly: a decimal's own quotient has 28 digits.
+        number = key if isinstance(key, int) and parts == 1 else Fraction(key) * parts
+        return bool(number.denominator == 1 and least <= number <= most)
+
+    return fits
 
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -261,6 +276,9 @@ class Engine(ABC):
 
     spelling = ("'", "{}")
     """How a pattern's literal begins, and how a date becomes a number of days: see ``spelled``."""
+
+    week = "{}"
+    """How a date becomes the name of its ISO week."""
 
     @abstractmethod
     def position(self, name: str) -> str:

@@ -133,14 +133,16 @@ class DuckDB(Engine):
         return f"isfinite({number})"
 
     def trimmed(self, text: str) -> str:
-        """Spaces and tabs."""
-        return f"trim({text}, ' \t')"
+        """Spaces and tabs, looked for first: DuckDB's own function takes ten times as long."""
+        around = " OR ".join(f"{text} LIKE '{sign}'" for sign in (" %", "% ", "\t%", "%\t"))
+        return f"CASE WHEN {around} THEN trim({text}, ' \t') ELSE {text} END"
 
     def matches(self, text: str, pattern: str) -> str:
         """A regular expression of RE2."""
         return f"regexp_matches({text}, '{pattern}')"
 
     spelling = ("'", "date_diff('day', DATE '1970-01-01', {})")
+    week = "strftime({}, '%G-W%V')"
 
     def position(self, name: str) -> str:
         """Nothing here raises for a value: DuckDB's own conversions of far times do."""
@@ -271,10 +273,9 @@ def empty(types: Mapping[str, str]) -> Any:
     return connected().sql(f"SELECT {', '.join(parts)} WHERE false")
 
 
-def is_known(held: Any) -> bool:
-    """Whether DuckDB knows the types of some Arrow data."""
+def of_known(held: Any) -> Any:
+    """A relation of some Arrow data, None where DuckDB does not know its types."""
     try:
-        connected().from_arrow(held)
+        return connected().from_arrow(held)
     except Exception:
-        return False
-    return True
+        return None

@@ -41,6 +41,10 @@ class Spark(Engine):
         return f"{text} RLIKE r'{pattern}'"
 
     spelling = ("r'", "unix_date({})")
+    week = (
+        "concat(lpad(CAST(extract(YEAROFWEEK FROM {0}) AS STRING), 4, '0'), '-W', "
+        "lpad(CAST(weekofyear({0}) AS STRING), 2, '0'))"
+    )
 
     def position(self, name: str) -> str:
         """By the type: each has another way to its number."""

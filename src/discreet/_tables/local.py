@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet._tables.arrays import TICKS, Held, of_array, of_columns, texts_of, ticks_of
 from discreet._tables.engines import kind_of, quoted, require_names
-from discreet._tables.in_duckdb import DuckDB, connected, empty, is_known
+from discreet._tables.in_duckdb import DuckDB, connected, empty, of_known
 from discreet.errors import ParameterError, missing_extra
 
 _UNIT = re.compile(r"(?:time_unit='|\[)(s|ms|us|ns)\b")
@@ -68,9 +68,10 @@ def _of_arrow(
     some of them, moments and spans, as whole numbers.
     """
     wanted = list(names)
-    if not is_known(twin(wanted)):
-        wanted = [name for name in wanted if is_known(twin([name]))]
-    relation = connected().from_arrow(twin(wanted)) if wanted else empty({})
+    relation = of_known(twin(wanted)) if wanted else empty({})
+    if relation is None:
+        wanted = [name for name in wanted if of_known(twin([name])) is not None]
+        relation = connected().from_arrow(twin(wanted)) if wanted else empty({})
     kinds = {name: kind_of(str(kind)) for name, kind in zip(wanted, relation.types, strict=False)}
     ticks = {
         name: TICKS[unit[1]]

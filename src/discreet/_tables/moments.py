@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -201,8 +201,25 @@ def period_in(text: str) -> tuple[str, int] | None:
         >>> period_in("2024-W01"), period_in("2024-03"), period_in("soon")
         (('week', 2818), ('month', 24290), None)
     """
-    found = ((kind, period.read(text.strip())) for kind, period in PERIODS.items())
+    trimmed = text.strip()
+    if not trimmed[:4].isdecimal():  # first: a public list may have a million texts
+        return None
+    found = ((kind, period.read(trimmed)) for kind, period in PERIODS.items())
     return next(((kind, number) for kind, number in found if number is not None), None)
+
+
+def kind_named(words: Iterable[object]) -> str | None:
+    """The kind of period that some words name, if it is one kind; years only where every word is one.
+
+    Example:
+        >>> kind_named(["2024-01", "unknown"]), kind_named(["2024-01", "2024-W01"]), kind_named(["1234", "x"])
+        ('month', None, None)
+    """
+    found = [period_in(word) if isinstance(word, str) else None for word in words]
+    kinds = {period[0] for period in found if period is not None}
+    if len(kinds) != 1 or (kinds == {"year"} and None in found):
+        return None
+    return kinds.pop()
 
 
 def days_of(text: str) -> tuple[str, int, int] | None:

@@ -1,8 +1,9 @@
 """Dates, times and time spans that a text file spells: one rule in every engine, and no text that raises.
 
-They are the numbers that ``moments`` makes of declared types: days since 1970, or seconds. Spaces and tabs
-around a text do not count, and neither do digits beyond the microsecond. Only texts that match a pattern are
-taken apart, and the patterns keep every sum far below 2⁶³, so that no engine overflows.
+They are the numbers that ``moments`` makes of declared types: days since 1970, or seconds. A date is written
+with hyphens or slashes, the year first. Spaces and tabs around a text do not count, and neither do digits
+beyond the microsecond. Only texts that match a pattern are taken apart, and the patterns keep every sum far
+below 2⁶³, so that no engine overflows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from discreet._tables.engines import Engine
 
 _YEAR = "(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})"
-_DAY = f"{_YEAR}-[0-9]{{2}}-[0-9]{{2}}"
+_DAY = f"{_YEAR}(-[0-9]{{2}}-|/[0-9]{{2}}/)[0-9]{{2}}"
 _PAST_HOUR = "[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?"
 _CLOCK = f"([01]?[0-9]|2[0-3]):{_PAST_HOUR}"
 _OFFSET = "(Z|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?"
@@ -59,10 +60,26 @@ def spelled_time(engine: Engine, column: str, kind: str, *, name: str = "value")
     ``date``, ``moment``, ``time`` or ``span``.
     """
     trimmed = engine.trimmed(engine.column(column))
-    # Not $, which in Spark stands before a last line break as well.
-    pattern = f"^{_PATTERNS[kind]}\\z"
-    spelled = f"CASE WHEN {engine.matches(trimmed, pattern)} THEN {trimmed} END"
+    matches = engine.matches(trimmed, _whole_text(_PATTERNS[kind]))
+    text = trimmed if kind == "span" else _with_hyphens(trimmed)
+    spelled = f"CASE WHEN {matches} THEN {text} END"
     return spelled, *_Found(name, *engine.spelling).steps(kind)
+
+
+def named_period(engine: Engine, column: str, kind: str) -> str:
+    """The name of the period in which the date lies that a column's text spells; else the text itself."""
+    trimmed = engine.trimmed(engine.column(column))
+    text = _with_hyphens(trimmed)
+    day = f"TRY_CAST(substr({text}, 1, 10) AS DATE)"
+    name = {
+        "day": f"substr({text}, 1, 10)",
+        "week": engine.week.format(day),
+        "month": f"substr({text}, 1, 7)",
+        "quarter": f"concat(substr({text}, 1, 5), 'Q', CAST(quarter({day}) AS STRING))",
+        "year": f"substr({text}, 1, 4)",
+    }[kind]
+    spells = f"{engine.matches(trimmed, _whole_text(_DATED))} AND {day} IS NOT NULL"
+    return f"CASE WHEN {spells} THEN {name} ELSE {engine.column(column)} END"
 
 
 class _Found:
@@ -123,6 +140,16 @@ class _Found:
     def _fraction(self) -> str:
         digits = f"rpad(substr({self._extract('[.]([0-9]+)')}, 1, 6), 6, '0')"
         return f"CASE WHEN instr({self._text}, '.') > 0 THEN {_whole(digits, 1)} ELSE 0 END"
+
+
+def _with_hyphens(text: str) -> str:
+    """A text that matched, with hyphens in its date."""
+    return f"replace({text}, '/', '-')"
+
+
+def _whole_text(pattern: str) -> str:
+    """Not up to $, which in Spark stands before a last line break as well."""
+    return f"^{pattern}\\z"
 
 
 def _whole(digits: str, micros: int) -> str:

@@ -21,7 +21,7 @@ from discreet._tables.files import TextFile, open_files
 from discreet._tables.in_duckdb import DuckDB
 from discreet._tables.local import of_arrow, of_pandas, of_polars
 from discreet._tables.moments import DATED
-from discreet._tables.spelled import spelled_time
+from discreet._tables.spelled import named_period, spelled_time
 from discreet.errors import ParameterError, UnknownColumnError
 
 T = TypeVar("T")
@@ -29,11 +29,11 @@ NUMBERS = ("integer", "float", "decimal")
 TEXTS = ("text", "object")
 _OBJECTS = (
     'declared object, in which only texts count (astype("Int64"), astype("float64"), '
-    'astype("datetime64[us]") or the like, or convert_dtypes() gives it a type)'
+    'astype("datetime64[us]"), astype("string") or the like, or convert_dtypes() gives it a type)'
 )
 _LISTS = (
-    'without a declared type, so that only texts count (read_as="integer", "number", "date" or the like '
-    "states one; a NumPy array has its own)"
+    'without a declared type, so that only texts count (read_as="integer", "number", "date", "text" or '
+    "the like states one; a NumPy array has its own)"
 )
 _FIRST, _LAST = -719_162, 2_932_897
 """The first day of the year 1, and the day after the last of 9999, from 1970."""
@@ -101,9 +101,7 @@ class Table:
         if column in self.read_as:
             return f"texts that are read as {self.read_as[column]}"
         if self.is_text:
-            return (
-                'text, as in every text file (read_as="date", "moment" or the like states a type)'
-            )
+            return "text, as in every text file (⟨read_as⟩ states a type: date, moment or the like)"
         unusable = f", which no question can use ({self._fix(column)})" if kind == "other" else ""
         return f"declared {self.engine.known_as[column]}{unusable}"
 
@@ -147,9 +145,13 @@ class Table:
     def period(self, column: str, period: str, *, name: str = "value") -> tuple[str, ...]:
         """The whole number of the period of this kind in which a date or a moment lies, else null.
 
+        Of a text without a stated type: the name of that period where the text spells a date, else the text.
+
         The first expression is on the column, each of the others on ``name``, which the one before gave.
         """
         engine, kind = self.engine, self.ordered_kind(column)
+        if kind == "text":
+            return named_period(engine, column, period), engine.text(name)
         steps = self.position(column, name=name, shown=True)
         days = name if kind == "date" else engine.whole_part(f"{name} / 86400.0")
         near = f"{name} >= {_FIRST * (1 if kind == 'date' else 86400)}"
@@ -178,8 +180,10 @@ class Table:
             return f"{self.number(column)} + {self.engine.real(0)}"
         return self.engine.column(column)
 
-    def like(self, column: str) -> tuple[str, str]:
-        """The kind and the type of ``identity``."""
+    def like(self, column: str, period: str | None = None) -> tuple[str, str]:
+        """The kind and the type of ``identity``, or of ``period``."""
+        if period is not None and self.is_dated(column):
+            return "integer", "BIGINT"
         kind = "text" if self.kinds[column] in TEXTS else self.kinds[column]
         return kind, self.engine.double if kind == "float" else self.engine.types[column]
 
@@ -322,6 +326,7 @@ def _opened(data: Any) -> tuple[Engine, str]:
     raise ParameterError(
         f"data of type {name} is not allowed: give a path, a DuckDB relation, a Polars, pandas or PySpark "
         "frame, an Arrow table or data set, a table of Ibis, or a database's address with ⟨table⟩"
+        + ('; data.to_frame("value") is a frame' if name == "Series" else "")
     )
 
 

@@ -170,7 +170,10 @@ def _proof(
         own.proof if isinstance(own, ApproxDP | needed) else own.proof_in(needed)
         for own in (event.guarantee for event in events)
     ]
-    if len(events) == 1 and events[0].count == 1 and (bound is None or bound.name == OF_EPSILON):
+    own = bound is None or bound.name == OF_EPSILON
+    # One theorem covers all the rounds of an answer.
+    whole = CLAIMS.get(("answer", measure.__name__))
+    if len(events) == 1 and own and (events[0].count == 1 or proofs[0] == whole is not None):
         return proofs[0]
     steps = [CLAIMS[measure.__name__, "sum"]]
     if bound is not None and bound.name not in (OF_EPSILON, OF_RHO):

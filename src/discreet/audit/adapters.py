@@ -13,6 +13,8 @@ from typing import Any
 
 from discreet._exact.numbers.exact import positive
 from discreet.audit.exact import audit
+from discreet.audit.neighbouring import Schema
+from discreet.audit.recording import Recording, recording
 from discreet.audit.statistical import statistical_audit
 from discreet.audit.verdicts import Verdict
 from discreet.guarantees import Guarantee, PureDP
@@ -33,6 +35,7 @@ class Adapter:
         claim: from ε to what the library claims.
         epsilon: the ε at which the observatory looks.
         sampled: whether the code can only be run.
+        tables: for a pipeline, the schema of the tables that it is recorded on.
         options: what else the audit is told.
         about: what the claim is and who makes it.
 
@@ -49,6 +52,7 @@ class Adapter:
     claim: Callable[[Fraction], Guarantee] = PureDP
     epsilon: str = "1"
     sampled: bool = False
+    tables: Schema | None = None
     options: dict[str, Any] = field(default_factory=dict)
     about: str = ""
 
@@ -76,11 +80,13 @@ class Adapter:
         editable = self.module == "discreet"
         return package.version if editable or place in origin.parents else "a checkout"
 
-    def audit(self, epsilon: object = None, **options: Any) -> Verdict:
+    def audit(self, epsilon: object = None, **options: Any) -> Verdict | Recording:
         """Run the audit at this ε."""
         cost = positive("epsilon", self.epsilon if epsilon is None else epsilon)
         subject = wraps(self.run)(partial(self.run, cost=cost))
         subject.__name__ = self.name
+        if self.tables is not None:
+            return recording(subject, self.tables, self.claim(cost), **{**self.options, **options})
         check = statistical_audit if self.sampled else audit
         return check(subject, self.claim(cost), **{**self.options, **options})
 

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from discreet._exact.numbers.balls import precision
-from discreet._exact.numbers.exact import float_up, positive_distance, refuse, whole
-from discreet.audit.losses import Loss, as_float, exceeds, loss_for
-from discreet.audit.regularity import Regular, audit_regularity
+from discreet._exact.numbers.exact import positive_distance, refuse, whole
+from discreet.audit.losses import loss_for
+from discreet.audit.regularity import DUST, Changes, Regular, regular_by_proof
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
-from discreet.audit.search import Pair, Progress, Search, silent
+from discreet.audit.search import Kind, Progress, checked_effort, verdict_on
 from discreet.audit.sequences import StreamSubject, audit_stream
-from discreet.audit.subjects import BITS, FLOATS, Subject
-from discreet.audit.tables import Found, Inputs, InputSearch
-from discreet.audit.verdicts import Verdict, Witness, in_blocks, plain
+from discreet.audit.subjects import Subject
+from discreet.audit.tables import Inputs, OfInputs
+from discreet.audit.vectors import scored
+from discreet.audit.verdicts import Verdict
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, LaplaceDominated
 from discreet.mechanisms.mechanism import facts_of
 from discreet.scores import Scores
 
-F = TypeVar("F", Pair, Found)
-
 SIZES = (2, 3, 4, 5)
 """How many candidates are tried by default."""
 
 _MOST_STEPS = 64
-
-_CLIMBS = {"quick": 1, "usual": 6, "thorough": 18}
-"""How many climbs are made for each relation, by the effort."""
 
 
 def audit(
@@ -82,15 +76,14 @@ def audit(
         >>> audit(lambda scores: np.full(len(scores), 1 / len(scores)), PureDP(0), n=3).status
         'not refuted'
     """
-    began = time.perf_counter()
-    if effort not in _CLIMBS:
-        raise refuse("effort", effort, " or ".join(f'"{each}"' for each in _CLIMBS))
-    climbs, thorough = _CLIMBS[effort], effort == "thorough"
+    effort = checked_effort(effort)
     stream = getattr(subject, "rule", subject)
     if isinstance(stream, StreamSubject):
         if isinstance(claim, Regular) or neighbours is not None:
             raise ParameterError("of a stream PureDP is audited, for all neighbours")
-        return audit_stream(stream, claim, monotonic=monotonic, lengths=n, progress=progress)
+        return audit_stream(
+            stream, claim, monotonic=monotonic, lengths=n, effort=effort, progress=progress
+        )
     steps = _steps_of(sensitivity, n, neighbours, inputs, claim)
     if steps is not None:
         sensitivity, n = 1, len(steps)
@@ -99,69 +92,56 @@ def audit(
     relations = relations_for(monotonic, neighbours)
     prepared = Subject(subject, sensitivity=bound, epsilon=_epsilon_of(claim), steps=steps)
     grid = ScoreGrid.for_sensitivity(bound)
+    told: dict[str, Any] = {
+        "subject": prepared.name,
+        "claim": claim,
+        "evaluations": lambda: prepared.evaluations,
+        "effort": effort,
+        "progress": progress,
+    }
     if isinstance(claim, Regular):
         if inputs is not None:
             raise ParameterError("Regular() is about scores: leave ⟨inputs⟩ out")
-        return audit_regularity(
-            prepared,
-            claim,
-            grid=grid,
-            sizes=sizes,
-            relations=relations,
-            progress=progress,
-            began=began,
+        return verdict_on(
+            [Changes(prepared, claim, grid, sizes, relation) for relation in relations],
+            claimed=0,
+            symbol="log-ratio",
+            proof=lambda: regular_by_proof(prepared),
+            dust=DUST,
+            **told,
         )
     loss = loss_for(claim)
-    tell = progress or silent
-    searches: list[Search] = []
-    if inputs is None:
-        searches = [
-            Search(
+    if inputs is not None:
+        return verdict_on(
+            [OfInputs(prepared, loss, inputs, effort == "thorough")],
+            claimed=loss.claimed,
+            symbol=loss.symbol,
+            proof=lambda: None,
+            counted=inputs.counted,
+            **told,
+        )
+
+    def kinds() -> Iterator[Kind]:
+        for relation in relations:
+            if relation.monotonic and len(relations) > 1 and not prepared.sees_relation:
+                return  # the law is the same, and monotonic neighbours are among the general ones
+            yield from scored(
                 prepared,
                 loss,
                 relation,
                 grid,
                 _noise_scale(prepared, claim, relation),
-                thorough,
+                sizes=None if n is None else sizes,
+                usual=SIZES,
+                thorough=effort == "thorough",
             )
-            for relation in relations
-        ]
-        _run(searches, sizes, climbs, tell, in_crowds=n is None)
-        stages = [stage for search in searches for stage in search.stages]
-        by_pair = {pair: search.relation for search in searches for pair in search.found}
-        checked = [
-            certify(prepared, loss, pair, by_pair[pair]) for pair in doubtful(loss, list(by_pair))
-        ]
-    else:
-        search = InputSearch(prepared, loss, inputs, thorough)
-        for number, stage in enumerate(search.run(climbs)):
-            tell(stage, 1 - 0.8**number)
-        stages = search.stages
-        checked = [
-            certify_inputs(prepared, loss, inputs, found.couple)
-            for found in doubtful(loss, search.found)
-        ]
-    tell("certificate", 1.0)
-    # Rounding can put a pair first in floats that the balls put second.
-    worst, refuted = max(checked, key=lambda pair: (pair[1], pair[0].value), default=(None, False))
-    claimed = float_up(loss.claimed)
-    # Above the claim but not certainly so: no proof is named beside such a figure.
-    above = worst is not None and worst.value > claimed
-    proof = None if above or refuted or neighbours or inputs else _proof(prepared, claim, relations)
-    return Verdict(
-        subject=prepared.name,
-        claim=repr(claim),
-        status="refuted" if refuted else "proved" if proof else "not refuted",
-        measured=0.0 if worst is None else worst.value,
-        claimed=claimed,
+
+    return verdict_on(
+        kinds(),
+        claimed=loss.claimed,
         symbol=loss.symbol,
-        witness=worst if refuted else None,
-        worst=worst,
-        proof=proof,
-        stages=tuple(stages),
-        evaluations=prepared.evaluations,
-        seconds=time.perf_counter() - began,
-        counted="candidates" if inputs is None else inputs.counted,
+        proof=lambda: None if neighbours else _proof(prepared, claim, relations),
+        **told,
     )
 
 
@@ -236,104 +216,6 @@ def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fract
     cost = math.sqrt(2 * figures["rho"]) if "rho" in figures else float(figures["epsilon"])
     distance = float(sensitivity) * (1 if relation.monotonic else 2)
     return distance / min(max(cost, 1e-3), 1e3)
-
-
-def _run(
-    searches: list[Search], sizes: tuple[int, ...], starts: int, tell: Progress, *, in_crowds: bool
-) -> None:
-    expected = len(searches) * (2 * len(sizes) + 1 + starts + 6 * in_crowds)
-    done = 0
-    for search in searches:
-        for stage in search.run(sizes, starts, in_crowds=in_crowds):
-            tell(stage, min(done / expected, 1.0))
-            done += 1
-
-
-def doubtful(loss: Loss, found: list[F]) -> list[F]:
-    """The pairs whose loss is worth a look in balls, the largest in floats first.
-
-    Only a pair at the very edge of the claim can change the verdict by being looked at.
-    """
-    ranked = sorted(found, key=lambda pair: -pair.value)[:5]
-    edge = float(loss.claimed) * (1 - 1e-12)
-    return [pair for pair in ranked if pair.value >= edge] or ranked[:1]
-
-
-def certify(subject: Subject, loss: Loss, pair: Pair, relation: Relation) -> tuple[Witness, bool]:
-    """The pair with its loss in ball arithmetic, and whether that certainly exceeds the claim."""
-    rows = np.array([pair.scores, pair.neighbour])
-    shown = [plain(subject.in_scores(row).tolist()) for row in rows]
-    if not relation.contains(shown[0], shown[1], subject.steps or subject.sensitivity):
-        raise AssertionError("the search left the neighbour relation")
-    witness, refutes = _certified(
-        subject,
-        loss,
-        subject.log_masses(rows, monotonic=relation.monotonic, plainly=True),
-        [subject.scores(row, monotonic=relation.monotonic) for row in rows],
-        size=len(pair.scores),
-        shown=shown,
-        relation=relation.name,
-    )
-    return in_blocks(witness), refutes
-
-
-def certify_inputs(
-    subject: Subject, loss: Loss, inputs: Inputs, couple: tuple[Any, Any]
-) -> tuple[Witness, bool]:
-    """The same for inputs of another kind."""
-    if not inputs.contains(couple):
-        raise AssertionError("the search left the neighbour relation")
-    shown = [inputs.shown(one) for one in couple]
-    logs = subject.log_laws(couple)
-    return _certified(subject, loss, logs, couple, size=0, shown=shown, relation=inputs.relation)
-
-
-def _certified(
-    subject: Subject,
-    loss: Loss,
-    logs: Any,
-    given: Iterable[Any],
-    *,
-    size: int,
-    shown: list[tuple[Any, ...]],
-    relation: str,
-) -> tuple[Witness, bool]:
-    from flint import arb
-
-    detail = loss.detail(logs[0], logs[1])
-    with precision(BITS):
-        balls = [subject.balls(one, size) for one in given]
-        width = max(logs.shape[1], *(len(part) for part, _ in balls))
-        first, second = (part + [arb(0)] * (width - len(part)) for part, _ in balls)
-        way = (second, first) if detail.swapped else (first, second)
-        value = loss.ball(*way, detail)
-        refutes = exceeds(value, loss.claimed)
-    middles = [tuple(_middle(ball) for ball in part) for part in (first, second)]
-    answers = tuple(subject.answers(size))
-    return (
-        Witness(
-            scores=shown[0],
-            neighbour=shown[1],
-            relation=relation,
-            outcome=detail.outcome,
-            probability=middles[0][detail.outcome],
-            neighbour_probability=middles[1][detail.outcome],
-            value=as_float(value),
-            certainty=FLOATS if FLOATS in (balls[0][1], balls[1][1]) else balls[0][1],
-            probabilities=middles[0],
-            neighbour_probabilities=middles[1],
-            other=detail.other,
-            order=detail.order,
-            event=detail.event,
-            answers=() if answers == tuple(range(size)) else answers,
-        ),
-        refutes,
-    )
-
-
-def _middle(ball: Any) -> float:
-    """What a probability is shown as: zero where it may be zero."""
-    return float(ball.mid()) if ball > 0 else 0.0
 
 
 def _proof(subject: Subject, claim: Guarantee, relations: list[Relation]) -> str | None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from discreet._exact.distribution import permute_and_flip
 from discreet.audit.adapters import Adapter, adapter
+from discreet.audit.neighbouring import Schema
 from discreet.audit.tables import Tables, unrolled
 from discreet.audit.wrong import WRONG
 from discreet.errors import ParameterError
@@ -90,6 +91,48 @@ def _diffprivlib_categorical(table: tuple[str, ...], cost: Fraction) -> dict[str
     }
 
 
+def _column(rows: list[dict[str, Any]]) -> Any:
+    return np.array([row["value"] for row in rows], dtype=np.float64)
+
+
+_VALUES = Schema(_column, value=(0.0, 10.0))
+
+
+@adapter(
+    "diffprivlib",
+    "tools.sum",
+    tables=_VALUES,
+    options={"neighbours": "replace"},
+    about="a pipeline; values between 0 and 10, a person replaced",
+)
+def _diffprivlib_sum(table: Any, cost: Fraction) -> Any:
+    tools = importlib.import_module("diffprivlib.tools")
+    return tools.sum(table, epsilon=float(cost), bounds=(0.0, 10.0))
+
+
+@adapter(
+    "diffprivlib",
+    "tools.mean",
+    tables=_VALUES,
+    options={"neighbours": "replace"},
+    about="a pipeline; values between 0 and 10, a person replaced",
+)
+def _diffprivlib_mean(table: Any, cost: Fraction) -> Any:
+    tools = importlib.import_module("diffprivlib.tools")
+    return tools.mean(table, epsilon=float(cost), bounds=(0.0, 10.0))
+
+
+@adapter(
+    "diffprivlib",
+    "tools.histogram",
+    tables=_VALUES,
+    about="a pipeline; five bins, a person added or removed",
+)
+def _diffprivlib_histogram(table: Any, cost: Fraction) -> Any:
+    tools = importlib.import_module("diffprivlib.tools")
+    return tools.histogram(table, epsilon=float(cost), bins=5, range=(0.0, 10.0))[0].tolist()
+
+
 # ---- the others ----------------------------------------------------------------------------------
 
 
@@ -110,6 +153,21 @@ def _opendp_noisy_max(scores: Any, size: int, cost: Fraction) -> Any:
     )
     values = scores.tolist()
     return np.array([measurement(values) for _ in range(size)])
+
+
+@adapter(
+    "opendp",
+    "clamped sum",
+    tables=_VALUES,
+    about="a pipeline; values between 0 and 10, a person added or removed",
+)
+def _opendp_sum(table: Any, cost: Fraction) -> Any:
+    prelude = importlib.import_module("opendp.prelude")
+    prelude.enable_features("contrib")
+    whole = prelude.vector_domain(prelude.atom_domain(T=int)), prelude.symmetric_distance()
+    chain = whole >> prelude.t.then_clamp((0, 10)) >> prelude.t.then_sum()
+    noisy = chain >> prelude.m.then_laplace(scale=10 / float(cost))
+    return noisy([int(value) for value in np.clip(np.nan_to_num(table), -100, 100)])
 
 
 @adapter("mbi", "exponential_mechanism", "mechanism", about="its folder mechanisms on the path")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -12,14 +11,14 @@ import numpy as np
 from discreet._exact.numbers.balls import precision
 from discreet.audit.losses import as_float, ball_log_ratio, exceeds
 from discreet.audit.relations import Floats, Relation, ScoreGrid, scattered, shapes
-from discreet.audit.search import Progress
+from discreet.audit.search import Batch
 from discreet.audit.subjects import BITS, Subject
-from discreet.audit.verdicts import Stage, Verdict, Witness, plain
+from discreet.audit.verdicts import Witness, plain
 from discreet.mechanisms.mechanism import facts_of
 
 _MOST_ROWS = 32
 _PROOF = "docs/proofs/auditing.md"
-_DUST = 2.0**-100  # what 200 bits may leave of a log-ratio that is zero
+DUST = 2.0**-100  # what 200 bits may leave of a log-ratio that is zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +47,11 @@ class Regular:
         return "Regular()" if len(rules) == 3 else f"Regular({', '.join(rules)} only)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Change:
     """A change of scores after which ``outcome``'s probability must be (at least) that of ``image``."""
 
+    rule: str
     scores: Floats
     changed: Floats
     outcome: int
@@ -59,57 +59,50 @@ class _Change:
     one_sided: bool = False
 
 
-def audit_regularity(
-    subject: Subject,
-    claim: Regular,
-    *,
-    grid: ScoreGrid,
-    sizes: tuple[int, ...],
-    relations: list[Relation],
-    progress: Progress | None,
-    began: float,
-) -> Verdict:
-    """Search for a change of scores that breaks one of the rules; the loss is a log-ratio."""
-    stages, worst = list[Stage](), list[tuple[float, str, _Change, Relation]]()
-    turns = list(product(relations, sizes))
-    for turn, (relation, size) in enumerate(turns):
-        if progress is not None:
-            progress(f"regularity, {size} candidates", turn / len(turns))
-        rules: dict[str, list[_Change]] = {}
-        for row in _rows(size, grid):
-            for rule, change in _changes(claim, row, grid, subject.largest_is_best):
-                rules.setdefault(rule, []).append(change)
-        for rule, changes in rules.items():
-            value, change = _largest(subject, relation, changes)
-            stages.append(
-                Stage(
-                    name=rule, relation=relation.name, size=size, pairs=len(changes), largest=value
-                )
-            )
-            worst.append((value, rule, change, relation))
-    worst.sort(key=lambda entry: -entry[0])
-    witness, refuted = None, False
-    for _value, rule, change, relation in worst[:5]:
-        found, breaks = _certified(subject, rule, change, relation)
-        if witness is None or (breaks, found.value) > (refuted, witness.value):
-            witness, refuted = found, breaks
-    measured = 0.0 if witness is None else max(0.0, witness.value)
+@dataclass(slots=True)
+class Changes:
+    """Changes of scores that a regular mechanism ignores, for the search; the loss is a log-ratio."""
+
+    subject: Subject
+    claim: Regular
+    grid: ScoreGrid
+    sizes: tuple[int, ...]
+    among: Relation
+    finest, patience, part = 1.0, 0, 1
+
+    @property
+    def relation(self) -> str:
+        """The neighbour relation in one word."""
+        return self.among.name
+
+    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
+        """Each of the three rules, at each number of candidates."""
+        for size in self.sizes:
+            rules: dict[str, list[_Change]] = {}
+            for row in _rows(size, self.grid):
+                for change in _changes(self.claim, row, self.grid, self.subject.largest_is_best):
+                    rules.setdefault(change.rule, []).append(change)
+            for rule, changes in rules.items():
+                losses = _falls(self.subject, self.among, changes)
+                yield rule, size, [Batch(losses, changes.__getitem__, len(changes))]
+
+    def around(self, _pair: _Change, _step: float) -> Iterable[Batch]:
+        """Nothing: a rule is broken or it is not."""
+        return ()
+
+    def size(self, pair: _Change) -> int:
+        """How many candidates."""
+        return len(pair.scores)
+
+    def certified(self, pair: _Change) -> tuple[Witness, bool]:
+        """The change in balls."""
+        return _certified(self.subject, pair, self.among)
+
+
+def regular_by_proof(subject: Subject) -> str | None:
+    """The page that proves the subject regular."""
     facts = facts_of(subject.audited)
-    proved = not refuted and measured <= _DUST and facts is not None and facts.regular
-    return Verdict(
-        subject=subject.name,
-        claim=repr(claim),
-        status="refuted" if refuted else "proved" if proved else "not refuted",
-        measured=measured,
-        claimed=0.0,
-        symbol="log-ratio",
-        witness=witness if refuted else None,
-        worst=witness,
-        proof=_PROOF if proved else None,
-        stages=tuple(stages),
-        evaluations=subject.evaluations,
-        seconds=time.perf_counter() - began,
-    )
+    return _PROOF if facts is not None and facts.regular else None
 
 
 def _rows(size: int, grid: ScoreGrid) -> Floats:
@@ -120,9 +113,7 @@ def _rows(size: int, grid: ScoreGrid) -> Floats:
     return rows[::stride]
 
 
-def _changes(
-    claim: Regular, row: Floats, grid: ScoreGrid, largest: bool
-) -> Iterator[tuple[str, _Change]]:
+def _changes(claim: Regular, row: Floats, grid: ScoreGrid, largest: bool) -> Iterator[_Change]:
     """Changes of one score vector, each with the rule that it tries."""
     places = range(len(row))
     if claim.symmetric:
@@ -132,11 +123,11 @@ def _changes(
             # Everyone's probability must move with them.
             for outcome in places:
                 image = {0: place, place: 0}.get(outcome, outcome)
-                yield "symmetry", _Change(row, changed, outcome, image)
+                yield _Change("symmetry", row, changed, outcome, image)
     if claim.shift_invariant:
         for shift in (grid.delta, -3.5 * grid.delta, 100 * grid.delta):
             for outcome in places:
-                yield "shift invariance", _Change(row, row + shift, outcome, outcome)
+                yield _Change("shift invariance", row, row + shift, outcome, outcome)
     if claim.monotonic:
         # Any change that must not hurt r is a sequence of moves of one candidate.
         for place, move in product(places, (grid.delta, grid.delta / 2)):
@@ -144,10 +135,10 @@ def _changes(
             raised[place] += move if largest else -move
             for outcome in places:
                 pair = (row, raised) if outcome == place else (raised, row)
-                yield "monotonicity", _Change(*pair, outcome, outcome, one_sided=True)
+                yield _Change("monotonicity", *pair, outcome, outcome, one_sided=True)
 
 
-def _largest(subject: Subject, relation: Relation, changes: list[_Change]) -> tuple[float, _Change]:
+def _falls(subject: Subject, relation: Relation, changes: list[_Change]) -> Floats:
     before, after = (
         subject.log_masses(np.array(rows), monotonic=relation.monotonic, plainly=True)
         for rows in zip(*((change.scores, change.changed) for change in changes), strict=True)
@@ -160,14 +151,10 @@ def _largest(subject: Subject, relation: Relation, changes: list[_Change]) -> tu
         )
     falls = np.nan_to_num(falls, nan=0.0, posinf=np.inf, neginf=-np.inf)
     both_ways = np.array([not change.one_sided for change in changes])
-    values = np.where(both_ways, np.abs(falls), falls)
-    place = int(np.argmax(values))
-    return max(0.0, float(values[place])), changes[place]
+    return np.maximum(np.where(both_ways, np.abs(falls), falls), 0.0)
 
 
-def _certified(
-    subject: Subject, rule: str, change: _Change, relation: Relation
-) -> tuple[Witness, bool]:
+def _certified(subject: Subject, change: _Change, relation: Relation) -> tuple[Witness, bool]:
     with precision(BITS):
         balls = [
             subject.balls(subject.scores(row, monotonic=relation.monotonic), len(row))
@@ -183,11 +170,11 @@ def _certified(
         Witness(
             scores=plain(change.scores),
             neighbour=plain(change.changed),
-            relation=rule,
+            relation=change.rule,
             outcome=change.outcome,
             probability=first[change.outcome],
             neighbour_probability=second[change.image],
-            value=as_float(value),
+            value=max(0.0, as_float(value)),
             certainty=balls[0][1],
             probabilities=tuple(first),
             neighbour_probabilities=tuple(second),

@@ -92,9 +92,11 @@ class Relation:
         """Whether the two are neighbours, in exact arithmetic; ``bound`` is for all scores or for each."""
         if self.custom is not None:
             return True
-        moves = [Fraction(b) - Fraction(a) for a, b in zip(scores, neighbour, strict=True)]
-        bounds = [bound] * len(moves) if isinstance(bound, Fraction) else bound
-        if any(abs(move) > most for move, most in zip(moves, bounds, strict=True)):
+        bounds = [bound] * len(scores) if isinstance(bound, Fraction) else bound
+        # In a crowd most are alike.
+        alike = set(zip(scores, neighbour, bounds, strict=True))
+        moves = [Fraction(there) - Fraction(here) for here, there, _ in alike]
+        if any(abs(move) > most for move, (*_, most) in zip(moves, alike, strict=True)):
             return False
         return not self.monotonic or min(moves) >= 0 or max(moves) <= 0
 

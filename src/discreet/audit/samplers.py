@@ -9,19 +9,24 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.sampling import Bits
+from discreet.audit.audited_scores import AuditedScores
 from discreet.audit.relations import Floats
-from discreet.audit.subjects import NAN, PATIENCE, AuditedScores, Failure
+from discreet.audit.subjects import NAN, PATIENCE, Failure
 from discreet.errors import ParameterError
+from discreet.mechanisms.mechanism import Mechanism
 
 Counts = npt.NDArray[np.int64]
 
 _AT_ONCE = 200_000
 _FIRST = 256
+_STEADY = 4096
 _BRIEF = 0.05
 
 
@@ -36,14 +41,23 @@ class Sampler:
     that are floats are rounded down to multiples of ``grain``.
     """
 
-    def __init__(self, function: Any, *, sensitivity: Fraction, grain: float = 1.0) -> None:
-        self.name, self._draw = _drawing(function)
+    def __init__(
+        self,
+        function: Any,
+        *,
+        sensitivity: Fraction,
+        grain: float = 1.0,
+        randomness: Bits | None = None,
+    ) -> None:
+        self.name, self._draw = _drawing(function, randomness)
         self.sensitivity = sensitivity
         self.draws = 0
         self.until = math.inf
         self.cut_short = False
         self._grain = grain
-        self._batch = _FIRST
+        # What is to be repeated is drawn in batches that do not depend on the clock.
+        self._steady = randomness is not None
+        self._batch = _STEADY if self._steady else _FIRST
         self._answers: dict[int, dict[Hashable, int]] = {}
         self._tallies: dict[tuple[bool, tuple[float, ...]], Counts] = {}
 
@@ -90,7 +104,7 @@ class Sampler:
             answers = self._draw(scores, batch)
             counts = _sum(counts, _counted(answers, len(scores), batch, others, self._grain))
             # Batches of a fraction of a second keep a time limit.
-            took = time.perf_counter() - began
+            took = _BRIEF if self._steady else time.perf_counter() - began
             if took < _BRIEF and batch == self._batch:
                 self._batch = min(4 * batch, _AT_ONCE)
             elif took > 4 * _BRIEF:
@@ -164,9 +178,13 @@ def _sum(first: Counts, second: Counts) -> Counts:
     return total
 
 
-def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
+def _drawing(
+    function: Any, randomness: Bits | None
+) -> tuple[str, Callable[[AuditedScores, int], Any]]:
     method = getattr(function, "sample", None)
     if callable(method) and not isinstance(function, type):
+        if randomness is not None and isinstance(function, Mechanism):
+            method = partial(method, randomness=randomness)
         # The usual repr is an address in memory, which tells nobody anything.
         kind: Any = type(function)
         name = kind.__name__ if kind.__repr__ is object.__repr__ else repr(function)
@@ -177,7 +195,7 @@ def _drawing(function: Any) -> tuple[str, Callable[[AuditedScores, int], Any]]:
             "function(scores) -> position"
         )
     name = str(getattr(function, "__name__", None) or type(function).__name__)
-    return name, _Answering(function, many=_takes_size(function))
+    return name, _Answering(function, many=takes_size(function))
 
 
 class _Answering:
@@ -211,7 +229,8 @@ class _Answering:
         return answer
 
 
-def _takes_size(function: Any) -> bool:
+def takes_size(function: Any) -> bool:
+    """Whether a sampler is told how many answers to draw."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -8,21 +8,19 @@ of equal values, the best finds climb off the lattice, and what decides is certi
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from discreet._exact.numbers.balls import precision
-from discreet._exact.numbers.exact import float_up, refuse, whole
+from discreet._exact.numbers.exact import refuse, whole
 from discreet.audit.losses import as_float, exceeds
 from discreet.audit.relations import Floats
-from discreet.audit.search import Progress
+from discreet.audit.search import Batch, Progress, verdict_on
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
@@ -35,8 +33,6 @@ BLOCKS = (10, 30, 100, 300)
 """How many equal values a block of a longer list has."""
 
 _BITS = 100
-_KEPT = 4
-_CLIMB = 16
 _DIGITS = 9
 _FAINTEST = -345.0
 """Lists of answers less likely than e^this on the first data set are left out: nobody could read them."""
@@ -118,11 +114,9 @@ class StreamWitness(Witness):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Find:
-    """A pair of neighbours, the answers, and the loss that floats see; moves are multiples of Δ."""
+class _Find(NamedTuple):
+    """A pair of neighbours and the answers; moves are multiples of Δ."""
 
-    value: float
     values: tuple[float, ...]
     moves: tuple[int, ...]
     answers: tuple[Answer, ...]
@@ -136,6 +130,7 @@ def audit_stream(
     monotonic: bool | None = None,
     lengths: int | Iterable[int] | None = None,
     blocks: bool | None = None,
+    effort: str = "usual",
     progress: Progress | None = None,
 ) -> Verdict:
     """Search all lists of answers and all neighbours for a pair that refutes ``PureDP``.
@@ -146,9 +141,9 @@ def audit_stream(
         monotonic: whether all values move in one direction; None takes what the subject says of itself.
         lengths: how many values, a number or several; None tries one to six.
         blocks: whether to try blocks of up to 300 equal values; None does so unless lengths are given.
+        effort: how many pairs to climb from: ``"quick"``, ``"usual"`` or ``"thorough"``.
         progress: called with the stage and the fraction done.
     """
-    began = time.perf_counter()
     if not isinstance(claim, PureDP):
         raise ParameterError(f"⟨claim⟩{claim!r} is not allowed for a stream: give PureDP")
     if monotonic is None:
@@ -156,35 +151,28 @@ def audit_stream(
     if not isinstance(monotonic, bool):
         raise refuse("monotonic", monotonic, "True, False or None")
     sizes = _sizes(lengths)
-    search = _Search(subject, monotonic)
-    plans = [("lattice", size, *plan) for size in sizes for plan in search.lists(size)]
-    if blocks or (blocks is None and lengths is None):
-        plans += [("blocks", sum(plan[1]), *plan) for plan in search.blocks()]
-    for place, (stage, size, answers, times) in enumerate(plans):
-        if progress is not None:
-            progress(f"{stage}, {size} values", place / len(plans))
-        search.look(stage, size, answers, times)
-    search.climb()
-    worst, refuted = search.certified(claim)
-    proof = None if refuted or worst.value > claim.epsilon else _proof(subject, claim, monotonic)
-    return Verdict(
+    long = BLOCKS if blocks or (blocks is None and lengths is None) else ()
+    streams = Streams(subject, claim, monotonic, sizes, long)
+
+    def covered(stages: list[Stage]) -> str:
+        looked = [stage for stage in stages if stage.name != "climb"]
+        return (
+            f"{sum(stage.pairs for stage in stages):,} pairs of neighbours ({streams.relation}) for "
+            f"{len(looked)} lists of answers of up to {max(stage.size for stage in looked)} values, "
+            f"{streams.evaluations:,} probabilities evaluated"
+        )
+
+    return verdict_on(
+        [streams],
         subject=getattr(subject, "title", None) or repr(subject),
-        claim=repr(claim),
-        status="refuted" if refuted else "proved" if proof else "not refuted",
-        measured=worst.value,
-        claimed=float_up(claim.exact),
+        claim=claim,
+        claimed=claim.exact,
         symbol="ε",
-        witness=worst if refuted else None,
-        worst=worst,
-        proof=proof,
-        stages=tuple(search.stages),
-        evaluations=search.evaluations,
-        seconds=time.perf_counter() - began,
-        covered=(
-            f"{sum(stage.pairs for stage in search.stages):,} pairs of neighbours "
-            f"({search.relation}) for {len(plans)} lists of answers of up to "
-            f"{max(size for _, size, *_ in plans)} values, {search.evaluations:,} probabilities evaluated"
-        ),
+        evaluations=lambda: streams.evaluations,
+        proof=lambda: _proof(subject, claim, monotonic),
+        effort=effort,
+        progress=progress,
+        covered=covered,
     )
 
 
@@ -207,26 +195,44 @@ def _proof(subject: StreamSubject, claim: PureDP, monotonic: bool) -> str | None
     return str(own.proof) if covered else None
 
 
-class _Search:
-    """The losses of one subject under one relation, and the largest of them."""
+class Streams:
+    """The neighbouring streams of one subject, for the search."""
 
-    def __init__(self, subject: StreamSubject, monotonic: bool) -> None:
+    finest, patience, part = 2.0**-16, 1000, 1
+
+    def __init__(
+        self,
+        subject: StreamSubject,
+        claim: PureDP,
+        monotonic: bool,
+        sizes: tuple[int, ...],
+        blocks: tuple[int, ...],
+    ) -> None:
         self.subject = subject
+        self.claim = claim
         self.monotonic = monotonic
         self.relation = "monotonic" if monotonic else "general"
-        self.step = float(subject.sensitivity)
-        self.stages: list[Stage] = []
         self.evaluations = 0
-        self.found: list[_Find] = []
+        self._sizes = sizes
+        self._blocks = blocks
+        self._step = float(subject.sensitivity)
         # A number near the threshold in place of "above", where the subject releases one.
         released = getattr(subject, "releases_numbers", False)
         middle, step = subject.middle, subject.sensitivity
-        self.above: tuple[Answer, ...] = (middle, middle + step) if released else (True,)
+        self._above: tuple[Answer, ...] = (middle, middle + step) if released else (True,)
 
-    def lists(self, size: int) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
+    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
+        """One for each list of answers."""
+        for size in self._sizes:
+            for answers in self._lists(size):
+                yield "lattice", size, [self._nearby(answers, (1,) * size)]
+        for answers, times in self._long_lists():
+            yield "blocks", sum(times), [self._nearby(answers, times)]
+
+    def _lists(self, size: int) -> Iterator[tuple[Answer, ...]]:
         """All lists of answers to so many values, up to their order where that does not matter."""
         seen = set()
-        for answers in product((False, *self.above), repeat=size):
+        for answers in product((False, *self._above), repeat=size):
             ended = [place for place, answer in enumerate(answers) if answer is not False]
             most = self.subject.crossings
             if most is not None and (
@@ -238,102 +244,79 @@ class _Search:
                 if key in seen:
                     continue
                 seen.add(key)
-            yield answers, (1,) * size
+            yield answers
 
-    def blocks(self) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
-        """Long lists: many "below" and then as many "above" as there may be, or one after another."""
+    def _long_lists(self) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
+        """Many "below" and then as many "above" as there may be, or one after another."""
         most = self.subject.crossings
-        for many in BLOCKS:
+        for many in self._blocks:
             ends = many if most is None else min(most, many)
-            for above in self.above:
+            for above in self._above:
                 yield (False, above), (many, ends)
                 yield (False, False, above), (many, 1, ends)
                 yield (False, above), (1, ends)
 
-    def look(
-        self, stage: str, size: int, answers: tuple[Answer, ...], times: tuple[int, ...]
-    ) -> None:
-        """Every pair of neighbours on the lattice, for one list of answers."""
+    def _nearby(self, answers: tuple[Answer, ...], times: tuple[int, ...]) -> Batch:
+        """The worst of all pairs of neighbours on the lattice, for one list of answers."""
         places = len(answers)
         steps = np.array(_STEPS if places <= 4 else _STEPS[1:5] if places <= 6 else _STEPS[2:5])
-        lattice = float(self.subject.middle) + self.step * steps
+        lattice = float(self.subject.middle) + self._step * steps
         rows = np.array(list(product(lattice, repeat=places)))
         logs = self._logs(rows, answers, times).reshape((len(steps),) * places)
         directions = ((0, 1), (0, -1)) if self.monotonic else ((-1, 0, 1),)
-        largest = -math.inf
+        losses, finds = list[float](), list[_Find]()
         for moves in directions:
             least, taken = _least_nearby(logs, moves)
             with np.errstate(invalid="ignore"):
-                losses = np.where(logs < _FAINTEST, -np.inf, logs - least)
-            best = int(np.argmax(losses.round(_DIGITS)))  # of equal ones the first, on any machine
+                found = np.where(logs < _FAINTEST, -np.inf, logs - least)
+            best = int(np.argmax(found.round(_DIGITS)))  # of equal ones the first, on any machine
             place = np.unravel_index(best, logs.shape)
-            largest = max(largest, float(losses[place]))
             moved = tuple(taken[(slice(None), *place)].tolist())
-            self._keep(_Find(float(losses[place]), tuple(rows[best]), moved, answers, times))
+            losses.append(float(found[place]))
+            finds.append(_Find(tuple(rows[best].tolist()), moved, answers, times))
         pairs = len(rows) * sum(len(moves) ** places for moves in directions)
-        self.stages.append(
-            Stage(name=stage, relation=self.relation, size=size, pairs=pairs, largest=largest)
-        )
+        return Batch(np.array(losses), finds.__getitem__, pairs)
 
-    def climb(self) -> None:
-        """Move the values of the best finds by halves of a step, as long as the loss grows."""
-        for find in list(self.found):
-            if find.value == math.inf:
-                continue
-            values, best, step = np.array(find.values), find.value, self.step / 2
-            for _ in range(_CLIMB):
-                tried = np.array(
-                    [
-                        values + step * np.array(way)
-                        for way in product((-1, 0, 1), repeat=len(values))
-                    ]
-                    if len(values) <= 3
-                    else [
-                        values + sign * step * unit
-                        for unit in np.eye(len(values))
-                        for sign in (-1, 1)
-                    ]
-                )
-                both = np.concatenate([tried, tried + self.step * np.array(find.moves)])
-                logs = self._logs(both, find.answers, find.times)
-                losses = logs[: len(tried)] - logs[len(tried) :]
-                place = int(np.argmax(losses.round(_DIGITS)))
-                if losses[place] > best + 1e-6:
-                    values, best = tried[place], float(losses[place])
-                else:
-                    step /= 2
-            self._keep(_Find(best, tuple(values), find.moves, find.answers, find.times))
+    def around(self, pair: _Find, step: float) -> Iterator[Batch]:
+        """The values moved by a step: all together in every way, or one by one where there are many."""
+        values = np.array(pair.values)
+        ways = np.concatenate([np.eye(len(values)), -np.eye(len(values))])
+        if len(values) <= 3:
+            ways = np.array(list(product((-1, 0, 1), repeat=len(values))))
+        tried = values + step * self._step * ways
+        both = np.concatenate([tried, tried + self._step * np.array(pair.moves)])
+        logs = self._logs(both, pair.answers, pair.times)
+        with np.errstate(invalid="ignore"):
+            losses = np.nan_to_num(logs[: len(tried)] - logs[len(tried) :], posinf=np.inf)
+        losses = np.where(logs[: len(tried)] < _FAINTEST, -np.inf, losses).round(_DIGITS)
 
-    def certified(self, claim: PureDP) -> tuple[StreamWitness, bool]:
-        """The largest loss found, in balls; a pair that certainly exceeds the claim goes first."""
-        best: tuple[StreamWitness, bool] | None = None
-        for find in self.found:
-            witness, refutes = self._certify(find, claim)
-            if best is None or (refutes, round(witness.value, _DIGITS)) > (
-                best[1],
-                round(best[0].value, _DIGITS),
-            ):
-                best = witness, refutes
-        assert best is not None
-        return best
+        def moved(place: int) -> _Find:
+            return pair._replace(values=tuple(tried[place].tolist()))
 
-    def _certify(self, find: _Find, claim: PureDP) -> tuple[StreamWitness, bool]:
-        first = [Fraction(value) for value in find.values]
-        if max(map(abs, find.moves)) > 1 or (self.monotonic and {-1, 1} <= set(find.moves)):
+        yield Batch(losses, moved, len(tried))
+
+    def size(self, pair: _Find) -> int:
+        """How many values."""
+        return sum(pair.times)
+
+    def certified(self, pair: _Find) -> tuple[StreamWitness, bool]:
+        """The pair in balls."""
+        first = [Fraction(value) for value in pair.values]
+        if max(map(abs, pair.moves)) > 1 or (self.monotonic and {-1, 1} <= set(pair.moves)):
             raise AssertionError("the search left the neighbour relation")
         step = self.subject.sensitivity
-        second = [value + step * move for value, move in zip(first, find.moves, strict=True)]
+        second = [value + step * move for value, move in zip(first, pair.moves, strict=True)]
         balls = [
-            self.subject.sequence_ball(values, find.answers, find.times, bits=_BITS)
+            self.subject.sequence_ball(values, pair.answers, pair.times, bits=_BITS)
             for values in (first, second)
         ]
         with precision(2 * _BITS):
             # A zero is exactly zero: whatever has a probability there has an infinite loss.
             value = None if balls[1].is_zero() and balls[0] > 0 else (balls[0] / balls[1]).log()
-            refutes = exceeds(value, claim.exact)
+            refutes = exceeds(value, self.claim.exact)
         return (
             StreamWitness(
-                scores=plain(find.values),
+                scores=plain(pair.values),
                 neighbour=plain(float(value) for value in second),
                 relation=self.relation,
                 outcome=0,
@@ -341,16 +324,11 @@ class _Search:
                 neighbour_probability=float(balls[1]),
                 value=as_float(value),
                 certainty="ball arithmetic",
-                answers=tuple(map(_said, find.answers)),
-                times=find.times,
+                answers=tuple(map(_said, pair.answers)),
+                times=pair.times,
             ),
             refutes,
         )
-
-    def _keep(self, find: _Find) -> None:
-        self.found = sorted([*self.found, find], key=lambda other: -round(other.value, _DIGITS))[
-            :_KEPT
-        ]
 
     def _logs(self, rows: Floats, answers: tuple[Answer, ...], times: tuple[int, ...]) -> Floats:
         self.evaluations += len(rows)

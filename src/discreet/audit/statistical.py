@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from discreet._exact.numbers.exact import positive_distance, refuse, whole
+from discreet._exact.sampling import Bits, ScriptedBits
+from discreet._exact.sampling.seeding import seeded
 from discreet.audit.bounds import LossBound, bound_for, frequencies
 from discreet.audit.confidence import error_rate
 from discreet.audit.crowds import offsets
@@ -16,11 +19,13 @@ from discreet.audit.exact import claimed_noise_scale, numbers_of_candidates, rel
 from discreet.audit.exploration import FAR, FEW, Exploration, Suspect, far_out, proposed
 from discreet.audit.relations import Neighbours, ScoreGrid
 from discreet.audit.samplers import Counts, OutOfTime, Sampler
-from discreet.audit.search import Progress, silent
+from discreet.audit.search import Progress, checked_effort, silent
 from discreet.audit.verdicts import Verdict, Witness, plain
 from discreet.guarantees import Guarantee
 
 SIZES = (2, 3, 5)
+_DRAWS = {"quick": (50_000, 200), "usual": (500_000, 500), "thorough": (2_000_000, 1000)}
+"""Samples, and draws for exploring, by the effort."""
 _CROWD = 30
 _FIRST_ROUND = 20_000
 _UNTIL = (0.3, 0.5, 0.65, 1.0)
@@ -60,9 +65,11 @@ def statistical_audit(
     monotonic: bool | None = None,
     n: int | Iterable[int] | None = None,
     neighbours: Neighbours | None = None,
-    samples: int = 500_000,
+    effort: str = "usual",
+    samples: int | None = None,
     false_alarm: float = 1e-9,
-    explore: int = 500,
+    explore: int | None = None,
+    seed: int | None = None,
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> StatisticalVerdict:
@@ -81,9 +88,12 @@ def statistical_audit(
             other, and a float counts as the multiple of half the noise scale below it.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP`` or ``ApproxDP``.
         n: how many candidates, a number or several; None tries 2, 3 and 5, and crowds of 30.
-        samples: the most draws for one score vector.
+        effort: ``"quick"``, ``"usual"`` or ``"thorough"``: 50,000, 500,000 or 2,000,000 samples.
+        samples: the most draws for one score vector; None for what the effort says.
         false_alarm: the largest probability of calling a claim suspect that is true.
-        explore: draws for each score vector while looking for the worst pairs.
+        explore: draws for each score vector while looking for the worst pairs; None by the effort.
+        seed: start the generators of Python and NumPy, and of our own mechanisms, at this number, so that
+            the audit can be repeated; None leaves them alone.
         seconds: end after this time, to within about a second and one call of ``function``: half of it
             goes into looking for pairs, and no more draws are planned than fit; None for no limit.
 
@@ -93,6 +103,38 @@ def statistical_audit(
         >>> verdict.status, verdict.measured > 1
         ('suspect', True)
     """
+    with nullcontext() if seed is None else seeded(whole("seed", seed, least=0)):
+        return _audited(
+            function,
+            claim,
+            sensitivity=sensitivity,
+            monotonic=monotonic,
+            n=n,
+            neighbours=neighbours,
+            samples=_DRAWS[checked_effort(effort)][0] if samples is None else samples,
+            false_alarm=false_alarm,
+            explore=_DRAWS[checked_effort(effort)][1] if explore is None else explore,
+            randomness=None if seed is None else ScriptedBits(seed),
+            seconds=seconds,
+            progress=progress,
+        )
+
+
+def _audited(
+    function: Any,
+    claim: Guarantee,
+    *,
+    sensitivity: object,
+    monotonic: bool | None,
+    n: int | Iterable[int] | None,
+    neighbours: Neighbours | None,
+    samples: int,
+    false_alarm: float,
+    explore: int,
+    randomness: Bits | None,
+    seconds: float | None,
+    progress: Progress | None,
+) -> StatisticalVerdict:
     began = time.perf_counter()
     distance = positive_distance("sensitivity", sensitivity)
     samples = whole("samples", samples, least=100)
@@ -106,7 +148,10 @@ def statistical_audit(
     sizes = (*SIZES, _CROWD) if n is None else numbers_of_candidates(n)
     relations = relations_for(monotonic, neighbours)
     sampler = Sampler(
-        function, sensitivity=distance, grain=claimed_noise_scale(claim, relations[0], distance) / 2
+        function,
+        sensitivity=distance,
+        grain=claimed_noise_scale(claim, relations[0], distance) / 2,
+        randomness=randomness,
     )
     search = Exploration(sampler, bound, claimed, explore)
     until = [math.inf if seconds is None else began + share * seconds for share in _UNTIL]

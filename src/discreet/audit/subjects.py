@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from discreet._exact.numbers.balls import ball_of
+from discreet.audit.audited_scores import AuditedScores
 from discreet.audit.relations import Floats
 from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism, facts_of
-from discreet.scores import Scores
 
 TOLERANCE = 1e-9
 """Relative error that a float probability from somebody else's code is allowed to have."""
@@ -58,36 +58,6 @@ NAN = Failure("not a number")
 MALFORMED = Failure("no distribution")
 
 
-class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
-    """Scores that also behave as a NumPy array, so that any function of scores can be audited.
-
-    Example:
-        >>> scores = AuditedScores([1.0, 3.0], sensitivity=1)
-        >>> scores.max() - scores, np.exp(scores).shape, scores.sensitivity
-        (array([2., 0.]), (2,), Fraction(1, 1))
-    """
-
-    __slots__ = ()
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.array(self.values, dtype=dtype, copy=copy)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        plain = [part.values if isinstance(part, AuditedScores) else part for part in inputs]
-        return getattr(ufunc, method)(*plain, **options)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.values, name)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.values[place]
-
-    def __iter__(self) -> Any:
-        return iter(self.values)
-
-
 class Subject:
     """The audited thing, evaluated on inputs and remembered.
 
@@ -109,6 +79,9 @@ class Subject:
         self.steps = steps
         self._units = None if steps is None else np.array(list(map(_short, steps)))
         self.evaluations = 0
+        # Whether the law may depend on how neighbours move.
+        self.sees_relation = False
+        self._templates: dict[tuple[int, bool], AuditedScores] = {}
         self._answered = False
         self._cache: dict[Hashable, Floats] = {}
         self._answers: dict[int, dict[Hashable, int]] = {}
@@ -135,9 +108,13 @@ class Subject:
 
     def scores(self, values: Sequence[float] | Floats, *, monotonic: bool) -> AuditedScores:
         """These values as the scores that the subject is given."""
-        return AuditedScores(
-            self.in_scores(values), sensitivity=self.steps or self.sensitivity, monotonic=monotonic
-        )
+        row = self.in_scores(values)
+        template = self._templates.get((len(row), monotonic))
+        if template is None:
+            template = self._templates[len(row), monotonic] = AuditedScores(
+                np.zeros(len(row)), sensitivity=self.steps or self.sensitivity, monotonic=monotonic
+            )
+        return template.with_values(row)
 
     def in_scores(self, values: Sequence[float] | Floats) -> Floats:
         """A row of the search as scores."""
@@ -244,13 +221,15 @@ class Subject:
         try:
             with np.errstate(all="ignore"):
                 told = function(given)
-                return told if isinstance(told, Mapping | np.ndarray) else list(told)
+                return told if isinstance(told, np.ndarray | Mapping) else list(told)
         except Exception as error:
             if not self._answered and self.evaluations >= PATIENCE:
                 raise
             if isinstance(error, TypeError) and not self._answered and self.evaluations == 1:
                 raise ParameterError(_CONTRACT) from error
             return Failure(f"raises {type(error).__name__}")
+        finally:
+            self.sees_relation |= getattr(given, "looked", True)
 
     def _well_formed(self, told: Any) -> Any:
         """What was told, or a failure; a subject that has never answered properly is refused."""
@@ -350,6 +329,9 @@ def _float(part: Any) -> float:
 
 def _checked_law(told: Any, size: int) -> Any:
     """A mapping from answers to probabilities, ``NAN``, or the error that says what is wrong."""
+    usual = isinstance(told, np.ndarray) and told.shape == (size,) and told.dtype == np.float64
+    if usual and abs(float(told.sum()) - 1) <= 1e-6 and told.min() >= 0:
+        return told  # what is not finite does not sum to one
     positions = not isinstance(told, Mapping)
     parts = told if positions else list(told.values())
     try:
@@ -374,9 +356,9 @@ def _checked_law(told: Any, size: int) -> Any:
 
 def _checked_logs(given: Any, size: int) -> Any:
     logs = np.array(given, dtype=np.float64)
-    if logs.shape == (size,) and np.isnan(logs).any():
+    if logs.shape == (size,) and np.isnan(logs.sum()):
         return NAN
-    if logs.shape != (size,) or (logs > 1e-6).any():
+    if logs.shape != (size,) or logs.max() > 1e-6:
         return ParameterError(
             "the subject must return one log-probability, 0 or below, per candidate"
         )

@@ -9,18 +9,17 @@ all the rows of one person), and neighbours are tables with a person added or re
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice
 from typing import Any, Protocol
 
-import numpy as np
-
 from discreet._exact.numbers.balls import ball_of, precision
 from discreet._exact.numbers.exact import refuse, whole
 from discreet.audit.losses import Loss
+from discreet.audit.search import Batch, certified
 from discreet.audit.subjects import BITS, Failure, Subject
-from discreet.audit.verdicts import Stage
+from discreet.audit.verdicts import Witness
 from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, REPLACE
 
@@ -28,8 +27,6 @@ Couple = tuple[Any, Any]
 """Two neighbouring inputs, which are hashable values."""
 
 _AT_ONCE = 256
-_KEPT = 4
-_WORTHWHILE = 1e-9
 
 
 class Inputs(Protocol):
@@ -61,68 +58,50 @@ class Inputs(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Two neighbouring inputs and their loss in floats."""
-
-    value: float
-    couple: Couple
-
-
 @dataclass(slots=True)
-class InputSearch:
-    """One subject, one loss, one kind of input."""
+class OfInputs:
+    """One subject, one loss, and inputs of any kind, for the search."""
 
     subject: Subject
     loss: Loss
     inputs: Inputs
     thorough: bool
-    stages: list[Stage] = field(default_factory=list)
-    found: list[Found] = field(default_factory=list)
+    finest, patience, part = 0.5, 2000, 1
 
-    def run(self, starts: int) -> Iterator[str]:
-        """All stages, then a climb from each of the best pairs; yields the name of each as it begins."""
+    @property
+    def relation(self) -> str:
+        """The neighbour relation of the inputs."""
+        return self.inputs.relation
+
+    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
+        """Those of the inputs."""
         for name, size, couples in self.inputs.stages(thorough=self.thorough):
-            yield f"{name}, {size} {self.inputs.counted}"
-            self._record(name, size, *self._best(couples))
-        begin = sorted(self.found, key=lambda entry: -entry.value)[:starts]
-        for number, start in enumerate(begin):
-            yield f"climb {number + 1} of {len(begin)}"
-            self._climb(start)
+            yield name, size, self._batches(couples)
 
-    def _best(self, couples: Iterable[Couple]) -> tuple[int, list[Found]]:
-        count, kept = 0, list[Found]()
+    def around(self, pair: Couple, _step: float) -> Iterator[Batch]:
+        """Where the inputs climb to."""
+        return self._batches(self.inputs.around(pair))
+
+    def size(self, pair: Couple) -> int:
+        """How large the first of the two is."""
+        return self.inputs.size(pair[0])
+
+    def certified(self, pair: Couple) -> tuple[Witness, bool]:
+        """The pair in balls."""
+        if not self.inputs.contains(pair):
+            raise AssertionError("the search left the neighbour relation")
+        shown = [self.inputs.shown(one) for one in pair]
+        logs = self.subject.log_laws(pair)
+        return certified(
+            self.subject, self.loss, logs, pair, size=0, shown=shown, relation=self.relation
+        )
+
+    def _batches(self, couples: Iterable[Couple]) -> Iterator[Batch]:
         stream = iter(couples)
         while batch := list(islice(stream, _AT_ONCE)):
             logs = self.subject.log_laws([one for couple in batch for one in couple])
-            values = self.loss.values(logs[0::2], logs[1::2])
-            count += len(batch)
-            for place in np.argsort(-values, kind="stable")[:_KEPT].tolist():
-                kept.append(Found(float(values[place]), batch[place]))
-            kept = sorted(kept, key=lambda entry: -entry.value)[:_KEPT]
-        return count, kept
-
-    def _record(self, name: str, size: int, pairs: int, kept: list[Found]) -> None:
-        self.stages.append(
-            Stage(
-                name=name,
-                relation=self.inputs.relation,
-                size=size,
-                pairs=pairs,
-                largest=kept[0].value if kept else 0.0,
-            )
-        )
-        self.found += kept
-
-    def _climb(self, best: Found) -> None:
-        pairs, rounds = 0, 40 if self.thorough else 10
-        while np.isfinite(best.value) and rounds:
-            count, kept = self._best(self.inputs.around(best.couple))
-            pairs, rounds = pairs + count, rounds - 1
-            if not kept or kept[0].value <= best.value * (1 + _WORTHWHILE):
-                break
-            best = kept[0]
-        self._record("climb", self.inputs.size(best.couple[0]), pairs, [best])
+            losses = self.loss.values(logs[0::2], logs[1::2])
+            yield Batch(losses, batch.__getitem__, len(batch))
 
 
 # ---- tables ---------------------------------------------------------------------------------------------

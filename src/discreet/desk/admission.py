@@ -76,6 +76,7 @@ class Desk:
         self._asking: set[str] = set()
         self._running: set[asyncio.Task[Any]] = set()
         self._requests: dict[str, deque[float]] = defaultdict(deque)
+        self.observe: Callable[[str, str, str, float | None], None] = lambda *_: None
 
     # ---- life ------------------------------------------------------------------------------------
 
@@ -150,6 +151,16 @@ class Desk:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return task
+
+    @property
+    def waiting(self) -> int:
+        """How many questions wait for a worker."""
+        return self._waiting
+
+    @property
+    def working(self) -> int:
+        """How many questions are being worked on."""
+        return len(self._asking) - self._waiting
 
     # ---- limits ----------------------------------------------------------------------------------
 
@@ -252,8 +263,10 @@ class Desk:
         seconds: float,
     ) -> AskedQuestion:
         paid: int | None = None
+        name: str | None = None
+        took: float | None = None
         try:
-            name = self.store.admit(analyst, key, request.digest, request.as_data())
+            name = asked = self.store.admit(analyst, key, request.digest, request.as_data())
             words = f"desk {name}: {request.kind.kind} of {request.about}"
             where = request.fields.get("where")
             purpose = shortened(words if where is None else f"{words}, where {where}")
@@ -263,9 +276,10 @@ class Desk:
             def note(entry: int) -> None:
                 nonlocal paid
                 paid = entry
-                self.store.record(name, PAID, entry=entry)
+                self.store.record(asked, PAID, entry=entry)
 
             outcome = await worker.run(job, until=until, paid=note)
+            took = seconds - (until - asyncio.get_running_loop().time())
             if outcome.reason is not None:
                 tell_owner(f"question {name} of {analyst}: {outcome.reason}")
             if outcome.refused:
@@ -282,6 +296,8 @@ class Desk:
         finally:
             self._asking.discard(analyst)
             self._give_back(worker)
+            if name is not None:
+                self.observe(request.kind.kind, self.store.one(name).state, analyst, took)
         return self.store.one(name)
 
     async def _slot_over(self, until: float) -> None:

@@ -7,6 +7,7 @@ public facts, released answers, or one of a few texts.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hmac
 import json
@@ -15,12 +16,12 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -28,13 +29,28 @@ from discreet._web import SAFE_HEADERS, is_request, limited, with_headers
 from discreet.desk import connections
 from discreet.desk.admission import UNABLE, Desk, DeskError, tell_owner
 from discreet.desk.client import require_key
-from discreet.desk.description import described, openapi, planned
+from discreet.desk.description import (
+    described,
+    invented,
+    openapi,
+    planned,
+    rehearsed,
+    suggested,
+)
+from discreet.desk.operations import Figures, Journal, Watched, is_ready
 from discreet.desk.shapes import question_from
-from discreet.desk.store import AskedQuestion
+from discreet.desk.sign_on import Provider, SignOnError
+from discreet.desk.store import TOKEN, AskedQuestion
 from discreet.errors import DiscreetError, LedgerError, ParameterError
+from discreet.guarantees.conversions import installed_page
 
 MOST_BYTES = 64 * 1024
 COOKIE = "discreet_desk"
+SIGN_ON_COOKIE = "discreet_sign_on"
+SIGNED_ON = "/api/signed-on"
+SIGN_ON_FAILED = (
+    "the office's sign-on does not answer; nothing was spent. A token of the desk's own still works"
+)
 _MEDIA = {
     ".html": "text/html",
     ".css": "text/css",
@@ -58,17 +74,20 @@ class DoorKeeper:
         """Refuse, or pass on."""
         if not await is_request(self._app, scope, receive, send):
             return
-        refusal = self._refusal(Headers(scope=scope))
+        refusal = self._refusal(Headers(scope=scope), scope["method"], scope["path"])
         arriving = limited(receive, MOST_BYTES, seconds=connections.ARRIVAL)
         await (refusal or self._app)(scope, arriving, with_headers(send, self._headers))
 
-    def _refusal(self, headers: Headers) -> Response | None:
+    def _refusal(self, headers: Headers, method: str, path: str) -> Response | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return _problem(421, "the desk is not known by that host name")
         origins = headers.getlist("origin")
         own = not origins or (len(origins) == 1 and origins[0].lower() in self._origins)
-        if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        # The provider's page sends the browser back; what it brings is good once, and for this browser.
+        back = method == "GET" and path == SIGNED_ON and not origins
+        near = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
+        if not own or not (near or back):
             return _problem(403, "other sites' pages may not use this desk")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 18 or int(length) > MOST_BYTES:
@@ -79,12 +98,15 @@ class DoorKeeper:
 class DeskApplication:
     """The routes of one desk."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(
+        self, desk: Desk, *, figures: Figures | None = None, journal: Journal | None = None
+    ) -> None:
+        self.desk, self.figures, self.journal = desk, figures, journal
+        self.provider = None if desk.owner.desk.sign_on is None else Provider(desk.owner)
 
     # ---- who -------------------------------------------------------------------------------------
 
-    def _analyst(self, request: Request) -> str:
+    async def _analyst(self, request: Request) -> str:
         """Whose request this is; one that a browser's cookie vouches for must come from the page itself."""
         given = request.headers.get("authorization", "")
         scheme, _, token = given.partition(" ")
@@ -94,33 +116,99 @@ class DeskApplication:
             token = request.cookies.get(COOKIE, "")
             if request.method != "GET" and request.headers.get("x-discreet-desk") != "page":
                 token = ""
-        analyst = self.desk.store.holder(token.strip())
-        if analyst is None or analyst not in self.desk.owner.analyst:
+        analyst = await self._holder(token.strip())
+        if analyst is None:
             self.desk.require_calm(f"?{request.client.host if request.client else ''}")
             raise DeskError(401, "no valid token: ask the owner of the desk for one")
         connections.keep_place(request.scope)
         self.desk.require_calm(analyst)
+        request.scope["analyst"] = analyst
         return analyst
+
+    async def _holder(self, token: str) -> str | None:
+        """The analyst of the owner's file whose token this is: the desk's own, or one of the provider's."""
+        if token.startswith(TOKEN) or self.provider is None:
+            analyst = self.desk.store.holder(token)
+        else:
+            analyst = await asyncio.to_thread(self.provider.analyst, token)
+        return analyst if analyst in self.desk.owner.analyst else None
 
     async def enter(self, request: Request) -> Response:
         """Exchange a token for the page's cookie."""
         given = _json(await request.body())
-        token = given.get("token") if isinstance(given, dict) else None
+        token = str(given.get("token") if isinstance(given, dict) else None).strip()
         self.desk.require_calm(f"?{request.client.host if request.client else ''}")
-        analyst = self.desk.store.holder(str(token).strip())
-        if analyst is None or analyst not in self.desk.owner.analyst:
+        analyst = await self._holder(token)
+        if analyst is None or not token.startswith(TOKEN):
             raise DeskError(401, "this token is not valid (any more)")
         connections.keep_place(request.scope)
         response = JSONResponse({"analyst": analyst})
+        self._keep(response, COOKIE, token, seconds=12 * 3600, samesite="strict")
+        return response
+
+    def _keep(
+        self,
+        response: Response,
+        name: str,
+        value: str,
+        *,
+        seconds: int,
+        samesite: Literal["lax", "strict"],
+    ) -> None:
+        """Set a cookie that no script can read."""
         response.set_cookie(
-            COOKIE,
-            str(token).strip(),
-            max_age=12 * 3600,
+            name,
+            value,
+            max_age=seconds,
             secure=self.desk.owner.desk.secure,
             httponly=True,
-            samesite="strict",
+            samesite=samesite,
         )
+
+    async def sign_on(self, request: Request) -> Response:
+        """Send a browser to the office's provider; a cookie binds what comes back to this browser."""
+        provider = self._provider()
+        self.desk.require_calm(f"?{request.client.host if request.client else ''}")
+        try:
+            address, state = await asyncio.to_thread(provider.begin, self._back(request))
+        except SignOnError as error:
+            tell_owner(f"sign-on: {error}")
+            raise DeskError(503, SIGN_ON_FAILED) from None
+        response = RedirectResponse(address, status_code=303)
+        # Lax, because the provider's page sends the browser back here.
+        self._keep(response, SIGN_ON_COOKIE, state, seconds=600, samesite="lax")
         return response
+
+    async def signed_on(self, request: Request) -> Response:
+        """Receive a browser that the provider sends back, and give it the page's cookie."""
+        provider = self._provider()
+        self.desk.require_calm(f"?{request.client.host if request.client else ''}")
+        state, code = (request.query_params.get(name, "") for name in ("state", "code"))
+        begun = request.cookies.get(SIGN_ON_COOKIE, "")
+        try:
+            if not begun or not hmac.compare_digest(begun.encode(), state.encode()):
+                raise SignOnError("the browser that came back is not the one that was sent")
+            analyst = await asyncio.to_thread(provider.finish, state, code, self._back(request))
+        except SignOnError as error:
+            tell_owner(f"sign-on: {error}")
+            response: Response = RedirectResponse("/#not-signed-on", status_code=303)
+        else:
+            seconds = provider.terms.session
+            token = self.desk.store.new_token(analyst, seconds=seconds)
+            response = RedirectResponse("/", status_code=303)
+            self._keep(response, COOKIE, token, seconds=int(seconds), samesite="strict")
+        response.delete_cookie(SIGN_ON_COOKIE, httponly=True, samesite="lax")
+        return response
+
+    def _provider(self) -> Provider:
+        if self.provider is None:
+            raise DeskError(404, "there is nothing here")
+        return self.provider
+
+    def _back(self, request: Request) -> str:
+        """The address to which the provider sends a browser back, by the host name that it came by."""
+        scheme = "https" if self.desk.owner.desk.secure else "http"
+        return f"{scheme}://{request.headers['host'].lower()}/api/signed-on"
 
     async def leave(self, _request: Request) -> Response:
         """Forget the cookie."""
@@ -132,18 +220,18 @@ class DeskApplication:
 
     async def about(self, request: Request) -> Response:
         """What this analyst may ask, and what is left."""
-        analyst = self._analyst(request)
+        analyst = await self._analyst(request)
         return JSONResponse(await self.desk.look(lambda: described(self.desk, analyst)))
 
     async def plan(self, request: Request) -> Response:
         """What a question would cost."""
-        analyst = self._analyst(request)
+        analyst = await self._analyst(request)
         question = question_from(await request.body())
         return JSONResponse(await self.desk.look(lambda: planned(self.desk, analyst, question)))
 
     async def ask(self, request: Request) -> Response:
         """Ask, and pay."""
-        analyst = self._analyst(request)
+        analyst = await self._analyst(request)
         key = request.headers.get("idempotency-key")
         if key is not None:
             require_key(key)
@@ -152,13 +240,48 @@ class DeskApplication:
 
     async def answers(self, request: Request) -> Response:
         """One's own questions, the newest first, with the answers that were released."""
-        analyst = self._analyst(request)
+        analyst = await self._analyst(request)
         asked = await self.desk.look(lambda: self.desk.store.asked(analyst))
         return JSONResponse([as_reply(each) for each in asked])
+
+    async def suggest(self, request: Request) -> Response:
+        """The least ε at which a question is worth asking."""
+        analyst = await self._analyst(request)
+        question = question_from(await request.body())
+        return JSONResponse(await self.desk.look(lambda: suggested(self.desk, analyst, question)))
+
+    async def rehearse(self, request: Request) -> Response:
+        """Ask invented rows, for nothing."""
+        analyst = await self._analyst(request)
+        question = question_from(await request.body())
+        return JSONResponse(await self.desk.look(lambda: rehearsed(self.desk, analyst, question)))
+
+    async def invented(self, request: Request) -> Response:
+        """Invented rows of a table, by the owner's public facts."""
+        analyst = await self._analyst(request)
+        given = _json(await request.body())
+        found = await self.desk.look(lambda: invented(self.desk, analyst, given))
+        return JSONResponse(found)
+
+    async def health(self, _request: Request) -> Response:
+        """Whether a question could be asked now: the ledger and the store answer."""
+        ready = await is_ready(self.desk)
+        return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
+
+    async def ways_in(self, _request: Request) -> Response:
+        """How an analyst may sign in: with a token, or with the office's sign-on too."""
+        return JSONResponse({"sign_on": self.provider is not None})
 
     async def interface(self, _request: Request) -> Response:
         """The OpenAPI description: the same for every desk."""
         return JSONResponse(openapi())
+
+    async def proof(self, request: Request) -> Response:
+        """A proof page, as it is installed with the package."""
+        shown = _proof_page(request.path_params["name"])
+        if shown is None:
+            raise DeskError(404, "there is nothing here")
+        return Response(shown, media_type="text/html")
 
     async def page(self, request: Request) -> Response:
         """A file of the page."""
@@ -186,8 +309,16 @@ class DeskApplication:
             Route("/api/desk", self.about),
             post("/api/plan", self.plan),
             post("/api/ask", self.ask),
+            post("/api/suggest", self.suggest),
+            post("/api/rehearse", self.rehearse),
+            post("/api/invented", self.invented),
             Route("/api/answers", self.answers),
+            Route("/api/health", self.health),
+            Route("/api/ways-in", self.ways_in),
+            Route("/api/sign-on", self.sign_on),
+            Route(SIGNED_ON, self.signed_on),
             Route("/api/openapi.json", self.interface),
+            Route("/proofs/{name}", self.proof),
             Route("/{name}", self.page),
         ]
         handlers: dict[Any, Any] = {
@@ -204,11 +335,14 @@ class DeskApplication:
         hosts = {f"{shown}:{port}", f"localhost:{port}", *map(str.lower, listening.hosts)}
         if listening.tls is not None:  # browsers name the port, unless it is the usual one
             hosts |= {f"{name.lower()}:{port}" for name in listening.hosts if ":" not in name}
-        return DoorKeeper(
-            Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan),
-            hosts=frozenset(hosts),
-            secure=listening.secure,
+        app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+        watched = Watched(
+            app,
+            paths=frozenset(route.path for route in routes),
+            figures=self.figures,
+            journal=self.journal,
         )
+        return DoorKeeper(watched, hosts=frozenset(hosts), secure=listening.secure)
 
 
 def as_reply(question: AskedQuestion) -> dict[str, Any]:
@@ -233,6 +367,23 @@ def _static(name: str) -> tuple[bytes, str] | None:
         if file.is_file() and (room == "desk" or name in ("page.css", "icon.svg")):
             return file.read_bytes(), _MEDIA[ending]
     return None
+
+
+@cache
+def _proof_page(name: str) -> str | None:
+    from markdown_it import MarkdownIt
+
+    file = installed_page(name) if re.fullmatch(r"[a-z][a-z-]{0,60}", name) else None
+    if file is None:
+        return None
+    body = MarkdownIt("js-default").render(file.read_text(encoding="utf-8"))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{name}</title><link rel="stylesheet" href="/page.css">'
+        '<link rel="stylesheet" href="/desk.css"></head>\n'
+        f'<body><main class="proof">{body}</main></body></html>\n'
+    )
 
 
 def _json(content: bytes) -> Any:

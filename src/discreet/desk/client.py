@@ -199,6 +199,15 @@ class RemoteTable:
         found: dict[str, Any] = self._desk.call("/api/plan", self.request(question))
         return found
 
+    def rehearse(self, question: Question) -> TableRelease:
+        """Ask invented rows, for nothing; the answer is marked as such, and says nothing about the data."""
+        return release_from(self._desk.call("/api/rehearse", self.request(question)))
+
+    def invented(self, rows: int = 1000) -> dict[str, list[str]]:
+        """Rows that nobody has, by column, to try a program with: from the owner's public facts alone."""
+        found = self._desk.call("/api/invented", {"table": self.name, "rows": rows})
+        return dict(found["columns"])
+
     def ask(self, question: Question, *, key: str | None = None) -> TableRelease:
         """Ask, and pay; under a key that was asked before, at no further cost."""
         return self._desk.ask(self.request(question), key=key)

@@ -5,19 +5,27 @@ All of it follows from the owner's file, the ledger and the declared columns of 
 
 from __future__ import annotations
 
-from dataclasses import MISSING
+from collections.abc import Iterator
+from dataclasses import MISSING, replace
+from datetime import date, time
+from fractions import Fraction
 from typing import Any
 
 from discreet import __version__
+from discreet._exact.numbers.exact import refuse
 from discreet._exact.numbers.printing import figure
+from discreet._exact.sampling import SecureBits
+from discreet._exact.sampling.bits import uniform_indices
+from discreet._tables import Grid
 from discreet.accounting.accountants import exact_cost
 from discreet.desk.admission import Desk, DeskError
 from discreet.desk.owner_file import Column, SharedTable, part_of
 from discreet.desk.shapes import ASKED, Request, own_fields, permitted, schema
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, ParameterError, UnknownColumnError
 from discreet.ledger import Ledger
 from discreet.neighbours import Neighbours
 from discreet.questions import table
+from discreet.questions.setting import Setting
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:
@@ -105,7 +113,7 @@ def _questions() -> dict[str, Any]:
             "fields": [
                 {
                     "name": each.name,
-                    "words": each.metadata["description"].replace("⟨", "").replace("⟩", ""),
+                    "words": in_form(each.metadata["description"]),
                     "takes": "FLAG" if isinstance(each.default, bool) else each.metadata["takes"],
                     "example": each.metadata["example"],
                     "required": each.default is MISSING,
@@ -115,6 +123,16 @@ def _questions() -> dict[str, Any]:
         }
         for name, kind in ASKED.items()
     }
+
+
+def in_form(words: str) -> str:
+    """Words about a field as a form shows them: other fields by what people call them.
+
+    Example:
+        >>> in_form("A noisy count, for a quarter of ⟨epsilon⟩: see ⟨groups⟩.")
+        'A noisy count, for a quarter of ε: see groups.'
+    """
+    return words.replace("⟨epsilon⟩", "ε").replace("⟨", "").replace("⟩", "").replace("_", " ")
 
 
 def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
@@ -134,6 +152,91 @@ def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
         "most": desk.ledger.plan(part, plan.event).most,
         "seconds": shared.seconds(question.kind),
     }
+
+
+def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
+    """The least round ε at which the answer is judged useful; None where this analyst cannot afford one.
+
+    The question's own ε plays no part. Judgements follow from public facts, so this reads and costs nothing.
+    """
+    rights = desk.owner.analyst[analyst]
+    known = replace(request, fields={**request.fields, "epsilon": str(rights.least)})
+    shared, question = permitted(desk.owner, analyst, known)
+    left = exact_cost(desk.ledger.show(part_of(shared.dataset, analyst)).remaining.cost)
+    try:
+        setting = Setting(data=shared.source, **shared.terms(question.kind)).opening_once()
+        most = min(rights.most, left)
+        for epsilon in _round_amounts(rights.least, most):
+            accuracy = question.changed(epsilon=epsilon).plan(setting).accuracy
+            if accuracy is None:  # nothing is known of it: the least is as good a beginning as any
+                return {"epsilon": figure(rights.least), "judgement": None}
+            if accuracy.judgement == "useful":
+                return {"epsilon": figure(epsilon), "judgement": "useful"}
+    except DiscreetError as error:
+        if isinstance(error, ParameterError) and not isinstance(error, UnknownColumnError):
+            raise
+        raise DeskError(503, UNREADABLE) from None
+    return {"epsilon": None, "judgement": None}
+
+
+def _round_amounts(least: Fraction, most: Fraction) -> Iterator[Fraction]:
+    """The least, then 1, 2 and 5 times the powers of ten up to the most."""
+    if least <= most:
+        yield least
+    for power in range(-12, 13):
+        for digit in (1, 2, 5):
+            amount = digit * Fraction(10) ** power
+            if least < amount <= most:
+                yield amount
+
+
+def rehearsed(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
+    """The answer of a question about invented rows, marked as such; nothing is read or paid."""
+    shared, question = permitted(desk.owner, analyst, request)
+    try:
+        asked = table(shared.source, ledger=None, **shared.terms(question.kind))
+    except DiscreetError:
+        raise DeskError(503, UNREADABLE) from None
+    return asked.rehearse(question).as_data()
+
+
+MOST_INVENTED = 10_000
+
+
+def invented(desk: Desk, analyst: str, given: Any) -> dict[str, Any]:
+    """Rows that nobody has, from what the owner's file lists: to try a program with, for nothing.
+
+    Each column is drawn by itself from its listed values or the grid between its bounds, all alike, so that
+    they say nothing about the data.
+    """
+    tables = desk.owner.analyst[analyst].tables
+    name, rows = (given.get("table"), given.get("rows")) if isinstance(given, dict) else (None,) * 2
+    if name not in tables:
+        raise refuse("table", name, f"one of yours: {', '.join(tables)}")
+    if type(rows) is not int or not 1 <= rows <= MOST_INVENTED:
+        raise refuse("rows", rows, f"a whole number from 1 to {MOST_INVENTED:,}")
+    shared, bits = desk.owner.table[name], SecureBits()
+    columns: dict[str, list[str]] = {}
+    if shared.user is not None:
+        columns[shared.user] = [f"person {1 + i}" for i in uniform_indices(bits, rows, count=rows)]
+    for label, column in shared.column.items():
+        values = column.listed() if column.candidates is not None else _between(column)
+        columns[label] = [
+            str(values[i]) for i in uniform_indices(bits, len(values), count=rows).tolist()
+        ]
+    return {"invented": True, "table": name, "columns": columns}
+
+
+def _between(column: Column) -> list[Any]:
+    """Values between a column's bounds, evenly spread, about a thousand at most."""
+    assert column.bounds is not None
+    low, high = column.bounds
+    if isinstance(low, date) and isinstance(high, date):  # a moment is one, too
+        return [low + (high - low) * part // 100 for part in range(101)]
+    if isinstance(low, time) or isinstance(high, time):
+        return [low, high]
+    grid = Grid.between((low, high), step=column.step)
+    return [grid.label(place) for place in range(0, len(grid), max(1, len(grid) // 1000))]
 
 
 UNREADABLE = "the desk cannot open its table; nothing was spent, and its owner must act"
@@ -182,6 +285,28 @@ def openapi() -> dict[str, Any]:
                     parameters=[key],
                 )
             },
+            "/api/suggest": {
+                "post": _operation(
+                    "The least ε at which the answer is judged useful; spends nothing.",
+                    body=question,
+                )
+            },
+            "/api/rehearse": {
+                "post": _operation(
+                    "Ask a question of invented rows; spends nothing.", body=question
+                )
+            },
+            "/api/invented": {
+                "post": _operation(
+                    "Invented rows by the owner's public facts; spends nothing.",
+                    body=_body(
+                        {
+                            "table": {"type": "string"},
+                            "rows": {"type": "integer", "minimum": 1, "maximum": MOST_INVENTED},
+                        }
+                    ),
+                )
+            },
             "/api/answers": {"get": _operation("One's own questions and answers, at no cost.")},
         },
         "components": {
@@ -203,6 +328,15 @@ _PROBLEMS = {
     "429": "Too many requests, or two questions at a time.",
     "503": "The desk is full; nothing was spent.",
 }
+
+
+def _body(properties: dict[str, Any]) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+    }
+    return {"required": True, "content": {"application/json": {"schema": described}}}
 
 
 def _operation(

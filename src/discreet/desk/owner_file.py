@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -216,6 +217,7 @@ class Analyst(_Section):
     Attributes:
         tables: the tables that they may ask.
         epsilon: their part of each data set's budget.
+        subject: who they are to the sign-on provider, its claim ``sub``, exactly.
         least_per_question: the least ε of one question, a hundredth of their part unless told: it bounds how
             many there can be.
         most_per_question: the largest ε of one question, all of their part unless told.
@@ -223,6 +225,7 @@ class Analyst(_Section):
 
     tables: list[str] = Field(min_length=1)
     epsilon: Amount
+    subject: str | None = Field(default=None, min_length=1, max_length=255)
     least_per_question: Amount | None = None
     most_per_question: Amount | None = None
 
@@ -250,6 +253,66 @@ class TlsFiles(_Section):
     key: str
 
 
+def is_safe_address(address: str) -> bool:
+    """Whether an address is reached by https, or is on this machine."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    return bool(host) and (
+        parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
+    )
+
+
+class SignOn(_Section):
+    """The office's own sign-on (OpenID Connect), beside tokens; the one address that a desk calls.
+
+    Attributes:
+        issuer: the provider's address, exactly as it writes itself into its tokens.
+        client_id: the name under which the provider knows this desk.
+        client_secret_file: a file with the desk's secret, where the provider gave it one.
+        audience: what a program's token must be made for; the ``client_id`` by default.
+        algorithms: how tokens may be signed.
+        skew: by how many seconds clocks may differ.
+        introspection: whether the provider is asked about each token whether it was revoked.
+        session: how long the page stays signed in.
+    """
+
+    issuer: str
+    client_id: str = Field(min_length=1)
+    client_secret_file: str | None = None
+    audience: str = ""
+    algorithms: list[Literal["RS256", "RS512", "PS256", "ES256", "ES384", "EdDSA"]] = ["RS256"]
+    skew: int = Field(default=60, ge=0, le=300)
+    introspection: bool = False
+    session: Seconds = 3600.0
+
+    @model_validator(mode="after")
+    def _safe(self) -> Self:
+        if not is_safe_address(self.issuer):
+            raise ParameterError("issuer must be an address by https, or on this machine")
+        if not self.algorithms:
+            raise ParameterError("algorithms must list at least one")
+        return self
+
+
+class Metrics(_Section):
+    """Figures about the desk for its owner (Prometheus), on an address of their own.
+
+    Attributes:
+        listen: an address and a port, on this machine.
+        per_analyst: whether figures name the analyst; by default they do not.
+    """
+
+    listen: str
+    per_analyst: bool = False
+
+    @model_validator(mode="after")
+    def _on_this_machine(self) -> Self:
+        host, _, port = self.listen.rpartition(":")
+        if not port.isdecimal() or not _is_loopback(host.strip("[]")):
+            raise ParameterError('listen must be on this machine, such as "127.0.0.1:9464"')
+        return self
+
+
 class _Ledger(_Section):
     place: str
 
@@ -269,6 +332,9 @@ class Listening(_Section):
         failures_allowed: after so many questions that were not done in their slot an analyst is stopped.
         requests_per_minute: how many requests of one analyst are read in a minute.
         token_days: for how many days a token is valid.
+        sign_on: the office's own sign-on.
+        metrics: figures about the desk, for its owner.
+        log: a file to which each request adds a line of JSON, without answers and tokens.
     """
 
     listen: str = "127.0.0.1:8443"
@@ -282,6 +348,9 @@ class Listening(_Section):
     failures_allowed: int = Field(default=3, ge=1, le=1000)
     requests_per_minute: int = Field(default=120, ge=1, le=100_000)
     token_days: int = Field(default=90, ge=1, le=3650)
+    sign_on: SignOn | None = None
+    metrics: Metrics | None = None
+    log: str | None = None
 
     @property
     def address(self) -> tuple[str, int]:
@@ -336,8 +405,13 @@ class OwnerFile(_Section):
             for table in analyst.tables:
                 if table not in self.table:
                     raise ParameterError(
-                        f"analyst.{name}.tables names {table!r}, which is no table of this file"
+                        f"analyst.{name}.tables names {table!r}, which is not a table of this file"
                     )
+        subjects = [each.subject for each in self.analyst.values() if each.subject is not None]
+        if len(set(subjects)) < len(subjects):
+            raise ParameterError("two analysts have the same subject")
+        if subjects and self.desk.sign_on is None:
+            raise ParameterError("subject goes with [desk.sign_on]")
         return self
 
     def parts(self) -> dict[str, Fraction]:
@@ -427,10 +501,21 @@ def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
             votes[label] = listed(label, vote.model_copy(update=given))
         placed = {"source": place(table.source), "column": columns, "score": scores, "vote": votes}
         tables[name] = table.model_copy(update=placed)
-    desk = {"store": place(owner.desk.store or f"{file.stem}.desk.db")}
+    desk: dict[str, Any] = {"store": place(owner.desk.store or f"{file.stem}.desk.db")}
+    if owner.desk.log is not None:
+        desk["log"] = place(owner.desk.log)
+    if owner.desk.sign_on is not None:
+        terms = owner.desk.sign_on
+        secret = terms.client_secret_file
+        desk["sign_on"] = terms.model_copy(
+            update={
+                "audience": terms.audience or terms.client_id,
+                "client_secret_file": None if secret is None else place(secret),
+            }
+        )
     if owner.desk.tls is not None:
         files = {name: place(text) for name, text in owner.desk.tls.model_dump().items()}
-        desk["tls"] = owner.desk.tls.model_copy(update=files)  # type: ignore[assignment]  # one of several kinds
+        desk["tls"] = owner.desk.tls.model_copy(update=files)
     return owner.model_copy(
         update={
             "ledger": _Ledger(place=place(owner.ledger.place)),

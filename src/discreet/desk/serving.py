@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import glob
 import math
 import ssl
@@ -16,7 +17,8 @@ from discreet.desk.admission import Desk, fixed_parts
 from discreet.desk.application import DeskApplication
 from discreet.desk.connections import ARRIVAL, MOST, PER_ADDRESS, STRANGERS, Connection, Places
 from discreet.desk.description import checked
-from discreet.desk.owner_file import Listening, OwnerFile, SharedTable, TlsFiles
+from discreet.desk.operations import Figures, Journal, MetricsServer
+from discreet.desk.owner_file import Listening, Metrics, OwnerFile, SharedTable, TlsFiles
 from discreet.errors import DiscreetError, NoBudgetError, ParameterError
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
@@ -61,6 +63,34 @@ def short_slots(owner: OwnerFile) -> list[str]:
     return found
 
 
+def weak_points(owner: OwnerFile) -> list[str]:
+    """What an attacker would use: settings that are allowed, and that an owner should choose knowingly."""
+    found = []
+    listening = owner.desk
+    if listening.behind_proxy and listening.tls is None:
+        found.append(
+            "desk.behind_proxy: the way from the proxy to the desk is in the clear; keep both on one machine"
+        )
+    if listening.failures_allowed > 10:
+        found.append(
+            f"desk.failures_allowed = {listening.failures_allowed}: each question that misses its slot tells "
+            "a bit about the data that no ε covers; 3 is the default"
+        )
+    if listening.sign_on is not None and not listening.sign_on.introspection:
+        found.append(
+            "desk.sign_on: a token that the provider revokes stays good until it expires; "
+            "introspection = true asks the provider each time"
+        )
+    for name, table in owner.table.items():
+        short = [kind for kind, seconds in table.slot.items() if seconds < 1]
+        if short:
+            found.append(
+                f"table.{name}.slot: {', '.join(short)} below a second: a busy machine misses it, and a "
+                "missed slot tells a bit about the data"
+            )
+    return found
+
+
 def _table_problems(table: SharedTable) -> list[str]:
     from discreet import table as open_table
 
@@ -79,7 +109,8 @@ def _table_problems(table: SharedTable) -> list[str]:
         return [str(error)]
     named = dict.fromkeys([*table.column, *table.where])
     missing = [f"there is no column {name!r}" for name in named if name not in columns]
-    files = [each.file for each in (*table.score.values(), *table.vote.values())]
+    files = [score.file for score in table.score.values()]
+    files += [vote.file for vote in table.vote.values()]
     files += [vote.rehearse_on for vote in table.vote.values() if vote.rehearse_on is not None]
     missing += [f"there is no file {file}" for file in files if not Path(file).is_file()]
     opened = context.opened()
@@ -171,13 +202,18 @@ class DeskServer(LocalServer):
         )
         bound = listening.model_copy(update={"listen": f"{host}:{self.port}"})
         self.owner = owner.model_copy(update={"desk": bound})
+        self._journal: Journal | None = None
+        self.metrics: MetricsServer | None = None
         try:
             self.desk = Desk(self.owner)
+            if listening.log is not None:
+                self._journal = Journal(listening.log)
+            figures = self._figures(listening.metrics)
         except DiscreetError:
             self._socket.close()
             raise
         self._serve(
-            DeskApplication(self.desk).application(),
+            DeskApplication(self.desk, figures=figures, journal=self._journal).application(),
             date_header=False,
             proxy_headers=listening.behind_proxy,  # else whoever asks could say where from
             http=partial(Connection, places=_places(listening), tls=tls),
@@ -185,6 +221,23 @@ class DeskServer(LocalServer):
             limit_concurrency=MOST,
             h11_max_incomplete_event_size=32 * 1024,
         )
+
+    def _figures(self, asked: Metrics | None) -> Figures | None:
+        if asked is None:
+            return None
+        figures = Figures(self.desk, per_analyst=asked.per_analyst)
+        self.desk.observe = figures.asked
+        self.metrics = MetricsServer(self.desk, figures, asked.listen)
+        return figures
+
+    def run(self) -> None:
+        """Serve until interrupted, and the owner's figures beside."""
+        try:
+            with contextlib.nullcontext() if self.metrics is None else self.metrics.in_background():
+                super().run()
+        finally:
+            if self._journal is not None:
+                self._journal.close()
 
     @property
     def url(self) -> str:

@@ -23,7 +23,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from discreet._exact.numbers.exact import Number, echo, positive, refuse
 from discreet._exact.numbers.printing import figure
 from discreet._isolated import FunctionInFile
-from discreet._tables.where import comparisons, parse
+from discreet._tables.compared import not_listed
+from discreet._tables.where import ColumnComparison, comparisons, parse
 from discreet.desk.owner_file import OwnerFile, SharedTable
 from discreet.errors import ParameterError
 from discreet.mechanisms import PermuteAndFlip
@@ -280,11 +281,26 @@ def _facts(table: SharedTable, request: Request) -> dict[str, Any]:
             raise ParameterError(
                 f"⟨where⟩ names {echo(comparison.column)}; a condition may use these columns: {allowed}"
             )
+        _require_listed(table, comparison)
     # Answers leave at the end of their slot; where one choice is all there is to time, its time is the same
     # for all data besides.
     if kind.one_choice and not any(name.startswith("with_") for name in request.fields):
         facts = {**facts, "mechanism": PermuteAndFlip(epsilon=1, steady=True)}
     return facts
+
+
+def _require_listed(table: SharedTable, comparison: ColumnComparison) -> None:
+    """Refuse a condition that no row can meet: the owner's list has no such value."""
+    column = table.column.get(comparison.column)
+    if column is None or column.candidates is None or comparison.operator not in ("=", "in"):
+        return
+    listed = sorted(map(str, column.listed()))
+    if len(not_listed(comparison, listed)) == len(comparison.literals):
+        shown = ", ".join(map(echo, comparison.literals[:3]))
+        raise ParameterError(
+            f"⟨where⟩ asks for {comparison.column} = {shown}, and the listed values of {comparison.column} "
+            f"are {', '.join(listed[:20])}{', ...' if len(listed) > 20 else ''}: no row would count"
+        )
 
 
 def require_affordable(owner: OwnerFile, analyst: str, epsilon: object) -> Fraction:

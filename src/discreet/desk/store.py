@@ -48,6 +48,9 @@ ADMITTED, PAID, ANSWERED, FAILED, REFUSED, LOST = (
     "lost",
 )
 _DAY = 86_400
+TOKEN = "discreet_"  # noqa: S105  # how every token of a desk begins
+OWNER = "@owner"
+"""Whose a token for figures is; the name of no analyst."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +163,14 @@ class DeskStore:
 
     # ---- tokens ----------------------------------------------------------------------------------
 
-    def new_token(self, analyst: str, *, days: int) -> str:
-        """A token of 256 bits for an analyst: told once, kept as a hash."""
-        token = f"discreet_{SecureBits().integer(256):064x}"
+    def new_token(self, analyst: str, *, days: int = 0, seconds: float = 0) -> str:
+        """A token of 256 bits for an analyst, valid for this long: told once, kept as a hash."""
+        token = f"{TOKEN}{SecureBits().integer(256):064x}"
         now = time.time()
         with self._changing() as connection:
             connection.execute(
                 "INSERT INTO tokens VALUES (?, ?, ?, ?, NULL)",
-                (_hashed(token), analyst, now, now + days * _DAY),
+                (_hashed(token), analyst, now, now + days * _DAY + seconds),
             )
         return token
 

@@ -20,7 +20,7 @@ KEYED = (
 _DOMINANCE = "docs/proofs/laplace-dominance.md"
 _REFUTED = "docs/proofs/bounded-range-refuted.md"
 _CONVERSIONS = "docs/proofs/conversions.md"
-_CONCENTRATED = Proof("docs/proofs/concentrated.md")
+_CONCENTRATED = "docs/proofs/concentrated.md"
 _NEIGHBOURS = "docs/proofs/neighbours.md"
 _COMPOSITION = "docs/proofs/composition.md"
 _QUESTIONS = "docs/proofs/question-sensitivities.md"
@@ -36,11 +36,13 @@ CLAIMS: dict[tuple[str, str], Proof] = {
         "docs/proofs/permute-and-flip.md", "permute_and_flip_pure_dp"
     ),
     ("permute-and-flip", "BoundedRange"): Proof(_REFUTED, "permute_and_flip_bounded_range"),
+    ("permute-and-flip", "ZCDP"): Proof(_CONCENTRATED, "permute_and_flip_zcdp"),
     ("permute-and-flip", "ApproxDP"): Proof(_DOMINANCE, "permute_and_flip_approx_dp"),
     ("exponential", "BoundedRange"): Proof(
         "docs/proofs/exponential.md", "exponential_bounded_range"
     ),
     ("exponential", "PureDP"): Proof("docs/proofs/exponential.md", "exponential_pure_dp"),
+    ("exponential", "ZCDP"): Proof(_CONCENTRATED, "exponential_zcdp"),
     ("exponential", "ApproxDP"): Proof("docs/proofs/exponential.md", "exponential_approx_dp"),
     ("noisy-max-laplace", "LaplaceDominated"): Proof(_DOMINANCE, "laplace_noisy_max_dominated"),
     ("noisy-max-laplace", "PureDP"): Proof(
@@ -66,28 +68,28 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ),
     # ---- from one measure to another, to several people, to a sum ----
     ("PureDP", "BoundedRange"): Proof(_CONVERSIONS, "pure_to_bounded_range"),
-    ("PureDP", "ZCDP"): _CONCENTRATED,
+    ("PureDP", "ZCDP"): Proof(_CONCENTRATED, "pure_to_zcdp_exact"),
     ("PureDP", "ApproxDP"): Proof(_CONVERSIONS, "pure_to_approx"),
     ("BoundedRange", "PureDP"): Proof(_CONVERSIONS, "bounded_range_to_pure"),
-    ("BoundedRange", "ZCDP"): _CONCENTRATED,
+    ("BoundedRange", "ZCDP"): Proof(_CONCENTRATED, "bounded_range_to_zcdp_exact"),
     ("BoundedRange", "ApproxDP"): Proof(_CONVERSIONS, "bounded_range_to_approx"),
     ("LaplaceDominated", "PureDP"): Proof(_DOMINANCE, "dominated_pure_dp"),
     ("LaplaceDominated", "BoundedRange"): Proof(_DOMINANCE, "dominated_to_bounded_range"),
-    ("LaplaceDominated", "ZCDP"): _CONCENTRATED,
+    ("LaplaceDominated", "ZCDP"): Proof(_CONCENTRATED),
     ("LaplaceDominated", "ApproxDP"): Proof(_DOMINANCE, "dominated_to_approx"),
     ("FlippedCoins", "PureDP"): Proof(_DOMINANCE, "dominated_pure_dp"),
     ("FlippedCoins", "BoundedRange"): Proof(_REFUTED),
-    ("FlippedCoins", "ZCDP"): _CONCENTRATED,
+    ("FlippedCoins", "ZCDP"): Proof(_CONCENTRATED, "bounded_range_to_zcdp_exact"),
     ("FlippedCoins", "ApproxDP"): Proof(_DOMINANCE, "dominated_to_approx"),
     ("AveragedRange", "PureDP"): Proof(_NEIGHBOURS),
     ("AveragedRange", "BoundedRange"): Proof(_NEIGHBOURS),
-    ("AveragedRange", "ZCDP"): Proof(_NEIGHBOURS).then(_CONCENTRATED),
+    ("AveragedRange", "ZCDP"): Proof(_NEIGHBOURS, "averaged_range_to_zcdp"),
     ("AveragedRange", "ApproxDP"): Proof(_NEIGHBOURS),
     ("AveragedRange", "people"): Proof(_NEIGHBOURS),
-    ("ZCDP", "ApproxDP"): Proof(_CONVERSIONS),
+    ("ZCDP", "ApproxDP"): Proof(_CONVERSIONS, "zcdp_to_approx"),
     ("ApproxDP", "PureDP"): Proof(_CONVERSIONS),
     ("ApproxDP", "BoundedRange"): Proof(_CONVERSIONS),
-    ("ApproxDP", "ZCDP"): _CONCENTRATED,
+    ("ApproxDP", "ZCDP"): Proof(_CONCENTRATED),
     ("ApproxDP", "ApproxDP"): Proof(_CONVERSIONS, "approx_to_approx"),
     ("PureDP", "people"): Proof(_NEIGHBOURS, "pure_for_people"),
     ("BoundedRange", "people"): Proof(_NEIGHBOURS, "bounded_range_for_people"),
@@ -96,7 +98,7 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("ZCDP", "people"): Proof(_NEIGHBOURS),
     ("ApproxDP", "people"): Proof(_NEIGHBOURS, "approx_for_people"),
     ("PureDP", "sum"): Proof(_COMPOSITION, "adaptive_pure_composition"),
-    ("ZCDP", "sum"): Proof(_COMPOSITION),
+    ("ZCDP", "sum"): Proof(_COMPOSITION, "adaptive_zcdp_composition"),
     ("ApproxDP", "sum"): Proof(_COMPOSITION, "adaptive_approx_composition"),
     ("fixed list", "sum"): Proof(_COMPOSITION),
     ("ledger", "sum"): Proof("docs/proofs/ledger.md", assumes=(ADDED_UP,)),
@@ -106,11 +108,10 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("one-shot", "scores"): Proof(_TOP_K, "one_shot_pure_dp"),
     ("one-shot", "PureDP"): Proof(_TOP_K, "top_k_one_shot_pure_dp"),
     ("joint", "PureDP"): Proof(_TOP_K, "top_k_joint_pure_dp"),
-    # Of the exponential mechanism over tuples only ε has a theorem.
-    ("joint", "BoundedRange"): Proof(_TOP_K),
+    ("joint", "BoundedRange"): Proof(_TOP_K, "weighed_bounded_range"),
     # Any of these, a lead, several quantiles, noisy numbers of people, by group, under hidden coins.
     ("answer", "PureDP"): Proof(_QUESTIONS, "answer_pure_dp"),
-    ("joint set", "PureDP"): Proof(_TOP_K),
+    ("answer", "ZCDP"): Proof(_QUESTIONS, "answer_zcdp"),
     # ---- votes of blocks, by one of the three selections ----
     ("votes", "PureDP"): Proof(_VOTES, "votes_pure_dp"),
     ("votes", "LaplaceDominated"): Proof(_VOTES),

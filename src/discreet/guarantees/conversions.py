@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from discreet._exact.numbers.balls import upper_bound
@@ -46,6 +49,21 @@ class Proof:
         """Whether one theorem that Coq has checked covers the whole guarantee."""
         return len(self.theorems) == 1
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where each page can be opened: on the project's site, or the copy that was installed.
+
+        Example:
+            >>> [address] = Proof("docs/proofs/exponential.md").addresses
+            >>> address.rpartition("/")[2].partition(".")[0]
+            'exponential'
+        """
+        site = _documentation()
+        if site is not None:
+            return tuple(f"{site}/proofs/{PurePosixPath(page).stem}.html" for page in self.pages)
+        found = (installed_page(PurePosixPath(page).stem) for page in self.pages)
+        return tuple(path.as_uri() for path in found if path is not None)
+
     def then(self, step: Proof) -> Proof:
         """This proof and what follows from it by one more step; on paper if either is.
 
@@ -77,6 +95,28 @@ bounded_range_to_approx, each checked by Coq, put together on paper
             how = f"{last}, checked by Coq"
         what = f"; assumes that {', and that '.join(self.assumes)}" if self.assumes else ""
         return f"{', '.join(self.pages)}: {how}{what}"
+
+
+def installed_page(name: str) -> Path | None:
+    """The file of a proof page by its name: of this checkout, or installed with the package."""
+    for place in (Path(__file__).parents[3] / "docs", Path(sys.prefix) / "share" / "discreet"):
+        file = place / "proofs" / f"{name}.md"
+        if file.is_file():
+            return file
+    return None
+
+
+@lru_cache(maxsize=1)
+def _documentation() -> str | None:
+    """The address of the documentation that the package names; None while the project's owner has none."""
+    from importlib import metadata
+
+    with suppress(metadata.PackageNotFoundError):
+        for named in metadata.metadata("discreet").get_all("Project-URL") or ():
+            name, _, address = named.partition(", ")
+            if name == "Documentation" and ".example" not in address:
+                return str(address).rstrip("/")
+    return None
 
 
 # ---- the formulas, each with its proof ----

@@ -67,8 +67,7 @@ class FlippedCoins(LaplaceDominated):
         width = range_of_flipped_coins(self._exact)
         if measure is BoundedRange:
             return min(width, 2 * self._exact)
-        # Either bound is proved; which one is smaller is not, so take the minimum.
-        return min(zcdp_of_laplace(self._exact), zcdp_of_bounded_range(width))
+        return zcdp_of_bounded_range(width)
 
 
 class AveragedRange(LaplaceDominated):

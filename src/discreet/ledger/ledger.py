@@ -336,6 +336,20 @@ class Ledger(SharedByAddress):
             if dataset == state.name or (entry.budget + "/").startswith(dataset + "/")
         )
 
+    def tables(self, dataset: str) -> tuple[str, ...]:
+        """The names of the tables that the latest questions charged to a budget were about, sorted.
+
+        Names only, of the last 100 entries: a table in memory has none, and nothing is kept of what a table
+        holds, because a hash of it would confirm who is in it.
+        """
+
+        def look(connection: Connection, state: State) -> set[str]:
+            latest = rows.latest(connection, state, most=100)
+            named = (entry.details.get("parameters", {}).get("table") for entry in latest)
+            return {name for name in named if isinstance(name, str)}
+
+        return tuple(sorted(self._look(dataset, look)))
+
     def plan(
         self,
         dataset: str,

@@ -237,6 +237,12 @@ def entry_at(connection: Connection, state: State, sequence: int) -> Entry | Non
     return None if found is None else read(found.body)
 
 
+def latest(connection: Connection, state: State, most: int) -> list[Entry]:
+    """The newest entries that can be read, at most this many: a long history makes it no slower."""
+    newest = _entries_of(state).where(entries.c.sequence > state.count - most)
+    return [entry for row in connection.execute(newest) if (entry := read(row.body))]
+
+
 def said_of(connection: Connection, state: State, sequence: int) -> list[str]:
     """The kinds of the later entries that are about an entry."""
     later = connection.execute(_entries_of(state).where(entries.c.sequence > sequence))

@@ -400,13 +400,14 @@ class Mechanism(ABC):
 
     def _mass(self, scores: Scores, *, log: bool) -> Floats:
         scores = self.seen(scores)
-        if self._scale_for(scores) == 0:
+        scale = self._scale_for(scores)
+        if scale == 0:
             best = best_indices(scores.values, largest_is_best=self._optimize == "max")
             mass = np.zeros(len(scores))
             mass[best] = 1 / len(best)
             with np.errstate(divide="ignore"):
                 return np.log(mass) if log else mass
-        return self._distribution(*self.gaps(scores).gammas(), log=log)
+        return self._distribution(*self._gaps_at(scale, scores).gammas(), log=log)
 
     # ---- what a mechanism fills in -------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from discreet._tables import Grid
 from discreet.questions.accuracy import Accuracy
-from discreet.questions.answer import NeverMatchesWarning, TableRelease
+from discreet.questions.answer import NeverMatchesWarning, OtherTableWarning, TableRelease
 from discreet.questions.bound import Bound
 from discreet.questions.first_above import FirstAbove
 from discreet.questions.functions import (
@@ -50,6 +50,7 @@ __all__ = [
     "Median",
     "Mode",
     "NeverMatchesWarning",
+    "OtherTableWarning",
     "Plan",
     "PrivateTable",
     "Quantile",

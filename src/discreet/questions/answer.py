@@ -17,8 +17,9 @@ from discreet._displays import counted, visible
 from discreet._exact.numbers.exact import float_up, refuse
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
-from discreet._tables.compared import literals_nobody_has
-from discreet._tables.moments import days_of
+from discreet._tables.compared import literals_nobody_has, not_listed, period_words
+from discreet._tables.moments import kind_named
+from discreet._tables.table import TEXTS
 from discreet._tables.where import Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
@@ -313,6 +314,15 @@ class NeverMatchesWarning(UserWarning):
     """
 
 
+class OtherTableWarning(UserWarning):
+    """A budget is charged for a table of another name than those it was charged for until now.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", OtherTableWarning)  # to stop before anything is spent
+    """
+
+
 def rule_named(name: str, given: object, known: Mapping[str, str]) -> str:
     """A rule by its name; each looks at one person's rows and nothing else."""
     if not isinstance(given, str) or given not in known:
@@ -380,12 +390,11 @@ def about_types(
     table: Table, column: str, public: Candidates, *, name: str, listed: Sequence[Any] | None = None
 ) -> Sentences:
     """Doubts about candidates that the declared type of a column, or its owner's list, rules out."""
-    values = public.keys if public.period is None else public.labels
     cannot = table.cannot_hold(column, public.keys) if public.period is None else []
     why = f"the column {column}, {table.described(column)}, does not hold such values"
     if not cannot and listed is not None:
         known = set(map(str, listed))
-        cannot = [value for value in values if str(value) not in known]
+        cannot = [value for value in public.values if str(value) not in known]
         why = f"the owner's list of the column {column} does not have them"
     if not cannot:
         return ()
@@ -393,15 +402,33 @@ def about_types(
     return (f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({shown}): {why}.",)
 
 
-def about_period(table: Table, column: str, period: str | None) -> Sentences:
-    """In which period a date or a moment counts."""
-    if period is None:
+def about_period(table: Table, column: str, public: Candidates) -> Sentences:
+    """In which period a date, a moment or a text counts."""
+    if not table.is_dated(column):
+        return _about_named_periods(table, column, public.keys)
+    if public.period is None:
         return ()
     zone, is_moment = table.engine.zones.get(column), table.ordered_kind(column) == "moment"
     utc = is_moment and column not in table.read_as and table.has_zone(column)
     by = f", by the clocks of {zone}" if zone else ", in UTC" if utc else ""
-    iso = " (ISO weeks begin on Monday)" if period == "week" else ""
-    return (f"Every {column} counts for the {period} in which it lies{by}{iso}.",)
+    iso = " (ISO weeks begin on Monday)" if public.period == "week" else ""
+    return (f"Every {column} counts for the {public.period} in which it lies{by}{iso}.",)
+
+
+def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sentences:
+    """What names of periods mean on a column of texts."""
+    period = kind_named(words) if table.ordered_kind(column) in TEXTS else None
+    if period is not None and table.is_text:
+        return (
+            f"Texts of {column} that spell a date count for the {period} in which it lies; other texts count "
+            "as they are.",
+        )
+    if period in (None, "year"):
+        return ()
+    return (
+        f"The column {column} is {table.described(column)}: {words[0]} means that text, not the dates in the "
+        f"{period}.",
+    )
 
 
 def about_condition(
@@ -413,15 +440,15 @@ def about_condition(
         cannot = literals_nobody_has(table, each)
         why = f", {table.described(each.column)}, does not hold such a value"
         if not cannot and each.column in listed and each.operator in ("=", "in"):
-            known = set(map(str, listed[each.column]))
-            cannot = [value for value in each.literals if str(value) not in known]
+            cannot = not_listed(each, listed[each.column])
             why = " has another public list of values"
         if cannot:
             plain = [
                 str(value) if isinstance(value, Decimal) else repr(value) for value in cannot[:3]
             ]
             shown = ", ".join(plain) + (", ..." if len(cannot) > 3 else "")
-            doubts.append(f"No row has {each.column} = {shown}: the column{why}.")
+            how = "=" if each.operator == "in" else each.operator
+            doubts.append(f"No row has {each.column} {how} {shown}: the column{why}.")
     return tuple(doubts)
 
 
@@ -482,20 +509,13 @@ def about_other(label: str) -> Callable[[Any], Sentences]:
 
 
 def about_texts(table: Table, condition: Condition | None) -> Sentences:
-    """Which columns of a text file are compared as texts, where a condition may mean dates."""
-    dated = {
-        each.column
-        for each in (comparisons(condition) if condition is not None and table.is_text else ())
-        if each.operator in ("<", "<=", ">", ">=")
-        and table.ordered_kind(each.column) == "text"
-        and days_of(str(each.literals[0])) is not None
-        and isinstance(each.literals[0], str)
-    }
-    return tuple(
-        f"The texts of {column} are compared letter by letter; read as dates (read_as), a period would mean "
-        "all of it."
-        for column in sorted(dated)
+    """What names of periods in a condition mean on columns of texts."""
+    said = (
+        sentence
+        for each in (comparisons(condition) if condition is not None else ())
+        for sentence in _about_named_periods(table, each.column, period_words(each))
     )
+    return tuple(dict.fromkeys(said))
 
 
 def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:

@@ -17,7 +17,7 @@ from discreet.guarantees import PureDP
 from discreet.neighbours import REPLACE
 from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, drawn, even_counts
 from discreet.questions.answer import about_magnitudes, of_people
-from discreet.questions.costs import ANSWER, IN_ANSWERS
+from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO
 from discreet.questions.of_rows import Asking, Grouped
 from discreet.questions.ordered import column_grid
 from discreet.questions.plan import Found, Plan
@@ -91,7 +91,7 @@ class Bound(Grouped, kind="bound"):
 
         return asking.plan(
             f"bound that covers {label_of(covered)}",
-            parts=[(PureDP(asking.epsilon_each).resting_on(ANSWER, IN_ANSWERS), 1)],
+            parts=[(PureDP(asking.epsilon_each).resting_on(ANSWER, IN_ANSWERS | IN_RHO), 1)],
             mechanism="a noisy threshold on a growing grid",
             table=axis.table,
             read=lambda table, rows: people_per_grid_point(

@@ -13,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from discreet._exact.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet._tables import Grid, Rows, Table, people_per_candidate
 from discreet._tables.counts import Counts, people_per_interval, people_with_any
 from discreet._tables.engines import is_encodable
-from discreet._tables.moments import PERIODS, RECURRING, day_in, period_in
+from discreet._tables.moments import PERIODS, RECURRING, day_in, kind_named, period_in
+from discreet._tables.table import TEXTS
 from discreet.errors import ParameterError
 from discreet.questions.answer import (
     Sentences,
@@ -51,10 +52,15 @@ class Candidates:
     labels: tuple[Any, ...]
     keys: tuple[Any, ...]
     period: str | None = None
-    """The kind of the periods that the keys are numbers of, for a column of dates or moments."""
+    """The kind of the periods that the keys are numbers of, or names in a text file without a stated type."""
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The candidates as values of the column; periods as they are written."""
+        return self.keys if self.period is None else self.labels
 
 
 def in_the_cluster(candidates: object) -> bool:
@@ -72,16 +78,11 @@ def public_candidates(
     if given is None:
         raise ParameterError(WHY_PUBLIC)
     from_file = isinstance(given, str | Path)
-    if isinstance(given, str | Path):
-        labels: list[Any] = named_candidates(given, column=column, name=name)
-    else:
-        labels = _listed(given, name)
-        if len(labels) == 1 and is_range(labels[0]):
-            raise refuse(
-                name, labels, f"{labels[0]!r} itself, which is a range, not a list with it"
-            )
-    if not labels:
-        raise ParameterError(f"{name} is empty: there must be at least one")
+    if kind == "object" and isinstance(given, str) and is_range(given):
+        raise ParameterError(
+            f"{name} has the numbers or periods {given!r}, which cannot be values of {described}"
+        )
+    labels = _labels(given, column, name)
     keys = [_key(label, kind, name, described) for label in labels]
     if len(set(keys)) != len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
@@ -99,22 +100,31 @@ def candidates_of(
         plain_days = by_period.period == "day" and table.kind(column) == "date"
         if not plain_days:
             return by_period
-    return public_candidates(
-        given, column=column, kind=table.kind(column), name=name, described=described
-    )
+    elif isinstance(given, str) and given in RECURRING and not Path(given).is_file():
+        raise ParameterError(
+            f"⟨{name}⟩{given!r} needs a column of dates or moments, not {described}"
+        )
+    kind = table.kind(column)
+    public = public_candidates(given, column=column, kind=kind, name=name, described=described)
+    period = kind_named(public.keys) if kind in TEXTS and not table.is_dated(column) else None
+    if period is None or not (table.is_text or kind == "object"):
+        return public
+    if kind == "object" and period != "year":
+        raise ParameterError(
+            f"{name} are periods (each a {period}), which the column {column!r} may not hold as texts: it is "
+            f"{table.undeclared}"
+        )
+    return replace(public, period=period) if table.is_text else public
 
 
 def _periods(given: object, kind: str, column: str, name: str, described: str) -> Candidates:
     """Periods as candidates for a column of dates or moments: all of one kind, and each means all of it."""
-    if isinstance(given, str) and given in RECURRING:
-        if given == "hour of day" and kind == "date":
-            raise refuse(name, given, f"weekday or month of year: {described}, has no hours")
-        return Candidates(RECURRING[given], tuple(range(len(RECURRING[given]))), given)
-    is_text = isinstance(given, str | Path)
-    labels = named_candidates(given, column=column, name=name) if is_text else _listed(given, name)  # type: ignore[arg-type]  # as tested
-    if not labels:
-        raise ParameterError(f"{name} is empty: there must be at least one")
-    found = [_period(label) for label in labels]
+    whole = isinstance(given, str) and given in RECURRING
+    labels = RECURRING[str(given)] if whole else _labels(given, column, name)
+    again = next((k for k, names in RECURRING.items() if all(e in names for e in labels)), None)
+    if again == "hour of day" and kind == "date":
+        raise refuse(name, given, f"weekday or month of year: {described}, has no hours")
+    found = [(again, RECURRING[again].index(each)) if again else _period(each) for each in labels]
     for label, period in zip(labels, found, strict=True):
         if period is None:
             raise ParameterError(
@@ -129,7 +139,8 @@ def _periods(given: object, kind: str, column: str, name: str, described: str) -
     keys = tuple(period[1] for period in found if period is not None)
     if len(set(keys)) != len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
-        raise ParameterError(f"{name} has {PERIODS[kinds[0]].write(twice)!r} more than once")
+        shown = RECURRING[again][twice] if again else PERIODS[kinds[0]].write(twice)
+        raise ParameterError(f"{name} has {shown!r} more than once")
     return Candidates(tuple(labels), keys, kinds[0])
 
 
@@ -140,6 +151,21 @@ def _period(label: Any) -> tuple[str, int] | None:
     if isinstance(label, datetime.date):
         return period_in(label.isoformat())
     return period_in(str(label)) if isinstance(label, str | int) else None
+
+
+def _labels(given: object, column: str, name: str) -> list[Any]:
+    """What a list, a file, an enum, a categorical type or a range has, at least one."""
+    if isinstance(given, str | Path):
+        labels: list[Any] = named_candidates(given, column=column, name=name)
+    else:
+        labels = _listed(given, name)
+        if len(labels) == 1 and is_range(labels[0]):
+            raise refuse(
+                name, labels, f"{labels[0]!r} itself, which is a range, not a list with it"
+            )
+    if not labels:
+        raise ParameterError(f"{name} is empty: there must be at least one")
+    return labels
 
 
 def named_candidates(given: str | Path, *, column: str, name: str = "candidates") -> list[str]:
@@ -349,7 +375,7 @@ def contest_of(
             keys=public.keys if other is None else None,
             period=public.period,
         ),
-        about_candidates(other=other) + about_period(table, column, public.period) + doubts,
+        about_candidates(other=other) + about_period(table, column, public) + doubts,
         doubts,
         (lambda _answer: ()) if other is None else about_other(other),
     )

@@ -35,6 +35,8 @@ IN_ANSWERS = {"answer": ANSWER}
 Another that carries ``then`` is proved together with any of these after it, and one that carries ``rounds``
 together with others like it.
 """
+IN_RHO = {"ZCDP": CLAIMS["answer", "ZCDP"]}
+"""What a promise also carries if one theorem leads from the table to its ρ, for one release or several."""
 
 
 def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
@@ -101,9 +103,11 @@ def mixed(promise: Guarantee) -> Guarantee:
     Averages keep (ε, δ), ρ, Laplace dominance, and of a range all but the range itself:
     ``docs/proofs/neighbours.md``.
     """
-    if isinstance(promise, FlippedCoins):
-        return LaplaceDominated(promise.exact)
-    return AveragedRange(promise.exact) if isinstance(promise, BoundedRange) else promise
+    if not isinstance(promise, FlippedCoins | BoundedRange):
+        return promise
+    kind = LaplaceDominated if isinstance(promise, FlippedCoins) else AveragedRange
+    left = CLAIMS["hidden coins", kind.__name__]
+    return kind(promise.exact).resting_on(promise.proof and promise.proof.then(left))
 
 
 def _in_answers(parts: Sequence[Part]) -> bool:

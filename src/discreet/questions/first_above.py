@@ -16,7 +16,7 @@ from discreet.mechanisms.registry import STREAMS
 from discreet.questions.accuracy import PEOPLE, Accuracy
 from discreet.questions.answer import about_period, about_threshold, about_types, of_people
 from discreet.questions.candidates import Candidates, candidates_of
-from discreet.questions.costs import ANSWER, IN_ANSWERS
+from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO
 from discreet.questions.of_rows import OfRows
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import Labels, field, flag, labels, value
@@ -93,7 +93,7 @@ class FirstAbove(OfRows, kind="first_above"):
 
     def public_values(self, table: Table) -> dict[str, list[Any]]:
         """The public groups."""
-        return {self.column: list(self._public(table).keys)}
+        return {self.column: list(self._public(table).values)}
 
     def plan(self, setting: Setting) -> Plan:
         """Plan to ask the groups in their order."""
@@ -121,7 +121,7 @@ class FirstAbove(OfRows, kind="first_above"):
 
         promise = resting(rule.guarantee(), moved)
         if rule.noise == "exponential":
-            promise = promise.resting_on(ANSWER, IN_ANSWERS)
+            promise = promise.resting_on(ANSWER, IN_ANSWERS | ({} if self.with_gap else IN_RHO))
 
         def choose(counted: Counts, bits: Bits) -> Iterable[Found]:
             for people in counted:
@@ -156,9 +156,7 @@ class FirstAbove(OfRows, kind="first_above"):
                 table, rows, column=column, keys=public.keys, period=public.period
             ),
             choose=choose,
-            rules=about_threshold(rule, len(public))
-            + about_period(table, column, public.period)
-            + doubts,
+            rules=about_threshold(rule, len(public)) + about_period(table, column, public) + doubts,
             doubts=doubts,
             threshold=rule.threshold,
             accuracy=self._accuracy(asking.epsilon_each, len(public), moved.monotonic),

@@ -107,7 +107,7 @@ class OfRows(Question):
             group_labels, keys, period = public.labels, public.keys, public.period
             known = setting.listed.get(by)
             doubts = about_types(table, by, public, name="groups", listed=known)
-            periods = about_period(table, by, public.period)
+            periods = about_period(table, by, public)
         doubts += about_condition(table, setting.condition, setting.listed)
         most = min(most, max(len(keys), 1))
         # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
@@ -244,9 +244,8 @@ class Grouped(OfRows):
         """The public groups."""
         if self.by is None or self.groups is None:
             return {}
-        return {
-            self.by: list(candidates_of(table, self.groups, column=self.by, name="groups").keys)
-        }
+        public = candidates_of(table, self.groups, column=self.by, name="groups")
+        return {self.by: list(public.values)}
 
     @abstractmethod
     def planned(self, asking: Asking) -> Plan:

@@ -23,6 +23,7 @@ from discreet._tables.moments import (
     as_moment,
     days_of,
     micros_in,
+    period_in,
     second_of,
     second_of_day,
     seconds_in,
@@ -40,7 +41,7 @@ _EVER = {
 """The public grid of a column of dates or times for which no bounds are given."""
 
 _SPELLED = {
-    "date": "dates, such as 2024-12-31; of a date with a time the day counts, as it is written",
+    "date": "dates, such as 2024-12-31 or 2024/12/31; of a date with a time the day counts, as it is written",
     "moment": "dates with times, such as 2024-12-31T08:30; one with an offset (Z, +02:00) is moved to UTC, "
     "one without is taken as it is written, and a date alone is its midnight",
     "time": "times of day, such as 08:30 or 08:30:15; of a date with a time its time of day counts, as it is "
@@ -221,7 +222,7 @@ def _kind_written(bounds: object, step: object, unit: object) -> str | None:
 
 def _is_plain_day(end: object) -> bool:
     if isinstance(end, str):
-        return len(end.strip()) == len("2024-12-31")
+        return period_in(end) is not None
     return not isinstance(end, datetime.datetime)
 
 

@@ -30,11 +30,13 @@ class Reading:
         counts: counts in the table that it is given.
         table: the table; None where the question reads something else.
         seconds: how long a database may work.
+        following: makes ready what a question that follows counts, to be tried out with this one.
     """
 
     counts: Callable[[Any], Any]
     table: Table | None = None
     seconds: float | None = None
+    following: Callable[[], Reading] | None = None
 
     def __call__(self) -> Any:
         """Count, in one state of the data and within the time limit."""
@@ -50,6 +52,8 @@ class Reading:
             trial.quietly(
                 replace(self, table=trial).__call__, doing="trying the question on no rows"
             )
+        if self.following is not None:
+            self.following().try_out()
 
     def close(self) -> None:
         """Let go of what the trial has started."""
@@ -165,13 +169,12 @@ class Plan:
 
 def plan_of(question: Question, setting: Setting) -> Plan:
     """The plan of a question; where an error is given, at the least ε for it."""
+    setting = setting.opening_once()
     if question.error_at_most is None:
         return question.plan(setting)
 
-    comparing = setting.comparing()
-
     def accuracy_at(epsilon: object) -> Accuracy:
-        plan = question.changed(epsilon=epsilon, error_at_most=None).plan(comparing)
+        plan = question.changed(epsilon=epsilon, error_at_most=None).plan(setting)
         level = Fraction(question.with_probability)
         return plan.accuracy or Accuracy(None, level, ("", ""), "", "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -11,8 +12,9 @@ from discreet._displays import card, visible
 from discreet._displays import table as html_table
 from discreet._exact.sampling import SecureBits
 from discreet._tables.databases import is_address, without_password
+from discreet.accounting.events import Event, shortened
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.questions.answer import TableRelease
+from discreet.questions.answer import OtherTableWarning, TableRelease
 from discreet.questions.bound import Bound
 from discreet.questions.derived import asks
 from discreet.questions.first_above import FirstAbove
@@ -71,6 +73,9 @@ class PrivateTable(Setting):
             plan = replace(plan_of(question, self._setting(accountant)), table=self)
             if budget is None:
                 return plan
+            plan = replace(
+                plan, event=self._named(plan), rules=plan.rules + self._elsewhere(ledger)
+            )
             return replace(
                 plan,
                 meter=meter_of(budget, plan.event, paid=False),
@@ -82,6 +87,10 @@ class PrivateTable(Setting):
         """Pay, then read, choose and release."""
         with opened(self.ledger) as ledger:
             plan = plan_of(question, self._setting(_accountant(ledger, self.dataset)))
+            remarks = self._elsewhere(ledger)
+            for remark in remarks:
+                warnings.warn(remark, OtherTableWarning, stacklevel=3)
+            plan = replace(plan, event=self._named(plan), rules=plan.rules + remarks)
             return run(plan, ledger=ledger, dataset=self.dataset, watch=watch)
 
     def rehearse(self, question: Question) -> TableRelease:
@@ -114,6 +123,25 @@ class PrivateTable(Setting):
         facts = {each.name: getattr(self, each.name) for each in fields(Setting)}
         return Setting(**facts | {"accountant": accountant})
 
+    def _named(self, plan: Plan) -> Event:
+        """What a plan is charged for, with the table's name where it has one: a budget remembers it."""
+        if self.name is None:
+            return plan.event
+        return replace(plan.event, parameters={**plan.event.parameters, "table": self.name})
+
+    def _elsewhere(self, ledger: Any) -> tuple[str, ...]:
+        """A remark where the budget was charged for other tables until now."""
+        if self.name is None or not hasattr(ledger, "tables"):
+            return ()
+        known = ledger.tables(self.dataset)
+        if not known or self.name in known:
+            return ()
+        others = ", ".join(known)
+        return (
+            f"The budget {self.dataset!r} was charged for {others} until now, and this question is about "
+            f"{self.name}: a budget protects the people of one data set.",
+        )
+
     mode = asks(Mode)
     bound = asks(Bound)
     median = asks(Median)
@@ -131,6 +159,15 @@ class PrivateTable(Setting):
         """The declared columns and what kind each is; a JSON lines file declares only those asked for."""
         table = self.opened()
         return {**table.kinds, **table.read_as}
+
+    @property
+    def name(self) -> str | None:
+        """The file's name without folder and ending, or the table's in a database; None in memory."""
+        if self.table is not None:
+            return shortened(self.table)
+        if isinstance(self.data, str | Path) and not is_address(str(self.data)):
+            return shortened(Path(self.data).stem) or None
+        return None
 
     @property
     def left(self) -> str | None:

@@ -179,8 +179,7 @@ class OnGrid(Grouped):
             promise = resting(promise, moved)
             if self.per_person == "random":
                 hidden = mixed(promise)
-                left = CLAIMS["hidden coins", type(hidden).__name__]
-                promise = hidden.resting_on(promise.proof and promise.proof.then(left), direct)
+                promise = hidden.resting_on(hidden.proof, direct)
 
         def places(people: Counts, bits: Bits) -> Iterable[list[int]]:
             if depths > 1:

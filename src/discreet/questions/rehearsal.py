@@ -7,7 +7,8 @@ bounds, its groups, the values in its condition. Nothing of the table's rows goe
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,16 @@ _TYPES = {
     "span": "INTERVAL",
 }
 """DuckDB's type for each kind of column."""
+_SPELLED: dict[type, str] = {
+    int: "float",
+    float: "float",
+    Decimal: "decimal",
+    datetime.date: "date",
+    datetime.datetime: "moment",
+    datetime.time: "time",
+    datetime.timedelta: "span",
+}
+"""What the texts of a text file are read as, by the public values that they are compared with."""
 _USUAL: dict[str, Sequence[Any]] = {
     "integer": range(100),
     "float": range(100),
@@ -57,8 +68,8 @@ def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
 
 def invented_columns(
     question: Question, setting: Setting, bits: Bits, *, further: Sequence[str] = ()
-) -> tuple[Table, dict[str, list[Any]]]:
-    """The table, and invented values of the columns that the question needs, and of further ones."""
+) -> tuple[dict[str, str], dict[str, list[Any]]]:
+    """Invented values of the columns that the question needs, and of further ones; and their kinds."""
     condition = setting.narrowed(getattr(question, "where", None)).condition
     literals = {each.column: each.literals for each in comparisons(condition)} if condition else {}
     by = getattr(question, "by", None)
@@ -76,27 +87,30 @@ def invented_columns(
     public = {name: list(values) for name, values in setting.listed.items()}
     public |= question.public_values(table)
     columns: dict[str, list[Any]] = {}
+    kinds = dict(table.kinds) | dict(table.read_as)
+    if table.is_text:
+        given = {name: [*public.get(name, ()), *literals.get(name, ())] for name in used}
+        told = {name: _SPELLED.get(type(each[0])) for name, each in given.items() if each}
+        told[str(setting.counted)] = "float"
+        kinds = {name: table.read_as.get(name) or told.get(name) or "text" for name in kinds}
     for name in dict.fromkeys(used) if used else table.kinds:
-        values = public.get(name) or [*literals.get(name, ()), *_usual(table, name)]
-        falling = name in public and table.kinds.get(name) in ("text", "object")
+        kind = kinds.get(name, "text")
+        usual = _USUAL.get(kind, [f"{name} {number}" for number in range(1, 6)])
+        values = public.get(name) or [*literals.get(name, ()), *usual]
+        falling = name in public and kind in ("text", "object")
         places = (
             _falling(bits, len(values), rows)
             if falling
             else uniform_indices(bits, len(values), count=rows)
         )
-        if table.ordered_kind(name) in ("date", "moment"):
+        if kind in ("date", "moment"):
             values = [_example(value) for value in values]
         columns[name] = [values[place] for place in places]
     if setting.user is not None and whose is not None:
         columns[setting.user] = _people(table, setting.user, whose)
     if setting.counted is not None:
         columns[setting.counted] = (1 + uniform_indices(bits, 3, count=rows)).tolist()
-    return table, columns
-
-
-def _usual(table: Table, name: str) -> Sequence[Any]:
-    kind = table.read_as.get(name) or table.kinds.get(name, "text")
-    return _USUAL.get(kind, [f"{name} {number}" for number in range(1, 6)])
+    return kinds, columns
 
 
 def _example(value: Any) -> Any:
@@ -128,12 +142,12 @@ def _people(table: Table, user: str, whose: Any) -> list[Any]:
     return [f"person {number}" for number in whose]
 
 
-def _relation(table: Table, columns: dict[str, list[Any]]) -> Any:
-    """A relation whose columns are declared as the table's are."""
+def _relation(kinds: Mapping[str, str], columns: dict[str, list[Any]]) -> Any:
+    """A relation whose columns are of these kinds."""
     texts: dict[str, Any] = {}
     parts = []
     for place, (name, values) in enumerate(columns.items()):
-        kind = table.read_as.get(name) or table.kinds.get(name, "text")
+        kind = kinds.get(name, "text")
         texts[f"c{place}"] = np.array([_written(value) for value in values], dtype=object)
         parts.append(f"TRY_CAST(c{place} AS {_TYPES.get(kind, 'VARCHAR')}) AS {quoted(name)}")
     found = connected().sql(f"SELECT {', '.join(parts)} FROM texts")  # noqa: S608 - public names, quoted

@@ -19,12 +19,12 @@ from discreet._exact.sampling.discrete_noise import discrete_laplace
 from discreet._exact.sampling.noisy_order import noisy_first_and_gap
 from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
-from discreet.guarantees import Guarantee, Proof, PureDP
+from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, Proof, PureDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.mechanisms.score_rows import ScoreRows
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.questions.costs import IN_ANSWERS
+from discreet.questions.costs import IN_ANSWERS, IN_RHO
 from discreet.scores import Scores
 
 LARGEST_DENOMINATOR = 1_000_000
@@ -84,6 +84,8 @@ def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
     }
     if "PureDP" in direct:
         direct |= {"PureDP": CLAIMS[sensitivity.question, "PureDP"], **IN_ANSWERS}
+    if isinstance(promise, BoundedRange | FlippedCoins):
+        direct |= IN_RHO
     return promise.resting_on(promise.proof.assuming().then(sensitivity.proof), direct)
 
 

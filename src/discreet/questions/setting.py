@@ -119,14 +119,17 @@ class Setting:
         """The time limit as a float."""
         return None if self.time_limit is None else float(positive("time_limit", self.time_limit))
 
-    def comparing(self) -> Setting:
-        """The same setting while many plans are compared: each table is opened once."""
-        return _Comparing(**{each.name: getattr(self, each.name) for each in fields(Setting)})
+    def opening_once(self) -> Setting:
+        """The same setting for one question, or while plans are compared: each table is opened once."""
+        return _OpeningOnce(**{each.name: getattr(self, each.name) for each in fields(Setting)})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _Comparing(Setting):
+class _OpeningOnce(Setting):
     kept: dict[Any, Table] = field(default_factory=dict)
+
+    def opening_once(self) -> Setting:
+        return self
 
     def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
         key = (columns, tuple(tells_apart), self.where)

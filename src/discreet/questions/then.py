@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from discreet._exact.numbers.exact import Number, refuse, whole
-from discreet._exact.sampling import Bits
+from discreet._exact.sampling import Bits, SecureBits
 from discreet._exact.sampling.keeping import kept
 from discreet._tables import Rows, Table
 from discreet._tables.counts import Counts, people_per_group, people_per_number_of_groups
@@ -148,7 +148,13 @@ class ChosenBound(_First, kind="groups_per_person"):
     def _rows(self, setting: Setting) -> Rows:
         table = setting.opened(tells_apart=(self.by,))
         public = candidates_of(table, self.groups, column=self.by, name="groups")
-        return Rows(user=setting.user, where=setting.condition, by=self.by, groups=public.keys)
+        return Rows(
+            user=setting.user,
+            where=setting.condition,
+            by=self.by,
+            groups=public.keys,
+            period=public.period,
+        )
 
     def plan(self, setting: Setting) -> Plan:
         """Plan to choose the bound among all numbers of groups, as a quantile."""
@@ -238,7 +244,10 @@ class Then(Question, kind="then"):
             words=f"{second.words}, {first.event.mechanism}",
             event=event,
             guarantee=guarantee_of(event, parts, assumes=setting.assumes),
-            read=first.read,
+            # Both are paid for at once, so both are tried before.
+            read=lambda bits: replace(
+                first.read(bits), following=lambda: second.read(SecureBits())
+            ),
             choose=first.choose,
             rules=first.rules,
             rules_after=first.rules_after,

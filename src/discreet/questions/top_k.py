@@ -30,7 +30,7 @@ from discreet.questions.accuracy import drawn
 from discreet.questions.answer import about_kept, about_method, about_order
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
-from discreet.questions.costs import ANSWER, IN_ANSWERS, Part
+from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, Part
 from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
 from discreet.questions.of_rows import Asking
 from discreet.questions.plan import Found, Plan, Sentences
@@ -338,12 +338,11 @@ def jointly(
         choose = joint_set if sets else joint_first
         return (choose(row, k, scale=scale, bits=bits) for row in people)
 
-    if sets:
-        proof = CLAIMS["joint set", "PureDP"]
-        return draw, (promise.resting_on(proof), 1), "joint exponential mechanism over sets"
-    proof = ANSWER if distance == 3 else CLAIMS["joint", "PureDP"]
-    whole = promise.resting_on(CLAIMS["joint", "BoundedRange"], {"PureDP": proof, **IN_ANSWERS})
-    return draw, (whole, 1), "joint exponential mechanism"
+    proof = ANSWER if sets or distance == 3 else CLAIMS["joint", "PureDP"]
+    whole = promise.resting_on(
+        CLAIMS["joint", "BoundedRange"], {"PureDP": proof, **IN_ANSWERS, **IN_RHO}
+    )
+    return draw, (whole, 1), "joint exponential mechanism" + (" over sets" if sets else "")
 
 
 def way_to_choose(
@@ -389,7 +388,8 @@ def way_to_choose_by_counts(
         method, mechanism, epsilon, k, moved.range_distance, besides=besides
     )
     if method == ONE_SHOT:
-        return draw, (promise.resting_on(CLAIMS["one-shot", "PureDP"], IN_ANSWERS), rounds), name
+        whole = promise.resting_on(CLAIMS["one-shot", "PureDP"], IN_ANSWERS | IN_RHO)
+        return draw, (whole, rounds), name
     return draw, (resting(promise, moved), rounds), name
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from discreet._exact.numbers.exact import refuse, whole
+from discreet._exact.numbers.exact import Number, refuse, whole
 from discreet.errors import ParameterError, missing_extra
 from discreet.neighbours import ADD_REMOVE
 from discreet.questions.private_table import table
@@ -86,7 +86,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         estimators: Any,
         param_grid: Any = None,
         *,
-        epsilon: object = 1,
+        epsilon: Number = 1,
         blocks: int | None = None,
         scoring: Any = None,
         cv: int = 3,

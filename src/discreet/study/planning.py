@@ -116,7 +116,7 @@ class _Planner:
         self.neighbours = neighbours
         self.study, self.tables, self.accountant = study, tables, ACCOUNTANTS[accountant]
         self.settings: dict[str, Setting] = {
-            name: table._setting(accountant).comparing()
+            name: table._setting(accountant).opening_once()
             for name, table in tables.items()
             if isinstance(table, PrivateTable)
         }

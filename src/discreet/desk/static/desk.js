@@ -9,6 +9,7 @@ const STATES = {
 const STATE_OF = { useful: "good", doubtful: "doubtful", "no better than guessing": "bad" };
 let desk = null;
 let planned = 0;
+let typed = false;  // whether this person has chosen an ε; until then the least useful one is suggested
 let lost = null;  // the question whose reply was lost, and its key: asked again it is not paid again
 
 function element(name, text, attributes = {}) {
@@ -37,8 +38,17 @@ function explained(error) {
   return error;
 }
 
+// The desk names parameters as programs know them; a person knows the labels of the form.
+function readable(words) {
+  const label = (name) => ({ epsilon: "ε", column: "The column", table: "The table", kind: "The question", where: "The condition", by: "The groups" })[name]
+    ?? document.querySelector(`label[for="field-${name}"]`)?.firstChild?.textContent.trim();
+  return words
+    .replace(/^(?:[a-z_]+\.)?([a-z_]+)(?:\.[\w.]+)?: /, (found, name) => (label(name) ? `${label(name)}: ` : found))
+    .replace(/\b([a-z_]+)=(?=['"\d\[(]|\s|$) ?/g, (found, name) => (label(name) ? `${label(name)} ` : found));
+}
+
 function complain(error) {
-  at("notices").replaceChildren(...(error ? [element("p", error.message, { class: "notice" })] : []));
+  at("notices").replaceChildren(...(error ? [element("p", readable(error.message), { class: "notice" })] : []));
 }
 
 function fill(select, options) {
@@ -52,7 +62,7 @@ const subjects = () => ({ ...table().columns, ...table().scores, ...table().vote
 const column = () => subjects()[at("column").value];
 const kinds = () => desk.questions;
 const SUBJECT = ["column", "score", "function", "epsilon"];
-const short = (words) => words.replace(/[:.] .*$/, "").replace(/(, chosen privately)?\.$/, "");
+const short = (words) => words.replace(/[:.] .*$/, "").replace(/, such as .*$/, "").replace(/(, chosen privately)?\.$/, "");
 
 // One control for each field of the question that an analyst may set; what was typed stays where it fits.
 function control(field, before) {
@@ -109,9 +119,15 @@ function show() {
   ].join(" ");
   const now = [at("table").value, at("column").value, at("kind").value].join("\n");
   if (now !== drawn) {
-    const before = Object.fromEntries([...at("fields").querySelectorAll("[name]")].map((input) => [input.name, input.type === "checkbox" ? input.checked : input.value]));
-    at("fields").replaceChildren(...own().map((field) => control(field, before[field.name])));
+    const before = Object.fromEntries([...document.querySelectorAll("#fields [name], #flags [name]")].map((input) => [input.name, input.type === "checkbox" ? input.checked : input.value]));
+    const made = (flags) => own().filter((field) => (field.takes === "FLAG") === flags).map((field) => control(field, before[field.name]));
+    at("fields").replaceChildren(...made(false));
+    const more = made(true);
+    at("more").hidden = !more.length;
+    at("flags").replaceChildren(...more);
     drawn = now;
+    at("answer").replaceChildren(element("p", "Not asked yet. Planning and rehearsing are free; asking spends.", { class: "hint" }));
+    if (!typed) suggest();
   }
   at("allowed").textContent = `(${desk.epsilon.least} to ${desk.epsilon.most})`;
 }
@@ -142,15 +158,33 @@ function meter(parts) {
   return bar;
 }
 
+// The least ε at which the answer is worth something; nothing where this person cannot afford one.
+async function suggest() {
+  const asked = drawn;
+  at("epsilon").value = "";
+  const found = await call("api/suggest", { ...question(), epsilon: desk.epsilon.least }).catch(() => ({ epsilon: desk.epsilon.least }));
+  if (typed || asked !== drawn) return;
+  at("epsilon").value = found.epsilon ?? "";
+  plan();
+}
+
 async function plan() {
   const turn = ++planned;
   await new Promise((resolve) => setTimeout(resolve, 250));
   if (turn !== planned) return;
   const box = at("plan");
+  if (!at("epsilon").value.trim()) {
+    box.dataset.state = "bad";
+    box.replaceChildren(element("p", typed ? "Say how much ε it may cost." : "No ε that you may still spend on one question makes this answer useful. You can type one all the same; the plan then says what to expect."));
+    at("pay").textContent = "Ask";
+    at("pay").disabled = true;
+    return;
+  }
   try {
     const found = await call("api/plan", question());
     if (turn !== planned) return;
-    box.dataset.state = found.fits ? STATE_OF[found.accuracy?.judgement] ?? "good" : "bad";
+    const judged = STATE_OF[found.accuracy?.judgement] ?? "good";
+    box.dataset.state = !found.fits ? "bad" : judged === "good" && found.doubts.length ? "doubtful" : judged;
     box.replaceChildren(
       element("p", found.cost, { class: "price" }), meter(found.meter),
       element("p", found.accuracy ? `Accuracy: ${found.accuracy.words}.` : "How good it will be depends on the data."),
@@ -163,7 +197,7 @@ async function plan() {
   } catch (error) {
     if (turn !== planned) return;
     box.dataset.state = "bad";
-    const words = error.status === undefined ? "The desk does not answer. Planning costs nothing; it is tried again when you change the question." : error.message;
+    const words = error.status === undefined ? "The desk does not answer. Planning costs nothing; it is tried again when you change the question." : readable(error.message);
     box.replaceChildren(element("p", words));
     at("pay").textContent = "Ask";
     at("pay").disabled = true;
@@ -201,10 +235,24 @@ function present(asked, release) {
     parts.push(element("p", `People who counted, noisily: ${counted}, give or take ${release.people_within}.`));
   }
   if (release.gap !== undefined && release.gap !== null) parts.push(element("p", `Noisy lead over the runner-up: ${release.gap} or more.`));
-  parts.push(element("p", release.guarantee.words), element("p", `Chosen by ${release.mechanism}. Ledger: ${release.entry}. Proof: ${release.guarantee.proof}.`, { class: "hint" }));
+  if (release.accuracy?.words) parts.push(element("p", `Accuracy: ${release.accuracy.words}.`));
+  parts.push(element("p", release.guarantee.words));
+  const more = element("details");
+  const proof = element("p", `Chosen by ${release.mechanism}. ${release.entry ? `Ledger: ${release.entry}. ` : ""}Proof: `, { class: "hint" });
+  for (const page of release.guarantee.rests_on?.pages ?? []) {
+    const name = page.replace(/^.*\//, "").replace(/\.md$/, "");
+    proof.append(element("a", name, { href: `proofs/${name}`, target: "_blank", rel: "noopener" }), " ");
+  }
+  proof.append((release.guarantee.proof ?? "none").replace(/^[^:]*: /, ""), ".");
   const rules = element("ul");
   for (const rule of release.rules ?? []) rules.append(element("li", rule));
-  parts.push(rules);
+  more.append(element("summary", "Mechanism, proof and rules"), proof, rules);
+  parts.push(more);
+  if (release.invented) {
+    const box = element("div", undefined, { class: "invented" });
+    box.append(element("p", "Invented rows: this says nothing about the data, and cost nothing.", { class: "price" }), ...parts);
+    parts.splice(0, parts.length, box);
+  }
   at("answer").replaceChildren(...parts);
 }
 
@@ -216,14 +264,15 @@ function described(asked, title) {
   return [what, ...rest, `ε = ${asked.epsilon}`].join(", ");
 }
 
-async function history() {
+async function list() {
   const asked = await call("api/answers");
   at("history").replaceChildren(...asked.map((each) => {
     const line = element("li");
     const words = described(each.asked, each.release?.title);
     line.append(element("span", words), element("span", new Date(each.began * 1000).toLocaleString(), { class: "hint" }));
     if (each.release) {
-      const again = element("button", `Show again: ${words}`, { type: "button", class: "small" });
+      const short_answer = rows(each.release).map(([label, answer]) => [label, answer].filter(Boolean).join(": ")).join(", ");
+      const again = element("button", short_answer.length > 60 ? `${short_answer.slice(0, 57)}...` : short_answer, { type: "button", class: "small", "aria-label": `Show the answer again: ${words}` });
       again.addEventListener("click", () => { present(each.asked, each.release); at("answer-title").scrollIntoView(); });
       line.append(again);
     } else {
@@ -263,12 +312,12 @@ async function ask(event) {
 async function refresh() {
   const first = desk === null;
   desk = await call("api/desk");
-  if (first) at("epsilon").value = desk.epsilon.least;  // once: whoever empties the field types their own
+  if (first) typed = false;
   fill(at("table"), Object.keys(desk.tables).map((name) => [name, name]));
   at("who").textContent = desk.analyst;
   show();
   plan();
-  await history();
+  await list();
 }
 
 function door() {
@@ -303,5 +352,15 @@ at("door").addEventListener("submit", async (event) => {
 });
 at("leave").addEventListener("click", async () => { await call("api/session", undefined, { method: "DELETE" }); at("answer").replaceChildren(); at("history").replaceChildren(); desk = lost = null; door(); });
 at("form").addEventListener("submit", ask);
+at("epsilon").addEventListener("input", () => { typed = true; });
 at("form").addEventListener("input", () => { show(); plan(); });
+at("rehearse").addEventListener("click", async () => {
+  complain();
+  try { present(question(), await call("api/rehearse", { ...question(), epsilon: at("epsilon").value.trim() || desk.epsilon.least })); } catch (error) { complain(explained(error)); }
+});
+call("api/ways-in").then((ways) => { at("office").hidden = !ways.sign_on; }).catch(() => {});
+if (location.hash === "#not-signed-on") {
+  complain(new Error("The office's sign-on did not let you in here, and nothing was paid. Ask the owner of the desk whether you are on the list, or use a token."));
+  window.history.replaceState(null, "", "/");
+}
 enter();

@@ -1,0 +1,40 @@
+"""Other people's generators, started at a seed for a while: so that an audit by sampling can be repeated."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Start Python's and NumPy's own generators at this seed; afterwards they are as they were.
+
+    A generator that ``numpy.random.default_rng()`` makes in the meantime is started from the seed as well.
+
+    Example:
+        >>> with seeded(7):
+        ...     first = random.random()
+        >>> with seeded(7):
+        ...     first == random.random()
+        True
+    """
+    make, children = np.random.default_rng, np.random.SeedSequence(seed)
+
+    def started(given: Any = None) -> np.random.Generator:
+        return make(children.spawn(1)[0] if given is None else given)
+
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002  # the generator that others draw from
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    try:
+        with patch.object(np.random, "default_rng", started):
+            yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002

@@ -1,0 +1,69 @@
+"""The scores that a subject is given: also an array, and they note who asks how neighbours move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.audit.relations import Floats
+from discreet.scores import Scores
+
+
+def _noted(name: str) -> Any:
+    """An attribute of scores that notes that it was read."""
+    slot = vars(Scores)[name]
+
+    def read(scores: Scores) -> Any:
+        object.__setattr__(scores, "_looked", True)
+        return slot.__get__(scores)
+
+    return property(read, slot.__set__)
+
+
+class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
+    """Scores that also behave as a NumPy array, so that any function of scores can be audited.
+
+    Example:
+        >>> scores = AuditedScores([1.0, 3.0], sensitivity=1)
+        >>> scores.max() - scores, np.exp(scores).shape, scores.sensitivity
+        (array([2., 0.]), (2,), Fraction(1, 1))
+    """
+
+    __slots__ = ("_looked",)
+    monotonic: Any = _noted("monotonic")
+    _range_distance: Any = _noted("_range_distance")
+
+    @property
+    def looked(self) -> bool:
+        """Whether somebody has read how neighbours move: ``monotonic``, or the distance that follows."""
+        return hasattr(self, "_looked")
+
+    def with_values(self, row: Floats) -> AuditedScores:
+        """The same with other finite values: nothing else is checked again."""
+        other = object.__new__(AuditedScores)
+        for name in Scores.__slots__:
+            slot = vars(Scores)[name]
+            slot.__set__(other, slot.__get__(self))
+        values = row.copy()
+        values.flags.writeable = False
+        object.__setattr__(other, "values", values)
+        return other
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [part.values if isinstance(part, AuditedScores) else part for part in inputs]
+        return getattr(ufunc, method)(*plain, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.values, name)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.values[place]
+
+    def __iter__(self) -> Any:
+        return iter(self.values)

@@ -1,0 +1,215 @@
+"""NumPy's generators as steps of a recording: noise notes what it is added to."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial, wraps
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from discreet.audit.traces import CURRENT, Step, Trace
+
+_CENTRED = {"laplace": "l1", "normal": "l2", "gumbel": "linf", "logistic": "l1"}
+"""Noise that has a centre, and how the distance of what it is added to is measured."""
+
+_OTHERS = (
+    "exponential",
+    "geometric",
+    "standard_normal",
+    "standard_exponential",
+    "poisson",
+    "binomial",
+)
+_BLIND = (
+    "random",
+    "uniform",
+    "integers",
+    "randint",
+    "rand",
+    "random_sample",
+    "permutation",
+    "shuffle",
+)
+"""Draws from which any answer may be made: what they were compared with is not seen."""
+
+
+class WatchedNoise(np.ndarray[Any, Any]):
+    """Noise that notes what it is added to; scaled by plain numbers it is noise still."""
+
+    step: Step | None
+    seen_by: Trace | None
+
+    def __array_finalize__(self, made_from: Any) -> None:
+        self.step = getattr(made_from, "step", None)
+        self.seen_by = getattr(made_from, "seen_by", None)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [np.asarray(part) if isinstance(part, WatchedNoise) else part for part in inputs]
+        value = getattr(ufunc, method)(*plain, **options)
+        if method != "__call__" or self.step is None or self.seen_by is None:
+            return value
+        others = [part for part in inputs if not isinstance(part, WatchedNoise)]
+        if ufunc in (np.add, np.subtract) and len(others) == 1:
+            total = np.broadcast_to(np.asarray(others[0], dtype=np.float64), np.shape(value))
+            step = Step(**{**_fields(self.step), "value": total.copy()})
+            return self.seen_by.take(step, lambda: value)
+        if ufunc is np.negative:
+            return self._scaled(value, 1.0)
+        if ufunc in (np.multiply, np.divide) and len(others) == 1 and np.ndim(others[0]) == 0:
+            factor = abs(float(others[0]))
+            if isinstance(inputs[0], WatchedNoise) or ufunc is np.multiply:
+                return self._scaled(value, factor if ufunc is np.multiply else 1 / factor)
+        return value
+
+    def _scaled(self, value: Any, factor: float) -> WatchedNoise:
+        assert self.step is not None
+        scaled: WatchedNoise = np.asarray(value).view(WatchedNoise)
+        told = {**self.step.parameters, "scale": self.step.parameters["scale"] * factor}
+        fields = _fields(self.step) | {"parameters": told}
+        if factor:
+            for name, power in (("pure", 1), ("concentrated", 2)):
+                cost = fields[name]
+                fields[name] = None if cost is None else cost / factor**power
+        scaled.step, scaled.seen_by = Step(**fields), self.seen_by
+        return scaled
+
+    def __getitem__(self, place: Any) -> Any:
+        part = (
+            np.asarray(self)[place].view(WatchedNoise) if np.ndim(self) else np.asarray(self)[place]
+        )
+        if np.ndim(part) == 0:
+            part = np.asarray(part).view(WatchedNoise)
+        part.step, part.seen_by = self.step, self.seen_by
+        return part
+
+    def __iter__(self) -> Any:
+        return (self[place] for place in range(len(self)))
+
+    def __round__(self, digits: int = 0) -> Any:
+        return round(float(self), digits)
+
+
+def _fields(step: Step) -> dict[str, Any]:
+    return {name: getattr(step, name) for name in Step.__slots__}
+
+
+def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callable[..., Any]:
+    """A draw of a generator: with a centre that is the step, else where it is added to something.
+
+    Of the arguments the first ``skip`` are not the draw's.
+    """
+    signature = _signature(name)
+
+    @wraps(function)
+    def draw(*given: Any, **named: Any) -> Any:
+        trace = CURRENT.get()
+        if trace is None or trace.inside:
+            return function(*given, **named)
+        told = signature.bind(*given[skip:], **named)
+        centre, scale = told.arguments.get("loc"), told.arguments.get("scale", 1.0)
+        size = told.arguments.get("size")
+        if name in _BLIND or (name == "choice" and told.arguments.get("p") is None):
+            trace.blind = True
+            trace.notes[f"numpy's {name} was drawn, which answers may depend on in any way"] = None
+            return trace.take(Step(name=f"numpy.{name}"), partial(function, *given, **named))
+        if name == "choice":
+            with np.errstate(divide="ignore"):
+                logs = np.log(np.asarray(told.arguments["p"], dtype=np.float64))
+            step = Step(name="numpy.choice", value=logs, norm="linf", pure=1.0)
+            return trace.take(step, partial(function, *given, **named))
+        step, drawn = _noise(name, scale, size), partial(function, *given, **named)
+        if centre is None:
+            answer = drawn()
+        else:
+            around = np.array(centre, dtype=np.float64)
+            answer = trace.take(Step(**(_fields(step) | {"value": around})), drawn)
+            if around.any():
+                return answer
+        # Noise around zero is a step where it is added to something.
+        noise: WatchedNoise = np.array(answer, dtype=np.float64).view(WatchedNoise)
+        noise.step, noise.seen_by = step, trace
+        return noise
+
+    return draw
+
+
+def _noise(name: str, scale: Any, size: Any) -> Step:
+    width = float(np.min(scale)) if np.size(scale) else 0.0
+    pure = concentrated = None
+    if width > 0 and name in ("laplace", "gumbel", "exponential"):
+        # One of several noisy scores is chosen: two of them can move apart.
+        pure = (1.0 if name == "laplace" else 2.0) / width
+    if width > 0 and name == "normal":
+        concentrated = 1 / (2 * width**2)
+    return Step(
+        name=f"numpy.{name}",
+        norm=_CENTRED.get(name, "linf"),
+        pure=pure,
+        concentrated=concentrated,
+        parameters={
+            "scale": scale if np.ndim(scale) == 0 else np.asarray(scale).tolist(),
+            "size": size,
+        },
+    )
+
+
+def _signature(name: str) -> inspect.Signature:
+    """Arguments of a draw by their names; those of compiled functions cannot be asked for."""
+    orders = {
+        "choice": "a size replace p axis shuffle",
+        "exponential": "scale size",
+        **dict.fromkeys(_CENTRED, "loc scale size"),
+    }
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    fixed = {"loc": 0.0, "scale": 1.0}
+    parts = [
+        inspect.Parameter(part, kind, default=fixed.get(part))
+        for part in orders.get(name, "").split()
+    ]
+    if not parts:
+        parts = [
+            inspect.Parameter("given", inspect.Parameter.VAR_POSITIONAL),
+            inspect.Parameter("named", inspect.Parameter.VAR_KEYWORD),
+        ]
+    return inspect.Signature(parts)
+
+
+_DRAWS = (*_CENTRED, *_OTHERS, *_BLIND, "choice")
+
+
+def watched(generator: Any) -> Any:
+    """A generator of NumPy that draws what this one would, and is watched."""
+    place = importlib.import_module("numpy.random")
+    if hasattr(generator, "bit_generator"):
+        return _watched_kind(place.Generator)(generator.bit_generator)
+    made = _watched_kind(place.RandomState)()
+    made.set_state(generator.get_state())
+    return made
+
+
+def _watched_kind(kind: Any) -> Any:
+    draws = {
+        name: _drawn(getattr(kind, name), name, skip=1) for name in _DRAWS if hasattr(kind, name)
+    }
+    return type(kind.__name__, (kind,), draws)
+
+
+def numpy_generators() -> ExitStack:
+    """Watch NumPy's functions, and the generators that are made while a recording runs."""
+    place = importlib.import_module("numpy.random")
+    started = place.default_rng
+    stack = ExitStack()
+    for name in _DRAWS:
+        if hasattr(place, name):
+            stack.enter_context(patch.object(place, name, _drawn(getattr(place, name), name)))
+    stack.enter_context(
+        patch.object(place, "default_rng", lambda *seed, **named: watched(started(*seed, **named)))
+    )
+    for name in ("Generator", "RandomState"):
+        stack.enter_context(patch.object(place, name, _watched_kind(getattr(place, name))))
+    return stack

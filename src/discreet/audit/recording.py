@@ -1,0 +1,361 @@
+"""Record and replay: what reaches each noise or selection step of a pipeline, on neighbouring tables.
+
+The first run is recorded; the second is given the first run's noisy answers, so that both take the same path.
+Whatever then differs, differs by the one person: how far the inputs of a step lie apart is held against what
+the pipeline states, and parameters, steps and answers must not differ at all
+(docs/proofs/auditing.md, record and replay).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discreet._exact.numbers.printing import jsonable
+from discreet._exact.sampling.seeding import seeded
+from discreet.audit.neighbouring import tables_of
+from discreet.audit.traces import Step, Tap, Trace
+from discreet.errors import ParameterError
+from discreet.guarantees import ZCDP, Guarantee, PureDP
+from discreet.neighbours import ADD_REMOVE
+
+_CONTROLS = 8
+"""So many pairs are replayed on the first table too: with the same noise the answer must be the same."""
+
+_ROUNDING = 1e-9
+"""Sums of floats in another order are this far apart, relative to their size."""
+
+_NORMS: dict[str, Callable[[Any], Any]] = {
+    "l1": lambda moved: np.abs(moved).sum(),
+    "l2": lambda moved: math.sqrt(float((moved * moved).sum())),
+    "linf": lambda moved: np.abs(moved).max(initial=0.0),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something by which two neighbours differ and must not.
+
+    Attributes:
+        what: "distance", "parameters", "steps", "fails", "answer" or "total".
+        step: the name of the step, with its number.
+        stated: what was stated: a distance, a number of steps, the claim.
+        found: what was found in its place.
+        words: the finding in words, without any value of the data.
+        rows: the two tables; None where they are not to be shown.
+        values: what differs; None where it is not to be shown.
+    """
+
+    what: str
+    step: str
+    stated: float | None
+    found: float | None
+    words: str
+    rows: tuple[Any, Any] | None = None
+    values: tuple[Any, Any] | None = None
+
+    def __str__(self) -> str:
+        lines = [f"{self.step}: {self.words}"]
+        if self.values is not None:
+            lines.append(f"values     {_short(self.values[0])} and {_short(self.values[1])}")
+        if self.rows is not None:
+            lines.append(f"rows       {_short(self.rows[0])} and {_short(self.rows[1])}")
+        return "\n    ".join(lines)
+
+    @property
+    def excess(self) -> float:
+        """How much more was found than stated; infinite where nothing may differ."""
+        if self.stated is None or self.found is None or not self.stated:
+            return math.inf
+        return self.found / self.stated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What a pipeline did on all pairs of neighbouring tables.
+
+    Attributes:
+        subject: the pipeline.
+        relation: the neighbour relation.
+        pairs: how many pairs of tables it was run on.
+        steps: the names of the steps that were seen.
+        findings: the worst of each kind at each step; empty where nothing was found.
+        notes: what could not be seen.
+        seconds: how long it took.
+
+    Example:
+        >>> from discreet.audit import Schema
+        >>> print(recording(len, Schema(age=(0, 120)), effort="quick").summary)
+        len on 25 pairs of neighbouring tables (add-remove): 1 finding
+    """
+
+    subject: str
+    relation: str
+    pairs: int
+    steps: tuple[str, ...]
+    findings: tuple[Difference, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    @property
+    def status(self) -> str:
+        """As of a verdict."""
+        return "not refuted" if self.holds else "refuted"
+
+    @property
+    def summary(self) -> str:
+        """The recording in one sentence."""
+        many = len(self.findings)
+        found = f"{many} finding{'s'[: many != 1]}" if many else "nothing found"
+        return f"{self.subject} on {self.pairs} pairs of neighbouring tables ({self.relation}): {found}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The recording as plain values, ready for JSON; rows only where they may be shown."""
+        told = [
+            {
+                "what": one.what,
+                "step": one.step,
+                "stated": jsonable(one.stated),
+                "found": jsonable(one.found),
+                "words": one.words,
+                **({} if one.rows is None else {"rows": [_short(rows) for rows in one.rows]}),
+            }
+            for one in self.findings
+        ]
+        plain = {name: getattr(self, name) for name in ("subject", "status", "relation", "pairs")}
+        notes = {"steps": list(self.steps), "findings": told, "notes": list(self.notes)}
+        return {**plain, **notes, "seconds": round(self.seconds, 3)}
+
+    def to_json(self) -> str:
+        """The recording as JSON."""
+        return json.dumps(self.as_dict(), allow_nan=False)
+
+    def __str__(self) -> str:
+        lines = [self.summary, *(f"  {one}" for one in self.findings)]
+        lines.append(f"  steps seen: {', '.join(self.steps) or 'none'}")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def _short(value: Any) -> str:
+    told = repr(value)
+    return told if len(told) <= 400 else f"{told[:200]} … {told[-180:]}"
+
+
+def recording(
+    pipeline: Callable[[Any], Any],
+    tables: Any,
+    claim: Guarantee | None = None,
+    *,
+    neighbours: str = ADD_REMOVE,
+    user: Any = None,
+    sensitivity: float | Mapping[str, float] | None = None,
+    steps: Iterable[Tap] = (),
+    effort: str = "usual",
+    seed: int | None = None,
+    show: bool | None = None,
+) -> Recording:
+    """Run a pipeline on neighbouring tables and hold what reaches its noise against what it states.
+
+    Watched are NumPy's generators, the mechanisms of diffprivlib, PipelineDP, PyDP and discreet, and OpenDP's
+    measurements as they are called from Python; what happens inside a compiled chain is invisible. A
+    pipeline must draw its noise inside the call: a generator that it keeps elsewhere is named with
+    ``steps=[step_at("package.module:rng")]``.
+
+    Args:
+        pipeline: a function of a table.
+        tables: a :class:`Schema` to make tables from, or a table: a list of rows, a NumPy array, a frame.
+        claim: what the whole pipeline claims, ``PureDP`` or ``ZCDP``: what its steps add up to is held
+            against it, each noisy vector taken to be released as a whole. Where only its largest entry is,
+            leave the claim out.
+        neighbours: ``"add-remove"`` or ``"replace"``.
+        user: the column that says whose row it is; by default every row is a person.
+        sensitivity: what the pipeline states where its steps do not say: a number, or one by a step's name.
+        steps: further steps to watch, from :func:`step_at`.
+        effort: ``"quick"``, ``"usual"`` or ``"thorough"``: how large the made-up tables are.
+        seed: start the generators of Python and NumPy at this number, so that the recording can be repeated.
+        show: whether rows and values may be shown; by default only those of made-up tables.
+
+    Example:
+        >>> def mean_age(rows):                                # its bounds come from the data
+        ...     ages = [row["age"] for row in rows] or [0]
+        ...     scale = (max(ages) - min(ages)) / len(ages)
+        ...     return sum(ages) / len(ages) + np.random.default_rng().laplace(scale=scale)
+        >>> from discreet.audit import Schema
+        >>> found = recording(mean_age, Schema(age=(0, 120)), effort="quick")
+        >>> found.status, {finding.what for finding in found.findings} >= {"parameters"}
+        ('refuted', True)
+    """
+    from discreet.audit.taps import TAPS
+
+    began = time.perf_counter()
+    if claim is not None and not isinstance(claim, PureDP | ZCDP):
+        raise ParameterError(f"⟨claim⟩{claim!r} is not allowed: give PureDP or ZCDP, or none")
+    source = tables_of(tables)
+    shown = source.generated if show is None else show
+    seen, notes = dict[str, None](), dict[str, None]()
+    worst: dict[tuple[str, str], Difference] = {}
+    pairs, unseen, failures = 0, False, list[str]()
+    with ExitStack() as stack:
+        if seed is not None:
+            stack.enter_context(seeded(seed))
+        for tap in (*TAPS, *steps):
+            watching = tap()
+            if watching is not None:
+                stack.enter_context(watching)
+        for couple in source.pairs(user=user, neighbours=neighbours, effort=effort):
+            pairs += 1
+            if pairs == 1:
+                Trace().run(
+                    pipeline, couple[1]
+                )  # what is imported or kept on first use is not recorded
+            first = Trace().run(pipeline, couple[0])
+            if pairs <= _CONTROLS and not _alike(
+                first.answer, Trace(first).run(pipeline, couple[0]).answer
+            ):
+                unseen = True
+                notes["noise was drawn that cannot be watched: answers are not compared"] = None
+            second = Trace(first).run(pipeline, couple[1])
+            second.blind |= unseen
+            failures += [run.failure for run in (first, second) if run.failure is not None]
+            seen |= dict.fromkeys(step.name for step in (*first.steps, *second.steps))
+            notes |= first.notes | second.notes
+            for finding, values in _compared(first, second, sensitivity, claim):
+                key = finding.what, finding.step
+                if key not in worst or finding.excess > worst[key].excess:
+                    worst[key] = _told(finding, couple if shown else None, values)
+    if failures and len(failures) == 2 * pairs:
+        raise ParameterError(
+            f"{_name(pipeline)} failed on every table ({', '.join(dict.fromkeys(failures))})"
+        )
+    if not seen:
+        notes["no noise and no selection was seen"] = None
+    ranked = sorted(worst.values(), key=lambda one: -one.excess)
+    return Recording(
+        subject=_name(pipeline),
+        relation=neighbours,
+        pairs=pairs,
+        steps=tuple(seen),
+        findings=tuple(ranked),
+        notes=tuple(notes),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _name(pipeline: Any) -> str:
+    return str(getattr(pipeline, "__name__", None) or type(pipeline).__name__)
+
+
+def _told(finding: Difference, couple: tuple[Any, Any] | None, values: Any) -> Difference:
+    return finding if couple is None else replace(finding, rows=couple, values=values)
+
+
+def _compared(
+    first: Trace, second: Trace, sensitivity: Any, claim: Guarantee | None
+) -> Iterator[tuple[Difference, Any]]:
+    """All findings of one pair, each with the two values that differ."""
+
+    def finding(what: str, step: str, words: str, **told: Any) -> Difference:
+        return Difference(
+            **{"what": what, "step": step, "words": words, "stated": None, "found": None} | told
+        )
+
+    if first.failure != second.failure:
+        kinds = first.failure or "no error", second.failure or "no error"
+        words = f"one of the two fails ({kinds[0]} and {kinds[1]})"
+        yield finding("fails", "the pipeline", words), None
+        return
+    total = 0.0
+    for place, (one, two) in enumerate(zip(first.steps, second.steps, strict=False)):
+        name = f"step {place + 1}, {one.name}"
+        if one.name != two.name or np.shape(one.value) != np.shape(two.value):
+            what = (
+                f"the other run is at {two.name}" if one.name != two.name else "the other is wider"
+            )
+            if one.name == two.name and np.size(two.value) < np.size(one.value):
+                what = "the other is narrower"
+            yield finding("steps", name, f"the data decide which step comes next: {what}"), None
+            return
+        differing = sorted(k for k in one.parameters if one.parameters[k] != two.parameters.get(k))
+        if differing:
+            words = f"the data decide its parameters: {', '.join(differing)}"
+            told = tuple({k: step.parameters.get(k) for k in differing} for step in (one, two))
+            yield finding("parameters", name, words), told
+        if one.value is None:
+            continue
+        distance = _distance(one, two)
+        stated = one.stated
+        if stated is None:
+            by_name = isinstance(sensitivity, Mapping)
+            stated = sensitivity.get(one.name) if by_name else sensitivity
+        if distance == math.inf or (stated is not None and distance > stated):
+            words = f"the inputs are {distance:.6g} apart ({one.norm})"
+            words += "" if stated is None else f", and {float(stated):.6g} is stated"
+            told = one.value, two.value
+            bound = None if stated is None else float(stated)
+            yield finding("distance", name, words, stated=bound, found=distance), told
+        total += _loss(one, distance, claim)
+    many = len(first.steps), len(second.steps)
+    if many[0] != many[1]:
+        words = f"the data decide how many steps there are: {many[0]} and {many[1]}"
+        yield finding("steps", "the pipeline", words, stated=many[0], found=many[1]), None
+        return
+    if claim is not None:
+        allowed = float(claim.epsilon if isinstance(claim, PureDP) else claim.rho)  # type: ignore[attr-defined]  # ZCDP
+        if total > allowed * (1 + 1e-6):
+            words = f"the steps add up to {total:.6g}, and {claim!r} is claimed"
+            yield finding("total", "the pipeline", words, stated=allowed, found=total), None
+    if not (first.blind or second.blind) and not _alike(first.answer, second.answer):
+        words = "the answers differ although all noise is the same: data reach them past the noise"
+        yield finding("answer", "the pipeline", words), (first.answer, second.answer)
+
+
+def _distance(one: Step, two: Step) -> float:
+    """How far apart the inputs are; what rounding explains is not counted."""
+    if one.norm == "rows":
+        return float(((one.value - two.value) + (two.value - one.value)).total())
+    here, there = (np.asarray(step.value, dtype=np.float64) for step in (one, two))
+    with np.errstate(all="ignore"):
+        # The same infinity, or no number, on both sides is no distance.
+        same = (here == there) | (np.isnan(here) & np.isnan(there))
+        moved = np.where(same, 0.0, here - there)
+        size = np.abs(here) + np.abs(there)
+        moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
+        distance = float(_NORMS[one.norm](moved))
+    # Not a number on one side only: no bound holds.
+    return math.inf if math.isnan(distance) else distance * (1 - _ROUNDING)
+
+
+def _loss(step: Step, distance: float, claim: Guarantee | None) -> float:
+    """What the step may cost at this distance, in the measure of the claim."""
+    if distance == 0 or claim is None:
+        return 0.0
+    if isinstance(claim, PureDP):
+        # A step that is not purely private has no finite ε.
+        return (
+            math.inf if step.pure is None and step.concentrated else (step.pure or 0.0) * distance
+        )
+    if step.concentrated is not None:
+        return step.concentrated * distance**2
+    return ((step.pure or 0.0) * distance) ** 2 / 2
+
+
+def _alike(one: Any, other: Any) -> bool:
+    try:
+        np.testing.assert_equal(one, other)
+    except AssertionError:
+        return False
+    except Exception:
+        return type(one) is type(other)  # answers that cannot be compared
+    return True

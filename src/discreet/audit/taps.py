@@ -1,0 +1,259 @@
+"""Where the steps of a pipeline are watched: NumPy, other libraries, our own mechanisms, and one's own code.
+
+A tap stands in for a function while a recording runs. It reads what the step is given and what it states, and
+leaves the drawing to the library.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial, wraps
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from discreet.audit.numpy_taps import numpy_generators, watched
+from discreet.audit.traces import CURRENT, Step, Tap
+from discreet.errors import ParameterError
+
+Watching = AbstractContextManager[Any]
+Read = Callable[..., Step]
+"""From the arguments of a call to the step that it is."""
+
+
+def _tapped(function: Callable[..., Any], read: Read) -> Callable[..., Any]:
+    @wraps(function)
+    def stand_in(*given: Any, **named: Any) -> Any:
+        trace = CURRENT.get()
+        if trace is None:
+            return function(*given, **named)
+        return trace.take(read(*given, **named), partial(function, *given, **named))
+
+    return stand_in
+
+
+def _module(name: str) -> ModuleType | None:
+    """A module that somebody has imported, or that can be; None where the library is not installed."""
+    if name in sys.modules:
+        return sys.modules[name]
+    try:
+        return importlib.import_module(name)
+    except Exception:
+        return None  # a library that fails to import cannot be called either
+
+
+def _methods(module: ModuleType, method: str, read: Callable[[Any, str], Read]) -> Watching:
+    """Every class of a module that defines this method itself."""
+    stack = ExitStack()
+    for kind in {each for each in vars(module).values() if isinstance(each, type)}:
+        if callable(vars(kind).get(method)):
+            tapped = _tapped(vars(kind)[method], read(kind, kind.__name__))
+            stack.enter_context(patch.object(kind, method, tapped))
+    return stack
+
+
+def _number(thing: Any, *names: str) -> float | None:
+    for name in names:
+        value = getattr(thing, name, None)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    return None
+
+
+def _diffprivlib() -> Watching | None:
+    module = _module("diffprivlib.mechanisms")
+
+    def read(_kind: Any, name: str) -> Read:
+        def step(self: Any, value: Any = None) -> Step:
+            stated, cost = _number(self, "sensitivity"), _number(self, "epsilon")
+            selects = hasattr(self, "utility")
+            gaussian = "Gaussian" in name
+            told = {part: _number(self, part) for part in ("epsilon", "delta", "lower", "upper")}
+            return Step(
+                name=f"diffprivlib.{name}",
+                value=_numeric(self.utility if selects else value),
+                stated=stated,
+                norm="linf" if selects else "l2" if gaussian else "l1",
+                pure=cost / stated if cost and stated and not _number(self, "delta") else None,
+                parameters={**told, "sensitivity": stated},
+            )
+
+        return step
+
+    return None if module is None else _methods(module, "randomise", read)
+
+
+def _numeric(value: Any) -> Any:
+    """A value as numbers; None where it is none, such as a label."""
+    try:
+        return np.asarray(value, dtype=np.float64) if value is not None else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _adding(module_name: str, library: str) -> Callable[[], Watching | None]:
+    """Mechanisms with ``add_noise(value)`` that know their sensitivity: those of PyDP and PipelineDP."""
+
+    def read(_kind: Any, _name: str) -> Read:
+        def step(self: Any, value: Any, *_more: Any, **_named: Any) -> Step:
+            name = type(self).__name__
+            stated = _number(self, "sensitivity", "l2_sensitivity")
+            width = _number(self, "diversity", "noise_parameter", "std")
+            gaussian = "Gaussian" in name
+            return Step(
+                name=f"{library}.{name}",
+                value=_numeric(value),
+                stated=stated,
+                norm="l2" if gaussian else "l1",
+                pure=None if gaussian or not width else 1 / width,
+                concentrated=1 / (2 * width**2) if gaussian and width else None,
+                parameters={"sensitivity": stated, "scale": width},
+            )
+
+        return step
+
+    def tap() -> Watching | None:
+        module = _module(module_name)
+        return None if module is None else _methods(module, "add_noise", read)
+
+    return tap
+
+
+def _opendp() -> Watching | None:
+    module = _module("opendp.mod")
+
+    def step(self: Any, value: Any) -> Step:
+        metric, measure, cost = str(self.input_metric), str(self.output_measure), _map_of(self)
+        norm = "linf" if "LInf" in metric else "l2" if "L2" in metric else "l1"
+        trace = CURRENT.get()
+        if trace is not None:
+            trace.notes["what happens inside an OpenDP measurement is not seen"] = None
+        if any(kind in metric for kind in _OF_TABLES):
+            norm = "rows"
+        return Step(
+            name="opendp.Measurement",
+            value=_counted(value) if norm == "rows" else _numeric(value),
+            norm=norm,
+            pure=cost if "MaxDivergence" in measure and isinstance(cost, float) else None,
+            parameters={"metric": metric, "measure": measure, "map": cost},
+        )
+
+    if module is None:
+        return None
+    return patch.object(module.Measurement, "__call__", _tapped(module.Measurement.__call__, step))
+
+
+_OF_TABLES = ("Symmetric", "InsertDelete", "ChangeOne", "Hamming")
+"""Metrics of OpenDP that count rows."""
+
+
+def _counted(table: Any) -> Any:
+    """A table as how often it has each row; None where it has none that can be counted."""
+    return Counter(map(repr, table)) if isinstance(table, list | tuple | np.ndarray) else None
+
+
+def _map_of(measurement: Any) -> Any:
+    """The loss at distance 1, as the measurement states it: it must not depend on the data."""
+    for one in (1, 1.0):
+        try:
+            return measurement.map(one)
+        except Exception:  # noqa: S112  # it takes another type, or another metric
+            continue
+    return None
+
+
+def _ours() -> Watching:
+    from discreet.mechanisms.mechanism import Mechanism
+
+    def step(self: Any, scores: Any, _bits: Any) -> Step:
+        bound = scores.sensitivity
+        return Step(
+            name=f"discreet.{type(self).__name__}",
+            value=scores.values.astype(np.float64),
+            stated=float(scores.range_distance if bound is None else np.max(bound)),
+            norm="linf",
+            pure=None if self.epsilon is None or not bound else float(self.epsilon / np.max(bound)),
+            parameters={"mechanism": repr(self), "candidates": list(scores.candidates)},
+        )
+
+    return patch.object(Mechanism, "_choose", _tapped(Mechanism._choose, step))
+
+
+TAPS: tuple[Tap, ...] = (
+    numpy_generators,
+    _diffprivlib,
+    _adding("pipeline_dp.dp_computations", "pipeline_dp"),
+    _adding("pydp.algorithms.numerical_mechanisms", "pydp"),
+    _opendp,
+    _ours,
+)
+"""What every recording watches."""
+
+
+def step_at(
+    place: str,
+    *,
+    value: str = "value",
+    sensitivity: str | float | None = "sensitivity",
+    norm: str = "l1",
+    scale: str | None = None,
+) -> Tap:
+    """Name a noise or selection step of one's own, for the ``steps`` of a recording.
+
+    Args:
+        place: a function or method, as in ``"package.module:Class.method"``; or a generator of NumPy that
+            a module keeps, as in ``"package.module:rng"``.
+        value: the argument with what is made noisy, or with the scores.
+        sensitivity: the argument or the attribute of the object with the stated sensitivity; or a number.
+        norm: how distances are measured: "l1", "l2" or "linf".
+        scale: the argument or attribute with the scale of Laplace noise, where there is one.
+
+    Example:
+        >>> step_at("statistics:fmean", value="data", sensitivity=None)() is not None
+        True
+    """
+    module_name, colon, path = place.partition(":")
+    *above, last = path.split(".")
+    if not (module_name and colon and last):
+        raise ParameterError(f"⟨place⟩{place!r} is not allowed: write it as package.module:name")
+
+    def tap() -> Watching:
+        owner: Any = importlib.import_module(module_name)
+        for name in above:
+            owner = getattr(owner, name)
+        found = getattr(owner, last)
+        if hasattr(found, "bit_generator") or hasattr(found, "get_state"):
+            return patch.object(owner, last, watched(found))
+        signature = inspect.signature(found)
+
+        def read(*given: Any, **named: Any) -> Step:
+            told = signature.bind(*given, **named)
+            told.apply_defaults()
+
+            def stated(name: str | float | None) -> float | None:
+                if name is None or not isinstance(name, str):
+                    return name
+                if name in told.arguments:
+                    return float(told.arguments[name])
+                return _number(given[0], name) if given else None
+
+            width = stated(scale)
+            return Step(
+                name=place,
+                value=_numeric(told.arguments[value]),
+                stated=stated(sensitivity),
+                norm=norm,
+                pure=1 / width if width else None,
+                parameters={"sensitivity": stated(sensitivity), "scale": width},
+            )
+
+        return patch.object(owner, last, _tapped(found, read))
+
+    return tap

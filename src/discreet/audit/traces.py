@@ -1,0 +1,85 @@
+"""One run of a pipeline: the noise and selection steps that it takes, recorded or replayed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One noise or selection step as it was reached.
+
+    Attributes:
+        name: the library's name for it.
+        value: what the noise is added to, or the scores that are selected from; None where it is not seen.
+        stated: the sensitivity that the pipeline states; None where it states none.
+        norm: how distances are measured: "l1", "l2", "linf", or "rows" for tables, which are counted.
+        pure: ε for each unit of distance, where the step is purely private.
+        concentrated: ρ for each squared unit of distance.
+        parameters: what else the step was told, which may not depend on the data.
+    """
+
+    name: str
+    value: Any = None
+    stated: float | None = None
+    norm: str = "l1"
+    pure: float | None = None
+    concentrated: float | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Trace:
+    """One run: the steps that it took and what they answered."""
+
+    def __init__(self, first: Trace | None = None) -> None:
+        self.steps: list[Step] = []
+        self.notes: dict[str, None] = {}
+        self.answer: Any = None
+        self.failure: str | None = None
+        self.blind = False
+        self._outputs: list[Any] = []
+        self._first = first
+        self.inside = False
+
+    def take(self, step: Step, draw: Callable[[], Any]) -> Any:
+        """Note a step and answer it: by drawing, or as the first run was answered."""
+        if self.inside:
+            return draw()  # a step inside a step is the library's own business
+        place = len(self.steps)
+        self.steps.append(step)
+        first = self._first
+        if first is not None and place < len(first.steps):
+            known = first.steps[place]
+            if known.name == step.name and np.shape(known.value) == np.shape(step.value):
+                self._outputs.append(first._outputs[place])
+                return copy.copy(first._outputs[place])
+        self.inside = True
+        try:
+            self._outputs.append(draw())
+        finally:
+            self.inside = False
+        return copy.copy(self._outputs[-1])
+
+    def run(self, pipeline: Callable[[Any], Any], table: Any) -> Trace:
+        """Run the pipeline; an exception is its answer, of which only the kind is kept."""
+        token = CURRENT.set(self)
+        try:
+            with np.errstate(all="ignore"):
+                self.answer = pipeline(copy.deepcopy(table))
+        except Exception as error:
+            self.failure = type(error).__name__
+        finally:
+            CURRENT.reset(token)
+        return self
+
+
+CURRENT: ContextVar[Trace | None] = ContextVar("trace", default=None)
+
+Tap = Callable[[], Any]
+"""Begins to watch some steps: returns a context manager, or None where the library is not installed."""

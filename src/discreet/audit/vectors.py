@@ -1,0 +1,308 @@
+"""Score vectors as a kind of input: lattices, shapes, far out, scattered, and crowds of equal scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.audit.crowds import (
+    FEW_TOTALS,
+    LARGEST,
+    TOTALS,
+    Crowd,
+    crowds,
+    far_bases,
+    lopsided,
+    offsets,
+)
+from discreet.audit.losses import Loss, collapsed
+from discreet.audit.relations import (
+    Floats,
+    Relation,
+    ScoreGrid,
+    lattice,
+    lattice_shape,
+    scattered,
+    shapes,
+)
+from discreet.audit.search import Batch, Kind, certified
+from discreet.audit.subjects import Subject
+from discreet.audit.verdicts import Witness, in_blocks, plain
+
+Row = tuple[float, ...]
+Pair = tuple[Row, Row]
+
+_FEW = 64
+"""Beyond this many candidates a vector is a crowd: few levels."""
+_DEEPEST = -1e5
+_FARTHEST = 2**20
+
+
+@dataclass(slots=True)
+class Scored:
+    """One subject, one loss, one neighbour relation among score vectors."""
+
+    subject: Subject
+    loss: Loss
+    among: Relation
+    grid: ScoreGrid
+    noise_scale: float
+    sizes: tuple[int, ...]
+    thorough: bool
+
+    @property
+    def relation(self) -> str:
+        """The neighbour relation in one word."""
+        return self.among.name
+
+    def masses(self, rows: Floats, *, plainly: bool = False) -> Floats:
+        """Log-probabilities, one row per row of scores."""
+        logs = self.subject.log_masses(rows, monotonic=self.among.monotonic, plainly=plainly)
+        # A logarithm beyond this is rounded too coarsely for a difference to mean anything.
+        return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
+
+    def in_balls(self, rows: Floats) -> tuple[Witness, bool]:
+        """Two rows with their loss in balls, and whether that certainly exceeds the claim."""
+        subject, monotonic = self.subject, self.among.monotonic
+        shown = [plain(subject.in_scores(row).tolist()) for row in rows]
+        if not self.among.contains(shown[0], shown[1], subject.steps or subject.sensitivity):
+            raise AssertionError("the search left the neighbour relation")
+        witness, refutes = certified(
+            subject,
+            self.loss,
+            subject.log_masses(rows, monotonic=monotonic, plainly=True),
+            [subject.scores(row, monotonic=monotonic) for row in rows],
+            size=rows.shape[1],
+            shown=shown,
+            relation=self.among.name,
+        )
+        return in_blocks(witness), refutes
+
+
+class Vectors(Scored):
+    """Vectors of a few candidates."""
+
+    finest, patience, part = 2.0**-10, 180, 1
+
+    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
+        """Lattices, structured vectors, far out, and scattered vectors."""
+        sizes, anything = self.sizes, not self.subject.canonical
+        for size in sizes:
+            if lattice_shape(size) is not None:
+                yield "lattice", size, self._lattice(size)
+            # Our own mechanisms see sorted gaps only; the lattice does for their middle sizes.
+            if anything or size in (sizes[0], sizes[-1]) or lattice_shape(size) is None:
+                # Whoever knows a bound shows it with few candidates.
+                sides = anything and (self.thorough or size == sizes[0])
+                rows = shapes(
+                    size, self.grid, self.noise_scale, both_ways=anything, both_sides=sides
+                )
+                signed = rows if self.subject.largest_is_best else -rows
+                yield "structured vectors", size, [self._near(signed)]
+        far = {sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}
+        # In units that differ there is no common offset, and large products would be rounded.
+        for size in sorted(far) if self.subject.steps is None else ():
+            yield "far out", size, self._far_out(size)
+        for size in sizes:
+            rows = scattered(size, self.grid, 4 * self.grid.delta, 12 if self.thorough else 3)
+            yield "scattered vectors", size, [self._near(rows)]
+
+    def around(self, pair: Pair, step: float) -> Iterator[Batch]:
+        """One coordinate of either vector, or of both, moved by a step either way."""
+        scores, neighbour = map(np.array, pair)
+        size, delta = len(scores), self.grid.delta
+        if np.abs(scores).max() > _FARTHEST * delta or step * delta < self.grid.step:
+            return
+        moves = np.concatenate([np.eye(size), -np.eye(size)]) * step * delta
+        still = np.zeros_like(moves)
+        here = scores + np.concatenate([moves, still, moves])
+        there = neighbour + np.concatenate([still, moves, moves])
+        # Beyond a dozen noise scales nothing changes any more but the number of digits.
+        reach = max(12 * self.noise_scale + 4 * size * delta, float(np.ptp(scores)))
+        near = np.ptp(here, axis=1) <= reach
+        if self.among.custom is not None:
+            yield self._near(np.unique(here[near], axis=0))
+        elif near.any():
+            here = here[near]
+            yield self._batch(here, self.among.clip(here, there[near], delta))
+
+    def size(self, pair: Pair) -> int:
+        """How many candidates."""
+        return len(pair[0])
+
+    def certified(self, pair: Pair) -> tuple[Witness, bool]:
+        """The pair in balls."""
+        return self.in_balls(np.array(pair))
+
+    def _lattice(self, size: int) -> Iterator[Batch]:
+        """Every point of a lattice against every neighbour on it."""
+        points = lattice(size, self.grid)
+        if self.among.custom is not None:
+            yield self._near(points)
+            return
+        shape = lattice_shape(size)
+        assert shape is not None
+        reach, side = shape
+        flat = self.masses(points)
+        table = flat.reshape((side,) * size + flat.shape[1:])
+        corner = points.reshape((side,) * size + (size,))
+        for move in self.among.lattice_moves(size, reach):
+            here = tuple(slice(max(0, -part), side - max(0, part)) for part in move)
+            there = tuple(slice(max(0, part), side - max(0, -part)) for part in move)
+            losses = self.loss.values(
+                table[here].reshape(-1, flat.shape[1]), table[there].reshape(-1, flat.shape[1])
+            )
+            ends = corner[here].reshape(-1, size), corner[there].reshape(-1, size)
+            yield _of_rows(losses, *ends, float(points.max()))
+
+    def _near(self, rows: Floats, *, plainly: bool = False) -> Batch:
+        """Rows against the neighbours that the relation proposes."""
+        here, there = list[Floats](), list[Floats]()
+        for row in rows:
+            neighbours = self.among.structured(row, self.grid.delta)
+            if plainly:
+                # Far out a sum of floats is rounded: what is no neighbour then is left out.
+                neighbours = neighbours[[self._is_neighbour(row, other) for other in neighbours]]
+            here += [row] * len(neighbours)
+            there += list(neighbours)
+        return self._batch(
+            np.array(here).reshape(-1, rows.shape[1]),
+            np.array(there).reshape(-1, rows.shape[1]),
+            plainly=plainly,
+        )
+
+    def _batch(self, here: Floats, there: Floats, *, plainly: bool = False) -> Batch:
+        if not len(here):
+            return _of_rows(np.empty(0), here, there, 0.0)
+        masses = self.masses(np.concatenate([here, there]), plainly=plainly)
+        losses = self.loss.values(masses[: len(here)], masses[len(here) :])
+        return _of_rows(losses, here, there, float(np.abs(here).max()))
+
+    def _is_neighbour(self, row: Floats, other: Floats) -> bool:
+        return bool(np.isfinite(other).all()) and self.among.contains(
+            row.tolist(), other.tolist(), self.grid.sensitivity
+        )
+
+    def _far_out(self, size: int) -> Iterator[Batch]:
+        """Common offsets, enormous scores, and the places between offsets where the law changes."""
+        delta = self.grid.delta
+        far, bases = offsets(self.noise_scale, delta), far_bases(size, self.grid)
+        rows = np.concatenate(
+            [[base + c for c in sorted(far, key=abs) for base in bases], lopsided(size, delta)]
+        )
+        if self.subject.canonical and not self.thorough:
+            rows = rows[::7]  # the law is proved to know no offset; only floats could
+        yield self._near(rows, plainly=True)
+        if self.among.custom is None:
+            for base in bases:
+                yield self._boundary(base, far)
+
+    def _boundary(self, base: Floats, far: list[float]) -> Batch:
+        """Two vectors that differ by a common Δ, where the law changes most along the common offset."""
+        masses = self.masses(np.array([base + offset for offset in far]), plainly=True)
+        values = self.loss.values(masses[:-1], masses[1:])
+        place, nothing = int(np.argmax(values)), np.empty((0, len(base)))
+        if not values[place] > 0:
+            return self._batch(nothing, nothing)
+        low, high = far[place], far[place + 1]
+        while high - low > self.grid.delta:
+            middle = low + max(1.0, (high - low) / self.grid.delta // 2) * self.grid.delta
+            three = self.masses(base + np.array([[low], [middle], [high]]), plainly=True)
+            below, above = self.loss.values(three[:-1], three[1:])
+            low, high = (low, middle) if below >= above else (middle, high)
+        first, second = base + low, base + high
+        if not self._is_neighbour(first, second):
+            return self._batch(nothing, nothing)
+        return self._batch(first[None], second[None], plainly=True)
+
+
+def _of_rows(losses: Floats, here: Floats, there: Floats, magnitude: float) -> Batch:
+    def pair(place: int) -> Pair:
+        return tuple(here[place].tolist()), tuple(there[place].tolist())
+
+    return Batch(losses, pair, len(losses), magnitude)
+
+
+class Crowds(Scored):
+    """Vectors of few levels, each with any number of candidates."""
+
+    finest, patience, part = 2.0**-8, 100, 3
+
+    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
+        """The catalogue of crowds, at each number of candidates."""
+        delta, hair = self.grid.delta, self.grid.step
+        wide, wider = (self.grid.snap(min(part * self.noise_scale, 256 * delta)) for part in (2, 8))
+        every = [2 * delta - hair, wide, delta, 2 * delta + hair, wider]
+        known = self.subject.canonical and not self.thorough
+        for total in self.sizes:
+            # Large crowds take time: of them two gaps, and of our own, whose law is proved, a part.
+            gaps = every if self.thorough or total == TOTALS[1] else every[:2]
+            several = list(crowds(total, self.grid, every[:2] if known else gaps, self.among))
+            yield "crowds", total, [self._batch(several[:: 5 if known else 1])]
+
+    def around(self, pair: Crowd, step: float) -> Iterator[Batch]:
+        """Scores of the blocks moved, before and after, and other numbers of candidates."""
+        grow = min(4.0, max(1.25, 4 * (2 * step) ** 0.5))
+        near = [
+            moved.clipped(self.among, self.grid.delta)
+            for moved in pair.around(step * self.grid.delta, grow)
+        ]
+        yield self._batch([one for one in near if one.size <= LARGEST])
+
+    def size(self, pair: Crowd) -> int:
+        """How many candidates."""
+        return pair.size
+
+    def certified(self, pair: Crowd) -> tuple[Witness, bool]:
+        """The pair in balls."""
+        return self.in_balls(self._sign * np.stack(pair.rows()))
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.subject.largest_is_best else -1.0
+
+    def _batch(self, several: list[Crowd]) -> Batch:
+        magnitude = max(abs(block[0]) for crowd in several for block in crowd.blocks)
+        losses = np.array([self._loss(crowd) for crowd in several])
+        return Batch(losses, several.__getitem__, len(several), magnitude)
+
+    def _loss(self, crowd: Crowd) -> float:
+        counts = [count for *_, count in crowd.blocks]
+        if self.subject.canonical:
+            first, second = (
+                self.subject.log_blocks(
+                    self._sign * np.array([block[side] for block in crowd.blocks]),
+                    counts,
+                    monotonic=self.among.monotonic,
+                )
+                + np.log(counts)
+                for side in (0, 1)
+            )
+            return float(self.loss.values(first[None], second[None])[0])
+        together = collapsed(self.masses(self._sign * np.stack(crowd.rows())), counts)
+        return float(self.loss.values(together[:1], together[1:])[0])
+
+
+def scored(
+    subject: Subject,
+    loss: Loss,
+    relation: Relation,
+    grid: ScoreGrid,
+    noise_scale: float,
+    *,
+    sizes: tuple[int, ...] | None,
+    usual: tuple[int, ...],
+    thorough: bool,
+) -> Iterator[Kind]:
+    """Small vectors and crowds of these sizes; None for the usual sizes and crowds."""
+    custom = relation.custom is not None
+    few = tuple(size for size in sizes or usual if size <= _FEW or custom)
+    if few:
+        yield Vectors(subject, loss, relation, grid, noise_scale, few, thorough)
+    many = tuple(size for size in sizes or () if size > _FEW)
+    if sizes is None:
+        many = FEW_TOTALS if subject.canonical and not thorough else TOTALS
+    if many and not custom:
+        yield Crowds(subject, loss, relation, grid, noise_scale, many, thorough)

@@ -1,0 +1,194 @@
+"""What the owner of a desk sees of it while it runs: figures, a log of requests, whether it is ready.
+
+None of it holds an answer or a token. How long work took and how many slots were missed depend on the data:
+the figures say so, and stay on an address of the owner's.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from discreet._web import LocalServer, is_request
+from discreet.desk.admission import Desk
+from discreet.desk.store import OWNER
+from discreet.errors import DiscreetError
+from discreet.ledger import Ledger
+
+ON_DATA = "It depends on the data: keep it to yourself."
+
+
+class Figures:
+    """Counters and gauges of one desk, for Prometheus."""
+
+    def __init__(self, desk: Desk, *, per_analyst: bool) -> None:
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+        self.registry = CollectorRegistry()
+        self._per_analyst = per_analyst
+        labels = ["kind", "outcome", *(["analyst"] if per_analyst else [])]
+        self._questions = Counter(
+            "discreet_desk_questions",
+            f"Questions by what became of them. {ON_DATA}",
+            labels,
+            registry=self.registry,
+        )
+        self._replies = Counter(
+            "discreet_desk_replies",
+            "Replies over HTTP, by status.",
+            ["status"],
+            registry=self.registry,
+        )
+        self._missed = Counter(
+            "discreet_desk_slots_missed",
+            f"Paid questions that were not done in their slots. {ON_DATA}",
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "discreet_desk_work_seconds",
+            f"How long a worker took for a paid question. {ON_DATA}",
+            ["kind"],
+            registry=self.registry,
+        )
+        for name, words, read in (
+            ("waiting", "Questions that wait for a worker, unpaid.", lambda: desk.waiting),
+            ("working", "Questions that are being worked on.", lambda: desk.working),
+        ):
+            Gauge(f"discreet_desk_{name}", words, registry=self.registry).set_function(read)
+
+    def asked(self, kind: str, outcome: str, analyst: str, seconds: float | None) -> None:
+        """Count a question and what became of it."""
+        whose = {"analyst": analyst} if self._per_analyst else {}
+        self._questions.labels(kind=kind, outcome=outcome, **whose).inc()
+        if outcome == "failed":
+            self._missed.inc()
+        if seconds is not None:
+            self._seconds.labels(kind=kind).observe(seconds)
+
+    def replied(self, status: int) -> None:
+        """Count a reply."""
+        self._replies.labels(status=str(status)).inc()
+
+    def written(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        from prometheus_client import generate_latest
+
+        return bytes(generate_latest(self.registry))
+
+
+class Journal:
+    """A line of JSON for each request: when, who, what, which status; no answer, no token, no duration."""
+
+    def __init__(self, place: str) -> None:
+        path = Path(place)
+        try:
+            path.touch(mode=0o600)
+            self._file = path.open("a", encoding="utf-8", buffering=1)
+        except OSError:
+            raise DiscreetError(f"the desk's log {place!r} cannot be written") from None
+
+    def write(self, **line: Any) -> None:
+        """Add a line."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        print(json.dumps({"time": stamp, **line}), file=self._file)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class Watched:
+    """An ASGI application that counts its replies and writes each request down."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        paths: frozenset[str],
+        figures: Figures | None,
+        journal: Journal | None,
+    ) -> None:
+        self._app, self._paths, self._figures, self._journal = app, paths, figures, journal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, and note the status."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._note(scope, message["status"])
+            await send(message)
+
+        await self._app(scope, receive, noting)
+
+    def _note(self, scope: Scope, status: int) -> None:
+        if self._figures is not None:
+            self._figures.replied(status)
+        if self._journal is not None:
+            # A path or a method beyond the desk's own routes is a stranger's text, and is not kept.
+            self._journal.write(
+                method=scope["method"] if status != 405 else "other",
+                path=scope["path"] if scope["path"] in self._paths else "other",
+                status=status,
+                analyst=scope.get("analyst"),
+            )
+
+
+async def is_ready(desk: Desk) -> bool:
+    """Whether the ledger and the store answer."""
+
+    def look() -> None:
+        desk.store.failures(OWNER)
+        # Opened again, as a worker opens it: a connection outlives a file that was moved away.
+        with Ledger.open(desk.owner.ledger.place, create=False, wait=2) as ledger:
+            for dataset in {table.dataset for table in desk.owner.table.values()}:
+                ledger.show(dataset)
+
+    try:
+        await desk.look(look)
+    except Exception:  # whatever it is, nothing could be asked now
+        return False
+    return True
+
+
+class MetricsServer(LocalServer):
+    """The figures, on the owner's address, for the owner's token."""
+
+    def __init__(self, desk: Desk, figures: Figures, listen: str) -> None:
+        host, _, port = listen.rpartition(":")
+        host = host.strip("[]")
+        super().__init__(host, int(port), taken=f"{listen} cannot be listened on: is it taken?")
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+        async def metrics(request: Request) -> Response:
+            _, _, token = request.headers.get("authorization", "").partition(" ")
+            if desk.store.holder(token.strip()) != OWNER:
+                return JSONResponse({"error": "the owner's token is needed"}, status_code=401)
+            return PlainTextResponse(
+                figures.written(), media_type="text/plain; version=0.0.4; charset=utf-8"
+            )
+
+        async def health(_request: Request) -> Response:
+            ready = await is_ready(desk)
+            return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
+
+        app = Starlette(routes=[Route("/metrics", metrics), Route("/health", health)])
+        self._serve(_requests_only(app))
+
+
+def _requests_only(app: ASGIApp) -> ASGIApp:
+    async def keeping(scope: Scope, receive: Receive, send: Send) -> None:
+        if await is_request(app, scope, receive, send):
+            await app(scope, receive, send)
+
+    return keeping

@@ -1,0 +1,228 @@
+"""Single sign-on: who the office's own provider says that somebody is (OpenID Connect).
+
+A program shows a bearer token of the provider, and the page signs in by authorization code with PKCE. Either
+way a signature is checked against the provider's published keys, and an analyst is whoever has exactly the
+issuer and the subject that the owner's file names; an e-mail address never decides. The provider named in
+that file is the only address that a desk ever calls.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jwt
+
+from discreet._exact.sampling import SecureBits
+from discreet.desk.owner_file import OwnerFile, SignOn, is_safe_address
+from discreet.errors import DiscreetError
+
+KEYS_KEPT = 300.0
+"""For how many seconds keys are used before they are looked up again: so long a withdrawn key is trusted."""
+_KEYS_AGAIN = 10.0
+_LOGIN_LASTS = 600.0
+_MOST_LOGINS = 10_000
+_MOST_BYTES = 1 << 20
+_SECONDS = 5.0
+
+
+class SignOnError(DiscreetError):
+    """The provider could not be asked, or does not vouch for this person. The owner reads the reason."""
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        """Follow none: whoever can redirect could answer in the provider's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A sign-in that has begun in one browser."""
+
+    nonce: str
+    verifier: str
+    until: float
+
+
+class Provider:
+    """The office's provider, as the owner's file names it."""
+
+    def __init__(self, owner: OwnerFile) -> None:
+        assert owner.desk.sign_on is not None
+        self.terms: SignOn = owner.desk.sign_on
+        self._analysts = {
+            analyst.subject: name
+            for name, analyst in owner.analyst.items()
+            if analyst.subject is not None
+        }
+        # No proxy, no redirect: the connection ends at the address in the owner's file.
+        self._calls = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), _NoRedirects()
+        ).open
+        self._lock = threading.Lock()
+        self._metadata: dict[str, Any] | None = None
+        self._keys: dict[str | None, Any] = {}
+        self._looked_up = -KEYS_KEPT
+        self._logins: dict[str, Login] = {}
+
+    # ---- a bearer token ------------------------------------------------------------------------------
+
+    def analyst(self, token: str) -> str | None:
+        """Whose token this is; None if nobody's. Calls the provider only for its keys, or if told to ask."""
+        try:
+            claims = self._claims(token, audience=self.terms.audience)
+            if self.terms.introspection:
+                self._require_active(token, str(claims["sub"]))
+        except SignOnError:
+            return None
+        return self._analysts.get(str(claims["sub"]))
+
+    def _claims(self, token: str, *, audience: str, nonce: str | None = None) -> dict[str, Any]:
+        """What a token says, once signature, issuer, audience and times are right."""
+        try:
+            header = jwt.get_unverified_header(token)
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                self._key(header.get("kid"), header.get("alg")),
+                # Pinned by the owner's file: a token does not choose how it is checked.
+                algorithms=self.terms.algorithms,
+                audience=audience,
+                issuer=self.terms.issuer,
+                leeway=self.terms.skew,
+                options={"require": ["exp", "iat", "iss", "aud", "sub"]},
+            )
+        except (jwt.PyJWTError, ValueError, TypeError, KeyError):
+            raise SignOnError("the token is not one of the provider's that is valid now") from None
+        if not isinstance(claims["sub"], str) or not claims["sub"]:
+            raise SignOnError("the token names nobody")
+        if nonce is not None and claims.get("nonce") != nonce:
+            raise SignOnError("the token was made for another sign-in")
+        return claims
+
+    def _key(self, name: str | None, algorithm: object) -> Any:
+        if algorithm not in self.terms.algorithms:
+            raise SignOnError("the token is signed in a way that the owner's file does not allow")
+        with self._lock:
+            age = time.monotonic() - self._looked_up
+            if age > KEYS_KEPT or (name not in self._keys and age > _KEYS_AGAIN):
+                self._looked_up = time.monotonic()
+                self._keys = {}
+                listed = jwt.PyJWKSet.from_dict(self._read(self._address("jwks_uri")))
+                self._keys = {key.key_id: key for key in listed.keys}
+            key = self._keys.get(name)
+            if name is None and len(self._keys) == 1:  # a token need not name the only key there is
+                (key,) = self._keys.values()
+        if key is None or (key.algorithm_name not in (None, algorithm)):
+            raise SignOnError("the provider has no such key")
+        return key.key
+
+    def _require_active(self, token: str, subject: str) -> None:
+        """Have the provider confirm that it has not revoked a token."""
+        said = self._read(
+            self._address("introspection_endpoint"),
+            {"token": token, "token_type_hint": "access_token"},
+            authenticated=True,
+        )
+        if said.get("active") is not True or said.get("sub", subject) != subject:
+            raise SignOnError("the provider has revoked the token")
+
+    # ---- signing in on the page --------------------------------------------------------------------------
+
+    def begin(self, back: str) -> tuple[str, str]:
+        """Where to send a browser to sign in, and the state that binds it to this browser."""
+        bits = SecureBits()
+        state, nonce, verifier = (_text(bits.integer(256).to_bytes(32, "big")) for _ in range(3))
+        with self._lock:
+            now = time.monotonic()
+            self._logins = {name: one for name, one in self._logins.items() if one.until > now}
+            if len(self._logins) >= _MOST_LOGINS:
+                raise SignOnError("too many people are signing in at once")
+            self._logins[state] = Login(nonce, verifier, now + _LOGIN_LASTS)
+        query = {
+            "response_type": "code",
+            "client_id": self.terms.client_id,
+            "redirect_uri": back,
+            "scope": "openid",
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": _text(hashlib.sha256(verifier.encode()).digest()),
+            "code_challenge_method": "S256",
+        }
+        address = self._address("authorization_endpoint")
+        joined = "&" if "?" in address else "?"
+        return f"{address}{joined}{urllib.parse.urlencode(query)}", state
+
+    def finish(self, state: str, code: str, back: str) -> str:
+        """The analyst who signed in; a state and a code are good once."""
+        with self._lock:
+            login = self._logins.pop(state, None)
+        if login is None or login.until < time.monotonic():
+            raise SignOnError("this sign-in was not begun here, is over, or took too long")
+        said = self._read(
+            self._address("token_endpoint"),
+            {
+                "grant_type": "authorization_code",
+                "code": code,
+                "redirect_uri": back,
+                "client_id": self.terms.client_id,
+                "code_verifier": login.verifier,
+            },
+            authenticated=True,
+        )
+        token = str(said.get("id_token", ""))
+        claims = self._claims(token, audience=self.terms.client_id, nonce=login.nonce)
+        if claims.get("azp", self.terms.client_id) != self.terms.client_id:
+            raise SignOnError("the token was made for another program")
+        analyst = self._analysts.get(str(claims["sub"]))
+        if analyst is None:
+            raise SignOnError("the owner's file does not list this subject")
+        return analyst
+
+    # ---- calls -------------------------------------------------------------------------------------------
+
+    def _address(self, name: str) -> str:
+        """An address that the provider publishes."""
+        if self._metadata is None:
+            found = self._read(f"{self.terms.issuer.rstrip('/')}/.well-known/openid-configuration")
+            if found.get("issuer") != self.terms.issuer:
+                raise SignOnError("the provider calls itself otherwise than the owner's file does")
+            self._metadata = found
+        address = self._metadata.get(name)
+        if not isinstance(address, str) or not is_safe_address(address):
+            raise SignOnError(f"the provider names no {name} that is reached by https")
+        return address
+
+    def _read(
+        self, address: str, form: dict[str, str] | None = None, *, authenticated: bool = False
+    ) -> dict[str, Any]:
+        request = urllib.request.Request(  # noqa: S310  # https, or this machine: see is_safe_address
+            address,
+            data=None if form is None else urllib.parse.urlencode(form).encode(),
+            headers={"accept": "application/json"},
+        )
+        if authenticated and self.terms.client_secret_file is not None:
+            secret = Path(self.terms.client_secret_file).read_text(encoding="utf-8").strip()
+            both = ":".join(map(urllib.parse.quote_plus, (self.terms.client_id, secret)))
+            request.add_header("authorization", f"Basic {base64.b64encode(both.encode()).decode()}")
+        try:
+            with self._calls(request, timeout=_SECONDS) as reply:
+                content = reply.read(_MOST_BYTES + 1)
+            found = json.loads(content) if len(content) <= _MOST_BYTES else None
+        except (OSError, ValueError):
+            found = None
+        if not isinstance(found, dict):
+            raise SignOnError(f"the provider gives no usable answer at {address}")
+        return found
+
+
+def _text(value: bytes) -> str:
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()

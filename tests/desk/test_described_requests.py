@@ -1,0 +1,34 @@
+"""Requests made by schemathesis from the served description: no 500, no reply that it does not describe.
+
+It has a time limit and a seed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.tools.desks import Caller
+
+SECONDS = "60" if os.environ.get("CI") else "15"
+
+
+def test_no_described_request_breaks_the_desk(call: Caller, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            *(Path(sys.executable).with_name("schemathesis"), "run"),
+            f"{call.url}/api/openapi.json",
+            *("--header", f"Authorization: Bearer {call.token}"),
+            *("--checks", "not_a_server_error,status_code_conformance,response_schema_conformance"),
+            *("--max-time", SECONDS, "--seed", "1", "--workers", "1", "--no-color"),
+            *("--request-timeout", "600", "--suppress-health-check", "all"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

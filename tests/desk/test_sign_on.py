@@ -1,0 +1,340 @@
+"""Single sign-on: a real provider in a process of its own, and tokens that were forged, stolen or are old."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from discreet.desk import sign_on
+from discreet.desk.owner_file import read_owner_file
+from discreet.desk.serving import DeskServer
+from discreet.desk.sign_on import Provider
+from discreet.errors import ParameterError
+from tests.tools.desks import MODE, OWNER_FILE, Caller, Reply, clinic_at
+from tests.tools.waiting import until
+
+SUBJECT, STRANGER = "248289761001", "somebody else"
+
+
+def _desk(issuer: str, **more: object) -> str:
+    extra = "".join(f"\n{name} = {json.dumps(value)}" for name, value in more.items())
+    return f'[desk.sign_on]\nissuer = "{issuer}"\nclient_id = "desk"{extra}'
+
+
+def _signed_on_clinic(folder: Path, issuer: str, **more: object) -> DeskServer:
+    owner = clinic_at(folder)
+    file = folder / "clinic.toml"
+    (folder / "secret.txt").write_text("a secret of the desk's\n")
+    more = {"client_secret_file": "secret.txt", **more}
+    text = file.read_text().replace(
+        "[table.visits]\n", _desk(issuer, **more) + "\n[table.visits]\n", 1
+    )
+    text = text.replace(
+        "[analyst.epidemiology]\n", f'[analyst.epidemiology]\nsubject = "{SUBJECT}"\n'
+    )
+    file.write_text(text)
+    assert owner.desk.sign_on is None
+    return DeskServer(read_owner_file(file))
+
+
+# ---- a real provider ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[str]:
+    """The address of a provider that runs in a process of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            until(lambda: _answers(port), "the provider")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Browser:
+    """Follows no redirect by itself, and keeps cookies for the desk."""
+
+    def __init__(self) -> None:
+        self.cookies: dict[str, str] = {}
+
+    def go(self, address: str, form: dict[str, str] | None = None, **headers: str) -> Any:
+        parts = urllib.parse.urlsplit(address)
+        assert parts.hostname is not None
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        body = None
+        if form is not None:
+            body = urllib.parse.urlencode(form)
+            sent["content-type"] = "application/x-www-form-urlencoded"
+        path = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
+        connection.request("GET" if form is None else "POST", path, body, sent)
+        reply = connection.getresponse()
+        reply.read()
+        for line in reply.headers.get_all("set-cookie") or ():
+            name, _, rest = line.partition("=")
+            self.cookies[name] = rest.partition(";")[0].strip('"')
+        connection.close()
+        return reply
+
+
+def _come_back(browser: Browser, url: str, subject: str) -> str:
+    """Sign in at the provider; the address to which it sends the browser back."""
+    sent = browser.go(f"{url}/api/sign-on", sec_fetch_site="same-origin")
+    assert sent.status == 303
+    asked = urllib.parse.parse_qs(urllib.parse.urlsplit(sent.headers["location"]).query)
+    assert asked["code_challenge_method"] == ["S256"]
+    assert {"state", "nonce", "code_challenge"} <= asked.keys()
+    back = Browser().go(sent.headers["location"], {"sub": subject})
+    return str(back.headers["location"])
+
+
+def test_a_browser_signs_in_and_asks(tmp_path: Path, provider: str) -> None:
+    with _signed_on_clinic(tmp_path, provider).in_background() as server:
+        assert Caller(server, None)("/api/ways-in").content == {"sign_on": True}
+        browser = Browser()
+        back = _come_back(browser, server.url, SUBJECT)
+        entered = browser.go(back, sec_fetch_site="cross-site", sec_fetch_mode="navigate")
+        assert (entered.status, entered.headers["location"]) == (303, "/")
+        cookie = f"discreet_desk={browser.cookies['discreet_desk']}"
+        page = Caller(server, None)
+        seen = page("/api/desk", cookie=cookie)
+        assert seen.content["analyst"] == "epidemiology"
+        asked = page("/api/ask", MODE, cookie=cookie, x_discreet_desk="page")
+        assert (asked.status, asked.content["release"]["answer"]) == (200, "flu")
+
+
+@pytest.mark.parametrize("how", ["replayed", "another browser", "a stranger", "made-up state"])
+def test_a_browser_that_was_not_sent_gets_no_session(
+    how: str, tmp_path: Path, provider: str
+) -> None:
+    with _signed_on_clinic(tmp_path, provider).in_background() as server:
+        browser = Browser()
+        back = _come_back(browser, server.url, STRANGER if how == "a stranger" else SUBJECT)
+        if how == "replayed":
+            assert browser.go(back).headers["location"] == "/"
+            browser.cookies.clear()
+        elif how == "another browser":
+            browser = Browser()
+        elif how == "made-up state":
+            back = back.replace("state=", "state=x")
+            browser.cookies["discreet_sign_on"] = "x" + browser.cookies["discreet_sign_on"]
+        refused = browser.go(back)
+        assert refused.headers["location"] == "/#not-signed-on"
+        assert not browser.cookies.get("discreet_desk")
+
+
+# ---- tokens of programs ------------------------------------------------------------------------------
+
+
+class Issuer:
+    """A provider whose keys the test holds: what it publishes, and the tokens that it signs."""
+
+    def __init__(self) -> None:
+        self.keys = {"one": rsa.generate_private_key(public_exponent=65537, key_size=2048)}
+        self.published = ["one"]
+        self.revoked: set[str] = set()
+        self.redirects = False
+        self.url = ""
+
+    def reply(self, path: str, form: dict[str, list[str]]) -> Any:
+        if path == "/.well-known/openid-configuration":
+            return {
+                "issuer": self.url,
+                "jwks_uri": f"{self.url}/keys",
+                "introspection_endpoint": f"{self.url}/introspect",
+            }
+        if path == "/introspect":
+            return {"active": form["token"][0] not in self.revoked}
+        listed = []
+        for name in self.published:
+            public = jwt.algorithms.RSAAlgorithm.to_jwk(self.keys[name].public_key(), as_dict=True)
+            listed.append({**public, "kid": name, "use": "sig", "alg": "RS256"})
+        return {"keys": listed}
+
+    def token(self, *, key: Any = None, kid: str = "one", alg: str = "RS256", **claims: Any) -> str:
+        now = int(time.time())
+        said = {
+            "iss": self.url, "aud": "desk", "sub": SUBJECT, "iat": now, "exp": now + 600, **claims,
+        }  # fmt: skip
+        kept = {name: value for name, value in said.items() if value is not None}
+        return jwt.encode(kept, key or self.keys["one"], algorithm=alg, headers={"kid": kid})
+
+
+@contextmanager
+def _serving(issuer: Issuer) -> Iterator[None]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # the library's name
+            if issuer.redirects:
+                self.send_response(302)
+                self.send_header("location", f"{issuer.url}/elsewhere")
+                self.end_headers()
+                return
+            length = int(self.headers.get("content-length", 0))
+            form = urllib.parse.parse_qs(self.rfile.read(length).decode())
+            body = json.dumps(issuer.reply(self.path, form)).encode()
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET  # noqa: N815  # the library's name
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        issuer.url = f"http://127.0.0.1:{server.server_port}"
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            serving.join()
+
+
+@pytest.fixture
+def issuer() -> Iterator[Issuer]:
+    made = Issuer()
+    with _serving(made):
+        yield made
+
+
+def _reply(server: DeskServer, token: str) -> Reply:
+    return Caller(server, token)("/api/desk")
+
+
+def test_only_the_providers_own_valid_tokens_open(tmp_path: Path, issuer: Issuer) -> None:
+    other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    now = int(time.time())
+    wrong: dict[str, Callable[[], str]] = {
+        "forged": lambda: issuer.token(key=other),
+        "of no known key": lambda: issuer.token(key=other, kid="two"),
+        "unsigned": lambda: jwt.encode(
+            {"sub": SUBJECT, "iss": issuer.url, "aud": "desk"}, "", "none"
+        ),
+        "signed by the public key": lambda: issuer.token(key=b"x" * 40, alg="HS256"),
+        "signed otherwise": lambda: issuer.token(alg="RS512"),
+        "expired": lambda: issuer.token(exp=now - 120),
+        "not yet valid": lambda: issuer.token(nbf=now + 600),
+        "for another program": lambda: issuer.token(aud="payroll"),
+        "of another issuer": lambda: issuer.token(iss="https://login.example.org"),
+        "without an end": lambda: issuer.token(exp=None),
+        "of nobody": lambda: issuer.token(sub=None),
+        "of a stranger": lambda: issuer.token(sub=STRANGER),
+        "by e-mail": lambda: issuer.token(sub=STRANGER, email=SUBJECT),
+        "not a token": lambda: "a.b.c",
+    }
+    with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
+        good = _reply(server, issuer.token())
+        assert (good.status, good.content["analyst"]) == (200, "epidemiology")
+        for how, make in wrong.items():
+            assert _reply(server, make()).status == 401, how
+        assert _reply(server, issuer.token()).status == 200
+        own = server.desk.store.new_token("planning", days=1)  # beside the provider's
+        assert _reply(server, own).content["analyst"] == "planning"
+
+
+def test_a_withdrawn_key_opens_nothing_once_keys_are_looked_up_again(
+    tmp_path: Path, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
+        assert _reply(server, issuer.token()).status == 200
+        issuer.keys["two"] = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        issuer.published = ["two"]
+        monkeypatch.setattr(sign_on, "KEYS_KEPT", -1.0)
+        assert _reply(server, issuer.token()).status == 401
+        assert _reply(server, issuer.token(key=issuer.keys["two"], kid="two")).status == 200
+
+
+def test_a_revoked_token_opens_nothing_where_the_provider_is_asked(
+    tmp_path: Path, issuer: Issuer
+) -> None:
+    with _signed_on_clinic(tmp_path, issuer.url, introspection=True).in_background() as server:
+        token = issuer.token()
+        assert _reply(server, token).status == 200
+        issuer.revoked.add(token)
+        assert _reply(server, token).status == 401
+
+
+def test_a_provider_that_redirects_or_calls_itself_otherwise_is_not_believed(
+    tmp_path: Path, issuer: Issuer
+) -> None:
+    with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
+        issuer.redirects = True
+        assert _reply(server, issuer.token()).status == 401
+    named = clinic_at_again(tmp_path, issuer.url.replace("127.0.0.1", "localhost"))
+    issuer.redirects = False
+    assert Provider(named).analyst(issuer.token(iss=named_issuer(named))) is None
+
+
+def clinic_at_again(folder: Path, issuer: str) -> Any:
+    text = (folder / "clinic.toml").read_text()
+    start = text.index('issuer = "')
+    end = text.index("\n", start)
+    (folder / "clinic.toml").write_text(f'{text[:start]}issuer = "{issuer}"{text[end:]}')
+    return read_owner_file(folder / "clinic.toml")
+
+
+def named_issuer(owner: Any) -> str:
+    return str(owner.desk.sign_on.issuer)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"issuer": "http://login.example.org"}, "https, or on this machine"),
+        ({"algorithms": ["HS256"]}, "algorithms"),
+        ({"algorithms": ["none"]}, "algorithms"),
+        ({"algorithms": []}, "at least one"),
+        ({"skew": 4000}, "skew"),
+    ],
+)
+def test_what_would_weaken_the_check_is_refused(
+    change: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"issuer": "https://login.example.org", **change}
+    text = OWNER_FILE.format(ledger="budget.db", slots="", workers=1, desk="")
+    text = text.replace("[table.visits]\n", _desk(**given) + "\n[table.visits]\n", 1)
+    (tmp_path / "clinics.txt").write_text("north\n")
+    (tmp_path / "clinic.toml").write_text(text)
+    with pytest.raises(ParameterError, match=said):
+        read_owner_file(tmp_path / "clinic.toml")
+
+
+def test_a_subject_needs_a_provider_and_is_one_analysts(tmp_path: Path) -> None:
+    text = OWNER_FILE.format(ledger="budget.db", slots="", workers=1, desk="")
+    (tmp_path / "clinics.txt").write_text("north\n")
+    named = text.replace("tables = [", 'subject = "1"\ntables = [')
+    for given, said in (
+        (named, "two analysts have the same subject"),
+        (named.replace('subject = "1"', 'subject = "2"', 1), "goes with"),
+    ):
+        (tmp_path / "clinic.toml").write_text(given)
+        with pytest.raises(ParameterError, match=said):
+            read_owner_file(tmp_path / "clinic.toml")
