@@ -511,8 +511,8 @@ MEANT = {
     "ballot": "fun vote r => match vote with | Some c => if c =? r then 1 else 0 | None => 0 end",
     "in_block": "fun Row block b t => filter (fun x => block (fst x) =? b) t",
     "put": "fun block p b x => if x =? p then b else block x",
-    "dealt": "fun m => fix dealt (l : list nat) (block : nat -> nat) (F : (nat -> nat) -> R) {struct l} : R := "
-    "match l with | nil => F block | p :: l0 => sum (candidates m) (fun b => / INR m * "
+    "dealt": "fun m => fix dealt (l : list nat) (block : nat -> nat) (F : (nat -> nat) -> R) {struct l} : R "
+    ":= match l with | nil => F block | p :: l0 => sum (candidates m) (fun b => / INR m * "
     "dealt l0 (put block p b) F) end",
     # The grammar of answers: its ways, each with its law and its two costs.
     "scored": "counts | quantiles",

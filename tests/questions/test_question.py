@@ -53,13 +53,13 @@ ALL: list[Question] = [
     Bound("pay", covers="0.99", unit=10, largest=10**6, epsilon=1),
     FirstAbove("week", groups="2026-W01:2026-W09", above="12.5", crossings=2, epsilon=1),
     SelectBy(candidates=[1, 2], score="registered", sensitivity=0.1, epsilon=1, optimize="min"),
-    Vote(
-        "registered", candidates=["a", "b"], blocks=9, columns=["age"], epsilon=1, with_voted=True
-    ),
     FoundGroups("clinic", delta="1e-6", epsilon=1, where="age > 3"),
     ChosenBound("clinic", groups=["a", "b"], epsilon="0.1"),
     in_found_groups(FOUND),
     in_bounded_groups(CHOSEN),
+    Vote(
+        "registered", candidates=["a", "b"], blocks=9, columns=["age"], epsilon=1, with_voted=True
+    ),
 ]
 
 
