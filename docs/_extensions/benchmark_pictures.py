@@ -115,11 +115,17 @@ CHARTS = {
         series={"largest": "largest", "ratios": "ratios"},
     ),
     "quantiles": Chart(
-        title="Nine quantiles at ε = 1: mean of the largest rank error, in people",
+        title="99 quantiles at ε = 1: mean of the largest rank error, in people",
         source="quantiles",
         label=("column",),
-        series={"recursion": "recursion", "joint": "joint", "slices": "slices"},
-        only=lambda row: (row["m"], row["ε"]) == ("9", "1"),
+        series={"recursion": "recursion", "64 places": "64 places, as before", "slices": "slices"},
+        only=lambda row: (row["m"], row["ε"]) == ("99", "1"),
+    ),
+    "named-groups": Chart(
+        title="Groups named at ε = 1, δ = 10⁻⁵, of 20,000 people",
+        source="groups",
+        label=("groups of a person", "groups_per_person"),
+        series={"one group": "one group", "shared": "all, ε shared", "weights": "weights"},
     ),
     "no-bounds": Chart(
         title="A quantile without bounds at ε = 1: mean rank error, in people",
@@ -281,6 +287,7 @@ def _short(row: Row, columns: tuple[str, ...]) -> str:
     """The label of a row: a column by its values, but k = 50 and 1,000 candidates by name and value."""
     named = {"k": "k = {}", "n": "n = {}", "c": "c = {}", "level": "level {}"}
     named |= {"candidates": "{} candidates", "rows": "{} rows"}
+    named |= {"groups of a person": "{} groups each", "groups_per_person": "bound {}"}
     texts = (named.get(column, "{}").format(row[column]) for column in columns)
     parts = ", ".join(texts).replace(" number of runs", "").split(", ")
     while len(", ".join(parts)) > _LONGEST and len(parts) > 1:

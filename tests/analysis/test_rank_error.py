@@ -10,14 +10,35 @@ import pytest
 
 from discreet import PermuteAndFlip
 from discreet.analysis import epsilon_for_rank_error, rank_error
-from discreet.analysis.rank_error import PLACES_PER_POINT
+from discreet.analysis.rank_error import FINEST, LARGEST_LINE, LINE, USUAL, fineness
 from discreet.errors import ParameterError
-from discreet.questions.quantiles import FINEST, recursive
+from discreet.questions.quantiles import recursive
 from discreet.testing import scripted
 
 
-def test_the_places_of_a_point_are_those_of_the_question() -> None:
-    assert 1 << FINEST == PLACES_PER_POINT
+def test_lines_are_as_fine_as_their_size_allows() -> None:
+    for points in (2, 121, 1024, 5000, 2**16, 2**20, 10**7):
+        for groups in (1, 7, 10_000):
+            coins = fineness(points, groups)
+            assert 0 <= coins <= FINEST
+            assert coins == 0 or points << coins <= LARGEST_LINE
+            assert coins <= USUAL or (points * groups) << coins <= LINE
+            assert coins <= fineness(points)
+
+
+def test_a_choice_inherits_the_errors_of_both_ends_in_proportion() -> None:
+    """By hand for quartiles, where all relative levels are 1/2; and never above depth times one choice."""
+    one = rank_error(["0.5"], points=3 * 1024, epsilon=1)  # the same logarithm, at a distance of 1
+    three = rank_error(["0.25", "0.5", "0.75"], points=3, epsilon=1)
+    assert three == pytest.approx(
+        2 * (1 + 0.5) * rank_error(["0.5"], points=3 * 3 << 10, epsilon=1)
+    )
+    assert three > one
+    shared = rank_error(["0.25", "0.5", "0.75"], points=3, epsilon=1, sharing=8)
+    assert shared == pytest.approx(three + 4)
+    many = [Fraction(i, 100) for i in range(1, 100)]
+    simple = 7 * 7 * rank_error(["0.5"], points=99 * 50 << 10, epsilon=1) * 2
+    assert rank_error(many, points=50, epsilon=1) < simple / 2
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -67,7 +88,7 @@ def test_the_epsilon_for_an_error_gives_that_error() -> None:
         ({"at": [0]}, "at="),
         ({"points": 0}, "points=0"),
         ({"with_probability": 1}, "with_probability=1"),
-        ({"at_most": 5, "sharing": 9, "at": [0.1, 0.9]}, "at_most=5"),
+        ({"at_most": 5, "sharing": 90, "at": [0.1, 0.9]}, "at_most=5"),
         ({"neighbours": "twins"}, "twins"),
     ],
 )

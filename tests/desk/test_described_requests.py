@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from tests.tools.desks import Caller
+from tests.tools.waiting import PATIENCE
 
 SECONDS = "60" if os.environ.get("CI") else "15"
 
@@ -28,7 +29,7 @@ def test_no_described_request_breaks_the_desk(call: Caller, tmp_path: Path) -> N
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

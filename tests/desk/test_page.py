@@ -91,7 +91,7 @@ def test_an_emptied_field_stays_empty_and_an_ended_session_pays_nothing(
     page = patient_page(browser, width=1400, height=900, scheme="light")
     _come_in(page, call.url, str(call.token))
     epsilon = page.locator("#epsilon")
-    expect(epsilon).to_have_value("0.01")
+    epsilon.fill("0.01")  # the page suggests one until something is typed
     expect(page.locator("#plan")).to_contain_text("ε 0.01 to pay, ")
     epsilon.press("End")
     for left in ("0.0", "0.", "0", ""):
@@ -136,7 +136,7 @@ def test_a_desk_that_is_gone_says_whether_anything_was_paid(
     with desk_process(tmp_path / "clinic.toml") as (process, url):
         with DeskStore(str(owner.desk.store)) as store:
             _come_in(page, url, store.new_token("epidemiology", days=1))
-            expect(page.locator("#plan")).to_contain_text("ε 0.01 to pay, ")
+            expect(page.locator("#plan")).to_contain_text(" to pay, ")
             page.locator("#pay").click()
             until(lambda: [q.state for q in store.asked("epidemiology")] == [PAID], "the payment")
         process.kill()

@@ -27,7 +27,7 @@ from discreet.desk.serving import DeskServer
 from discreet.desk.sign_on import Provider
 from discreet.errors import ParameterError
 from tests.tools.desks import MODE, OWNER_FILE, Caller, Reply, clinic_at
-from tests.tools.waiting import until
+from tests.tools.waiting import PATIENCE, until
 
 SUBJECT, STRANGER = "248289761001", "somebody else"
 
@@ -85,7 +85,7 @@ class Browser:
     def go(self, address: str, form: dict[str, str] | None = None, **headers: str) -> Any:
         parts = urllib.parse.urlsplit(address)
         assert parts.hostname is not None
-        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         sent["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         body = None

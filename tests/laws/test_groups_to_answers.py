@@ -42,6 +42,7 @@ GROUPS: dict[str, tuple[Table, dict[str, Any]]] = {
     "found": (("c-c",) * 600, {"groups_per_person": 2, "delta": "0.001"}),
     "found, assigned": (("c-c",) * 600, {"groups_per_person": 1, "delta": "0.001"}),
     "found, fewer than the bound": (("c-c",) * 600, {"groups_per_person": 3, "delta": "0.001"}),
+    "found, weighed": (("c-c",) * 600, {"groups_per_person": 20, "delta": "0.001"}),
     "chosen": (
         ("c-c",) * 600,
         {"groups": ["north", "south"], "groups_per_person": "choose"},

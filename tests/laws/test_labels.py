@@ -155,6 +155,12 @@ CASES: dict[str, Case] = {
         (),
     ),
     "found groups, unknown domain": (mode, {"column": "code", **DELTA, "by": "site"}, (), ()),
+    "found groups, weights": (
+        mode,
+        {**CODES, **DELTA, "by": "site", "groups_per_person": 50},
+        (),
+        (),
+    ),
     "found groups, bounds": (bound, {"column": "age", **DELTA, "by": "site"}, *both(FOUND)),
     "a chosen bound, unknown domain": (
         mode,

@@ -28,9 +28,3 @@ def _classes(source: Path) -> dict[str, set[str]]:
 def test_no_public_class_name_twice() -> None:
     twice = {name: places for name, places in _classes(SOURCE).items() if len(places) > 1}
     assert not twice
-
-
-def test_a_second_class_of_the_same_name_is_seen(tmp_path: Path) -> None:
-    for name in ("first.py", "second.py", "diffprivlib.py"):
-        (tmp_path / name).write_text("class Grid:\n    pass\n", encoding="utf-8")
-    assert _classes(tmp_path)["Grid"] == {"first.py", "second.py"}

@@ -27,6 +27,7 @@ from discreet._tables.counts import (
     commonest_values,
     people_per_grid_point,
     people_per_group,
+    people_per_group_and_share,
     people_per_interval,
 )
 from discreet._tables.where import parse
@@ -210,6 +211,8 @@ def _asked(table: Table, typed: Typed) -> dict[str, Any]:
     if table.engine.finds_groups:
         groups = partial(people_per_group, table, Rows(user="u", by="c", key=KEY))
         ask("unknown groups", lambda: [[0 * len(groups())]])
+        weighed = partial(people_per_group_and_share, table, Rows(user="u", by="c", key=KEY))
+        ask("weighed groups", lambda: [[0 * len(weighed())]])
     if kind in ("integer", "float", "decimal"):
         for rule, outside in (("least", "drop"), ("largest", "drop"), ("mean", "clamp")):
             on_grid = partial(people_per_grid_point, table, person, column="c", grid=GRID)

@@ -6,8 +6,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.tools.environment import SET, settled
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +19,7 @@ NO_MODULE = {
     "explore/test_page.py": "the page in a browser is explore/static, not Python",
     "desk/test_page.py": "the page in a browser is desk/static, not Python",
     "explore/test_page_views.py": "the same, a second file so that two workers share it",
+    "desk/test_described_requests.py": "requests to the whole desk, made from its own description",
 }
 WAITS = {
     "tools/waiting.py": "looks again every few milliseconds",
@@ -82,38 +81,12 @@ def test_every_test_file_names_a_module_or_stands_among_the_laws() -> None:
     assert strays == set(NO_MODULE)
 
 
-def test_what_is_no_test_is_a_tool_or_a_conftest() -> None:
-    others = {path.relative_to(TESTS) for path in FILES} - {
-        path.relative_to(TESTS) for path in TEST_FILES
+def test_no_test_module_imports_another() -> None:
+    imported = {
+        path.relative_to(TESTS).as_posix(): imported_test_modules(path.read_text(encoding="utf-8"))
+        for path in FILES
     }
-    strays = {
-        path.as_posix()
-        for path in others
-        if path.parts[0] not in ("tools", "proofs") and path.name != "conftest.py"
-    }
-    assert not strays
-    assert not any(path.relative_to(TESTS).parts[0] == "tools" for path in TEST_FILES)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(TESTS).as_posix())
-def test_no_test_module_imports_another(path: Path) -> None:
-    assert not imported_test_modules(path.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        "from tests._exact.gaps.test_gaps import SCALES",
-        "from tests._exact.gaps import test_gaps",
-        "import tests._exact.gaps.test_gaps",
-        "from .test_gaps import SCALES",
-        "from . import test_gaps",
-        "from .conftest import Visit",
-    ],
-)
-def test_an_import_of_a_test_module_would_be_seen(planted: str) -> None:
-    assert imported_test_modules(planted)
-    assert not imported_test_modules("from tests.tools.sampling import cases")
+    assert not any(imported.values()), {path: each for path, each in imported.items() if each}
 
 
 def test_no_test_waits_for_a_time() -> None:
@@ -126,12 +99,6 @@ def test_no_test_waits_for_a_time() -> None:
     assert waiting == set(WAITS)
     for planted in ("time.sleep(0.1)", "page.wait_for_timeout(9)", "run(timeout=5)", "t.join(0.5)"):
         assert waits_for_a_time(planted)
-
-
-def test_a_stray_file_would_be_seen() -> None:
-    assert names_a_module(TESTS / "_exact" / "gaps" / "test_arithmetic.py")
-    assert not names_a_module(TESTS / "_exact" / "gaps" / "test_infinite.py")
-    assert not names_a_module(TESTS / "nowhere" / "test_arithmetic.py")
 
 
 def test_no_variable_of_whoever_runs_the_tests_is_seen() -> None:

@@ -470,6 +470,7 @@ PAPER: dict[Claim, tuple[str, ...]] = {
     ("hidden coins", "AveragedRange"): ("**Lemma (averages).**",),
     ("unequal", "scores"): ("**Theorem.** Every ratio moves by at most 1",),
     ("several quantiles", "steps"): ("**Theorem.** If each choice is $\\varepsilon_0$-DP",),
+    ("weighed", "ApproxDP"): ("**Theorem (weights).**",),
     ("chosen bound", "PureDP"): ("## A bound that is chosen",),
     ("cluster", "PureDP"): ("cannot be told from random functions",),
     ("tuning", "PureDP"): ("## 1. Pure runs",),

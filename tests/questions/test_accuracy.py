@@ -70,6 +70,7 @@ def test_a_first_crossing_is_right_with_such_a_margin() -> None:
 def test_every_kind_of_question_has_its_accuracy() -> None:
     questions: list[Any] = [
         Mode("code", candidates=LISTED, epsilon=1),
+        FirstAbove("code", groups=LISTED, above=500, epsilon=1),
         Median("age", bounds="0:120", epsilon=1),
         Quantiles("age", at=["0.5"], bounds="0:120", epsilon=1),
         Quantiles("age", at=["0.25", "0.5", "0.75"], bounds="0:120", epsilon=1),
@@ -81,6 +82,41 @@ def test_every_kind_of_question_has_its_accuracy() -> None:
         assert found.worst is not None
         assert found.typical <= found.worst
         assert "19 times out of 20" in str(found)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("whose", [{"user": "person"}, {"one_row_per_user": True}])
+def test_values_from_the_data_are_judged_by_what_is_named(k: int, whose: Any) -> None:
+    """With much ε the commonest are named; with little none is, and then a place has no people.
+
+    Counts in proportion to 1/i over a hundred values: the commonest of 10,000 people has 1,927.
+    """
+    held = table(pl.DataFrame({"person": [1], "code": ["x"]}), people=10_000, **whose)
+
+    def judged(epsilon: str) -> Accuracy:
+        found = held.plan(TopK("code", k=k, delta="1e-6", epsilon=epsilon)).accuracy
+        assert found is not None
+        assert found.worst is None  # there is data of which nothing is named
+        return found
+
+    assert (judged("40").typical, judged("40").judgement) == (0, USEFUL)
+    assert (judged("1e-4").typical, judged("1e-4").judgement) == (1927, GUESSING)
+    assert "over 100 values" in judged("1").assumed
+
+
+def test_a_first_crossing_is_judged_on_rising_groups() -> None:
+    def judged(epsilon: int | str, above: int = 500) -> Accuracy:
+        question = FirstAbove("code", groups=LISTED, above=above, epsilon=epsilon)
+        found = PEOPLE.plan(question).accuracy
+        assert found is not None
+        return found
+
+    # The groups are 1000/39 people apart: the first above the threshold is 12 people above it.
+    assert (judged(40).typical, judged(40).judgement) == (0, USEFUL)
+    assert judged("0.0001").judgement == GUESSING
+    # No data has so many people; the proved margin is the same.
+    assert judged(1, above=10**300).typical is None
+    assert judged(1, above=10**300).worst == judged(1).worst
 
 
 def test_the_typical_error_of_a_mode_is_that_of_its_exact_law() -> None:

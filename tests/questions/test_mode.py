@@ -99,7 +99,7 @@ def test_candidate_files(tmp_path: Path) -> None:
         (["soon"], "date", "soon"),
         (["a"], "other", "declared other"),
         (3, "text", "candidates=3"),
-        (pd.CategoricalDtype(), "text", "no categories"),
+        (b"ab", "text", "not bytes"),
     ],
 )
 def test_candidates_refused(given: Any, kind: str, words: str) -> None:

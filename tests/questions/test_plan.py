@@ -289,7 +289,12 @@ def test_a_typical_error_takes_less_than_a_proved_one(name: str) -> None:
     assert plan.accuracy is not None
     assert plan.accuracy.typical is not None
     assert plan.accuracy.typical <= error
-    assert plan.price < held.plan(asked.changed(typical=False)).price
+    proved = held.plan(asked.changed(typical=False))
+    assert plan.price < proved.price
+    # The card says which of the two it is.
+    assert "on typical data; this is not proved for any data" in repr(plan)
+    assert f"chosen: the least ε for at most {error} people off" in repr(proved)
+    assert "on any data" in repr(proved)
 
 
 def test_no_epsilon_is_found_where_no_bound_is_proved() -> None:

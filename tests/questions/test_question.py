@@ -315,6 +315,7 @@ def test_every_field_has_words_and_says_whose_it_is() -> None:
     """A list, a share of ε, a mechanism and what is assumed are the owner's for every kind."""
     owners = {"candidates", "bounds", "groups", "mechanism", "purpose", "error_at_most"}
     owners |= {"people_share", "count_share", "groups_share", "considered", "sensitivity"}
+    owners |= {"values_per_person"}
     for kind in KINDS.values():
         for each in fields_of(kind):
             assert len(each.metadata["description"]) > 5, (kind, each.name)

@@ -13,13 +13,19 @@ import pytest
 
 from discreet import ApproxDP, PureDP
 from discreet._exact.numbers.balls import precision
+from discreet._exact.sampling.weighing import UNIT, weighing_at
 from discreet._tables import Rows, Table, open_table
-from discreet._tables.counts import people_per_group, people_per_number_of_groups
+from discreet._tables.counts import (
+    people_per_group,
+    people_per_group_and_share,
+    people_per_number_of_groups,
+)
 from discreet.errors import ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.mechanisms import LargeGap
 from discreet.questions import median, mode, table, top_k
-from discreet.questions.unknown_domain import keeping_at
+from discreet.questions.then import FoundGroups
+from discreet.questions.unknown_domain import keeping_at, weights_of
 from tests.tools.engines import TableMaker
 
 CITIES = ["basel"] * 600 + ["bern"] * 300 + ["uri"] * 2 + [None] * 20 + [" "] * 78
@@ -96,6 +102,59 @@ def test_the_law_of_kept_groups(epsilon: Fraction, delta: Fraction, relation: st
     assert worst_delta(epsilon, delta, relation, raised=0.7 * float(delta)) > float(delta)
 
 
+SETS = [frozenset(each) for size in range(4) for each in itertools.combinations("abc", size)]
+
+
+def worst_weighed_delta(
+    epsilon: Fraction, delta: Fraction, relation: str, *, most: int, raised: float = 0.0
+) -> float:
+    """The same for up to three people in up to three groups each, by the real counting and weights."""
+    rule = weighing_at(epsilon, delta, most, relation)
+
+    def chance(weight: int) -> float:
+        with precision(128):
+            return min(1.0, float(rule.ball(weight).mid()) + raised)
+
+    def counted(people: tuple[frozenset[str], ...]) -> dict[str, int]:
+        rows = [(f"{sorted(s)} {i}", g) for i, s in enumerate(people) for g in s]
+        frame = pl.DataFrame(rows, schema={"person": pl.String, "city": pl.String}, orient="row")
+        opened = open_table(frame, needed=["person", "city"])
+        asked = Rows(user="person", by="city", groups_per_person=most, key=5)
+        return dict(weights_of(people_per_group_and_share(opened, asked)))
+
+    def key(people: Any) -> tuple[frozenset[str], ...]:
+        return tuple(sorted((p for p in people if p), key=sorted))
+
+    tables = {
+        key(people)
+        for size in range(4)
+        for people in itertools.combinations_with_replacement(SETS, size)
+    }
+    laws = {people: law(counted(people), chance) for people in tables}
+    worst = 0.0
+    for people, one in laws.items():
+        for place in range(len(people)):
+            less = people[:place] + people[place + 1 :]
+            near = [key(less)] if relation == "add-remove" else [key((*less, new)) for new in SETS]
+            for other in near:
+                worst = max(
+                    worst,
+                    delta_between(one, laws[other], float(epsilon)),
+                    delta_between(laws[other], one, float(epsilon)),
+                )
+    return worst
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_the_law_of_groups_kept_by_weights(relation: str) -> None:
+    """A person in three groups is named with them within δ; the threshold alone takes a good part of it."""
+    epsilon, delta = Fraction(2), Fraction(1, 5)
+    found = worst_weighed_delta(epsilon, delta, relation, most=3)
+    assert found <= float(delta)
+    assert found > 0.2 * float(delta)
+    assert worst_weighed_delta(epsilon, delta, relation, most=3, raised=0.1) > float(delta)
+
+
 # ---- the questions -----------------------------------------------------------------------------------
 
 
@@ -128,6 +187,74 @@ def test_several_groups_each_count_once_to_find_them() -> None:
     assert min(found.values()) > 40  # 100 expected, standard deviation 8
     counted = Rows(user="person", by="city", groups=("a", "b", "d"))
     assert people_per_number_of_groups(opened, counted).tolist() == [0, 300, 0]
+
+
+@pytest.mark.skips_engines(
+    ibis_duckdb="groups must be listed",
+    ibis_sqlite="groups must be listed",
+    ibis_postgres="groups must be listed",
+)
+def test_people_and_in_how_many_groups_they_count(table_in: TableMaker) -> None:
+    """A person in five groups counts in three, whoever else there is; a row more or less changes nothing."""
+    rows = [(i, g) for i in range(90) for g in "abcde"[: 1 + i % 5]] * 2
+    visits = {"person": [i for i, _ in rows], "city": [g for _, g in rows]}
+    opened = open_table(table_in(visits), needed=["person", "city"])
+    found = people_per_group_and_share(
+        opened, Rows(user="person", by="city", groups_per_person=3, key=7)
+    )
+    by_share = dict.fromkeys(range(1, 6), 0)
+    for (_, share), people in found:
+        by_share[share] += people
+    assert by_share == {1: 18, 2: 36, 3: 3 * 54, 4: 0, 5: 0}
+    few = dict(found)
+    assert (few["a", 1], few["a", 2], few["b", 2]) == (18, 18, 18)
+    weights = dict(weights_of(found))
+    assert weights["a"] > 36 * 0.7 * UNIT
+    assert all(0 < weights[group] < 90 * UNIT for group in "abcde")
+
+
+def test_weights_are_used_where_public_facts_favour_them() -> None:
+    """Eighty people in each of thirty groups: at this ε their weight is 14 deviations above the threshold."""
+    rows = [(person, (person + step) % 30) for person in range(240) for step in range(10)]
+    frame = pl.DataFrame(rows, schema=["person", "item"], orient="row")
+    opened = table(frame, user="person", ledger=None)
+    options: dict[str, Any] = {"epsilon": 4, "delta": "1e-6"}
+    plan = opened.plan(FoundGroups("item", groups_per_person=10, **options))
+    assert plan.event.mechanism == "groups kept by the weights of their people"
+    assert plan.guarantee == ApproxDP(4, "1e-6")
+    assert "1/√t" in plan.rules[0]
+    assert opened.ask(plan.question).answer == tuple(range(30))
+    two = opened.plan(FoundGroups("item", groups_per_person=2, epsilon=1, delta="1e-5"))
+    assert two.event.mechanism == "groups kept by the best rule"
+    alone = table(frame, one_row_per_user=True, ledger=None)
+    assert "best rule" in alone.plan(FoundGroups("item", **options)).event.mechanism
+    asked = mode(
+        frame,
+        "person",
+        candidates=range(240),
+        by="item",
+        groups_per_person=10,
+        user="person",
+        epsilon=8,
+        delta="1e-6",
+    )
+    assert list(asked.answer) == list(range(30))
+    assert asked.guarantee == ApproxDP(8, "1e-6")
+
+
+def test_one_group_nobody_and_a_bound_far_above_the_groups() -> None:
+    """Two hundred people in one group weigh 200, where T is below 30; blank texts and nulls are no group."""
+    rows: dict[str, Any] = {"person": list(range(200)), "city": ["bern"] * 200}
+    rows = {name: values + values[:2] for name, values in rows.items()}
+    frame = pl.DataFrame(rows | {"city": [*rows["city"][:200], " ", None]})
+    asked = FoundGroups("city", epsilon=1, delta="1e-9", groups_per_person=10**9)
+    opened = table(frame, user="person", ledger=None)
+    assert "weights" in opened.plan(asked).event.mechanism
+    assert opened.ask(asked).answer == ("bern",)
+    assert table(frame.head(0), user="person", ledger=None).ask(asked).answer == ()
+    for wrong in (0, -1, 1.5, float("nan"), "many", True):
+        with pytest.raises(ParameterError, match="groups_per_person"):
+            asked.changed(groups_per_person=wrong)
 
 
 def test_one_entry_pays_for_both(tmp_path: Path) -> None:

@@ -189,3 +189,32 @@ def test_times_are_refused_before_a_row_can_raise(kind: str) -> None:
     rows = f"SELECT 1 AS p, '200000-01-01'::{kind} AS d UNION ALL SELECT 2, '2024-01-01'::{kind}"
     with pytest.raises(ParameterError, match="cast it to a date"):
         mode(duckdb.sql(rows), column="d", user="p", epsilon=1, delta="1e-6")
+
+
+def test_values_of_people_who_have_several() -> None:
+    """Twenty values of ninety people each, ten for each person: weights of 28, where T = 12.6 and σ = 2.3."""
+    rows = [(person, (person + step) % 20) for person in range(180) for step in range(10)]
+    frame = pl.DataFrame(rows, schema=["person", "item"], orient="row")
+    options: dict[str, Any] = {"column": "item", "k": 20, "delta": "1e-6", "user": "person"}
+    assert top_k(frame, epsilon=4, **options).mechanism.startswith("permute-and-flip")
+    release = top_k(frame, epsilon=4, values_per_person=10, **options)
+    assert sorted(release.answer) == list(range(20))
+    assert release.guarantee == ApproxDP(4, "1e-6")
+    assert release.mechanism.startswith("values kept by the weights of their people")
+    assert any("at most 10 values" in rule for rule in release.rules)
+    counted = top_k(frame, epsilon=400, values_per_person=4, with_count=True, **options)
+    assert sum(counted.count) == pytest.approx(180 * 4, abs=60)
+    lonely = pl.DataFrame({"person": [1] * 5, "item": list(range(5))})
+    assert top_k(lonely, epsilon=1, values_per_person=5, **options).answer == ()  # but for 10⁻⁶
+    with pytest.raises(ParameterError, match="values_per_person"):
+        top_k(
+            frame,
+            column="item",
+            k=2,
+            candidates=[1, 2],
+            epsilon=1,
+            values_per_person=2,
+            user="person",
+        )
+    with pytest.raises(ParameterError, match="values_per_person=0"):
+        top_k(frame, epsilon=1, values_per_person=0, **options)

@@ -10,7 +10,8 @@ from inspect import signature
 from pathlib import Path
 
 from discreet.questions import Question, functions, table
-from discreet.questions.question import KINDS, fields_of
+from discreet.questions.kinds import kinds_by_name
+from discreet.questions.question import fields_of
 
 FILE = Path(functions.__file__).with_suffix(".pyi")
 _HEAD = '''"""Signatures of the functions that ask questions, made from their fields: see ``functions.py``."""
@@ -52,9 +53,10 @@ def _of(kind: type[Question]) -> str:
 
 def stub() -> str:
     """What the file must hold."""
-    kinds = [kind for kind in KINDS.values() if hasattr(functions, kind.kind)]
+    kinds = [kind for _, kind in sorted(kinds_by_name().items())]
+    names = "".join(f"    {kind.kind!r},\n" for kind in kinds).replace("'", '"')
     return (
-        _HEAD
+        f"{_HEAD}__all__ = [\n{names}]\n\n"
         + "".join(_of(kind) for kind in kinds if kind.kind != "select_by")
         + (
             "def select_by(\n    data: Any,\n    *,\n    neighbours: str = ...,\n"

@@ -1,6 +1,7 @@
-"""``discreet mode``, ``median``, ``quantiles``, ``top``, ``first``, ``bound`` and ``vote`` ask a table.
+"""``discreet mode``, ``median`` and the other kinds of questions that have a command, and ``discreet ask``.
 
-Every command is made from the fields of its kind of question: an option for each field that has one.
+Every command is made from its kind of question: name, words and example, and an option for each field that
+has one.
 """
 
 from __future__ import annotations
@@ -32,21 +33,10 @@ from discreet._cli.output import as_json, deliver, opened_for_answer, progress, 
 from discreet._cli.shared_options import mechanism_names
 from discreet._displays import visible
 from discreet.errors import DiscreetError, ParameterError
-from discreet.questions import (
-    Bound,
-    FirstAbove,
-    Median,
-    Mode,
-    NeverMatchesWarning,
-    OtherTableWarning,
-    Quantiles,
-    Question,
-    TableRelease,
-    TopK,
-    Vote,
-)
+from discreet.questions import NeverMatchesWarning, OtherTableWarning, Question, TableRelease
 from discreet.questions import table as private_table
 from discreet.questions.frames import FILES, write_frame
+from discreet.questions.kinds import kinds_by_name
 from discreet.questions.periods import is_clock, is_range
 from discreet.questions.question import fields_of
 from discreet.questions.run import Watch
@@ -232,7 +222,7 @@ class Ask(Command):
         return ask_desk(ctx, self.kind)
 
 
-def ask_command(name: str, kind: type[Question], words: str, example: str) -> Command:
+def ask_command(kind: type[Question], name: str, words: str, example: str) -> Command:
     """The command that asks one kind of question."""
 
     def ask(**given: Any) -> None:
@@ -246,65 +236,9 @@ def ask_command(name: str, kind: type[Question], words: str, example: str) -> Co
     return made
 
 
-_NO_MATCH = (
-    "Where no row matches, the answer is {}: --with-people tells, for a part of epsilon, how many people "
-    "counted."
-)
-mode = ask_command(
-    "mode",
-    Mode,
-    f"The most common value of a column.\n\n{_NO_MATCH.format('a random candidate')}",
-    "discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id "
-    "--candidates icd10.txt --epsilon 1",
-)
-median = ask_command(
-    "median",
-    Median,
-    "The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.\n\n"
-    + _NO_MATCH.format("a random grid point"),
-    "discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120 --epsilon 0.5",
-)
-quantiles = ask_command(
-    "quantiles",
-    Quantiles,
-    "Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans.\n\n"
-    + _NO_MATCH.format("a list of random grid points"),
-    "discreet quantiles pay.parquet --dataset staff --column salary --user person_id --at 0.1,0.5,0.9 "
-    "--bounds 0:500000 --step 1000 --epsilon 1",
-)
-top = ask_command(
-    "top",
-    TopK,
-    f"The k most common values of a column.\n\n{_NO_MATCH.format('a list of random candidates')}",
-    "discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10 "
-    "--candidates pages.csv --epsilon 2",
-)
-first = ask_command(
-    "first",
-    FirstAbove,
-    "The first of ordered groups with many people, or none of them.\n\nA person counts once in each group in "
-    "which they have rows. The cost is the same for any number of groups.",
-    "discreet first visits.parquet --dataset clinic --column week --user patient_id "
-    "--groups 2026-W01:2026-W52 --where \"diagnosis = 'flu'\" --above 500 --epsilon 0.5",
-)
-bound = ask_command(
-    "bound",
-    Bound,
-    "A bound on the magnitude of a column, for later questions.\n\nWith the answer b a later question may "
-    "say --bounds -b:b, or 0:b where nothing is negative.",
-    "discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999 "
-    "--epsilon 0.2",
-)
-vote = ask_command(
-    "vote",
-    Vote,
-    "The candidate for which most blocks of people vote, by a function in a Python file.\n\n--function "
-    "FILE.py:NAME is your own code, and runs on your machine as you do: once a block, in processes "
-    "cut off from one another. A question in JSON cannot name code. At a desk it is the name of a function "
-    "that the owner registered.",
-    "discreet vote visits.parquet --dataset clinic --user patient_id --function models.py:best --candidates "
-    "linear,forest --epsilon 1",
-)
+for _kind in kinds_by_name().values():
+    if (_said := vars(_kind).get("command")) is not None:
+        globals()[_said[0]] = ask_command(_kind, *_said)
 
 
 @command("ask")
@@ -363,7 +297,7 @@ def ask_table(kind: type[Question], **given: Any) -> None:
     named = {each.name for each in fields_of(kind)}
     stated = {name: each for name, each in given.items() if name in named and each is not None}
     _require_list(kind, stated)
-    if kind is Vote and "function" in stated:
+    if kind.kind == "vote":
         stated["function"] = _function(stated["function"])
     _ask(kind(**stated), **{name: each for name, each in given.items() if name not in named})
 

@@ -16,7 +16,6 @@ from discreet._tables.moments import (
     PERIODS,
     as_moment,
     days_of,
-    kind_named,
     period_in,
     second_of,
     second_of_day,
@@ -116,7 +115,7 @@ def _operands(
     if kind in TEXTS and all(isinstance(value, str) for value in values):
         blank = f" AND {name} <> {table.literal('', kind='text')}" if table.is_text else ""
         texts = period_words(comparison)
-        period = kind_named(texts)
+        period = table.period_named(column, texts)
         if kind == "object" and period not in (None, "year"):
             raise ParameterError(
                 f"⟨where⟩ compares column {column!r} with a {period}, which it may not hold as a text: it is "

@@ -169,15 +169,36 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
     alone = replace(rows, by=None)
     query = _selected(table, alone, rows.by)
     if rows.user is not None:
-        query = query.grouped("person", "value", number="count(*)")
-        digest = table.engine.hashed(f"'{_key(rows):x}'", "value", bits=_DIGEST_BITS)
-        query = query.set({"digest": f"CAST({digest} AS BIGINT)"})
-        query = query.set({"draw": table.engine.drawn(_key(rows), "digest", 1 << _DIGEST_BITS)})
+        query = _drawn_groups(table, query, rows)
         for name in ("draw", "value"):  # the second, should two groups have one digest
             query = query.set({"first": f"min({name}) OVER (PARTITION BY person)"})
             query = query.where(f"{name} = first")
     query = _people_in(table, query, replace(alone, user=None), "value")
     return _listed(table, rows, query, rows.by, doing="counting people per group")
+
+
+def people_per_group_and_share(table: Table, rows: Rows) -> list[tuple[tuple[Any, int], int]]:
+    """Every group that has people, and in how many groups they count, with how many people do so.
+
+    A person counts in at most ``groups_per_person`` of theirs, drawn as for ``people_per_group``.
+    """
+    assert rows.by is not None
+    assert rows.user is not None
+    alone = replace(rows, by=None)
+    query = _drawn_groups(table, _selected(table, alone, rows.by), rows)
+    place = "row_number() OVER (PARTITION BY person ORDER BY draw, value)"
+    query = query.set({"first": place}).where(f"first <= {rows.groups_per_person}")
+    query = query.set({"share": "count(*) OVER (PARTITION BY person)"})
+    query = query.grouped("value", "share", people="count(*)")
+    return _listed(table, rows, query, rows.by, doing="counting people per group")
+
+
+def _drawn_groups(table: Table, query: Query, rows: Rows) -> Query:
+    """Each group of each person once, with a number by which the person is drawn into some of them."""
+    query = query.grouped("person", "value", number="count(*)")
+    digest = table.engine.hashed(f"'{_key(rows):x}'", "value", bits=_DIGEST_BITS)
+    query = query.set({"digest": f"CAST({digest} AS BIGINT)"})
+    return query.set({"draw": table.engine.drawn(_key(rows), "digest", 1 << _DIGEST_BITS)})
 
 
 def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:

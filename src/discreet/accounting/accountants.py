@@ -183,7 +183,7 @@ class Accountant:
             # Outside an event of probability δ, an (ε, δ) release is ε-DP.
             epsilon, delta = guarantee.exact
             guarantee = PureDP(epsilon)
-        cost = guarantee.to(ZCDP if self.symbol == "ρ" else PureDP).exact
+        cost = guarantee.exact_in(ZCDP if self.symbol == "ρ" else PureDP)
         if cost == math.inf:
             raise ParameterError(
                 f"{event.guarantee!r} promises nothing that the accountant {self.name!r} can count"

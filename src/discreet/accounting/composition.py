@@ -109,8 +109,8 @@ def compose(
     listed = _merged(events_of(events))
     lost = sum((_delta(event) * event.count for event in listed), Fraction(0))
     target = min(lost, Fraction(1)) if delta is None else probability("delta", delta)
-    pure = _total((event.guarantee.to(PureDP).exact, event.count) for event in listed)
-    rho = _total((event.guarantee.to(ZCDP).exact, event.count) for event in listed)
+    pure = _total((event.guarantee.exact_in(PureDP), event.count) for event in listed)
+    rho = _total((event.guarantee.exact_in(ZCDP), event.count) for event in listed)
     bounds = _sums(listed, target, lost)
     if adaptive is not True and lost <= target:
         bounds += fixed_list_bounds(listed, target - lost, questions_chosen=adaptive == QUESTIONS)
@@ -144,12 +144,14 @@ def sum_of_epsilon(events: Sequence[Event]) -> PureDP:
         PureDP(0.5)
     """
     listed = _merged(tuple(events))
-    total = _total((event.guarantee.to(PureDP).exact, event.count) for event in listed)
+    total = _total((event.guarantee.exact_in(PureDP), event.count) for event in listed)
     return PureDP(total).resting_on(_proof(listed, PureDP))
 
 
 def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
     """Equal promises with equal proofs as one event that happened more often."""
+    if len(events) == 1:
+        return events
     counts: Counter[tuple[Guarantee, Proof | None]] = Counter()
     for event in events:
         counts[event.guarantee, event.guarantee.proof] += event.count
@@ -200,8 +202,8 @@ def _sums(events: tuple[Event, ...], target: Fraction, lost: Fraction) -> tuple[
     """The privacy filters: sums of ε, and of ρ, each with the sum of the δ."""
     if lost > target:
         return (EpsilonBound("the events' own δ add up to more than the δ allowed", math.inf),)
-    epsilon = _total((core(e.guarantee).to(PureDP).exact, e.count) for e in events)
-    rho = _total((core(e.guarantee).to(ZCDP).exact, e.count) for e in events)
+    epsilon = _total((core(e.guarantee).exact_in(PureDP), e.count) for e in events)
+    rho = _total((core(e.guarantee).exact_in(ZCDP), e.count) for e in events)
     return (
         EpsilonBound(OF_EPSILON, epsilon),
         EpsilonBound(OF_RHO, epsilon_of_zcdp(rho, target - lost)),

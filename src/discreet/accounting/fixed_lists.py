@@ -80,7 +80,7 @@ def left_out(
 
 
 def _is_free(guarantee: Guarantee) -> bool:
-    return guarantee.to(PureDP).exact == 0
+    return guarantee.exact_in(PureDP) == 0
 
 
 def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
@@ -100,7 +100,7 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
         guarantee, count = kinds[0]
         if isinstance(guarantee, Ranged | FlippedCoins):
             given_coins = isinstance(guarantee, AveragedRange)
-            width = guarantee.exact if given_coins else guarantee.to(BoundedRange).exact
+            width = guarantee.exact if given_coins else guarantee.exact_in(BoundedRange)
             if isinstance(width, Fraction):
                 epsilon = homogeneous_epsilon(width, count, delta)
                 return (EpsilonBound(OPTIMAL, epsilon),) if epsilon is not None else ()

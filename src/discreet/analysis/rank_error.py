@@ -21,8 +21,22 @@ from discreet._exact.numbers.exact import (
 from discreet.errors import ParameterError
 from discreet.neighbours import REPLACE, Neighbours
 
-PLACES_PER_POINT = 64
-"""People who share a value are spread over at most so many places, where several quantiles are asked for."""
+FINEST, USUAL = 10, 6
+"""People who share a value are spread over at most 2¹⁰ places, over 2⁶ on long lines."""
+LINE, LARGEST_LINE = 1 << 20, 1 << 22
+"""With more than 2⁶ places for each point the lines of all groups together have at most 2²⁰ places. A single
+line has at most 2²², unless the grid itself has more points."""
+
+
+def fineness(points: int, groups: int = 1) -> int:
+    """How many fair coins tell apart people who share a grid point, where several quantiles are asked for.
+
+    Example:
+        >>> fineness(121), fineness(121, groups=50), fineness(65_536), fineness(10**7)
+        (10, 7, 6, 0)
+    """
+    shared = max(USUAL, (LINE // (points * groups)).bit_length() - 1)
+    return max(0, min(FINEST, shared, (LARGEST_LINE // points).bit_length() - 1))
 
 
 def rank_error(
@@ -38,13 +52,14 @@ def rank_error(
 
     Args:
         points: how many points the public grid has.
-        sharing: for several quantiles: the most people who share one of the 64 places of a grid point.
+        sharing: for several quantiles: the most people who share one of the places of a grid point, of which
+            there are up to 1024.
 
     Example:
         >>> rank_error([0.5], points=121, epsilon=1)
         7.791522819150733
         >>> round(rank_error([0.25, 0.5, 0.75], points=121, epsilon=1), 1)
-        104.4
+        47.5
     """
     factor, lumps = _factor(at, points, with_probability, neighbours, sharing)
     return float_up(factor / positive("epsilon", epsilon) + lumps)
@@ -89,12 +104,39 @@ def _factor(
         raise refuse("with_probability", with_probability, "strictly between 0 and 1")
     number, depths = whole("points", points), len(levels).bit_length()
     twice = 2 if Neighbours.named(neighbours) == REPLACE else 1
+    least, lumps = _summed(sorted(levels), Fraction(0), Fraction(1), _NONE, _NONE)
     if depths == 1:
         # One quantile is moved by its own distance: 2·max(α, 1 − α), or 2 under replacement.
-        widest = 2 * max(levels[0], 1 - levels[0]) if twice == 1 else Fraction(2)
+        widest = least if twice == 1 else Fraction(2)
         odds = number / failing
     else:
-        widest = Fraction(2 * depths * depths * twice)
-        odds = len(levels) * number * PLACES_PER_POINT / failing
+        widest = least * depths * twice
+        odds = len(levels) * (number << fineness(number)) / failing
     logarithm = upper_bound(lambda ratio: ratio.log(), Fraction(odds))
-    return widest * Fraction(logarithm), (depths - 1) * non_negative("sharing", sharing)
+    return widest * Fraction(logarithm), lumps * non_negative("sharing", sharing)
+
+
+_Sum = tuple[Fraction, Fraction]
+_NONE = (Fraction(0), Fraction(0))
+
+
+def _summed(
+    levels: Sequence[Fraction], low: Fraction, high: Fraction, before: _Sum, after: _Sum
+) -> _Sum:
+    """The largest sums of distances and of shared places, over the choices of a stretch.
+
+    ``before`` and ``after`` are those of the cuts where the stretch for the levels from ``low`` to ``high``
+    begins and ends: a choice inherits both in proportion.
+    """
+    if not levels:
+        return _NONE
+    middle = len(levels) // 2
+    part = (levels[middle] - low) / (high - low)
+    here = (
+        (1 - part) * before[0] + part * after[0] + 2 * max(part, 1 - part),
+        (1 - part) * before[1] + part * after[1],
+    )
+    cut = (here[0], here[1] + 1)
+    below = _summed(levels[:middle], low, levels[middle], before, cut)
+    above = _summed(levels[middle + 1 :], levels[middle], high, cut, after)
+    return max(here[0], below[0], above[0]), max(here[1], below[1], above[1])

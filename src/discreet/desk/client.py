@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from http.client import HTTPException
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from discreet._displays import card, visible
@@ -22,19 +22,9 @@ from discreet._displays import table as html_table
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.sampling import SecureBits
 from discreet.errors import DiscreetError, ParameterError
-from discreet.questions import (
-    FirstAbove,
-    Median,
-    Mode,
-    Quantile,
-    Quantiles,
-    Question,
-    SelectBy,
-    TableRelease,
-    TopK,
-    Vote,
-)
+from discreet.questions import Question, TableRelease
 from discreet.questions.derived import asks
+from discreet.questions.kinds import ByName, kinds_by_name
 from discreet.questions.question import fields_of
 from discreet.questions.read_back import release_from
 
@@ -184,7 +174,16 @@ def _problem(error: urllib.error.HTTPError) -> DiscreetError:
     return refusal
 
 
-class RemoteTable:
+_AT_A_DESK = {
+    name: asks(kind, at_a_desk=True) for name, kind in kinds_by_name().items() if kind.completed_by
+}
+if TYPE_CHECKING:
+    _Methods = ByName
+else:  # without the owner's fields in their signatures, and only the kinds that a desk answers
+    _Methods = type("_Methods", (), _AT_A_DESK)
+
+
+class RemoteTable(_Methods):
     """A table of a desk; its questions have the names and answers of ``discreet.table``.
 
     Candidates, bounds and groups are the owner's, so they are left out of a question.
@@ -211,15 +210,6 @@ class RemoteTable:
     def ask(self, question: Question, *, key: str | None = None) -> TableRelease:
         """Ask, and pay; under a key that was asked before, at no further cost."""
         return self._desk.ask(self.request(question), key=key)
-
-    mode = asks(Mode, at_a_desk=True)
-    top_k = asks(TopK, at_a_desk=True)
-    median = asks(Median, at_a_desk=True)
-    quantile = asks(Quantile, at_a_desk=True)
-    quantiles = asks(Quantiles, at_a_desk=True)
-    first_above = asks(FirstAbove, at_a_desk=True)
-    select_by = asks(SelectBy, at_a_desk=True)
-    vote = asks(Vote, at_a_desk=True)
 
     def request(self, question: Question) -> dict[str, Any]:
         """A question as it is sent: only what an analyst may set."""

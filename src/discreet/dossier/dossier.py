@@ -397,7 +397,8 @@ def _library(name: str) -> list[str]:
         told = metadata(name)
     except PackageNotFoundError:
         return [name, "not installed", ""]
-    licence = str(told["License-Expression"] or told["License"] or "")
+    stated = (told[field] for field in ("License-Expression", "License") if field in told)
+    licence = next(stated, "")
     return [name, version(name), licence.partition("\n")[0][:60] or "see its package"]
 
 

@@ -132,6 +132,7 @@ CLAIMS: dict[tuple[str, str], Proof] = {
         "docs/proofs/unknown-domain.md", "unknown_domain_rounds_approx_dp"
     ),
     ("kept", "ApproxDP"): Proof("docs/proofs/groups-from-the-data.md", "found_groups_approx_dp"),
+    ("weighed", "ApproxDP"): Proof("docs/proofs/groups-from-the-data.md"),
     ("chosen bound", "PureDP"): Proof("docs/proofs/groups-from-the-data.md"),
     ("cluster", "PureDP"): Proof("docs/proofs/distributed-selection.md", assumes=(KEYED,)),
     ("tuning", "PureDP"): Proof("docs/proofs/tuning.md"),

@@ -79,8 +79,9 @@ two scores further apart than was stated
         ``direct`` is what proves other measures of the same release without a detour, by their names. A
         promise of nothing (ε = ∞, or δ = 1) rests on nothing.
         """
-        something = math.inf not in self.figures.values() and self.figures.get("delta") != 1
-        made = type(self)(*self.figures.values())
+        figures = self.figures
+        something = math.inf not in figures.values() and figures.get("delta") != 1
+        made = type(self)(*figures.values())
         object.__setattr__(made, "_proof", proof if something else None)
         object.__setattr__(made, "_direct", dict(direct or {}) if something else {})
         return made
@@ -102,6 +103,15 @@ two scores further apart than was stated
         if converted == self:
             return converted.resting_on(self.proof, self.direct)
         return converted.resting_on(self.proof_in(measure))
+
+    def exact_in(self, measure: type[PureDP | BoundedRange | ZCDP]) -> Exact:
+        """The number of the same promise in another measure, where nobody asks what proves it.
+
+        Example:
+            >>> BoundedRange("0.5").exact_in(PureDP)
+            Fraction(1, 2)
+        """
+        return self._to(measure, None).exact
 
     def proof_in(self, measure: type[Guarantee]) -> Proof | None:
         """What proves the same promise in another measure; None if nothing is known to."""

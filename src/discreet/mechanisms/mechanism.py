@@ -352,9 +352,9 @@ class Mechanism(ABC):
             >>> PermuteAndFlip(scale=0).seen(scores).values.tolist()
             [Fraction(1, 1), Fraction(-1, 1), Fraction(-1, 1)]
         """
-        scale = self._scale_for(scores)
-        if not isinstance(scores.sensitivity, tuple):
+        if not isinstance(_scores(scores).sensitivity, tuple):
             return scores
+        scale = self._scale_for(scores)
         return compared(scores, scale=scale, largest_is_best=self._optimize == "max")
 
     def _scale_for(self, scores: Scores) -> Fraction:

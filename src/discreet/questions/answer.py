@@ -14,12 +14,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet._displays import counted, visible
-from discreet._exact.numbers.exact import float_up, refuse
+from discreet._exact.numbers.exact import float_up
 from discreet._exact.numbers.printing import figure
 from discreet._tables import Rows, Table
 from discreet._tables.compared import literals_nobody_has, not_listed, period_words
-from discreet._tables.moments import kind_named
-from discreet._tables.table import TEXTS
 from discreet._tables.where import Condition, comparisons
 from discreet.neighbours import Neighbours
 from discreet.release import Release
@@ -323,13 +321,6 @@ class OtherTableWarning(UserWarning):
     """
 
 
-def rule_named(name: str, given: object, known: Mapping[str, str]) -> str:
-    """A rule by its name; each looks at one person's rows and nothing else."""
-    if not isinstance(given, str) or given not in known:
-        raise refuse(name, given, "one of " + ", ".join(f'"{rule}"' for rule in known))
-    return given
-
-
 def about_rows(
     rows: Rows, *, where: str | None, epsilon: Fraction, epsilon_each: Fraction
 ) -> Sentences:
@@ -417,7 +408,7 @@ def about_period(table: Table, column: str, public: Candidates) -> Sentences:
 
 def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sentences:
     """What names of periods mean on a column of texts."""
-    period = kind_named(words) if table.ordered_kind(column) in TEXTS else None
+    period = table.period_named(column, words)
     if period is not None and table.is_text:
         return (
             f"Texts of {column} that spell a date count for the {period} in which it lies; other texts count "
@@ -572,12 +563,30 @@ def about_kept(asked: int, named: int) -> Sentences:
     return said if named == asked else (*said, f"{named} of {asked}: no further value has.")
 
 
-def about_found_groups(by: str, *, one: bool) -> Sentences:
-    """Groups that nobody listed."""
-    drawn = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
+def about_values_each(most: int) -> Sentences:
+    """Values that come from the data, of which each person counts with a few."""
+    return (
+        f"A person counts with at most {counted(most, 'value')}, drawn at random from theirs; values are "
+        "kept by weights, 1/√t from each person who counts with t of them.",
+    )
+
+
+def about_found_groups(
+    by: str, *, one: bool, weighed: tuple[int, int, int] | None = None
+) -> Sentences:
+    """Groups that nobody listed; with weights the bound, and how many people a group needs by either rule."""
+    how = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
+    if weighed is not None:
+        most, people, otherwise = weighed
+        how = (
+            f" To find them, a person in t groups adds 1/√t to the weight of each; a person in more than "
+            f"{most:,} counts in {most:,} of theirs, drawn at random. If everybody is in {most:,}, a group "
+            f"is likely to be named from {people:,} people on; counting each person in one group would take "
+            f"{otherwise:,}."
+        )
     return (
         f"The groups are those of {by} in the data that have so many people that naming them is safe at this "
-        f"ε and δ; smaller ones are left out, and blank or misencoded texts.{drawn}",
+        f"ε and δ; smaller ones are left out, and blank or misencoded texts.{how}",
     )
 
 

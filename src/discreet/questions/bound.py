@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet._exact.numbers.exact import Number
 from discreet._exact.numbers.noise_scales import NoiseScales
@@ -42,6 +42,14 @@ class Bound(Grouped, kind="bound"):
         >>> 60_000 < table.ask(Bound("pay", covers=0.99, epsilon=2)).answer < 70_000
         True
     """
+
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "bound",
+        "A bound on the magnitude of a column, for later questions.\n\n"
+        "With the answer b a later question may say --bounds -b:b, or 0:b where nothing is negative.",
+        "discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999 "
+        "--epsilon 0.2",
+    )
 
     covers: Number = field(
         "The part of the people who stay within the bound.",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import enum
 import math
 import re
 from collections import Counter
@@ -22,8 +21,7 @@ from discreet._exact.numbers.exact import echo, fraction_of_decimal, refuse
 from discreet._tables import Grid, Rows, Table, people_per_candidate
 from discreet._tables.counts import Counts, people_per_interval, people_with_any
 from discreet._tables.engines import is_encodable
-from discreet._tables.moments import PERIODS, RECURRING, day_in, kind_named, period_in
-from discreet._tables.table import TEXTS
+from discreet._tables.moments import PERIODS, RECURRING, day_in, period_in
 from discreet.errors import ParameterError
 from discreet.questions.answer import (
     Sentences,
@@ -106,7 +104,7 @@ def candidates_of(
         )
     kind = table.kind(column)
     public = public_candidates(given, column=column, kind=kind, name=name, described=described)
-    period = kind_named(public.keys) if kind in TEXTS and not table.is_dated(column) else None
+    period = table.period_named(column, public.keys)
     if period is None or not (table.is_text or kind == "object"):
         return public
     if kind == "object" and period != "year":
@@ -202,16 +200,9 @@ def read_candidates(path: Path, *, column: str, name: str = "candidates") -> lis
 
 
 def _listed(given: object, name: str) -> list[Any]:
-    if isinstance(given, type) and issubclass(given, enum.Enum):
-        return [member.value for member in given]
-    if hasattr(given, "categories") and not hasattr(given, "cat"):
-        values: Any = given.categories  # polars.Enum, pandas.CategoricalDtype
-        if values is None:
-            raise ParameterError(f"{name}: the categorical type declares no categories")
-        return list(values.to_list() if hasattr(values, "to_list") else values)
-    if isinstance(given, Sequence) or hasattr(given, "tolist"):
-        values = given
-        return list(values.tolist() if hasattr(values, "tolist") else values)
+    # Whatever declares a list (an enum, a categorical type, an array) is one since the question was made.
+    if isinstance(given, Sequence) and not isinstance(given, bytes):
+        return list(given)
     if isinstance(given, Iterable):
         raise ParameterError(
             f"{name} must be a list (in a fixed order), not {type(given).__name__}"

@@ -127,7 +127,8 @@ class Card:
                 "mechanism": plan.event.mechanism,
                 "neighbours": plan.event.neighbours,
                 "proof": str(plan.proof),
-            },
+            }
+            | ({} if plan.chosen is None else {"chosen": plan.chosen}),
             rules=plan.rules,
             doubts=plan.doubts,
         )

@@ -46,7 +46,7 @@ def _describe(
     qualified: str,
     *,
     before: list[Parameter],
-    fields: list[dataclasses.Field[Any]],
+    fields: Sequence[dataclasses.Field[Any]],
     after: Sequence[Parameter] = (),
 ) -> None:
     """Give a function the name, the signature and the words of a kind of question."""
@@ -58,7 +58,7 @@ def _describe(
     function.__doc__ = _described(kind, fields)
 
 
-def _described(kind: type[Question], fields: list[dataclasses.Field[Any]]) -> str:
+def _described(kind: type[Question], fields: Sequence[dataclasses.Field[Any]]) -> str:
     words, _, example = cleandoc(kind.__doc__ or "").partition("Example:\n")
     lines = [words.partition("Args:\n")[0].rstrip(), "", "Args:"]
     for each in fields:

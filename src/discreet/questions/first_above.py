@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
+
+import numpy as np
 
 from discreet._exact.numbers.exact import Number, finite, float_up, refuse, whole
 from discreet._exact.sampling import Bits
@@ -12,8 +14,9 @@ from discreet._tables import Table, people_per_candidate
 from discreet._tables.counts import Counts, people_with_any
 from discreet.analysis import epsilon_for_threshold
 from discreet.errors import ParameterError
+from discreet.mechanisms.above_threshold import CrossingRule
 from discreet.mechanisms.registry import STREAMS
-from discreet.questions.accuracy import PEOPLE, Accuracy
+from discreet.questions.accuracy import MOST_POINTS, PEOPLE, Accuracy, drawn
 from discreet.questions.answer import about_period, about_threshold, about_types, of_people
 from discreet.questions.candidates import Candidates, candidates_of
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO
@@ -49,6 +52,14 @@ class FirstAbove(OfRows, kind="first_above"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("groups",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "first",
+        "The first of ordered groups with many people, or none of them.\n\n"
+        "A person counts once in each group in which they have rows. The cost is the same for any "
+        "number of groups.",
+        "discreet first visits.parquet --dataset clinic --column week --user patient_id "
+        "--groups 2026-W01:2026-W52 --where \"diagnosis = 'flu'\" --above 500 --epsilon 0.5",
+    )
 
     groups: Labels = field(
         "The public values of the column in their order: a list, a file, or a range such as "
@@ -159,19 +170,33 @@ class FirstAbove(OfRows, kind="first_above"):
             rules=about_threshold(rule, len(public)) + about_period(table, column, public) + doubts,
             doubts=doubts,
             threshold=rule.threshold,
-            accuracy=self._accuracy(asking.epsilon_each, len(public), moved.monotonic),
+            accuracy=self._accuracy(rule, asking.epsilon_each, len(public)),
         )
 
-    def _accuracy(self, epsilon: Fraction, groups: int, monotonic: bool) -> Accuracy | None:
+    def _accuracy(self, rule: CrossingRule, epsilon: Fraction, groups: int) -> Accuracy | None:
         if self.crossings is not None:
             return None
+        threshold = float(rule.threshold)
+        stated = threshold < 2.0**60  # no data has more people
+        highest = max(2 * threshold, 2.0) if stated else 0.0
+        rising: Counts = np.linspace(0, highest, min(groups, MOST_POINTS)).astype(np.int64)
+
+        def name_first(counted: Counts, bits: Bits) -> Iterable[list[int]]:
+            return (rule.draw(bits).crossings(people, 1) for people in counted)
+
+        def error(counts: Counts, named: Sequence[int]) -> float:
+            """How far the group named lies below the threshold, or one passed over above it."""
+            place = named[0] if len(named) else len(counts)
+            below = [threshold - counts[place]] if place < len(counts) else []
+            return float(max([0.0, *below, *(counts[:place] - threshold)]))
+
         # Only the product of ε and the margin matters.
         needed = epsilon_for_threshold(
             self.mechanism or "above-threshold",
             n=groups,
             margin=1,
             with_probability=self.with_probability,
-            monotonic=monotonic,
+            monotonic=rule.monotonic,
         )
         return Accuracy(
             float_up(Fraction(needed) / epsilon),
@@ -179,5 +204,6 @@ class FirstAbove(OfRows, kind="first_above"):
             PEOPLE,
             f"the answer is right if the counts of all {groups:,} groups are at least this far from the "
             "threshold",
-            "",
+            "groups whose numbers of people rise evenly from none to twice the threshold",
+            (lambda: drawn(rising, name_first, error, 1)) if stated else None,
         )

@@ -11,28 +11,18 @@ from typing import Any
 
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import TableRelease
-from discreet.questions.bound import Bound
 from discreet.questions.derived import of_data, require_known
-from discreet.questions.first_above import FirstAbove
-from discreet.questions.mode import Mode
+from discreet.questions.kinds import SelectBy, kinds_by_name
 from discreet.questions.private_table import table
-from discreet.questions.quantiles import Median, Quantile, Quantiles
 from discreet.questions.run import AnyLedger, run
-from discreet.questions.select_by import SelectBy
-from discreet.questions.top_k import TopK
-from discreet.questions.vote import Vote
 
 _TERMS = signature(table)
 _OWN = tuple(signature(SelectBy).parameters)
 
-mode = of_data(Mode, table, _TERMS)
-median = of_data(Median, table, _TERMS)
-quantile = of_data(Quantile, table, _TERMS)
-quantiles = of_data(Quantiles, table, _TERMS)
-top_k = of_data(TopK, table, _TERMS)
-first_above = of_data(FirstAbove, table, _TERMS)
-bound = of_data(Bound, table, _TERMS)
-vote = of_data(Vote, table, _TERMS)
+__all__ = list(kinds_by_name())
+for _name, _kind in kinds_by_name().items():
+    if _kind is not SelectBy:
+        globals()[_name] = of_data(_kind, table, _TERMS)
 
 
 def select_by(

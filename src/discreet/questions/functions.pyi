@@ -8,6 +8,18 @@ from discreet.questions.answer import TableRelease
 from discreet.questions.question import Labels
 from discreet.questions.run import AnyLedger
 
+__all__ = [
+    "bound",
+    "first_above",
+    "median",
+    "mode",
+    "quantile",
+    "quantiles",
+    "select_by",
+    "top_k",
+    "vote",
+]
+
 def bound(
     data: Any,
     column: str = ...,
@@ -72,19 +84,16 @@ def first_above(
     people: int | None = ...,
     listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
-def mode(
+def median(
     data: Any,
     column: str = ...,
     *,
-    with_gap: bool = ...,
-    candidates: Labels = ...,
-    period: str | None = ...,
     bounds: Labels = ...,
     step: Any = ...,
-    other: str | None = ...,
-    considered: int = ...,
-    with_count: bool = ...,
-    count_share: Number = ...,
+    unit: Any = ...,
+    largest: Any = ...,
+    per_person: str = ...,
+    outside: str = ...,
     by: str | None = ...,
     groups: Labels = ...,
     groups_per_person: int | str = ...,
@@ -112,17 +121,19 @@ def mode(
     people: int | None = ...,
     listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
-def quantiles(
+def mode(
     data: Any,
     column: str = ...,
     *,
-    at: Sequence[Number],
+    with_gap: bool = ...,
+    candidates: Labels = ...,
+    period: str | None = ...,
     bounds: Labels = ...,
     step: Any = ...,
-    unit: Any = ...,
-    largest: Any = ...,
-    per_person: str = ...,
-    outside: str = ...,
+    other: str | None = ...,
+    considered: int = ...,
+    with_count: bool = ...,
+    count_share: Number = ...,
     by: str | None = ...,
     groups: Labels = ...,
     groups_per_person: int | str = ...,
@@ -188,10 +199,11 @@ def quantile(
     people: int | None = ...,
     listed: Mapping[str, Sequence[Any]] | None = ...,
 ) -> TableRelease: ...
-def median(
+def quantiles(
     data: Any,
     column: str = ...,
     *,
+    at: Sequence[Number],
     bounds: Labels = ...,
     step: Any = ...,
     unit: Any = ...,
@@ -231,6 +243,7 @@ def top_k(
     *,
     k: int,
     method: str | None = ...,
+    values_per_person: int | None = ...,
     ordered: bool = ...,
     candidates: Labels = ...,
     period: str | None = ...,

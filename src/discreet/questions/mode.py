@@ -17,7 +17,7 @@ from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS
 from discreet.questions.of_candidates import OfCandidates
-from discreet.questions.of_rows import Asking
+from discreet.questions.of_rows import NO_MATCH, Asking
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import flag, value
 from discreet.questions.scoring import (
@@ -50,6 +50,12 @@ class Mode(OfCandidates, kind="mode"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("candidates", "bounds")
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "mode",
+        f"The most common value of a column.\n\n{NO_MATCH.format('a random candidate')}",
+        "discreet mode visits.parquet --dataset clinic --column diagnosis --user patient_id "
+        "--candidates icd10.txt --epsilon 1",
+    )
     one_choice: ClassVar[bool] = True
 
     with_gap: bool = flag(
@@ -113,16 +119,12 @@ class Mode(OfCandidates, kind="mode"):
 
         if self.with_gap:
             promise = PureDP(epsilon).resting_on(ANSWER, IN_ANSWERS)
-        return asking.plan(
+        return self.plan_among(
+            asking,
+            contest,
             "mode",
             **asking.naming(pick, (promise, 1), share=self.counting_share),
             mechanism=chooser.name,
-            table=contest.table,
-            read=contest.count,
-            people=contest.anybody,
-            rules=contest.rules,
-            rules_after=contest.remarks,
-            doubts=contest.doubts,
             accuracy=self.accuracy(
                 asking,
                 epsilon,

@@ -20,6 +20,7 @@ from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, falling_counts
 from discreet.questions.answer import of_people
 from discreet.questions.candidates import Contest, contest_of, in_the_cluster
 from discreet.questions.of_rows import Asking, Grouped
+from discreet.questions.plan import Plan, Sentences
 from discreet.questions.question import Labels, field, flag, labels, share, value
 from discreet.questions.unknown_domain import CONSIDERED
 
@@ -139,6 +140,21 @@ class OfCandidates(Grouped):
             step=self.step,
             other=self.other,
             listed=listed,
+        )
+
+    def plan_among(
+        self, asking: Asking, contest: Contest, what: str, *, rules: Sentences = (), **terms: Any
+    ) -> Plan:
+        """Plan to choose among the candidates of a contest, by how many people have each."""
+        return asking.plan(
+            what,
+            table=contest.table,
+            read=contest.count,
+            people=contest.anybody,
+            rules=contest.rules + rules,
+            rules_after=contest.remarks,
+            doubts=contest.doubts,
+            **terms,
         )
 
     def accuracy(

@@ -43,6 +43,11 @@ from discreet.questions.question import (
 from discreet.questions.scoring import count_promise, noisy_count, within
 from discreet.questions.setting import USUAL_PEOPLE, Setting
 
+NO_MATCH = (
+    "Where no row matches, the answer is {}: --with-people tells, for a part of epsilon, how many people "
+    "counted."
+)
+"""What the help of a command says where an empty table is answered too."""
 CHOOSE = "choose"
 """For ``groups_per_person``: a bound that is found privately."""
 

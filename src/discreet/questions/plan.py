@@ -80,6 +80,7 @@ class Plan:
         rules_after: further rules that depend on the answer, and on nothing else.
         doubts: why public facts say that the answer may be about nothing.
         accuracy: how good the answer will be; None where nothing is known.
+        chosen: why ε is what it is, where ``error_at_most`` was given in its place.
         groups: the labels of the groups, or None for one answer.
         shape: what else the release says.
         then: from the answer to the plan that follows, which is paid already; None from it ends.
@@ -109,6 +110,7 @@ class Plan:
     rules_after: Callable[[Any], Sentences] = lambda _answer: ()
     doubts: Sentences = ()
     accuracy: Accuracy | None = None
+    chosen: str | None = None
     groups: tuple[Any, ...] | None = None
     shape: Mapping[str, Any] = plain_field(default_factory=dict)
     then: Callable[[Any], Plan | None] | None = None
@@ -180,4 +182,8 @@ def plan_of(question: Question, setting: Setting) -> Plan:
 
     wanted = Fraction(question.error_at_most)
     enough = least_epsilon(accuracy_at, error=wanted, typical=question.typical)
-    return question.changed(epsilon=enough, error_at_most=None, typical=False).plan(setting)
+    plan = question.changed(epsilon=enough, error_at_most=None, typical=False).plan(setting)
+    assert plan.accuracy is not None
+    within = f"{plan.accuracy.in_units(float(wanted))} off, {plan.accuracy.how_often}"
+    data = "on typical data; this is not proved for any data" if question.typical else "on any data"
+    return replace(plan, chosen=f"the least ε for at most {within}, {data}")

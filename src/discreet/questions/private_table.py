@@ -15,12 +15,8 @@ from discreet._tables.databases import is_address, without_password
 from discreet.accounting.events import Event, shortened
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import OtherTableWarning, TableRelease
-from discreet.questions.bound import Bound
-from discreet.questions.derived import asks
-from discreet.questions.first_above import FirstAbove
-from discreet.questions.mode import Mode
+from discreet.questions.kinds import ByName
 from discreet.questions.plan import Plan, plan_of
-from discreet.questions.quantiles import Median, Quantile, Quantiles
 from discreet.questions.question import Question
 from discreet.questions.rehearsal import invented_rows
 from discreet.questions.run import (
@@ -32,14 +28,11 @@ from discreet.questions.run import (
     run,
     unwatched,
 )
-from discreet.questions.select_by import SelectBy
 from discreet.questions.setting import Setting
-from discreet.questions.top_k import TopK
-from discreet.questions.vote import Vote
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PrivateTable(Setting):
+class PrivateTable(Setting, ByName):
     """A table that is asked by private questions only; ``discreet.table`` makes it.
 
     ``plan`` shows what a question will cost and how good its answer will be, ``ask`` asks it, and every kind
@@ -68,9 +61,8 @@ class PrivateTable(Setting):
     def plan(self, question: Question) -> Plan:
         """What a question will cost and do, and how good its answer will be; no row is read, nothing paid."""
         with opened(self.ledger) as ledger:
-            budget = ledger.show(self.dataset) if hasattr(ledger, "show") else None
-            accountant = None if budget is None else budget.accountant
-            plan = replace(plan_of(question, self._setting(accountant)), table=self)
+            plan, budget = self._planned(question, ledger)
+            plan = replace(plan, table=self)
             if budget is None:
                 return plan
             plan = replace(
@@ -86,12 +78,18 @@ class PrivateTable(Setting):
     def ask(self, question: Question, *, watch: Watch = unwatched) -> TableRelease:
         """Pay, then read, choose and release."""
         with opened(self.ledger) as ledger:
-            plan = plan_of(question, self._setting(_accountant(ledger, self.dataset)))
-            remarks = self._elsewhere(ledger)
-            for remark in remarks:
-                warnings.warn(remark, OtherTableWarning, stacklevel=3)
-            plan = replace(plan, event=self._named(plan), rules=plan.rules + remarks)
-            return run(plan, ledger=ledger, dataset=self.dataset, watch=watch)
+            plan, budget = self._planned(question, ledger)
+            if ledger is not None:
+                remarks = self._elsewhere(ledger)
+                for remark in remarks:
+                    warnings.warn(remark, OtherTableWarning, stacklevel=3)
+                plan = replace(plan, event=self._named(plan), rules=plan.rules + remarks)
+            return run(plan, ledger=ledger, dataset=self.dataset, watch=watch, budget=budget)
+
+    def _planned(self, question: Question, ledger: Any) -> tuple[Plan, Any]:
+        budget = ledger.show(self.dataset) if hasattr(ledger, "show") else None
+        accountant = None if budget is None else budget.accountant
+        return plan_of(question, self._setting(accountant)), budget
 
     def rehearse(self, question: Question) -> TableRelease:
         """Ask a question about invented rows, for nothing, by the code that answers real ones.
@@ -141,16 +139,6 @@ class PrivateTable(Setting):
             f"The budget {self.dataset!r} was charged for {others} until now, and this question is about "
             f"{self.name}: a budget protects the people of one data set.",
         )
-
-    mode = asks(Mode)
-    bound = asks(Bound)
-    median = asks(Median)
-    quantile = asks(Quantile)
-    quantiles = asks(Quantiles)
-    top_k = asks(TopK)
-    first_above = asks(FirstAbove)
-    select_by = asks(SelectBy)
-    vote = asks(Vote)
 
     # ---- what is public about it ---------------------------------------------------------------
 
@@ -202,13 +190,6 @@ class PrivateTable(Setting):
         if isinstance(self.data, str | Path):
             return visible(self.data)
         return f"{type(self.data).__module__.partition('.')[0]} {type(self.data).__name__}"
-
-
-def _accountant(ledger: Any, dataset: str | None) -> str | None:
-    """How the budget adds up; None where no ledger counts."""
-    if ledger is None or not hasattr(ledger, "show"):
-        return None
-    return str(ledger.show(dataset).accountant)
 
 
 def table(

@@ -21,7 +21,7 @@ from discreet._exact.sampling import Bits
 from discreet._exact.sampling.discrete_noise import halved
 from discreet._tables import Table, people_per_grid_point
 from discreet._tables.counts import Counts
-from discreet.analysis import rank_error
+from discreet.analysis.rank_error import FINEST, USUAL, fineness, rank_error
 from discreet.errors import ParameterError
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
@@ -44,7 +44,7 @@ from discreet.questions.answer import (
     of_people,
 )
 from discreet.questions.costs import ANSWER, IN_ANSWERS, mixed
-from discreet.questions.of_rows import Asking, Grouped
+from discreet.questions.of_rows import NO_MATCH, Asking, Grouped
 from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import Labels, field, labels, one_of, value
@@ -58,12 +58,6 @@ from discreet.questions.scoring import (
     quantile_values,
     resting,
 )
-
-LARGEST_LINE = 1 << 22
-"""Places on the line at most, unless the grid itself has more."""
-
-FINEST = 6
-"""People who share a value are spread over at most 2⁶ places."""
 
 
 def levels(name: str, given: Any) -> tuple[Fraction, ...]:
@@ -181,9 +175,13 @@ class OnGrid(Grouped):
                 hidden = mixed(promise)
                 promise = hidden.resting_on(hidden.proof, direct)
 
-        def places(people: Counts, bits: Bits) -> Iterable[list[int]]:
+        def places(people: Counts, bits: Bits, finest: int = FINEST) -> Iterable[list[int]]:
             if depths > 1:
-                return (recursive(row, at, chooser, neighbours=inner, bits=bits) for row in people)
+                coins = min(finest, fineness(people.shape[1], asking.rows.number_of_groups))
+                return (
+                    recursive(row, at, chooser, neighbours=inner, bits=bits, coins=coins)
+                    for row in people
+                )
             values = quantile_values(people, at[0])
             return ([place] for place in choices(chooser, values, moved.range_distance, bits))
 
@@ -195,7 +193,14 @@ class OnGrid(Grouped):
         def errors() -> Errors:
             like = even_counts(asking.people, len(axis))
             if depths > 1:
-                return drawn(like, places, lambda row, found: rank_errors(row, at, found), len(at))
+                # Finer places change nothing where each of the stated people has one to themselves.
+                enough = max(USUAL, int(like.max()).bit_length())
+                return drawn(
+                    like,
+                    lambda row, bits: places(row, bits, enough),
+                    lambda row, found: rank_errors(row, at, found),
+                    len(at),
+                )
             sizes = [rank_errors(like, at, [place]) for place in range(len(like))]
             return exactly(chooser, quantile_scores(like, at[0], neighbours=inner), sizes)
 
@@ -274,6 +279,13 @@ class Quantiles(OnGrid, kind="quantiles"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("bounds",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "quantiles",
+        "Several quantiles of a column at once, on a public grid: of numbers, dates, times or time spans."
+        f"\n\n{NO_MATCH.format('a list of random grid points')}",
+        "discreet quantiles pay.parquet --dataset staff --column salary --user person_id --at 0.1,0.5,0.9 "
+        "--bounds 0:500000 --step 1000 --epsilon 1",
+    )
 
     at: Sequence[Number] = field(
         "The levels in increasing order, such as 0.1,0.5,0.9.",
@@ -301,12 +313,12 @@ def recursive(
     *,
     neighbours: str,
     bits: Bits,
+    coins: int | None = None,
 ) -> list[int]:
-    """The grid index of each quantile, by recursion on the people spread over a line."""
-    fineness = 0
-    if len(levels) > 1:
-        fineness = min(FINEST, max(0, (LARGEST_LINE // len(people)).bit_length() - 1))
-    line = spread_out(people, fineness, bits)
+    """The grid index of each quantile, by recursion on the people, spread over a line by ``coins`` each."""
+    if coins is None:
+        coins = fineness(len(people)) if len(levels) > 1 else 0
+    line = spread_out(people, coins, bits)
 
     def places(
         line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
@@ -326,12 +338,12 @@ def recursive(
         return [*below, place, *(place + further for further in above)]
 
     found = places(line, Fraction(0), Fraction(1), levels)
-    return [place >> fineness for place in found]
+    return [place >> coins for place in found]
 
 
-def spread_out(people: Counts, fineness: int, bits: Bits) -> Counts:
-    """Each grid point replaced by 2^fineness places; each of its people goes to one, by fair coins."""
-    for _ in range(fineness):
+def spread_out(people: Counts, coins: int, bits: Bits) -> Counts:
+    """Each grid point replaced by 2^coins places; each of its people goes to one, by fair coins."""
+    for _ in range(coins):
         first = halved(people, bits)
         finer = np.empty(2 * len(people), dtype=np.int64)
         finer[0::2] = first
@@ -388,6 +400,13 @@ class Median(OnGrid, kind="median"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("bounds",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "median",
+        "The median of a column, on a public grid: of numbers, decimals, dates, times or time spans.\n\n"
+        + NO_MATCH.format("a random grid point"),
+        "discreet median people.csv --dataset staff --column age --user person_id --bounds 0:120 "
+        "--epsilon 0.5",
+    )
     one_choice: ClassVar[bool] = True
 
     @property

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from discreet._exact.numbers.exact import Number, echo, finite, positive, probability, refuse, shown
@@ -154,13 +155,17 @@ def value(cls: type[T]) -> type[T]:
     return dataclasses.dataclass(frozen=True, repr=False)(cls)
 
 
-def fields_of(kind: type[Question]) -> list[dataclasses.Field[Any]]:
+@cache
+def fields_of(kind: type[Question]) -> tuple[dataclasses.Field[Any], ...]:
     """The fields in the order in which people write them: positional ones, a question's own, shared ones."""
     depth: dict[str, int] = {}
     for place, base in enumerate(kind.__mro__):
         for name in vars(base).get("__annotations__", ()):
             depth.setdefault(name, place)
-    return sorted(dataclasses.fields(kind), key=lambda each: (bool(each.kw_only), depth[each.name]))
+    order = sorted(
+        dataclasses.fields(kind), key=lambda each: (bool(each.kw_only), depth[each.name])
+    )
+    return tuple(order)
 
 
 @value
@@ -182,6 +187,8 @@ class Question(ABC):
     kind: ClassVar[str]
     completed_by: ClassVar[tuple[str, ...]] = ()
     """What a desk's owner must declare of a column, any of these, so that analysts can ask it."""
+    command: ClassVar[tuple[str, str, str] | None] = None
+    """Its name on the command line, what the help says of it, and an example; None where it has none."""
     one_choice: ClassVar[bool] = False
     """Whether one choice is all that takes time after counting, if nothing else is released with it."""
 
@@ -229,7 +236,7 @@ class Question(ABC):
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
             given, check = getattr(self, each.name), each.metadata["check"]
-            if check is not None and given is not None:
+            if check is not None and given is not None and given is not each.default:
                 object.__setattr__(self, each.name, check(each.name, given))
         self._require()
 

@@ -92,8 +92,9 @@ def run(
     dataset: str | None,
     watch: Watch = unwatched,
     resuming: Resuming | None = None,
+    budget: Any = None,
 ) -> TableRelease:
-    """Pay for a plan, then read, choose and release."""
+    """Pay for a plan, then read, choose and release; ``budget`` is what the ledger showed before."""
     for doubt in plan.doubts:
         warnings.warn(doubt, NeverMatchesWarning, stacklevel=4)
     bits = SecureBits()
@@ -111,15 +112,17 @@ def run(
         )
     finally:
         reading.close()
-    meter = None if terms["entry"] is None else _meter(ledger, dataset, plan.event)
+    meter = None if terms["entry"] is None else _meter(ledger, dataset, plan.event, budget)
     return TableRelease(
         **terms, **said, rules=rules, title=plan.title, accuracy=plan.accuracy, meter=meter
     )
 
 
-def _meter(ledger: Any, dataset: str | None, event: Event) -> Meter | None:
+def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter | None:
     """The budget after the payment; the answer is paid for, so nothing here may fail it."""
     with suppress(Exception), opened(ledger) as open_ledger:
+        if before is not None:
+            return meter_of(before, event, paid=False)
         return meter_of(open_ledger.show(dataset), event, paid=True)
     return None
 

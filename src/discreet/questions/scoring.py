@@ -78,15 +78,13 @@ def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
     """
     if promise.proof is None:
         return promise
-    direct = {
-        measure: proof.assuming().then(sensitivity.proof)
-        for measure, proof in promise.direct.items()
-    }
+    moved = sensitivity.proof
+    direct = {measure: proof.assuming().then(moved) for measure, proof in promise.direct.items()}
     if "PureDP" in direct:
         direct |= {"PureDP": CLAIMS[sensitivity.question, "PureDP"], **IN_ANSWERS}
     if isinstance(promise, BoundedRange | FlippedCoins):
         direct |= IN_RHO
-    return promise.resting_on(promise.proof.assuming().then(sensitivity.proof), direct)
+    return promise.resting_on(promise.proof.assuming().then(moved), direct)
 
 
 def level_of(at: object, *, name: str = "at") -> Fraction:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 from discreet._exact.numbers.exact import positive, refuse, whole
@@ -67,7 +68,7 @@ class Setting:
         """Whether the budget adds up ρ, so that many small costs add up to less than their ε do."""
         return self.accountant in ("rho", "rho-delta")
 
-    @property
+    @cached_property
     def condition(self) -> Condition | None:
         """The condition on rows, parsed."""
         return None if self.where is None else parse(self.where)
@@ -132,7 +133,7 @@ class _OpeningOnce(Setting):
         return self
 
     def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
-        key = (columns, tuple(tells_apart), self.where)
+        key = (id(self.data), columns, tuple(tells_apart), self.where)
         if key not in self.kept:
-            self.kept[key] = super().opened(*columns, tells_apart=key[1])
+            self.kept[key] = super().opened(*columns, tells_apart=key[2])
         return self.kept[key]

@@ -20,7 +20,12 @@ from discreet._exact.numbers.exact import Number, refuse, whole
 from discreet._exact.sampling import Bits, SecureBits
 from discreet._exact.sampling.keeping import kept
 from discreet._tables import Rows, Table
-from discreet._tables.counts import Counts, people_per_group, people_per_number_of_groups
+from discreet._tables.counts import (
+    Counts,
+    people_per_group,
+    people_per_group_and_share,
+    people_per_number_of_groups,
+)
 from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, PureDP
@@ -34,7 +39,15 @@ from discreet.questions.plan import Found, Plan, Reading, plan_of
 from discreet.questions.question import Labels, Question, field, fields_of, labels, level, value
 from discreet.questions.scoring import quantile_scores
 from discreet.questions.setting import Setting
-from discreet.questions.unknown_domain import KEPT, KEPT_BY, keeping_at
+from discreet.questions.unknown_domain import (
+    BY_WEIGHTS,
+    KEPT,
+    KEPT_BY,
+    WEIGHED,
+    keeping_at,
+    weighing_for,
+    weights_of,
+)
 
 COVERED = Fraction(9, 10)
 """The part of the people who are to count in all of their groups, where the bound is chosen."""
@@ -73,6 +86,12 @@ class FoundGroups(_First, kind="groups"):
     delta: Number = field(
         "How likely the guarantee is to fail, at most.", check=level, takes="NUMBER"
     )
+    groups_per_person: int = field(
+        "A person counts in at most this many groups, drawn at random from theirs.",
+        default=1,
+        check=whole,
+        takes="COUNT",
+    )
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
         """As many groups as a person may count in, and one."""
@@ -85,19 +104,29 @@ class FoundGroups(_First, kind="groups"):
         return [groups, groups[:1]] if most > 1 else [groups]
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan to keep groups by the best rule for ε and δ."""
+        """Plan to keep groups: each person counts in one, or by weights in several, by public facts."""
         setting = setting.narrowed(self.where)
         table = setting.opened(tells_apart=(self.by,))
         if not table.engine.finds_groups:
             raise ParameterError("in a database ⟨by⟩ needs ⟨groups⟩, a public list")
-        delta = Fraction(self.delta)
+        delta, most = Fraction(self.delta), self.groups_per_person
         keeping = keeping_at(self.total, delta, setting.neighbours)
-        rows = Rows(user=setting.user, counted=setting.counted, where=setting.condition, by=self.by)
+        weighing = None
+        if setting.user is not None:
+            weighing = weighing_for(keeping, self.total, delta, setting.neighbours, most)
+        rows = Rows(
+            user=setting.user,
+            counted=setting.counted,
+            where=setting.condition,
+            by=self.by,
+            groups_per_person=most,
+        )
 
         def choose(counted: list[tuple[Any, int]], bits: Bits) -> Iterable[Found]:
-            named = {label: people for label, people in counted if _is_a_name(label)}
-            people = np.array(list(named.values()), dtype=np.int64)
-            safe = kept(people, keeping=keeping, bits=bits)
+            found = counted if weighing is None else weights_of(counted)
+            named = {label: size for label, size in found if _is_a_name(label)}
+            sizes = np.array(list(named.values()), dtype=np.int64)
+            safe = kept(sizes, keeping=weighing or keeping, bits=bits)
             # In their own order: that of their numbers of people would tell about these.
             yield {
                 "answer": tuple(
@@ -105,20 +134,25 @@ class FoundGroups(_First, kind="groups"):
                 )
             }
 
-        promise = ApproxDP(self.total, delta).resting_on(KEPT, {"then": KEPT})
+        proof = KEPT if weighing is None else WEIGHED
+        promise = ApproxDP(self.total, delta).resting_on(proof, {"then": proof})
+        read = people_per_group if weighing is None else people_per_group_and_share
+        how = KEPT_BY[setting.neighbours] if weighing is None else BY_WEIGHTS
         return Plan(
             question=self,
             title=f"groups of {self.by}",
             words=f"groups of {self.by}",
-            event=Event(
-                promise,
-                mechanism=f"groups {KEPT_BY[setting.neighbours]}",
-                neighbours=setting.neighbours,
-            ),
+            event=Event(promise, mechanism=f"groups {how}", neighbours=setting.neighbours),
             guarantee=promise,
-            read=lambda bits: _reading(people_per_group, table, rows.keyed(bits), setting),
+            read=lambda bits: _reading(read, table, rows.keyed(bits), setting),
             choose=choose,
-            rules=about_found_groups(self.by, one=setting.several_rows),
+            rules=about_found_groups(
+                self.by,
+                one=setting.several_rows and weighing is None,
+                weighed=None
+                if weighing is None
+                else (most, weighing.people(most), most * (keeping.turn + 1)),
+            ),
         )
 
 
@@ -269,6 +303,7 @@ def in_found_groups(question: Grouped) -> Then:
         epsilon=question.total * part,
         delta=question.delta_each,
         where=question.where,
+        groups_per_person=whole("groups_per_person", question.groups_per_person),
     )
     rest = question.changed(epsilon=question.total * (1 - part))
     return Then(first=finding, second=rest, into="groups")

@@ -18,7 +18,14 @@ from discreet._exact.sampling.joint_sets import joint_set
 from discreet._exact.sampling.joint_top_k import joint_first
 from discreet._exact.sampling.keeping import Keeping, kept
 from discreet._exact.sampling.noisy_order import noisy_first
-from discreet._tables.counts import Counts, people_per_group, people_with_any
+from discreet._exact.sampling.weighing import Weighing, weighing_at, weight_in
+from discreet._tables import Rows, Table
+from discreet._tables.counts import (
+    Counts,
+    people_per_group,
+    people_per_group_and_share,
+    people_with_any,
+)
 from discreet.analysis import error_bound
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, PureDP
@@ -27,12 +34,12 @@ from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE
 from discreet.questions.accuracy import drawn
-from discreet.questions.answer import about_kept, about_method, about_order
+from discreet.questions.answer import about_kept, about_method, about_order, about_values_each
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, Part
 from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
-from discreet.questions.of_rows import Asking
+from discreet.questions.of_rows import NO_MATCH, Asking
 from discreet.questions.plan import Found, Plan, Sentences
 from discreet.questions.question import field, flag, value
 from discreet.questions.scoring import (
@@ -42,12 +49,16 @@ from discreet.questions.scoring import (
     resting,
 )
 from discreet.questions.unknown_domain import (
+    BY_WEIGHTS,
     KEPT,
     KEPT_BY,
+    WEIGHED,
+    accuracy_of_named,
     keeping_at,
     limits_for,
     planned_from_the_data,
     require_named,
+    weights_of,
 )
 
 PEELING = "peeling"
@@ -92,6 +103,12 @@ class TopK(OfCandidates, kind="top_k"):
     """
 
     completed_by: ClassVar[tuple[str, ...]] = ("candidates",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "top",
+        f"The k most common values of a column.\n\n{NO_MATCH.format('a list of random candidates')}",
+        "discreet top visits.parquet --dataset clinic --column page --user patient_id -k 10 "
+        "--candidates pages.csv --epsilon 2",
+    )
 
     k: int = field("How many.", check=whole, takes="COUNT", example="3", analyst=True)
     method: str | None = field(
@@ -99,6 +116,14 @@ class TopK(OfCandidates, kind="top_k"):
         default=None,
         check=method_named,
         takes="NAME",
+        advanced=True,
+    )
+    values_per_person: int | None = field(
+        "Without candidates: a person counts with at most this many values, drawn at random from theirs. "
+        "Where people have several values each, a bound lets smaller values be named.",
+        default=None,
+        check=whole,
+        takes="COUNT",
         advanced=True,
     )
     ordered: bool = flag(
@@ -114,6 +139,10 @@ class TopK(OfCandidates, kind="top_k"):
             raise ParameterError("an unknown domain is peeled, and the order is part of the answer")
         if self.method == SET and self.ordered:
             raise ParameterError('⟨method⟩"set" has no order: it goes with ⟨ordered⟩False')
+        if self.values_per_person is not None and (not self.names_values or self.by is not None):
+            raise ParameterError(
+                "⟨values_per_person⟩ goes with ⟨delta⟩, without candidates and without ⟨by⟩"
+            )
 
     @property
     def title(self) -> str:
@@ -199,16 +228,13 @@ class TopK(OfCandidates, kind="top_k"):
             for row, indices in zip(people, draw(people, bits), strict=True):
                 yield contest.named(indices if self.ordered else sorted(indices), row), {}
 
-        return asking.plan(
+        return self.plan_among(
+            asking,
+            contest,
             what,
             **asking.naming(pick, part, share=self.counting_share, k=k),
             mechanism=name,
-            table=contest.table,
-            read=contest.count,
-            people=contest.anybody,
-            rules=contest.rules + (about_method(str(method)) if by_rule else ()) + order,
-            rules_after=contest.remarks,
-            doubts=contest.doubts,
+            rules=(about_method(str(method)) if by_rule else ()) + order,
             ordered=self.ordered,
             accuracy=self.accuracy(
                 asking,
@@ -226,12 +252,14 @@ class TopK(OfCandidates, kind="top_k"):
         )
 
 
-def keeping_for(question: TopK, asking: Asking) -> Keeping | None:
+def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighing | None:
     """The rule that keeps values, where it names smaller ones than the margin does; it looks at no data.
 
-    Where each person has one value, half of ε pays for keeping and half for choosing among those kept.
+    Half of ε pays for keeping and half for choosing among those kept. Where each person has one value, values
+    are kept by their number of people; where people have several, up to a bound, by weights.
     """
-    if question.k == 1 or asking.several_rows or asking.rows.by is not None:
+    most = question.values_per_person
+    if question.k == 1 or asking.rows.by is not None or (asking.several_rows and most is None):
         return None
     epsilon = asking.epsilon_each * (1 - question.counting_share)
     delta, neighbours = Fraction(question.delta or 0), asking.setting.neighbours
@@ -240,14 +268,19 @@ def keeping_for(question: TopK, asking: Asking) -> Keeping | None:
         delta=delta,
         rounds=question.k,
         considered=max(question.considered, question.k),
-        one_row_each=True,
+        one_row_each=not asking.several_rows,
         neighbours=neighbours,
     )
+    if most is not None and asking.several_rows:
+        if not asking.table.engine.finds_groups:
+            raise ParameterError("in a database ⟨values_per_person⟩ is not allowed: leave it out")
+        weighing = weighing_at(epsilon / 2, delta, most, neighbours)
+        return weighing if weighing.people(most) <= limits.margin else None
     keeping = keeping_at(epsilon / 2, delta, neighbours)
     return keeping if keeping.turn < limits.margin else None
 
 
-def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping) -> Plan:
+def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping | Weighing) -> Plan:
     """Plan to name the k commonest of the values that may be named, fewer if there are fewer."""
     column, k, inner = question.column, question.k, asking.inner
     share = question.counting_share
@@ -258,19 +291,22 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping)
             "values from the data are chosen by a way of their own: leave ⟨mechanism⟩ out"
         )
 
+    weighed = isinstance(keeping, Weighing)
+    most = question.values_per_person or 1
+
     def pick(counted: Any, bits: Bits) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
-        for values in counted:
+        for values, sizes in counted:
             people = np.array([number for _, number in values], dtype=np.int64)
-            named = kept(people, keeping=keeping, bits=bits).nonzero()[0]
+            named = kept(sizes, keeping=keeping, bits=bits).nonzero()[0]
             if not len(named):
                 yield [], {}
                 continue
             places = min(k, len(named))
             moved = count_sensitivity(inner)
-            joint = joint_distance(places, inner, one_value=True)
+            joint = joint_distance(places, inner, one_value=not weighed)
             method = best_method(places, moved.range_distance, joint, concentrated=False)
             if method == JOINT:
-                draw, _, _ = jointly(None, epsilon / 2, places, inner, one_value=True)
+                draw, _, _ = jointly(None, epsilon / 2, places, inner, one_value=not weighed)
             else:
                 draw, _, _ = way_to_choose(
                     ONE_SHOT, None, epsilon / 2, places, moved.range_distance
@@ -278,15 +314,46 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping)
             indices = next(iter(draw(people[named][None, :], bits)))
             yield [values[named[index]] for index in indices], {}
 
-    promise = ApproxDP(epsilon, Fraction(question.delta or 0)).resting_on(KEPT, {"then": KEPT})
+    def read(table: Table, rows: Rows) -> list[tuple[list[tuple[Any, int]], Counts]]:
+        """The values with their people, and what they are kept by: these numbers, or weights."""
+        asked = replace(rows, by=column, groups_per_person=most)
+        if not weighed:
+            values = people_per_group(table, asked)
+            return [(values, np.array([number for _, number in values], dtype=np.int64))]
+        shares = people_per_group_and_share(table, asked)
+        people: dict[Any, int] = {}
+        for (label, _), number in shares:
+            people[label] = people.get(label, 0) + number
+        weights = dict(weights_of(shares))
+        sizes = np.array([weights[label] for label in people], dtype=np.int64)
+        return [(list(people.items()), sizes)]
+
+    def pick_stated(
+        counted: list[list[tuple[Any, int]]], bits: Bits
+    ) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
+        """On stated data, where everybody who counts with a value counts with as many as they may."""
+        each = weight_in(most) if weighed else 1
+        return pick(
+            [
+                (values, np.array([number * each for _, number in values], dtype=np.int64))
+                for values in counted
+            ],
+            bits,
+        )
+
+    proof = WEIGHED if weighed else KEPT
+    promise = ApproxDP(epsilon, Fraction(question.delta or 0)).resting_on(proof, {"then": proof})
+    how = BY_WEIGHTS if weighed else KEPT_BY[asking.setting.neighbours]
     return asking.plan(
         what,
         **asking.naming(pick, (promise, 1), share=share, k=k),
-        mechanism=f"values {KEPT_BY[asking.setting.neighbours]}, then chosen among those",
-        read=lambda table, rows: [people_per_group(table, replace(rows, by=column))],
+        mechanism=f"values {how}, then chosen among those",
+        read=read,
+        rules=about_values_each(most) if weighed else (),
         people=lambda table, rows: people_with_any(table, rows, column=column),
         rules_after=lambda answer: about_kept(k, len(answer)),
         ordered=True,
+        accuracy=accuracy_of_named(question, asking, pick_stated, k),
     )
 
 

@@ -8,7 +8,7 @@ or push out of it hardly ever beats it. ``docs/proofs/unknown-domain.md`` proves
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,16 @@ from discreet._exact.numbers.balls import upper_bound
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.sampling import Bits
 from discreet._exact.sampling.keeping import Keeping
+from discreet._exact.sampling.weighing import MOST_WEIGHT, Weighing, weighing_at, weight_in
 from discreet._tables import Table
-from discreet._tables.counts import commonest_in_groups, people_with_any
+from discreet._tables.counts import Counts, commonest_in_groups, people_with_any
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.questions.answer import about_unknown
+from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, drawn, falling_counts
+from discreet.questions.answer import about_unknown, of_people
 from discreet.questions.of_rows import Asking
 from discreet.questions.plan import Found, Plan, Sentences
 from discreet.scores import Scores
@@ -104,6 +106,33 @@ def keeping_at(epsilon: Fraction, delta: Fraction, neighbours: str) -> Keeping:
     return Keeping(epsilon / coins, delta / coins)
 
 
+WEIGHED = CLAIMS["weighed", "ApproxDP"]
+"""What proves that groups are kept by weights, and an answer about those after it."""
+BY_WEIGHTS = "kept by the weights of their people"
+
+
+def weighing_for(
+    keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
+) -> Weighing | None:
+    """The rule by weights, where it names smaller groups than counting each person in one; no data is read.
+
+    Both are judged where everybody is in as many groups as they may count in: by how many people make a group
+    as likely to be named as not.
+    """
+    if groups == 1:
+        return None
+    weighing = weighing_at(epsilon, delta, groups, neighbours)
+    return weighing if weighing.people(groups) < groups * (keeping.turn + 1) else None
+
+
+def weights_of(counted: Iterable[tuple[tuple[Any, int], int]]) -> list[tuple[Any, int]]:
+    """The weight of each group or value, from its people and in how many groups each of them counts."""
+    found: dict[Any, int] = {}
+    for (label, groups), people in counted:
+        found[label] = min(MOST_WEIGHT, found.get(label, 0) + people * weight_in(groups))
+    return list(found.items())
+
+
 def limits_for(
     *,
     epsilon: Fraction,
@@ -148,6 +177,44 @@ def require_named(table: Table, column: str) -> None:
             column,
             "a column of texts, numbers or dates; of times, cast it to a date first",
         )
+
+
+def accuracy_of_named(
+    question: OfCandidates,
+    asking: Asking,
+    pick: Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]],
+    places: int,
+) -> Accuracy:
+    """How far the values that are named fall short on stated data.
+
+    For any data nothing is proved: where few people share a value, none is named.
+    """
+    people = asking.people
+
+    def errors() -> Errors:
+        like = falling_counts(people, max(question.considered, places))
+        values = [(place, count) for place, count in enumerate(like.tolist()) if count]
+
+        def draw(_like: Counts, bits: Bits) -> Iterable[list[int]]:
+            return ([place for place, _ in chosen] for chosen, _ in pick([values], bits))
+
+        def error(counts: Counts, chosen: Sequence[int]) -> float:
+            named = np.zeros(places, dtype=np.int64)
+            named[: len(chosen)] = counts[list(chosen)]
+            return float(max(0, (counts[:places] - named).max()))
+
+        return drawn(like, draw, error, places)
+
+    return Accuracy(
+        None,
+        Fraction(question.with_probability),
+        PEOPLE,
+        "how many people fewer a value in the answer has than the one that belongs in its place; a place "
+        "without an answer has none",
+        f"{of_people(f'{people:,}')} whose counts fall off as 1, 1/2, 1/3, ... over "
+        f"{max(question.considered, places):,} values",
+        errors,
+    )
 
 
 def planned_from_the_data(
@@ -198,4 +265,5 @@ def planned_from_the_data(
         people=lambda table, rows: people_with_any(table, rows, column=column),
         rules_after=rules_after,
         ordered=None if k is None else True,
+        accuracy=accuracy_of_named(question, asking, pick, rounds),
     )

@@ -173,6 +173,15 @@ class Vote(Question, kind="vote"):
     )
 
     completed_by: ClassVar[tuple[str, ...]] = ("vote",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "vote",
+        "The candidate for which most blocks of people vote, by a function in a Python file.\n\n--function "
+        "FILE.py:NAME is your own code, and runs on your machine as you do: once a block, in processes cut "
+        "off from one another. A question in JSON cannot name code. At a desk it is the name of a function "
+        "that the owner registered.",
+        "discreet vote visits.parquet --dataset clinic --user patient_id --function models.py:best "
+        "--candidates linear,forest --epsilon 1",
+    )
 
     @property
     def named(self) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from discreet._exact.sampling import discrete_noise
 from discreet._exact.sampling.bits import TapeBits, TapeExhausted
 from discreet._exact.sampling.discrete_noise import discrete_laplace, geometric, halved
 from discreet.testing import scripted
@@ -59,3 +62,31 @@ def test_halves_of_counts() -> None:
         # The variance of a sample variance is about 2σ⁴/n.
         assert abs(some.var() - count / 4) < 5.5 * (count / 4) * math.sqrt(2 / len(some)) + 0.01
     assert not left[counts == 0].any()
+
+
+def test_large_counts_take_their_words_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the words are divided into chunks, each count has the ones of its own words."""
+    counts = np.array([65, 64, 700, 100_000, 1, 129, 64 * 9, 64 * 9 + 1] * 20)
+    monkeypatch.setattr(discrete_noise, "_CHUNK_WORDS", 8)
+    drawn = scripted("small chunks").words(80_000).tolist()
+    found = halved(counts, _Words(iter(drawn)))  # type: ignore[arg-type]  # words are all it asks for
+    assert ((found >= 0) & (found <= counts)).all()
+    words, expected = iter(drawn), np.zeros_like(counts)
+    for start in range(0, len(counts), 8):
+        for place in range(start, start + 8):
+            rest = (int(counts[place]) - 1) % 64 + 1
+            expected[place] = (next(words) >> (64 - rest)).bit_count()
+    for place in (counts > 64).nonzero()[0].tolist():
+        for _ in range((int(counts[place]) - 1) >> 6):
+            expected[place] += next(words).bit_count()
+    assert found.tolist() == expected.tolist()
+
+
+class _Words:
+    """Bits that are these words, one after the other."""
+
+    def __init__(self, words: Iterator[int]) -> None:
+        self._words = words
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        return np.array([next(self._words) for _ in range(count)], dtype=np.uint64)

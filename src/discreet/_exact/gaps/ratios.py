@@ -14,6 +14,8 @@ from fractions import Fraction
 from itertools import accumulate
 
 Point = tuple[int, int]
+Slope = tuple[int, int]
+"""By how much a line rises over which run, above zero."""
 
 
 def ratios(
@@ -30,25 +32,27 @@ def ratios(
         >>> [str(each) for each in ratios([10, 8, 0], steps, shift=Fraction(0), monotonic=False)]
         ['1', '-1', '-5/2']
     """
-    heights = [Fraction(q) - shift * d for q, d in zip(values, sensitivities, strict=True)]
-    if len(heights) == 1:
+    if len(values) == 1:
         return [Fraction(0)]
-    # Whole numbers over one denominator each way: the search compares them many times.
-    across = math.lcm(*(each.denominator for each in sensitivities))
-    up = math.lcm(*(height.denominator for height in heights))
-    points = [
-        (int(each * across), int(height * up))
-        for each, height in zip(sensitivities, heights, strict=True)
-    ]
+    # Whole numbers over one denominator each way: fractions are slow, and the search compares many times.
+    given = [each.as_integer_ratio() for each in values]
+    steps = [each.as_integer_ratio() for each in sensitivities]
+    across = math.lcm(*{whole for _, whole in steps})
+    up = math.lcm(shift.denominator * across, *{whole for _, whole in given})
+    moved = shift.numerator * (up // (shift.denominator * across))
+    points = []
+    for (part, whole), (step, parts) in zip(given, steps, strict=True):
+        x = step * (across // parts)
+        points.append((x, part * (up // whole) - moved * x))
     order = sorted(range(len(points)), key=points.__getitem__)
     slopes = (_one_way if monotonic else _any_way)([points[place] for place in order])
     found = [Fraction(0)] * len(points)
-    for place, slope in zip(order, slopes, strict=True):
-        found[place] = -slope * across / up
+    for place, (rise, run) in zip(order, slopes, strict=True):
+        found[place] = Fraction(-rise * across, run * up)
     return found
 
 
-def _any_way(points: list[Point]) -> list[Fraction]:
+def _any_way(points: list[Point]) -> list[Slope]:
     """The largest slope from (−x_i, y_i) to another point (x_j, y_j), for each i; points from the left."""
     hull = _upper_hull(points[1:])
     first = _steepest(hull, -points[0][0], points[0][1])
@@ -61,7 +65,7 @@ def _any_way(points: list[Point]) -> list[Fraction]:
     return slopes
 
 
-def _one_way(points: list[Point]) -> list[Fraction]:
+def _one_way(points: list[Point]) -> list[Slope]:
     """The largest (y_j − y_i)/max(x_i, x_j) over the other points, for each i; points from the left."""
     hull = _upper_hull(points[-1:])
     # Of those on the right it is the largest slope from (0, y_i), of those on the left the highest counts.
@@ -70,8 +74,8 @@ def _one_way(points: list[Point]) -> list[Fraction]:
         right.append(_steepest(hull, 0, point[1]))
         _add(hull, point)
     highest = accumulate((y for _, y in points), max)
-    left = [Fraction(high - y, x) for high, (x, y) in zip(highest, points[1:], strict=False)]
-    between = map(max, left[:-1], right[-2::-1])
+    left = [(high - y, x) for high, (x, y) in zip(highest, points[1:], strict=False)]
+    between = map(_larger, left[:-1], right[-2::-1])
     return [right[-1], *between, left[-1]]
 
 
@@ -98,7 +102,7 @@ def _turn(start: Point, first: Point, second: Point) -> int:
     return (a - x) * (d - y) - (b - y) * (c - x)
 
 
-def _steepest(hull: list[Point], x: int, y: int) -> Fraction:
+def _steepest(hull: list[Point], x: int, y: int) -> Slope:
     """The largest slope from a point on the left of the hull to a corner of it."""
     # From the left, the slope grows as long as the next corner is seen at a larger one.
     last = len(hull) - 1
@@ -106,4 +110,8 @@ def _steepest(hull: list[Point], x: int, y: int) -> Fraction:
         range(last), True, key=lambda k: _turn((x, y), hull[last - k], hull[last - k - 1]) <= 0
     )
     corner = hull[last - step]
-    return Fraction(corner[1] - y, corner[0] - x)
+    return corner[1] - y, corner[0] - x
+
+
+def _larger(one: Slope, other: Slope) -> Slope:
+    return one if one[0] * other[1] >= other[0] * one[1] else other

@@ -74,10 +74,22 @@ def halved(counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
         rest = ((counts[some] - 1) & 63) + 1
         words = bits.words(len(some)) >> (64 - rest).astype(np.uint64)
         left[some] = np.bitwise_count(words)
-    for index in (counts > 64).nonzero()[0].tolist():
-        full = (int(counts[index]) - 1) >> 6
-        while full:
-            taken = min(full, _CHUNK_WORDS)
-            left[index] += int(np.bitwise_count(bits.words(taken)).sum(dtype=np.int64))
-            full -= taken
+    large = (counts > 64).nonzero()[0]
+    full = (counts[large] - 1) >> 6
+    ends = np.cumsum(full)
+    start = 0
+    while start < len(large):
+        # As many counts at once as the words of a chunk serve; one larger count alone takes several chunks.
+        before = int(ends[start] - full[start])
+        stop = max(start + 1, int(np.searchsorted(ends, before + _CHUNK_WORDS, side="right")))
+        if stop - start > 1:
+            ones = np.bitwise_count(bits.words(int(ends[stop - 1]) - before)).astype(np.int64)
+            left[large[start:stop]] += np.add.reduceat(
+                ones, (ends - full)[start:stop] - before, dtype=np.int64
+            )
+        else:
+            for done in range(0, int(full[start]), _CHUNK_WORDS):
+                words = bits.words(min(_CHUNK_WORDS, int(full[start]) - done))
+                left[large[start]] += int(np.bitwise_count(words).sum(dtype=np.int64))
+        start = stop
     return left

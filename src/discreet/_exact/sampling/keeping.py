@@ -7,6 +7,7 @@ one from some number on; in between it is enclosed in balls (docs/proofs/groups-
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,9 @@ from discreet._exact.sampling.discrete_noise import common_floor
 
 
 def kept(
-    people: NDArray[np.int64], *, keeping: Keeping, bits: Bits, word: int = 64
+    people: NDArray[np.int64], *, keeping: Rule, bits: Bits, word: int = 64
 ) -> NDArray[np.bool_]:
-    """For each group with so many people whether it is kept, independently, with probability π(people).
+    """For each number of people, or weight, whether its group is kept: independently, by the rule's chance.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -41,6 +42,16 @@ def kept(
             uniform = Uniform(bits, known=drawn, width=word, step=word)
             found[place] = uniform.is_below(lambda number=number: keeping.ball(number))  # type: ignore[misc]  # bound at once
     return found
+
+
+class Rule(Protocol):
+    """A chance for each size of a group, its number of people or its weight."""
+
+    def ball(self, size: int, /) -> Ball:
+        """A ball around the chance, at the current precision."""
+
+    def ends(self, size: int, width: int, /) -> tuple[int, int]:
+        """Whole numbers between which the chance times 2^width lies."""
 
 
 class Keeping:

@@ -1,0 +1,108 @@
+"""Groups that no public list names: how many are named, by each of three rules, for people in several groups.
+
+*One group*: a person counts in one of theirs, by the best rule for that. *Shared*: a person counts in all of
+theirs, up to the bound b, and the best rule runs at ε/b and δ/b, as in libraries that bound the partitions of
+a person. *Weights*: 1/√t in each of t groups, and normal noise. *By default* is what the question chooses.
+Groups are drawn in proportion to 1/i; 20,000 people, ε = 1, δ = 10⁻⁵, adding or removing a person.
+
+Run: python -m benchmarks [--large] [--record] groups
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.timing import record
+from discreet import table
+from discreet._exact.sampling import SecureBits
+from discreet._exact.sampling.keeping import Keeping, kept
+from discreet._exact.sampling.weighing import weighing_at
+from discreet._tables import Rows, open_table
+from discreet._tables.counts import people_per_group, people_per_group_and_share
+from discreet.questions.then import FoundGroups
+from discreet.questions.unknown_domain import weights_of
+
+PEOPLE, GROUPS = 20_000, 20_000
+EPSILON, DELTA = Fraction(1), Fraction(1, 10**5)
+
+
+def visits(each: int, *, exactly: bool = False) -> pl.DataFrame:
+    """People with about, or exactly, ``each`` different groups."""
+    rng = np.random.default_rng(20261118 + each)
+    chances = 1 / np.arange(1, GROUPS + 1)
+    chances /= chances.sum()
+    times = np.full(PEOPLE, each) if exactly else rng.poisson(each - 1, PEOPLE) + 1
+    if exactly:
+        groups = np.concatenate(
+            [np.argpartition(rng.exponential(size=GROUPS) / chances, each)[:each] for _ in times]
+        )
+    else:
+        groups = rng.choice(GROUPS, size=int(times.sum()), p=chances)
+    return pl.DataFrame({"person": np.repeat(np.arange(PEOPLE), times), "group": groups})
+
+
+def named(frame: pl.DataFrame, bound: int) -> dict[str, float]:
+    """How many groups each rule names, once."""
+    opened, bits = open_table(frame, needed=["person", "group"]), SecureBits()
+    rows = Rows(user="person", by="group", groups_per_person=bound).keyed(bits)
+    shares = people_per_group_and_share(opened, rows)
+    everybody: dict[Any, int] = {}
+    for (label, _), people in shares:
+        everybody[label] = everybody.get(label, 0) + people
+
+    def number(sizes: Any, rule: Any) -> int:
+        return int(kept(np.array(list(sizes), dtype=np.int64), keeping=rule, bits=bits).sum())
+
+    one = dict(people_per_group(opened, rows))
+    question = FoundGroups("group", epsilon=EPSILON, delta=DELTA, groups_per_person=bound)
+    return {
+        "one group": number(one.values(), Keeping(EPSILON, DELTA)),
+        "shared": number(everybody.values(), Keeping(EPSILON / bound, DELTA / bound)),
+        "weights": number(
+            dict(weights_of(shares)).values(), weighing_at(EPSILON, DELTA, bound, "add-remove")
+        ),
+        "by default": len(table(frame, user="person", ledger=None).ask(question).answer),
+    }
+
+
+def named_table(draws: int) -> str:
+    """The mean number of groups named, by rule, for several numbers of groups and bounds."""
+    rules = ("one group", "shared", "weights", "by default")
+    lines = [
+        "| groups of a person | groups_per_person | " + " | ".join(rules) + " |",
+        "|---" * (2 + len(rules)) + "|",
+    ]
+    cases: list[tuple[str, pl.DataFrame, tuple[int, ...]]] = [("2", visits(2, exactly=True), (2,))]
+    cases += [(f"about {each}", visits(each), (each, 4 * each)) for each in (5, 20)]
+    for words, frame, bounds in cases:
+        for bound in bounds:
+            found = [named(frame, bound) for _ in range(draws)]
+            means = (np.mean([each[rule] for each in found]) for rule in rules)
+            lines.append(
+                f"| {words} | {bound} | " + " | ".join(f"{mean:.0f}" for mean in means) + " |"
+            )
+            print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--record", action="store_true")
+    chosen = parser.parse_args(arguments)
+    draws = 8 if chosen.large else 2
+    words = (
+        f"Mean number of groups named in {draws} draws, at ε = 1, δ = 10⁻⁵, 20,000 people, groups drawn in "
+        "proportion to 1/i: each person counted in one group by the best rule for it, in all of theirs at "
+        "ε/b and δ/b (b is `groups_per_person`), and by weights:"
+    )
+    found = f"{words}\n\n{named_table(draws)}"
+    print(found)
+    if chosen.record:
+        record("groups", "Groups that no list names", found)

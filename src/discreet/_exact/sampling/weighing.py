@@ -1,0 +1,153 @@
+"""Which groups nobody listed may be named, where a person counts in several: by weights and a normal noise.
+
+A person in t groups adds 1/√t to each. A group of weight w is kept where w plus a normal noise of standard
+deviation σ reaches T, so with probability Φ((w − T)/σ): a coin of its own, enclosed in balls. Weights are
+whole numbers on a public grid, rounded down. ``docs/proofs/groups-from-the-data.md`` proves the guarantee.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from discreet._exact.numbers.balls import ball_of, precision, upper_bound
+from discreet._exact.numbers.exact import Exact
+from discreet._exact.sampling.coins import GUARD_BITS, Ball
+
+UNIT = 1 << 20
+"""The weight of a person in one group."""
+MOST_WEIGHT = 1 << 62
+_FINE = 1 << 10
+_BRACKETS = 16
+
+
+def weight_in(groups: int) -> int:
+    """The weight of a person in each of so many groups: 1/√groups of a unit, rounded down.
+
+    Example:
+        >>> weight_in(1) == UNIT, weight_in(4) == UNIT // 2, 3 * weight_in(3) ** 2 <= UNIT**2
+        (True, True, True)
+    """
+    return math.isqrt(UNIT**2 // groups)
+
+
+def normal_delta(epsilon: Fraction, spread: Fraction) -> Exact:
+    """The δ at ε of normal noise whose standard deviation is ``spread`` times the L2 distance, rounded up.
+
+    Example:
+        >>> round(float(normal_delta(Fraction(1), Fraction(1))), 4)
+        0.1269
+    """
+
+    def formula(e: Ball, s: Ball) -> Ball:
+        near, far = 1 / (2 * s) - e * s, -1 / (2 * s) - e * s
+        return _at_most(near) - e.exp() * _at_most(far)
+
+    return upper_bound(formula, epsilon, spread)
+
+
+def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exact:
+    """At least the chance that a group is kept which only one person has, who is in so many, rounded up."""
+
+    def formula(t: Ball, limit: Ball, square: Ball) -> Ball:
+        return t * _at_most((1 / t.sqrt() - limit) / square.sqrt())
+
+    return upper_bound(formula, Fraction(groups), threshold, variance)
+
+
+def _at_most(x: Ball) -> Ball:
+    """Φ(x)."""
+    return (-x / ball_of(2).sqrt()).erfc() / 2
+
+
+def _least(enough: Callable[[int], bool]) -> int:
+    """The least whole number from 1 on that is enough, where every larger one is too."""
+    high = 1
+    while not enough(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+class Weighing:
+    """Φ((w − T)/σ) for weights w, with σ and T for an ε and a δ, and people in at most ``groups`` groups.
+
+    Attributes:
+        variance: σ², in people.
+        threshold: T, in people.
+    """
+
+    def __init__(self, epsilon: Fraction, delta: Fraction, *, groups: int, replacing: bool) -> None:
+        # Half of δ for the noise; half for groups that one person brings or, replaced, takes away as well.
+        steps = 2 if replacing else 1
+        # Above one part in a thousand of itself, whatever ε is.
+        grain = Fraction(1, _FINE) / max(1, math.ceil(epsilon))
+        spread = grain * _least(lambda number: normal_delta(epsilon, number * grain) <= delta / 2)
+        self.variance = spread**2 * steps
+        checked = numbers_to_check(groups, self.variance)
+        fails = delta / (2 * steps)
+        self._threshold = _least(
+            lambda number: all(
+                new_group_delta(each, Fraction(number, _FINE), self.variance) <= fails
+                for each in checked
+            )
+        )
+        self.threshold = Fraction(self._threshold, _FINE)
+        self._step = max(1, math.isqrt(math.ceil(self.variance * UNIT**2)) // _BRACKETS)
+        self._brackets: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def ball(self, weight: int) -> Ball:
+        """A ball around the chance that a group of this weight is kept, at the current precision."""
+        if weight == 0:
+            return ball_of(0)
+        beyond = ball_of(Fraction(weight, UNIT) - self.threshold)
+        return _at_most(beyond / ball_of(self.variance).sqrt())
+
+    def ends(self, weight: int, width: int) -> tuple[int, int]:
+        """Whole numbers between which the chance times 2^width lies.
+
+        They are those of the next rounder weights: a chance that grows with the weight lies between the two.
+        """
+        if weight == 0:
+            return 0, 0
+        below = weight // self._step
+        return self._bracket(below, width)[0], self._bracket(below + 1, width)[1]
+
+    def _bracket(self, steps: int, width: int) -> tuple[int, int]:
+        key = steps, width
+        if key not in self._brackets:
+            with precision(width + GUARD_BITS):
+                scaled = self.ball(steps * self._step) * ball_of(1 << width)
+                self._brackets[key] = (
+                    int(scaled.lower().floor().unique_fmpz()),
+                    int(scaled.upper().ceil().unique_fmpz()),
+                )
+        return self._brackets[key]
+
+    def people(self, groups: int) -> int:
+        """How many people, all in so many groups, make a group at least as likely to be kept as not."""
+        return math.ceil(self.threshold * UNIT / weight_in(groups))
+
+
+def numbers_to_check(groups: int, variance: Fraction) -> list[int]:
+    """Numbers of groups of a person among which the chance of naming a new one is largest, up to ``groups``.
+
+    From 1/(2σ²) on the chance falls and then grows, so that it is largest at one of the ends.
+
+    Example:
+        >>> numbers_to_check(1000, Fraction(16)), numbers_to_check(1000, Fraction(1, 8))
+        ([1, 1000], [1, 2, 3, 4, 1000])
+    """
+    first = max(1, math.ceil(1 / (2 * variance)))
+    return [*range(1, min(first, groups - 1) + 1), groups]
+
+
+@lru_cache(maxsize=64)
+def weighing_at(epsilon: Fraction, delta: Fraction, groups: int, neighbours: str) -> Weighing:
+    """The rule by weights for a relation; planning asks for the same one several times."""
+    return Weighing(epsilon, delta, groups=groups, replacing=neighbours == "replace")

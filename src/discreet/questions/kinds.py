@@ -1,0 +1,49 @@
+"""Every kind of question that people ask by its name.
+
+A new kind costs its own file, its lines here, one in the contents of the command line where it has a command,
+and its proof page. Its function, the methods of tables and of desks, options and help, requests, OpenAPI, an
+assistant's tools and the page's form follow from its fields.
+"""
+
+from __future__ import annotations
+
+from discreet.questions.bound import Bound
+from discreet.questions.derived import asks
+from discreet.questions.first_above import FirstAbove
+from discreet.questions.mode import Mode
+from discreet.questions.quantiles import Median, Quantile, Quantiles
+from discreet.questions.question import KINDS, Question
+from discreet.questions.select_by import SelectBy
+from discreet.questions.top_k import TopK
+from discreet.questions.vote import Vote
+
+__all__ = [
+    "Bound",
+    "FirstAbove",
+    "Median",
+    "Mode",
+    "Quantile",
+    "Quantiles",
+    "SelectBy",
+    "TopK",
+    "Vote",
+]
+
+
+class ByName:
+    """The questions as methods of anything that has ``ask``."""
+
+    mode = asks(Mode)
+    bound = asks(Bound)
+    median = asks(Median)
+    quantile = asks(Quantile)
+    quantiles = asks(Quantiles)
+    top_k = asks(TopK)
+    first_above = asks(FirstAbove)
+    select_by = asks(SelectBy)
+    vote = asks(Vote)
+
+
+def kinds_by_name() -> dict[str, type[Question]]:
+    """The kinds of questions that are methods, by their names."""
+    return {name: KINDS[name] for name in vars(ByName) if name in KINDS}
