@@ -5,7 +5,7 @@
     ours that it rests on. Whoever does not want to believe us reads that one file. *)
 From Coq Require Import Reals Lra List ZArith.
 From Discreet Require Import Common Constants Machine Mechanism Privacy.
-From Discreet Require People Sensitivities SensitivityExact Groups Recursion.
+From Discreet Require People Sensitivities SensitivityExact Groups Recursion Votes.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads WholeNumbers Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
@@ -430,6 +430,33 @@ Theorem average_approx_dp (C : Type) (coins : list C) (weight law law' : C -> R)
   (forall c, In c coins -> law c <= exp eps * law' c + delta) ->
   sum coins (fun c => weight c * law c) <= exp eps * sum coins (fun c => weight c * law' c) + delta.
 Proof. apply Recursion.average_approx. Qed.
+
+(** docs/proofs/votes.md. [vote c b t]: what block b says about its rows t, under coins c of its own.
+    Everybody is dealt into one of m blocks by a uniform coin of their own. *)
+Theorem votes_pure_dp (Row C : Type) m (coins : list C) (weight : C -> R)
+    (vote : C -> nat -> People.table Row -> option nat) choose n s (t t' : People.table Row) :
+  (1 <= m)%nat -> (forall c, In c coins -> 0 <= weight c) ->
+  (forall c b u u', Groups.same u u' -> vote c b u = vote c b u') ->
+  In choose Selections.selections -> 0 < s ->
+  let law t r := sum coins (fun c => weight c * Votes.dealt m (People.people t) (fun _ => 0%nat)
+    (fun block => choose s n (Votes.votes m (vote c) block t) r)) in
+  (People.add_remove t t' -> pure_dp n (law t) (law t') (2 / s)) /\
+  (People.replace t t' -> pure_dp n (law t) (law t') (2 / s)).
+Proof. intros M W V I S law. split; intros H; apply Votes.votes_private; auto. Qed.
+
+(** Any partition that depends on the person alone, even one that the function knows. *)
+Theorem votes_any_partition_pure_dp (Row : Type) m (vote : nat -> People.table Row -> option nat)
+    (block : nat -> nat) choose n s (t t' : People.table Row) :
+  (forall b u u', Groups.same u u' -> vote b u = vote b u') ->
+  In choose Selections.selections -> 0 < s ->
+  let law t := choose s n (Votes.votes m vote block t) in
+  (People.add_remove t t' -> pure_dp n (law t) (law t') (2 / s)) /\
+  (People.replace t t' -> pure_dp n (law t) (law t') (4 / s)).
+Proof.
+  intros V C S law. pose proof (Votes.fixed_distance m vote V block) as D.
+  split; intros H; apply Selections.selection_pure_dp; try assumption; [now apply D|].
+  replace 4 with (2 * 2) by ring. now apply (People.distance_replace _ _ D).
+Qed.
 
 (** docs/proofs/noisy-count-and-gap.md: a count plus discrete Laplace noise. *)
 Theorem noisy_count_pure_dp eps (c c' : Z) (answers : list Z) : 0 < eps ->

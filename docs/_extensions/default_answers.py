@@ -11,6 +11,8 @@ REASONS = {
     "the range in groups, in rounds and under hidden coins (`answer_zcdp`)",
     "above-threshold.md": "Coq has ε, that chances add up to one, and the step from ε to ρ, in three "
     "theorems",
+    "votes.md": "the code charges the ρ of the Laplace pair, averaged over the dealing, which is on paper; "
+    "Coq has ε",
     "concentrated.md": "the code charges the ρ of the sum of ε; Coq has that sum, and the step from ε to ρ "
     "where chances add up to one, which for these parts together is on paper",
     "tuning.md": "Coq has the inequality (`tuning_geometric_pure_dp`, `tuning_poisson_pure_dp`), not how the "
@@ -23,7 +25,7 @@ REASONS = {
 
 def asked() -> Iterator[tuple[str, Any, bool]]:
     """What people ask by default, in words, as a question, and whether one row is one person."""
-    from discreet.questions import Bound, FirstAbove, Median, Mode, Quantile, Quantiles, TopK
+    from discreet.questions import Bound, FirstAbove, Median, Mode, Quantile, Quantiles, TopK, Vote
 
     codes: dict[str, Any] = {"candidates": ["a", "b", "c", "d", "e", "f"], "epsilon": 1}
     ages: dict[str, Any] = {"bounds": (0, 120), "epsilon": 1}
@@ -72,6 +74,7 @@ def asked() -> Iterator[tuple[str, Any, bool]]:
         False,
     )
     yield "a bound on a column", Bound("age", epsilon=1), False
+    yield "the candidate with most votes of blocks", Vote(len, **codes), False
 
 
 def others() -> Iterator[tuple[str, Any]]:

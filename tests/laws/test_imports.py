@@ -24,7 +24,7 @@ FLOORS = [
     "errors _displays _exact.numbers neighbours _exact.gaps guarantees scores _exact.distribution "
     "_exact.sampling release testing demo_data mechanisms lazy",
     "accounting analysis",
-    "ledger _tables questions tuning sklearn opendp diffprivlib",
+    "ledger _isolated _tables questions tuning sklearn opendp diffprivlib",
     "audit papers",
     "pytest_plugin _web demo explore desk study dossier _cli __main__",
 ]

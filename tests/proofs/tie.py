@@ -332,6 +332,21 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         private.format("tuples", "(d / s)", "(2 * d / s)"),
     )
 
+    yield (
+        ("votes", "PureDP"),
+        (
+            *SELECTED,
+            "(1 <= m)%nat",
+            "(forall c, In c coins -> 0 <= weight c)",
+            "(forall c b u u', same u u' -> vote c b u = vote c b u')",
+        ),
+        (
+            "let law := fun t0 r => sum coins (fun c => weight c * dealt m (people t0) (fun _ => 0%nat) "
+            "(fun block => choose s n (votes m (vote c) block t0) r))",
+        ),
+        private.format("n", "(2 / s)", "(2 / s)"),
+    )
+
     # In steps.
     moved = "sensitivity {0} {1} {2} /\\ {3}distance {0} {1} {4}"
     for relation, near, steady, far in (
@@ -432,6 +447,11 @@ for _claim, _supposing, _where, _follows in _demands():
 
 PAPER: dict[Claim, tuple[str, ...]] = {
     **{
+        ("votes", to): ("**Which measure.** For given coins",)
+        for to in ("LaplaceDominated", "AveragedRange")
+    },
+    ("votes", "count"): ("**The number of blocks that voted.**",),
+    **{
         (measure, "ZCDP"): ("**Claim.** For every $\\varepsilon>0$ and every order",)
         for measure in ("LaplaceDominated", "ApproxDP")
     },
@@ -486,6 +506,15 @@ MEANT = {
     "added": "fun Row t t' p => rows t p = nil /\\ rows t' p <> nil /\\ "
     "(forall x, x <> p -> Permutation (rows t x) (rows t' x))",
     "personal": "fun Row A f => forall p l l', Permutation l l' -> f p l = f p l'",
+    "same": "fun Row t t' => forall p, Permutation (rows t p) (rows t' p)",
+    "votes": "fun Row m vote block t r => "
+    "sum (candidates m) (fun b => ballot (vote b (in_block block b t)) r)",
+    "ballot": "fun vote r => match vote with | Some c => if c =? r then 1 else 0 | None => 0 end",
+    "in_block": "fun Row block b t => filter (fun x => block (fst x) =? b) t",
+    "put": "fun block p b x => if x =? p then b else block x",
+    "dealt": "fun m => fix dealt (l : list nat) (block : nat -> nat) (F : (nat -> nat) -> R) {struct l} : R "
+    ":= match l with | nil => F block | p :: l0 => sum (candidates m) (fun b => / INR m * "
+    "dealt l0 (put block p b) F) end",
     # The grammar of answers: its ways, each with its law and its two costs.
     "scored": "counts | quantiles",
     "counts": "forall has, (forall r, personal (fun p l => has p l r)) -> scored (people_with has) 1 2",

@@ -28,6 +28,7 @@ from discreet.questions import (
     SelectBy,
     Then,
     TopK,
+    Vote,
 )
 from discreet.questions.question import KINDS, field, fields_of, value
 from discreet.questions.then import ChosenBound, FoundGroups, in_bounded_groups, in_found_groups
@@ -54,6 +55,9 @@ ALL: list[Question] = [
     SelectBy(candidates=[1, 2], score="registered", sensitivity=0.1, epsilon=1, optimize="min"),
     FoundGroups("clinic", delta="1e-6", epsilon=1, where="age > 3"),
     ChosenBound("clinic", groups=["a", "b"], epsilon="0.1"),
+    Vote(
+        "registered", candidates=["a", "b"], blocks=9, columns=["age"], epsilon=1, with_voted=True
+    ),
     in_found_groups(FOUND),
     in_bounded_groups(CHOSEN),
 ]

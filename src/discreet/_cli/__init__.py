@@ -28,6 +28,7 @@ _SECTIONS = {
         "median": ("ask", "The median of a column, on a public grid."),
         "quantiles": ("ask", "Several quantiles of a column at once."),
         "bound": ("ask", "A bound on a column, for later questions."),
+        "vote": ("ask", "What most blocks of people vote for, by a function of yours."),
         "top": ("ask", "The k most common values of a column."),
         "first": ("ask", "The first of ordered groups with many people."),
         "ask": ("ask", "A question that is written as JSON."),

@@ -297,6 +297,8 @@ def ask_table(kind: type[Question], **given: Any) -> None:
     named = {each.name for each in fields_of(kind)}
     stated = {name: each for name, each in given.items() if name in named and each is not None}
     _require_list(kind, stated)
+    if kind.kind == "vote":
+        stated["function"] = _function(stated["function"])
     _ask(kind(**stated), **{name: each for name, each in given.items() if name not in named})
 
 
@@ -344,6 +346,18 @@ def _ask(
         lambda watch, counted: private_table(data, **whose, **counted).ask(question, watch=watch),
         **given,
     )
+
+
+def _function(named: str) -> Any:
+    """A function in a file of the caller's, FILE.py:NAME; the file runs in the clean process only."""
+    from discreet._isolated import FunctionInFile
+
+    file, _, name = named.rpartition(":")
+    if not Path(file).is_file() or not name.isidentifier():
+        raise ParameterError(
+            f"⟨function⟩{named} is not allowed: a Python file and a function in it, such as models.py:best"
+        )
+    return FunctionInFile(str(Path(file).absolute()), name)
 
 
 def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:

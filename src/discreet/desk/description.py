@@ -76,6 +76,13 @@ def _table(desk: Desk, analyst: str, name: str) -> dict[str, Any]:
             }
             for label, score in table.score.items()
         },
+        "votes": {
+            label: {
+                "candidates": list(map(str, vote.listed())),
+                "questions": {"vote": f"{table.seconds('vote'):g} s"},
+            }
+            for label, vote in table.vote.items()
+        },
     }
 
 

@@ -118,6 +118,36 @@ class RegisteredScore(_Section):
         return self.candidates
 
 
+class RegisteredVote(_Section):
+    """A function of the owner's own by which blocks of people vote: analysts may ask it, not bring one.
+
+    Attributes:
+        file: the Python file that has the function; a relative path starts at the owner's file.
+        function: its name; it is called with the rows of one block, an Arrow table.
+        candidates: the possible answers, or the file that lists them.
+        blocks: how many blocks vote; by default what ε, the candidates and the number of people recommend.
+        seconds: how many seconds of processor time a block may use.
+        gigabytes: how many gigabytes of memory a block may use.
+        columns: the columns that the function needs; by default all.
+        rehearse_on: a file of public rows on which it is tried before every payment; by default rows are
+            invented.
+    """
+
+    file: str
+    function: str
+    candidates: str | list[Value]
+    blocks: int | None = Field(default=None, ge=1)
+    seconds: int = Field(default=10, ge=1, le=_LONGEST_SLOT)
+    gigabytes: int = Field(default=4, ge=1)
+    columns: list[str] | None = None
+    rehearse_on: str | None = None
+
+    def listed(self) -> list[Value]:
+        """The candidates; a file has been read already."""
+        assert not isinstance(self.candidates, str)
+        return self.candidates
+
+
 class SharedTable(_Section):
     """A table that analysts may ask.
 
@@ -132,6 +162,7 @@ class SharedTable(_Section):
         where: the columns that a condition may use.
         column: the columns that may be asked about.
         score: the owner's own scores that may be asked about.
+        vote: the owner's own functions by which blocks of people may vote.
         engine: ``spark`` where a cluster reads the files.
         people: about how many people the table has, if that is public: accuracy is worked out for this many.
     """
@@ -146,6 +177,7 @@ class SharedTable(_Section):
     where: list[str] = []
     column: dict[str, Column] = {}
     score: dict[str, RegisteredScore] = {}
+    vote: dict[str, RegisteredVote] = {}
     engine: str | None = None
     people: int | None = Field(default=None, ge=1)
 
@@ -391,7 +423,7 @@ class OwnerFile(_Section):
         }
 
 
-Listed = TypeVar("Listed", Column, RegisteredScore)
+Listed = TypeVar("Listed", Column, RegisteredScore, RegisteredVote)
 
 
 def part_of(dataset: str, analyst: str) -> str:
@@ -461,7 +493,13 @@ def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
             label: listed(label, score.model_copy(update={"file": place(score.file)}))
             for label, score in table.score.items()
         }
-        placed = {"source": place(table.source), "column": columns, "score": scores}
+        votes = {}
+        for label, vote in table.vote.items():
+            given = {"file": place(vote.file)}
+            if vote.rehearse_on is not None:
+                given["rehearse_on"] = place(vote.rehearse_on)
+            votes[label] = listed(label, vote.model_copy(update=given))
+        placed = {"source": place(table.source), "column": columns, "score": scores, "vote": votes}
         tables[name] = table.model_copy(update=placed)
     desk: dict[str, Any] = {"store": place(owner.desk.store or f"{file.stem}.desk.db")}
     if owner.desk.log is not None:

@@ -110,6 +110,8 @@ def _table_problems(table: SharedTable) -> list[str]:
     named = dict.fromkeys([*table.column, *table.where])
     missing = [f"there is no column {name!r}" for name in named if name not in columns]
     files = [score.file for score in table.score.values()]
+    files += [vote.file for vote in table.vote.values()]
+    files += [vote.rehearse_on for vote in table.vote.values() if vote.rehearse_on is not None]
     missing += [f"there is no file {file}" for file in files if not Path(file).is_file()]
     opened = context.opened()
     if opened.engine.hides_every_row():

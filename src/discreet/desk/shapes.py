@@ -22,10 +22,10 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 
 from discreet._exact.numbers.exact import Number, echo, positive, refuse
 from discreet._exact.numbers.printing import figure
+from discreet._isolated import FunctionInFile
 from discreet._tables.compared import not_listed
 from discreet._tables.where import ColumnComparison, comparisons, parse
 from discreet.desk.owner_file import OwnerFile, SharedTable
-from discreet.desk.owner_scores import OwnerScore
 from discreet.errors import ParameterError
 from discreet.mechanisms import PermuteAndFlip
 from discreet.questions import Question
@@ -45,6 +45,10 @@ _ON_THE_WIRE: dict[Any, Any] = {
     Any: Annotated[str, _NAME],
 }
 """How the types of fields are read from JSON."""
+_REGISTERED = {"score": "score", "vote": "function"}
+"""What an owner registers functions as, and the field of a request that names one."""
+SUBJECTS = ("column", *_REGISTERED.values())
+"""The fields that say what a request is about."""
 
 
 def own_fields(kind: type[Question]) -> list[dataclasses.Field[Any]]:
@@ -108,8 +112,8 @@ class Request:
 
     @property
     def about(self) -> str:
-        """The column, or the score, that it is about."""
-        return str(self.fields.get("column", self.fields.get("score")))
+        """The column, the score or the function that it is about."""
+        return str(next(self.fields[name] for name in SUBJECTS if name in self.fields))
 
     def as_data(self) -> dict[str, Any]:
         """The request as plain data."""
@@ -183,7 +187,9 @@ def permitted(owner: OwnerFile, analyst: str, request: Request) -> tuple[SharedT
 
 
 def _completed(table: SharedTable, request: Request) -> Question:
-    facts = _registered(table, request) if "score" in request.fields else _facts(table, request)
+    completed = {"score": _registered, "function": _voting}
+    named = next((completed[name] for name in completed if name in request.fields), _facts)
+    facts = named(table, request)
     return request.kind(**request.fields | facts)
 
 
@@ -194,8 +200,9 @@ def examples(table: SharedTable) -> Iterator[Question]:
         for each in own_fields(kind):
             if each.metadata["example"]:
                 stated[each.name] = _typed(each.metadata["takes"], each.metadata["example"])
-        subject = "score" if "score" in kind.completed_by else "column"
-        for name in getattr(table, subject):
+        declared = kind.completed_by[0] if kind.completed_by[0] in _REGISTERED else "column"
+        subject = _REGISTERED.get(declared, "column")
+        for name in getattr(table, declared):
             with contextlib.suppress(
                 ParameterError
             ):  # the owner declares nothing of it that this needs
@@ -218,11 +225,29 @@ def _registered(table: SharedTable, request: Request) -> dict[str, Any]:
         raise refuse("score", name, f"one of the scores registered here: {allowed}")
     score = table.score[name]
     return {
-        "score": OwnerScore(score.file, score.function),
+        "score": FunctionInFile(score.file, score.function),
         "candidates": score.listed(),
         "sensitivity": score.sensitivity,
         "monotonic": score.monotonic,
         "optimize": score.optimize,
+    }
+
+
+def _voting(table: SharedTable, request: Request) -> dict[str, Any]:
+    """The owner's function that blocks vote by."""
+    name = request.fields["function"]
+    if name not in table.vote:
+        allowed = ", ".join(table.vote) or "none is registered"
+        raise refuse("function", name, f"one of the functions registered here: {allowed}")
+    vote = table.vote[name]
+    return {
+        "function": FunctionInFile(vote.file, vote.function),
+        "candidates": vote.listed(),
+        "blocks": vote.blocks,
+        "seconds": vote.seconds,
+        "gigabytes": vote.gigabytes,
+        "columns": vote.columns,
+        "rehearse_on": vote.rehearse_on,
     }
 
 

@@ -16,13 +16,13 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from discreet.desk.owner_scores import OwnerScore
+from discreet._isolated import FunctionInFile
 from discreet.errors import (
     BudgetExceededError,
     DiscreetError,
@@ -160,7 +160,7 @@ def _run(job: Job, line: Connection) -> None:
     counting = _Counting(job, line)
     try:
         score = getattr(job.question, "score", None)
-        if isinstance(score, OwnerScore):
+        if isinstance(score, FunctionInFile):
             score.loaded()  # an error in the owner's file costs nothing
         if job.dry:
             outcome = Outcome(seconds=_tried(job))
@@ -181,8 +181,11 @@ def _tried(job: Job) -> float:
     began = time.monotonic()
     _ledger(job.ledger).show(job.dataset)
     asked = table(job.source, **job.terms | {"people": 1})
-    asked.plan(job.question).read(SecureBits()).try_out()
-    if not isinstance(getattr(job.question, "score", None), OwnerScore):  # it reads the file itself
+    with closing(asked.plan(job.question).read(SecureBits())) as reading:
+        reading.try_out()
+    if not isinstance(
+        getattr(job.question, "score", None), FunctionInFile
+    ):  # it reads the file itself
         asked.rehearse(job.question)
     return time.monotonic() - began
 

@@ -25,6 +25,7 @@ _NEIGHBOURS = "docs/proofs/neighbours.md"
 _COMPOSITION = "docs/proofs/composition.md"
 _QUESTIONS = "docs/proofs/question-sensitivities.md"
 _TOP_K = "docs/proofs/top-k.md"
+_VOTES = "docs/proofs/votes.md"
 
 CLAIMS: dict[tuple[str, str], Proof] = {
     # ---- what one selection promises, by its law and its measure ----
@@ -111,6 +112,11 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     # Any of these, a lead, several quantiles, noisy numbers of people, by group, under hidden coins.
     ("answer", "PureDP"): Proof(_QUESTIONS, "answer_pure_dp"),
     ("answer", "ZCDP"): Proof(_QUESTIONS, "answer_zcdp"),
+    # ---- votes of blocks, by one of the three selections ----
+    ("votes", "PureDP"): Proof(_VOTES, "votes_pure_dp"),
+    ("votes", "LaplaceDominated"): Proof(_VOTES),
+    ("votes", "AveragedRange"): Proof(_VOTES),
+    ("votes", "count"): Proof(_VOTES),
     # ---- the same in steps: how far one person moves the scores, what else is said beside a choice ----
     ("counts", "add-remove"): Proof(_QUESTIONS, "counts_add_remove"),
     ("counts", "replace"): Proof(_QUESTIONS, "counts_replace"),

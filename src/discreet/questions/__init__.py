@@ -25,6 +25,7 @@ from discreet.questions.question import Question
 from discreet.questions.select_by import select_from_file
 from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
 from discreet.questions.then import Then
+from discreet.questions.vote import recommended_blocks
 from discreet.questions.watch import AboveThreshold, SparseVector, WatchTerms
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "WatchTerms",
     "check_sensitivity",
     "periods",
+    "recommended_blocks",
     "select_from_file",
     "table",
 ]

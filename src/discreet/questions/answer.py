@@ -83,6 +83,7 @@ class TableRelease(Release):
             figure, which follows from ε alone.
         people: with ``with_people``, the noisy number of people who counted at all; one for each group.
         people_within: how far that may be from the true one, as ``count_within``.
+        voted: with ``with_voted``, the noisy number of blocks that voted; ``voted_within`` as for people.
         gap: with ``with_gap``, by how many people at least the noisy winner led.
         assigned: whether people were drawn into groups, so that counts are of those assigned to each.
         ordered: for several answers, whether their order was released.
@@ -108,6 +109,8 @@ class TableRelease(Release):
     count_within: int | None = None
     people: Any = None
     people_within: int | None = None
+    voted: int | None = None
+    voted_within: int | None = None
     gap: Any = None
     assigned: bool | None = None
     ordered: bool | None = None
@@ -198,6 +201,8 @@ class TableRelease(Release):
 
     def _counted(self) -> str:
         """Who counted at all, and whether that is more than noise; both public once released."""
+        if self.voted is not None:
+            return f"\n{counted(self.voted, 'block')} voted, {_give_or_take(self.voted_within)}"
         if self.people is None:
             return ""
         by_group = self.people if isinstance(self.people, Mapping) else {None: self.people}

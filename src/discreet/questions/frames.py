@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.questions.answer import TableRelease
 
 Columns = dict[str, list[Any]]
-_OURS = ("rank", "level", "answer", "count", "gap", "people")
+_OURS = ("rank", "level", "answer", "count", "gap", "people", "voted")
 FILES = (".csv", ".parquet")
 """What an answer can be written to as a frame."""
 
@@ -35,7 +35,7 @@ def columns_of(release: TableRelease) -> Columns:
             elif release.ordered:
                 row["rank"] = place + 1
             row["answer"] = thing
-            for name in ("count", "gap", "people"):
+            for name in ("count", "gap", "people", "voted"):
                 value = getattr(release, name)
                 if value is not None:
                     one = value[group] if isinstance(value, Mapping) else value

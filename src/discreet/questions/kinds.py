@@ -15,8 +15,19 @@ from discreet.questions.quantiles import Median, Quantile, Quantiles
 from discreet.questions.question import KINDS, Question
 from discreet.questions.select_by import SelectBy
 from discreet.questions.top_k import TopK
+from discreet.questions.vote import Vote
 
-__all__ = ["Bound", "FirstAbove", "Median", "Mode", "Quantile", "Quantiles", "SelectBy", "TopK"]
+__all__ = [
+    "Bound",
+    "FirstAbove",
+    "Median",
+    "Mode",
+    "Quantile",
+    "Quantiles",
+    "SelectBy",
+    "TopK",
+    "Vote",
+]
 
 
 class ByName:
@@ -30,6 +41,7 @@ class ByName:
     top_k = asks(TopK)
     first_above = asks(FirstAbove)
     select_by = asks(SelectBy)
+    vote = asks(Vote)
 
 
 def kinds_by_name() -> dict[str, type[Question]]:

@@ -55,6 +55,9 @@ class Reading:
         if self.following is not None:
             self.following().try_out()
 
+    def close(self) -> None:
+        """Let go of what the trial has started."""
+
 
 Found = dict[str, Any]
 """What is released for one group, by name: ``answer``, and what goes with it."""

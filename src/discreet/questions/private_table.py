@@ -107,7 +107,9 @@ class PrivateTable(Setting, ByName):
             ('flu', True)
         """
         setting = self._setting(None)
-        rows = invented_rows(question, setting, SecureBits())
+        rows = question.public_rows(setting, SecureBits())
+        if rows is None:
+            rows = invented_rows(question, setting, SecureBits())
         setting = replace(
             setting, data=rows, engine=None, table=None, read_as=None, time_limit=None
         )

@@ -24,6 +24,7 @@ from discreet.mechanisms import MECHANISMS
 from discreet.mechanisms.mechanism import Mechanism
 
 if TYPE_CHECKING:
+    from discreet._exact.sampling import Bits
     from discreet.questions.plan import Plan
     from discreet.questions.setting import Setting
 
@@ -264,6 +265,10 @@ class Question(ABC):
     def public_values(self, _table: Table) -> dict[str, list[Any]]:
         """Values that its public facts list for columns, from which rows can be invented."""
         return {}
+
+    def public_rows(self, _setting: Setting, _bits: Bits) -> Any:
+        """Rows of the table's own kind to rehearse on, where invented ones in DuckDB will not do."""
+        return None
 
     def changed(self, **fields: Any) -> Self:
         """The same question with other values in these fields."""

@@ -63,11 +63,18 @@ _USUAL: dict[str, Sequence[Any]] = {
 
 def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
     """Invented rows as a relation of DuckDB, with the declared columns that the question needs."""
+    return _relation(*invented_columns(question, setting, bits))
+
+
+def invented_columns(
+    question: Question, setting: Setting, bits: Bits, *, further: Sequence[str] = ()
+) -> tuple[dict[str, str], dict[str, list[Any]]]:
+    """Invented values of the columns that the question needs, and of further ones; and their kinds."""
     condition = setting.narrowed(getattr(question, "where", None)).condition
     literals = {each.column: each.literals for each in comparisons(condition)} if condition else {}
     by = getattr(question, "by", None)
     asked = getattr(question, "column", None)
-    used = [name for name in (asked, by, *literals) if name is not None]
+    used = [name for name in (asked, by, *literals, *further) if name is not None]
     table = setting.opened(*used)
     people = min(setting.people or USUAL_PEOPLE, MOST_ROWS)
     several = setting.several_rows
@@ -77,7 +84,8 @@ def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
         else None
     )
     rows = people if whose is None else len(whose)
-    public = question.public_values(table)
+    public = {name: list(values) for name, values in setting.listed.items()}
+    public |= question.public_values(table)
     columns: dict[str, list[Any]] = {}
     kinds = dict(table.kinds) | dict(table.read_as)
     if table.is_text:
@@ -102,7 +110,7 @@ def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
         columns[setting.user] = _people(table, setting.user, whose)
     if setting.counted is not None:
         columns[setting.counted] = (1 + uniform_indices(bits, 3, count=rows)).tolist()
-    return _relation(kinds, columns)
+    return kinds, columns
 
 
 def _example(value: Any) -> Any:

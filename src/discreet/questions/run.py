@@ -99,16 +99,19 @@ def run(
         warnings.warn(doubt, NeverMatchesWarning, stacklevel=4)
     bits = SecureBits()
     reading = plan.read(bits)
-    reading.try_out()
-    (said, rules), terms = paid(
-        plan.event,
-        plan.question.purpose or shortened(plan.words),
-        lambda: answered(plan, reading, bits, watch),
-        ledger=ledger,
-        dataset=dataset,
-        guarantee=plan.guarantee,
-        resuming=resuming,
-    )
+    try:
+        reading.try_out()
+        (said, rules), terms = paid(
+            plan.event,
+            plan.question.purpose or shortened(plan.words),
+            lambda: answered(plan, reading, bits, watch),
+            ledger=ledger,
+            dataset=dataset,
+            guarantee=plan.guarantee,
+            resuming=resuming,
+        )
+    finally:
+        reading.close()
     meter = None if terms["entry"] is None else _meter(ledger, dataset, plan.event, budget)
     return TableRelease(
         **terms, **said, rules=rules, title=plan.title, accuracy=plan.accuracy, meter=meter

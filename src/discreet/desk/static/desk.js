@@ -58,10 +58,10 @@ function fill(select, options) {
 }
 
 const table = () => desk.tables[at("table").value];
-const subjects = () => ({ ...table().columns, ...table().scores });
+const subjects = () => ({ ...table().columns, ...table().scores, ...table().votes });
 const column = () => subjects()[at("column").value];
 const kinds = () => desk.questions;
-const SUBJECT = ["column", "score", "epsilon"];
+const SUBJECT = ["column", "score", "function", "epsilon"];
 const short = (words) => words.replace(/[:.] .*$/, "").replace(/, such as .*$/, "").replace(/(, chosen privately)?\.$/, "");
 
 // One control for each field of the question that an analyst may set; what was typed stays where it fits.
@@ -134,7 +134,8 @@ function show() {
 
 function question() {
   const kind = at("kind").value;
-  const subject = kinds()[kind].fields.some((field) => field.name === "score") ? "score" : "column";
+  const named = kinds()[kind].fields.map((field) => field.name);
+  const subject = ["score", "function"].find((name) => named.includes(name)) ?? "column";
   const asked = { kind, table: at("table").value, epsilon: at("epsilon").value.trim(), [subject]: at("column").value };
   for (const field of own()) {
     const value = read(field);
@@ -256,7 +257,7 @@ function present(asked, release) {
 }
 
 function described(asked, title) {
-  const about = `${asked.column ?? asked.score} in ${asked.table}`;
+  const about = `${asked.column ?? asked.score ?? asked.function} in ${asked.table}`;
   const what = title ? `${title} in ${asked.table}` : `${short(kinds()[asked.kind]?.words ?? asked.kind)}: ${about}`;
   const said = { k: (k) => `${k} of them`, at: (at) => `at ${at.join(", ")}`, above: (n) => `above ${n}`, by: (by) => `by ${by}`, where: (where) => `where ${where}` };
   const rest = Object.entries(said).filter(([name]) => asked[name] !== undefined && asked[name] !== null).map(([name, words]) => words(asked[name]));

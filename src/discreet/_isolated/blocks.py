@@ -1,0 +1,253 @@
+"""Start the clean process, rehearse in it, and let every block of rows vote."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from io import FileIO
+from typing import Any, Self
+
+from discreet._isolated.server import SILENT, SIZE, TELLING, VOTE
+from discreet.errors import ParameterError, TableError
+
+_GIGABYTE = 1 << 30
+_MOST_SAID = 1 << 16
+_PATIENCE = 600
+"""Seconds after which a rehearsal or an import is given up, besides the block's own."""
+_START = "import sys; sys.path[:] = {path!r}; from discreet._isolated import server; server.{call}"
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
+)
+"""A process that has threads cannot be copied safely, and the blocks share the machine already."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockLimits:
+    """What the process of one block may use.
+
+    Attributes:
+        seconds: processor time.
+        gigabytes: memory, by addresses.
+        network: whether it may use the network, where that can be prevented.
+    """
+
+    seconds: int
+    gigabytes: int
+    network: bool = False
+
+    @property
+    def patience(self) -> float:
+        """When the wall clock ends a block: far later, so that a busy machine costs nobody a vote."""
+        return 60.0 + 20.0 * self.seconds
+
+    @property
+    def at_once(self) -> int:
+        """How many blocks run at the same time: their processors and their memory fit the machine."""
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return max(1, min(cores or 1, pages // (self.gigabytes * _GIGABYTE)))
+
+
+def require_fork() -> None:
+    """Raise an error on a system that cannot copy a process."""
+    if not hasattr(os, "fork"):
+        raise ParameterError("votes of blocks need Linux, macOS or another system with fork")
+
+
+def _started(call: str, *, passing: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+    """A new interpreter, which inherits nothing but the descriptors that are passed on."""
+    path = [each or os.getcwd() for each in sys.path]
+    return subprocess.Popen(  # noqa: S603 - this very interpreter, and code of ours
+        [sys.executable, "-c", _START.format(path=path, call=call)],
+        env=os.environ | _ONE_THREAD,
+        pass_fds=passing,
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@cache
+def is_enclosed() -> bool:
+    """Whether this kernel lets a block be cut off from the network, from files and from other processes."""
+    if sys.platform != "linux":
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        return _started(f"probe({folder!r})").wait() == 0
+
+
+class BlockRunner:
+    """A clean process that runs a packed function on blocks, each in a process of its own.
+
+    ``rehearse`` shows what goes wrong, and is for rows that are public. ``votes`` says for each block which
+    candidate it voted for, or None, and nothing else of it.
+    """
+
+    def __init__(self, function: bytes, *, candidates: Sequence[Any], limits: BlockLimits) -> None:
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._folder = tempfile.mkdtemp(prefix="discreet-")
+        self._line, theirs = socket.socketpair()
+        try:
+            with theirs:
+                descriptor = theirs.fileno()
+                self._server = _started(f"serve({descriptor})", passing=(descriptor,))
+            self._prepare(function, list(candidates))
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self, function: bytes, candidates: list[Any]) -> None:
+        terms = {
+            "function": function,
+            "candidates": candidates,
+            "folder": self._folder,
+            "enclosed": is_enclosed(),
+            "network": self._limits.network,
+            "seconds": self._limits.seconds,
+            "memory": self._limits.gigabytes * _GIGABYTE,
+            "patience": self._limits.patience,
+        }
+        sent = pickle.dumps(terms)
+        self._line.settimeout(_PATIENCE)
+        try:
+            self._line.sendall(SIZE.pack(len(sent)) + sent)
+            (size,) = SIZE.unpack(self._line.recv(SIZE.size, socket.MSG_WAITALL))
+            told = self._line.recv(size, socket.MSG_WAITALL).decode(errors="replace")
+        except (OSError, ValueError, ArithmeticError):
+            told = "the process for it ended"
+        except Exception as error:  # struct.error: it ended before it said anything
+            told = f"the process for it ended ({type(error).__name__})"
+        if told:
+            raise ParameterError(
+                f"the function could not be made ready in a clean process; nothing was spent:\n{told}"
+            )
+        self._line.settimeout(None)
+
+    def rehearse(self, rows: bytes) -> int:
+        """Vote on public rows; an error says what went wrong there."""
+        answer = self._said(rows, TELLING)
+        place, told = VOTE.unpack(answer[: VOTE.size])[0] if answer else -1, answer[VOTE.size :]
+        if place < 0:
+            said = told.decode(errors="replace") or (
+                f"it did not end within {self._limits.seconds} s of processor time and "
+                f"{self._limits.gigabytes} GB of memory, or ended its process"
+            )
+            raise ParameterError(
+                "the function cast no vote in the rehearsal, so nothing was spent; a block in which this "
+                f"happens does not vote, and nobody is told:\n{said}"
+            )
+        return int(place)
+
+    def votes(self, blocks: Sequence[Callable[[], bytes]]) -> list[int | None]:
+        """Which candidate each block votes for, by its place, or None; each is asked for its rows once."""
+        with ThreadPoolExecutor(self._limits.at_once) as pool:
+            try:
+                return list(pool.map(self._vote, blocks))
+            except BaseException:
+                self.close()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _vote(self, block: Callable[[], bytes]) -> int | None:
+        try:
+            answer = self._said(block(), SILENT)
+        except Exception:  # rows that cannot be sent, or no process for them: no vote
+            return None
+        place = VOTE.unpack(answer)[0] if len(answer) == VOTE.size else -1
+        return None if place < 0 else int(place)
+
+    def _said(self, rows: bytes, how: bytes) -> bytes:
+        """What the new process of a block says before it ends, or is ended."""
+        given, gives = os.pipe()
+        answer, answers = os.pipe()
+        try:
+            process = self._made(how, given, answers)
+        except OSError:
+            os.close(gives)
+            os.close(answer)
+            raise TableError("the process that runs the blocks has ended") from None
+        finally:
+            os.close(given)
+            os.close(answers)
+        with open(answer, "rb", buffering=0) as said, process:
+            try:
+                with open(gives, "wb", buffering=0) as rest:
+                    left = memoryview(rows)
+                    while left:
+                        left = left[rest.write(left) :]
+            except BrokenPipeError:
+                pass  # it ended before it had read them: no vote
+            return _read(said, self._limits.patience)
+
+    def _made(self, how: bytes, given: int, answers: int) -> _Process:
+        with self._lock:
+            socket.send_fds(self._line, [how], [given, answers])
+            told, handles, _, _ = socket.recv_fds(self._line, SIZE.size, 1)
+        if len(told) != SIZE.size:
+            raise ConnectionError
+        return _Process(SIZE.unpack(told)[0], handles[0] if handles else None)
+
+    def close(self) -> None:
+        """End the clean process, and with it whatever it runs."""
+        self._line.close()
+        server = getattr(self, "_server", None)
+        if server is not None:
+            try:
+                server.wait(10)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """The process of a block: when this is left, nothing of it runs any more."""
+
+    number: int
+    handle: int | None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.handle is not None:
+            with suppress(OSError):
+                signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+            os.close(self.handle)
+        if self.number and not is_enclosed():  # what it made may have outlived it
+            with suppress(OSError):
+                os.killpg(self.number, signal.SIGKILL)
+
+
+def _read(said: FileIO, patience: float) -> bytes:
+    """What is said until the pipe is closed or the patience ends."""
+    end, found = time.monotonic() + patience, b""
+    while select.select([said], [], [], max(0, end - time.monotonic()))[0]:
+        part = said.read(_MOST_SAID)
+        found += part
+        if not part or len(found) > _MOST_SAID:
+            return found
+    return b""

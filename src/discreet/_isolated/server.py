@@ -1,0 +1,287 @@
+"""The clean process: it has the function and no row, and makes one new process for each block.
+
+It begins with a new interpreter, before any row is read, and imports what the function needs. The rows of a
+block travel through a pipe of their own straight into the process made for that block, and its vote leaves
+through another. The server never holds either, so what a block's process is a copy of knows nothing of other
+blocks.
+
+Where the kernel allows it, a block's process is cut off from the machine: no network, no processes but its
+own, which end with it, and a file system that cannot be written to except for an empty folder in memory.
+
+Only the standard library is used here, so that a block costs little.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import io
+import os
+import pickle
+import resource
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+VOTE = struct.Struct("<i")
+SIZE = struct.Struct("<Q")
+TELLING, SILENT = b"t", b"s"
+_NONE = -1
+_LONGEST_TOLD = 20_000
+_NEW_USER, _NEW_MOUNTS, _NEW_NETWORK, _NEW_PROCESSES, _NEW_IPC = (
+    0x10000000,
+    0x00020000,
+    0x40000000,
+    0x20000000,
+    0x08000000,
+)
+_RECURSIVE, _PRIVATE = 0x4000, 1 << 18
+_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _READ_ONLY = 442, -100, 0x8000, 1
+_DIES_WITH_PARENT, _NO_NEW_PRIVILEGES, _CAPABILITIES = 1, 38, 0x20080522
+
+
+# ---- cut off from the machine ------------------------------------------------------------------------------
+
+
+def _called(result: int) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), "the kernel does not allow it")
+
+
+def _kernel() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _own_users(further: int = 0) -> None:
+    """Begin a world of users, and of other things, in which this process may do everything.
+
+    It has no rights outside, and may neither look into processes of other worlds nor signal them.
+    """
+    user, group = os.getuid(), os.getgid()
+    _called(_kernel().unshare(_NEW_USER | further))
+    for name, words in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(words)
+
+
+def _enclose(folder: str, *, network: bool, memory: int) -> None:
+    """Leave the machine's network and its writable files behind; ``OSError`` where that is not allowed."""
+    kernel = _kernel()
+    _own_users(_NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK))
+    _called(kernel.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
+    attributes = struct.pack("<QQQQ", _READ_ONLY, 0, 0, 0)
+    size = ctypes.c_size_t(len(attributes))
+    _called(kernel.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, size))
+    room = f"size={memory}".encode()
+    _called(kernel.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", ctypes.c_ulong(0), room))
+    # Without rights, now and in programs that it starts, so that nothing of this can be undone.
+    _called(kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    _called(kernel.capset(struct.pack("<Ii", _CAPABILITIES, 0), bytes(24)))
+
+
+def _own_processes() -> None:
+    """Begin a world of processes too, and go on as its first: when that ends, all others in it end."""
+    _called(_kernel().unshare(_NEW_PROCESSES))
+    first = os.fork()
+    if first != 0:
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) != 0)
+    _dies_with_parent()
+
+
+def _copied(enclosed: bool) -> int:
+    """A copy of this process, which is the first and only one of its world where it is cut off."""
+    if not enclosed:
+        return os.fork()
+    kernel = _kernel()
+    with open("/proc/thread-self/ns/pid", "rb") as here:
+        _called(kernel.unshare(_NEW_PROCESSES))
+        block = os.fork()
+        if block != 0:
+            _called(kernel.setns(here.fileno(), _NEW_PROCESSES))
+    return block
+
+
+def _dies_with_parent() -> None:
+    """End this process when the one that made it ends, where the kernel can do that."""
+    if sys.platform == "linux":
+        _kernel().prctl(_DIES_WITH_PARENT, signal.SIGKILL)
+
+
+# ---- one block ---------------------------------------------------------------------------------------------
+
+
+def _rows(given: bytes) -> Any:
+    """The rows as the kind of frame that they were sent as."""
+    how, rows = given[:1], given[1:]
+    if how == b"p":
+        return pickle.loads(rows)  # noqa: S301 - from the process that started this one
+    if how in (b"f", b"l"):
+        import polars as pl
+
+        frame = pl.read_ipc_stream(io.BytesIO(rows))
+        return frame if how == b"f" else frame.lazy()
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(rows).read_all()
+
+
+def _read_all(descriptor: int) -> bytes:
+    with open(descriptor, "rb", buffering=0) as file:
+        return file.readall()
+
+
+def _place(answer: Any, candidates: list[Any]) -> int:
+    return _NONE if answer is None else candidates.index(answer)
+
+
+def _vote(
+    function: Callable[[Any], Any], candidates: list[Any], given: int, said: int, *, telling: bool
+) -> None:
+    """Call the function on the rows of this block; say which candidate it returned, and nothing else."""
+    told = b""
+    place = _NONE
+    try:
+        answer = function(_rows(_read_all(given)))
+        try:
+            place = _place(answer, candidates)
+        except ValueError:
+            told = f"it returned {answer!r:.200}, which is not a candidate".encode()
+        else:
+            told = b"it returned None, which is no vote" if place == _NONE else b""
+    except BaseException:  # whatever it is: it ends here, and only a rehearsal tells it
+        told = traceback.format_exc(limit=-8).encode(errors="replace") if telling else b""
+    os.write(said, VOTE.pack(place) + (told[-_LONGEST_TOLD:] if telling else b""))
+
+
+def _limit(seconds: int, memory: int) -> None:
+    for kind, most in (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, largest = resource.getrlimit(kind)
+        least = most if largest == resource.RLIM_INFINITY else min(most, largest)
+        with contextlib.suppress(ValueError, OSError):  # macOS has no limit on addresses
+            resource.setrlimit(kind, (least, least))
+
+
+def _only(*kept: int) -> None:
+    """Close every descriptor but these; the standard streams lead nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    lowest = 3
+    for each in sorted(kept):
+        os.closerange(lowest, each)
+        lowest = each + 1
+    os.closerange(lowest, max(lowest, min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 1 << 16)))
+
+
+def _fresh_generator() -> None:
+    """Let NumPy's own generator begin elsewhere in each block; Python's does so by itself."""
+    generators = sys.modules.get("numpy.random")
+    if generators is not None:
+        generators.seed()
+
+
+def _run(terms: dict[str, Any], given: int, answer: int, *, telling: bool) -> None:
+    """The whole life of a block's process."""
+    folder = terms["folder"]
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    _dies_with_parent()
+    os.setsid()
+    _only(given, answer)
+    if terms["enclosed"]:
+        _enclose(folder, network=terms["network"], memory=terms["memory"])
+    else:
+        folder = tempfile.mkdtemp(dir=folder)
+    os.chdir(folder)
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    _limit(terms["seconds"], terms["memory"])
+    _fresh_generator()
+    _vote(terms["function"], terms["candidates"], given, answer, telling=telling)
+
+
+# ---- the server --------------------------------------------------------------------------------------------
+
+
+def _received(line: socket.socket, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        part = line.recv(size - len(found))
+        if not part:
+            os._exit(0)
+        found += part
+    return found
+
+
+def serve(descriptor: int) -> None:
+    """Take the function and its terms, then make a process for each pair of pipes that arrives."""
+    line = socket.socket(fileno=descriptor)
+    (size,) = SIZE.unpack(_received(line, SIZE.size))
+    try:
+        terms = pickle.loads(_received(line, size))  # noqa: S301 - from the process that started this one
+        if terms["enclosed"]:
+            _own_users()
+            _own_processes()
+        terms["function"] = pickle.loads(terms["function"])  # noqa: S301 - as above
+        told = b""
+    except BaseException:
+        told = traceback.format_exc(limit=-8).encode(errors="replace")[-_LONGEST_TOLD:]
+    line.sendall(SIZE.pack(len(told)) + told)
+    gc.collect()
+    gc.freeze()  # so that copies touch no page for the sake of collecting garbage
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        message, pipes, _, _ = socket.recv_fds(line, 1, 2)
+        if not message:
+            os._exit(0)
+        given, answer = pipes
+        try:
+            block = _copied(terms["enclosed"])
+        except OSError:  # the machine has no room for another process: no vote
+            block = 0
+        else:
+            if block == 0:
+                try:
+                    _run(terms, given, answer, telling=message == TELLING)
+                finally:
+                    os._exit(0)
+        os.close(given)
+        os.close(answer)
+        _tell(line, block)
+
+
+def _tell(line: socket.socket, block: int) -> None:
+    """Hand over the process of a block, so that the asker can end it: nothing of it stays here."""
+    handles = []
+    if block and hasattr(os, "pidfd_open"):
+        with contextlib.suppress(OSError):  # it has ended already
+            handles.append(os.pidfd_open(block))
+    socket.send_fds(line, [SIZE.pack(block)], handles)
+    for each in handles:
+        os.close(each)
+
+
+def probe(folder: str) -> None:
+    """End with 0 if the kernel lets a process be cut off."""
+    try:
+        _own_users()
+        _own_processes()
+        block = _copied(enclosed=True)
+        if block == 0:
+            _enclose(folder, network=False, memory=1 << 20)
+            os._exit(0)
+        os._exit(os.waitpid(block, 0)[1] != 0)
+    except BaseException:
+        os._exit(1)

@@ -1,0 +1,447 @@
+"""A question in the asker's own code: blocks of people vote, and the votes are counted privately."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from dataclasses import field as plain_field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet._displays import counted
+from discreet._exact.numbers.exact import Number, refuse, whole
+from discreet._exact.numbers.printing import percent
+from discreet._exact.sampling import Bits
+from discreet._isolated import BlockLimits, BlockRunner, is_enclosed, packed, require_fork
+from discreet._tables import Rows
+from discreet._tables.counts import Counts
+from discreet._tables.dealing import Dealer, dealer
+from discreet.analysis import error_bound
+from discreet.errors import ParameterError
+from discreet.guarantees import Guarantee
+from discreet.guarantees.claims import CLAIMS
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.registry import mechanism_at
+from discreet.questions.accuracy import DOUBTFUL, USEFUL, Accuracy, exactly
+from discreet.questions.answer import about_price
+from discreet.questions.candidates import WHY_PUBLIC
+from discreet.questions.costs import Part, event_of, guarantee_of, mixed
+from discreet.questions.plan import Found, Plan, Reading, Sentences
+from discreet.questions.question import (
+    USUAL_LEVEL,
+    Labels,
+    Question,
+    by_name,
+    field,
+    flag,
+    labels,
+    share,
+    value,
+)
+from discreet.questions.rehearsal import invented_columns
+from discreet.questions.scoring import choices, count_promise, noisy_count, within
+from discreet.questions.setting import USUAL_PEOPLE, Setting
+from discreet.scores import Scores
+
+RANGE_DISTANCE = 2
+"""One person moves the vote of one block from one candidate to another: ``docs/proofs/votes.md``."""
+AGREEING = Fraction(7, 10)
+"""The part of the blocks that agree on the data for which typical figures are worked out."""
+FEWEST_PEOPLE = 10
+"""With fewer people than this a block hardly finds the best candidate."""
+_ENOUGH_PEOPLE = 20
+_SEPARATE = "no block learns of the rows or the votes of another"
+
+
+def recommended_blocks(epsilon: Number, candidates: int, people: int | None = None) -> int:
+    """How many blocks to make: enough for a lead of a fifth of them to decide, but not too small ones.
+
+    Args:
+        epsilon: ε of the choice.
+        candidates: how many candidates there are.
+        people: about how many people the table has; 1,000 by default. A block gets at least 20 of them where
+            that leaves two blocks.
+
+    Example:
+        >>> recommended_blocks(1, 3), recommended_blocks(1, 3, people=400), recommended_blocks(4, 3)
+        (41, 20, 11)
+    """
+    lead = error_bound(
+        epsilon,
+        max(candidates, 1),
+        with_probability=USUAL_LEVEL,
+        sensitivity=RANGE_DISTANCE,
+        monotonic=True,
+    )
+    most = max(2, (people or USUAL_PEOPLE) // _ENOUGH_PEOPLE)
+    return min(most, max(2, math.ceil(5 * min(lead, most))))
+
+
+@value
+class Vote(Question, kind="vote"):
+    """The candidate for which most blocks of people vote, by a function of one's own.
+
+    People are dealt into blocks at random, in secret. The function is called once for each block, with its
+    rows, and returns one of the candidates, or None. Votes are counted and one candidate is chosen privately.
+    The guarantee needs no statement about the function (``docs/proofs/votes.md``).
+
+    The function gets a frame of the table's own kind, or an Arrow table for a file or a database; the order
+    of rows is drawn. It runs in a new process for each block, away from the network, from other processes
+    and from files that could be written to, where the system allows that. If it raises, returns something
+    else or does not end, that block does not vote, and nobody is told. So it is rehearsed first, on invented
+    rows or on ``rehearse_on``, where errors are shown; nothing is paid before it has voted there.
+
+    A vote chooses what is best *for a block*: a model that needs many rows loses there to a simpler one.
+
+    Example:
+        >>> import discreet, polars as pl
+        >>> people = pl.DataFrame({"age": [20 + i % 50 for i in range(900)]})
+        >>> def typical(rows):
+        ...     return "young" if rows["age"].median() < 40 else "old"
+        >>> table = discreet.table(people, one_row_per_user=True, ledger=None, people=900)
+        >>> table.ask(Vote(typical, candidates=["young", "old"], epsilon=2)).answer
+        'old'
+    """
+
+    function: Any = field(
+        "A function of the rows of one block that returns a candidate or None. At a desk: the name of a "
+        "registered one.",
+        kw_only=False,
+        analyst=True,
+        takes="NAME",
+    )
+    candidates: Labels = field("The public candidates.", default=None, check=labels, takes="LIST")
+    blocks: int | None = field(
+        "How many blocks vote; by default what ε, the candidates and the stated number of people recommend.",
+        default=None,
+        check=whole,
+        takes="COUNT",
+    )
+    columns: Any = field(
+        "The columns that the function needs; by default all that it can be given.",
+        default=None,
+        check=labels,
+        takes="LIST",
+    )
+    where: str | None = field(
+        'Only rows for which this holds, such as "age >= 18".',
+        default=None,
+        takes="CONDITION",
+        group="data",
+    )
+    seconds: int = field(
+        "How many seconds of processor time a block may use.",
+        default=60,
+        check=whole,
+        takes="COUNT",
+        advanced=True,
+    )
+    gigabytes: int = field(
+        "How many gigabytes of memory a block may use.",
+        default=4,
+        check=whole,
+        takes="COUNT",
+        advanced=True,
+    )
+    network: bool = flag(
+        "Let the function use the network, such as a model server on this machine. Whatever it talks to may "
+        "carry what it learnt from one block to the next, and the guarantee assumes that it does not.",
+        default=False,
+        advanced=True,
+    )
+    rehearse_on: Any = field(
+        "Public rows to rehearse on, as the same kind of data as the table, or a file with them; by default "
+        "rows are invented.",
+        default=None,
+        takes="FILE",
+    )
+    with_voted: bool = flag(
+        "Also release a noisy number of the blocks that voted, for a tenth of ⟨epsilon⟩.",
+        default=False,
+        analyst=True,
+    )
+    voted_share: Number = share("The part of ⟨epsilon⟩ for ⟨with_voted⟩.", default="1/10")
+    mechanism: Any = field(
+        "A mechanism other than permute-and-flip, such as exponential.",
+        default=None,
+        check=by_name,
+        takes="NAME",
+        advanced=True,
+    )
+
+    completed_by: ClassVar[tuple[str, ...]] = ("vote",)
+    command: ClassVar[tuple[str, str, str] | None] = (
+        "vote",
+        "The candidate for which most blocks of people vote, by a function in a Python file.\n\n--function "
+        "FILE.py:NAME is your own code, and runs on your machine as you do: once a block, in processes cut "
+        "off from one another. A question in JSON cannot name code. At a desk it is the name of a function "
+        "that the owner registered.",
+        "discreet vote visits.parquet --dataset clinic --user patient_id --function models.py:best "
+        "--candidates linear,forest --epsilon 1",
+    )
+
+    @property
+    def named(self) -> str:
+        """The name of the function."""
+        if isinstance(self.function, str):
+            return self.function
+        return str(getattr(self.function, "__name__", "a function of one's own"))
+
+    @property
+    def title(self) -> str:
+        """The question in a few words."""
+        return f"most votes by {self.named}"
+
+    def plan(self, setting: Setting) -> Plan:
+        """Plan the votes of blocks; no row is read, and the function is not called."""
+        require_fork()
+        if self.candidates is None:
+            raise ParameterError(WHY_PUBLIC)
+        if not isinstance(self.candidates, tuple) or not self.candidates:
+            raise refuse("candidates", self.candidates, "a list of at least one")
+        Scores([0] * len(self.candidates), candidates=self.candidates, sensitivity=1)
+        if setting.counted is not None:
+            raise ParameterError(
+                "⟨counted⟩ is not allowed with votes of blocks: a row that stands for several people cannot "
+                "be dealt into several blocks"
+            )
+        setting = setting.narrowed(self.where)
+        part = Fraction(self.voted_share) if self.with_voted else Fraction(0)
+        epsilon, epsilon_voted = self.total * (1 - part), self.total * part
+        chooser = mechanism_at(
+            self.mechanism, epsilon, besides="with_voted" if self.with_voted else None
+        )
+        number = self.blocks
+        if number is None:
+            number = recommended_blocks(epsilon, len(self.candidates), setting.people)
+        dealing = self._dealer(setting)
+        voting = _Voting(
+            counts=lambda _table: None,
+            table=dealing.table,
+            seconds=setting.seconds,
+            question=self,
+            setting=setting,
+            dealer=dealing,
+            number=number,
+            function=packed(self.function),
+        )
+
+        def choose(votes: Counts, bits: Bits) -> Iterable[Found]:
+            (place,) = choices(chooser, votes[None, :], RANGE_DISTANCE, bits)
+            found: Found = {"answer": self.candidates[place]}
+            if epsilon_voted:
+                found["voted"] = noisy_count(int(votes.sum()), epsilon_voted, bits=bits)
+            yield found
+
+        parts: list[Part] = [(_promise(chooser), 1)]
+        if epsilon_voted:
+            parts.append((count_promise(epsilon_voted).resting_on(CLAIMS["votes", "count"]), 1))
+        event = event_of(parts, mechanism=chooser.name, neighbours=setting.neighbours)
+        guarantee = guarantee_of(event, assumes=(*setting.assumes, _SEPARATE))
+        return Plan(
+            question=self,
+            title=self.title,
+            words=f"votes of {number} blocks by {self.named}",
+            event=event,
+            guarantee=guarantee,
+            read=lambda bits: replace(voting, bits=bits, running=[]),
+            choose=choose,
+            rules=_about(self, setting, number, chooser) + about_price(guarantee, setting.people),
+            accuracy=_accuracy(self, setting, number, chooser),
+            shape={
+                "engine": dealing.table.frames,
+                "voted_within": within(epsilon_voted) if epsilon_voted else None,
+            },
+        )
+
+    def _dealer(self, setting: Setting) -> Dealer:
+        rows = Rows(user=setting.user, where=setting.condition)
+        table = setting.opened(*(self.columns or ()))
+        return dealer(setting.data, table, rows, self.columns)
+
+    def public_rows(self, setting: Setting, bits: Bits) -> Any:
+        """The asker's own public rows, or invented ones."""
+        if self.rehearse_on is not None:
+            return self.rehearse_on
+        return _invented(self, setting, self._dealer(setting.narrowed(self.where)), bits)
+
+
+def _promise(chooser: Mechanism) -> Guarantee:
+    """What a choice by votes promises: the mechanism's, less what averaging over the dealing loses."""
+    own = chooser.promise_at(Fraction(RANGE_DISTANCE))
+    if "PureDP" not in own.direct:
+        raise ParameterError(
+            f"⟨mechanism⟩{chooser.name!r} is not allowed with votes of blocks: permute-and-flip, exponential "
+            "and noisy-max-laplace are proved for them"
+        )
+    hidden = mixed(own)
+    proof = CLAIMS["votes", type(hidden).__name__]
+    return hidden.resting_on(proof, {"PureDP": CLAIMS["votes", "PureDP"]})
+
+
+# ---- reading -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Voting(Reading):
+    """The blocks of one question: rehearsed before the payment, dealt and counted after it."""
+
+    question: Vote
+    setting: Setting
+    dealer: Dealer
+    number: int
+    function: bytes = plain_field(repr=False)
+    bits: Bits | None = plain_field(default=None, repr=False)
+    running: list[BlockRunner] = plain_field(default_factory=list)
+
+    def __call__(self) -> Counts:
+        """How many blocks vote for each candidate."""
+        assert self.bits is not None
+        assert self.table is not None
+        if not self.running:
+            self._start()
+        with self.table.engine.reading(self.seconds):
+            pieces = self.dealer.deal(self.number, self.bits)
+        votes: Counts = np.zeros(len(self.question.candidates), dtype=np.int64)
+        for place in self.running[0].votes(pieces):
+            if place is not None:
+                votes[place] += 1
+        return votes
+
+    def try_out(self) -> None:
+        """Try the statement on no rows, and the function on public ones, where it must vote."""
+        self.dealer.try_out()
+        self._start()
+
+    def _start(self) -> None:
+        question = self.question
+        limits = BlockLimits(
+            seconds=question.seconds, gigabytes=question.gigabytes, network=question.network
+        )
+        blocks = BlockRunner(self.function, candidates=question.candidates, limits=limits)
+        self.running.append(blocks)
+        blocks.rehearse(self.dealer.send(self._public_rows()))
+
+    def _public_rows(self) -> Any:
+        if self.question.rehearse_on is not None:
+            return self.question.rehearse_on
+        assert self.bits is not None
+        people = max(_ENOUGH_PEOPLE, (self.setting.people or USUAL_PEOPLE) // self.number)
+        return _invented(
+            self.question, replace(self.setting, people=people), self.dealer, self.bits
+        )
+
+    def close(self) -> None:
+        """End the clean process."""
+        while self.running:
+            self.running.pop().close()
+
+
+def _invented(question: Vote, setting: Setting, dealing: Dealer, bits: Bits) -> Any:
+    further = dict.fromkeys((*dealing.columns, *(() if setting.user is None else (setting.user,))))
+    _, columns = invented_columns(question, setting, bits, further=tuple(further))
+    return dealing.example(columns)
+
+
+# ---- in words ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Agreement(Accuracy):
+    """How good an answer is by votes; ``few`` says why blocks may not know what is best."""
+
+    few: str = ""
+
+    @property
+    def judgement(self) -> str | None:
+        """Useful, doubtful, or no better than guessing."""
+        by_law = super().judgement
+        return DOUBTFUL if self.few and by_law == USEFUL else by_law
+
+    def __str__(self) -> str:
+        return super().__str__() + self.few
+
+
+def _agreeing(number: int, size: int) -> Counts:
+    """The votes if seven of ten blocks agree and the others are spread evenly."""
+    votes: Counts = np.zeros(size, dtype=np.int64)
+    votes[0] = number if size == 1 else math.ceil(AGREEING * number)
+    others = number - int(votes[0])
+    if size > 1:
+        votes[1:] = np.diff(np.arange(size) * others // (size - 1))
+    return votes
+
+
+def _accuracy(question: Vote, setting: Setting, number: int, chooser: Mechanism) -> Accuracy:
+    size = len(question.candidates)
+    like = _agreeing(number, size)
+    each = (setting.people or USUAL_PEOPLE) // number
+    return _Agreement(
+        error_bound(
+            chooser.epsilon,
+            size,
+            with_probability=question.with_probability,
+            sensitivity=RANGE_DISTANCE,
+            monotonic=True,
+        ),
+        Fraction(question.with_probability),
+        ("vote", "votes"),
+        f"how many votes fewer the answer has than the candidate with most of {number:,}",
+        f"seven of ten of {counted(number, 'block')} agree and the others vote evenly",
+        lambda: exactly(chooser, Scores(like, range_distance=RANGE_DISTANCE), like.max() - like),
+        few=f"; a block has about {counted(each, 'person', 'people')}, too few to vote well"
+        if each < FEWEST_PEOPLE
+        else "",
+    )
+
+
+def _about(question: Vote, setting: Setting, number: int, chooser: Mechanism) -> Sentences:
+    size = len(question.candidates)
+    sure = chooser.probabilities(Scores(_agreeing(number, size), range_distance=RANGE_DISTANCE))[0]
+    lead = error_bound(
+        chooser.epsilon,
+        size,
+        with_probability=USUAL_LEVEL,
+        sensitivity=RANGE_DISTANCE,
+        monotonic=True,
+    )
+    whose = (
+        "Every row is another person's, as was stated"
+        if setting.user is None
+        else f"The column {setting.user} tells people apart, and rows without it are left out"
+    )
+    stated = "" if setting.people is not None else f", if there are {USUAL_PEOPLE:,}"
+    each = max(1, (setting.people or USUAL_PEOPLE) // number)
+    return (
+        f"{whose}. People are dealt into {counted(number, 'block')} at random, about {each:,} into each"
+        f"{stated}; empty blocks vote too. What is best for a block may not be best for all.",
+        f"A lead of {counted(math.ceil(lead), 'vote')} decides 19 times out of 20. If seven of ten blocks "
+        f"agree, their candidate is the answer with probability {percent(float(sure), up=False)}.",
+        "A block whose function raises, returns something else or does not end does not vote"
+        + ("." if question.with_voted else ", and nobody is told how many did."),
+        _about_isolation(question),
+    )
+
+
+def _about_isolation(question: Vote) -> str:
+    limits = (
+        f"it ends at {question.seconds} s of processor time or {question.gigabytes} GB of memory"
+    )
+    if not is_enclosed():
+        return (
+            f"Each block runs in a process of its own; {limits}. This system does not let it be cut off from "
+            "network, files and other processes: that it leaves them alone is taken on trust."
+        )
+    if question.network:
+        return (
+            f"Each block runs in a process of its own, without other processes and writable files; {limits}. "
+            "It may use the network: that nothing there remembers from one block to the next is taken on "
+            "trust."
+        )
+    return (
+        "Each block runs in a process of its own, without network, other processes and writable files; "
+        f"{limits}."
+    )

@@ -1,0 +1,387 @@
+"""Functions that cheat, each in a process of its own: they change nothing for any other block."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet._isolated import BlockLimits, BlockRunner, blocks, is_enclosed, packed
+from discreet.errors import ParameterError
+from tests.tools.waiting import until
+
+LIMITS = BlockLimits(seconds=2, gigabytes=4)
+ROWS = [[1, 2, 3], [13], [4, 5], [], [6]]
+"""Five blocks; 13 is the person on whom functions misbehave."""
+
+
+def piece(rows: object) -> Callable[[], bytes]:
+    return lambda: b"p" + pickle.dumps(rows)
+
+
+def votes_of(function: Any, *, limits: BlockLimits = LIMITS, rows: Any = ROWS) -> list[int | None]:
+    with BlockRunner(packed(function), candidates=["yes", "no"], limits=limits) as running:
+        return running.votes([piece(each) for each in rows])
+
+
+def honest(rows: list[int]) -> str:
+    return "yes" if len(rows) > 1 else "no"
+
+
+WITHOUT = [0, None, 0, 1, 1]
+"""What everybody else votes while the block of 13 misbehaves."""
+
+
+def test_a_function_votes_in_every_block_the_empty_one_too() -> None:
+    assert votes_of(honest) == [0, 1, 0, 1, 1]
+
+
+def raising(rows: list[int]) -> str:
+    if 13 in rows:
+        raise ValueError(f"a secret: {rows}")
+    return honest(rows)
+
+
+def returning(rows: list[int]) -> Any:
+    return "maybe" if 13 in rows else honest(rows)
+
+
+def returning_nothing(rows: list[int]) -> Any:
+    return None if 13 in rows else honest(rows)
+
+
+def looping(rows: list[int]) -> str:
+    while 13 in rows:
+        pass
+    return honest(rows)
+
+
+def hoarding(rows: list[int]) -> str:
+    if 13 in rows:
+        bytearray(5 << 30)
+    return honest(rows)
+
+
+def killing_itself(rows: list[int]) -> str:
+    import signal
+
+    if 13 in rows:
+        os.kill(os.getpid(), signal.SIGKILL)
+        os.abort()
+    return honest(rows)
+
+
+def leaving(rows: list[int]) -> str:
+    if 13 in rows:
+        os._exit(0)
+    return honest(rows)
+
+
+def crashing(rows: list[int]) -> str:
+    import ctypes
+
+    if 13 in rows:
+        ctypes.string_at(0)
+    return honest(rows)
+
+
+def stuffing(rows: list[int]) -> str:
+    """Write other votes into every pipe that there is."""
+    if 13 in rows:
+        for descriptor in range(3, 64):
+            try:
+                os.write(descriptor, b"\x00\x00\x00\x00" * 4)
+            except OSError:
+                continue
+    return honest(rows)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        raising,
+        returning,
+        returning_nothing,
+        looping,
+        hoarding,
+        killing_itself,
+        leaving,
+        crashing,
+        stuffing,
+    ],
+)
+def test_a_block_that_misbehaves_does_not_vote_and_changes_nothing_else(
+    function: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert votes_of(function) == WITHOUT
+    assert capfd.readouterr() == ("", "")
+
+
+def printing(rows: list[int]) -> str:
+    import sys
+
+    print("a secret:", rows)
+    print("a secret:", rows, file=sys.stderr)
+    os.write(1, b"a secret")
+    return honest(rows)
+
+
+def test_nothing_that_a_function_prints_is_seen(capfd: pytest.CaptureFixture[str]) -> None:
+    assert votes_of(printing) == [0, 1, 0, 1, 1]
+    assert capfd.readouterr() == ("", "")
+
+
+SEEN: list[int] = []
+
+
+def remembering(rows: list[int], seen: list[int] = []) -> str:  # noqa: B006 - it is the point
+    seen.extend(rows)
+    os.environ["SEEN"] = os.environ.get("SEEN", "") + "x"
+    once = len(seen) == len(rows) and os.environ["SEEN"] == "x"
+    return "yes" if once else "no"
+
+
+def test_no_block_remembers_another() -> None:
+    assert votes_of(remembering) == [0] * 5
+
+
+def sleeping(rows: list[int]) -> str:
+    if 13 in rows:
+        time.sleep(3600)
+    return honest(rows)
+
+
+def test_a_block_that_sleeps_ends_at_the_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BlockLimits, "patience", property(lambda _self: 1.0))
+    assert votes_of(sleeping, rows=[[13]]) == [None]
+
+
+def napping(rows: list[int]) -> str:
+    if 13 in rows:
+        time.sleep(3)
+    return honest(rows)
+
+
+def test_a_block_that_sleeps_costs_nobody_a_vote() -> None:
+    """Three seconds are above the limit of processor time, which sleeping does not use."""
+    assert votes_of(napping) == [0, 1, 0, 1, 1]
+
+
+needs_walls = pytest.mark.skipif(not is_enclosed(), reason="this kernel allows no namespaces")
+
+
+SHARED = ("/tmp", "/dev/shm", os.path.expanduser("~"))  # noqa: S108 - where a note could be left
+
+
+def writing(rows: list[int]) -> str:
+    """Leave a note wherever that is possible; the next block looks for one."""
+    import tempfile
+
+    folders = (".", tempfile.gettempdir(), *SHARED)
+    notes = [os.path.join(folder, "discreet-note") for folder in folders]
+    found = any(map(os.path.exists, notes))
+    for note in notes:
+        try:
+            with open(note, "w") as file:
+                file.write(repr(rows))
+        except OSError:
+            continue
+    return "yes" if found else "no"
+
+
+@needs_walls
+def test_files_carry_nothing_from_one_block_to_another() -> None:
+    assert votes_of(writing, limits=BlockLimits(seconds=2, gigabytes=1)) == [1] * 5
+    for folder in SHARED:
+        assert not (Path(folder) / "discreet-note").exists()
+
+
+def test_a_block_writes_in_a_fresh_folder_of_its_own() -> None:
+    def folder(_rows: list[int]) -> str:
+        import tempfile
+
+        empty = not os.listdir(".")
+        Path("note").write_text("x")
+        return "yes" if empty and tempfile.gettempdir() == os.getcwd() else "no"
+
+    before = set(Path(tempfile.gettempdir()).glob("discreet-*"))
+    assert votes_of(folder) == [0] * 5
+    assert set(Path(tempfile.gettempdir()).glob("discreet-*")) <= before
+
+
+@needs_walls
+def test_there_is_no_network_unless_it_is_asked_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def calling(_rows: list[int]) -> str:
+            import socket
+
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=5).close()
+            except OSError:
+                return "no"
+            return "yes"
+
+        assert votes_of(calling, rows=[[]]) == [1]
+        assert votes_of(
+            calling, rows=[[]], limits=BlockLimits(seconds=2, gigabytes=1, network=True)
+        ) == [0]
+
+
+def killing_others(rows: list[int]) -> str:
+    import signal
+
+    if 13 in rows:
+        for process in (os.getppid(), -1):
+            try:
+                os.kill(process, signal.SIGKILL)
+            except OSError:
+                continue
+    return honest(rows)
+
+
+def looking_around(_rows: list[int]) -> str:
+    """Read another process's memory, or put the walls back."""
+    import ctypes
+
+    kernel = ctypes.CDLL(None, use_errno=True)
+    opened = 0
+    for process in os.listdir("/proc"):
+        if process.isdigit() and process != "1":
+            try:
+                with open(f"/proc/{process}/mem", "rb"):
+                    opened += os.readlink("/proc/self") != process
+            except OSError:
+                continue
+    remounted = kernel.mount(None, b"/", None, ctypes.c_ulong(32), None) == 0
+    import resource
+
+    try:
+        resource.setrlimit(resource.RLIMIT_CPU, (1 << 20, 1 << 20))
+        raised = True
+    except (OSError, ValueError):
+        raised = False
+    return "yes" if opened or remounted or raised else "no"
+
+
+@needs_walls
+def test_no_block_reaches_another_process() -> None:
+    assert votes_of(killing_others)[2:] == [0, 1, 1]
+    assert votes_of(looking_around) == [1] * 5
+
+
+def forking(rows: list[int]) -> str:
+    """Leave processes behind that go on, in sessions of their own."""
+    if 13 in rows:
+        for _ in range(3):
+            if os.fork() == 0:
+                os.setsid()
+                while True:
+                    time.sleep(0.05)
+    return honest(rows)
+
+
+@needs_walls
+def test_what_a_block_leaves_running_ends_with_it() -> None:
+    with BlockRunner(packed(forking), candidates=["yes", "no"], limits=LIMITS) as running:
+        assert running.votes([piece(each) for each in ROWS]) == [0, 1, 0, 1, 1]
+        server = running._server.pid
+        until(lambda: _below(server) <= 1, "all but the server's one process to end")
+
+
+def _below(process: int) -> int:
+    """How many processes a process has made that still run, and those that these have made."""
+    found = 0
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = each.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] != "Z" and int(fields[1]) == process:
+            found += 1 + _below(int(each.parent.name))
+    return found
+
+
+def test_more_blocks_than_the_machine_has_room_for_wait() -> None:
+    assert 1 <= BlockLimits(seconds=1, gigabytes=1).at_once <= (os.cpu_count() or 1)
+    assert BlockLimits(seconds=1, gigabytes=10**6).at_once == 1
+
+
+def test_rows_are_larger_than_a_pipe() -> None:
+    assert (
+        votes_of(lambda rows: "yes" if len(rows[0]) == 10**6 else "no", rows=[["x" * 10**6]] * 3)
+        == [0] * 3
+    )
+
+
+def test_rows_that_cannot_be_sent_are_no_vote_of_their_own_block_alone() -> None:
+    def refusing() -> bytes:
+        raise ValueError("a secret")
+
+    with BlockRunner(packed(honest), candidates=["yes", "no"], limits=LIMITS) as running:
+        assert running.votes([piece([1, 2]), refusing, piece([])]) == [0, None, 1]
+
+
+# ---- before the payment ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda rows: rows.no_such_name, "no_such_name"),
+        (lambda _rows: None, "returned None"),
+        (lambda _rows: "purple", "'purple', which is not a candidate"),
+        (lambda _rows: os._exit(0), "ended its process"),
+    ],
+)
+def test_a_rehearsal_shows_what_is_wrong(function: Any, words: str) -> None:
+    with (
+        BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running,
+        pytest.raises(ParameterError, match=words),
+    ):
+        running.rehearse(piece([1])())
+
+
+def test_a_function_that_cannot_be_made_is_told_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_here.py").write_text("import os\nif os.environ.get('SERVED'): 1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import broken_here  # type: ignore[import-not-found]
+
+    monkeypatch.setenv("SERVED", "yes")
+    with pytest.raises(ParameterError, match="ZeroDivisionError"):
+        BlockRunner(packed(lambda _rows: broken_here), candidates=["yes"], limits=LIMITS)
+
+
+def test_the_server_ends_with_the_asker() -> None:
+    with BlockRunner(packed(honest), candidates=["yes", "no"], limits=LIMITS) as running:
+        server = running._server
+    assert server.poll() is not None
+    assert threading.active_count() < 20
+
+
+def test_a_server_that_is_gone_gives_no_votes_and_raises_nothing() -> None:
+    running = BlockRunner(packed(honest), candidates=["yes", "no"], limits=LIMITS)
+    running._server.kill()
+    running._server.wait()
+    assert running.votes([piece([1])] * 3) == [None] * 3
+    running.close()
+
+
+def test_without_walls_blocks_still_have_processes_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(blocks, "is_enclosed", lambda: False)
+    assert votes_of(raising) == WITHOUT
+    assert votes_of(remembering) == [0] * 5
+    assert votes_of(killing_itself) == WITHOUT

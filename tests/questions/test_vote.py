@@ -1,0 +1,535 @@
+"""Votes of blocks: the law from rows to answer, what blocks are sent, what is refused, paid and said."""
+
+from __future__ import annotations
+
+import pickle
+import sqlite3
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet import PureDP
+from discreet._exact.sampling import SecureBits
+from discreet._isolated import BlockLimits, server
+from discreet._tables import dealing
+from discreet.audit import Tables, audit, unrolled
+from discreet.audit.subjects import Failure
+from discreet.errors import ParameterError, ScoresError
+from discreet.ledger import Ledger
+from discreet.questions import Question, Vote, recommended_blocks
+from discreet.questions import vote as vote_module_function
+from discreet.questions.vote import RANGE_DISTANCE
+from tests.tools.choices import let_choose
+
+vote_module = __import__("discreet.questions.vote", fromlist=["Vote"])
+assert vote_module_function.__name__ == "vote"
+YES_NO = ["yes", "no"]
+
+
+class InThisProcess:
+    """BlockRunner whose function is called here: for tests of what surrounds it."""
+
+    rehearsed: ClassVar[list[Any]] = []
+    seen: ClassVar[list[Any]] = []
+
+    def __init__(self, function: bytes, *, candidates: Sequence[Any], limits: BlockLimits) -> None:
+        self.function, self.candidates = pickle.loads(function), list(candidates)  # noqa: S301
+        assert limits.seconds > 0
+
+    def rehearse(self, rows: bytes) -> int:
+        InThisProcess.rehearsed.append(server._rows(rows))
+        return 0
+
+    def votes(self, blocks: Sequence[Callable[[], bytes]]) -> list[int | None]:
+        return [self._vote(block) for block in blocks]
+
+    def _vote(self, block: Callable[[], bytes]) -> int | None:
+        rows = server._rows(block())
+        InThisProcess.seen.append(rows)
+        try:
+            place = server._place(self.function(rows), self.candidates)
+        except Exception:
+            return None
+        return None if place < 0 else place
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[InThisProcess]]:
+    monkeypatch.setattr(vote_module, "BlockRunner", InThisProcess)
+    InThisProcess.rehearsed, InThisProcess.seen = [], []
+    yield InThisProcess
+    InThisProcess.rehearsed, InThisProcess.seen = [], []
+
+
+# ---- the law, from rows to answer --------------------------------------------------------------------------
+
+Choose = Callable[[Any], Any]
+PATHS: list[Choose] = []
+
+
+@pytest.fixture
+def followed(monkeypatch: pytest.MonkeyPatch, here: type[InThisProcess]) -> None:
+    """Every draw asks the path that is followed: the choice, everybody's block, the order of rows."""
+    assert here
+
+    def blocks(_bits: Any, bound: int, *, count: int) -> Any:
+        each = [Fraction(1, bound)] * bound
+        return np.array([PATHS[-1](each) for _ in range(count)], dtype=np.int64)
+
+    def order(count: int, _bits: Any) -> Any:
+        orders = list(permutations(range(count)))
+        return np.array(orders[PATHS[-1]([Fraction(1, len(orders))] * len(orders))], dtype=np.int64)
+
+    let_choose(
+        monkeypatch,
+        lambda mechanism, scores: int(PATHS[-1](mechanism.ball_probabilities(scores))),
+    )
+    monkeypatch.setattr(dealing, "uniform_indices", blocks)
+    monkeypatch.setattr(dealing, "_shuffled", order)
+
+
+def law_of(function: Any, neighbours: str, *, by_user: bool = True, **fields: Any) -> Any:
+    def run(people: tuple[Any, ...], choose: Choose) -> Any:
+        rows = [(number, value) for number, person in enumerate(people) for value in person]
+        frame = pl.DataFrame(rows, schema={"person": pl.Int64, "value": pl.String}, orient="row")
+        whose: dict[str, Any] = {"user": "person"} if by_user else {"one_row_per_user": True}
+        table = discreet.table(frame, neighbours=neighbours, ledger=None, **whose)
+        PATHS.append(choose)
+        try:
+            question = Vote(
+                function, candidates=YES_NO, blocks=2, columns=["value"], epsilon=1, **fields
+            )
+            return table.ask(question).answer
+        finally:
+            PATHS.pop()
+
+    return unrolled(run)
+
+
+def swayed(rows: pl.DataFrame) -> str:
+    """The worst there is: one person turns the vote of their block around."""
+    return "yes" if "x" in rows["value"].to_list() else "no"
+
+
+def failing(rows: pl.DataFrame) -> str:
+    if "x" in rows["value"].to_list():
+        raise ValueError("a secret")
+    return "yes"
+
+
+def first(rows: pl.DataFrame) -> str | None:
+    """By the order of rows, which is drawn."""
+    values = rows["value"].to_list()
+    return None if not values else "yes" if values[0] == "x" else "no"
+
+
+RELATIONS = ("add-remove", "replace")
+X, Y, XY = ("x",), ("y",), ("x", "y")
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("function", [swayed, failing, first])
+def test_one_person_changes_the_answer_by_no_more_than_epsilon(
+    followed: None, neighbours: str, function: Any
+) -> None:
+    law = law_of(function, neighbours)
+    people = [X, Y, XY] if function is first else [X, Y]
+    tables = Tables(people, rows=2, neighbours=neighbours)
+    verdict = audit(law, PureDP(1), inputs=tables, effort="quick")
+    assert verdict.holds, str(verdict)
+    assert verdict.worst is not None
+    assert not any(isinstance(answer, Failure) for answer in verdict.worst.answers)
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_without_a_user_every_row_gets_a_coin_of_its_own(followed: None, neighbours: str) -> None:
+    tables = Tables([X, Y], rows=2, neighbours=neighbours)
+    law = law_of(swayed, neighbours, by_user=False)
+    assert audit(law, PureDP(1), inputs=tables, effort="quick").holds
+
+
+def test_the_price_is_not_far_too_high(followed: None) -> None:
+    """With one block the coins hide nothing: one person turns all of the votes, and ε is reached."""
+    tables = Tables([X, Y], rows=1, neighbours="add-remove")
+    law = law_of(swayed, "add-remove")
+    verdict = audit(law, PureDP(1), inputs=tables, effort="quick")
+    assert verdict.measured > 0.4
+
+
+def test_a_distance_of_one_is_refuted(followed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Votes look like counts; but a person may move one from a candidate to another."""
+    monkeypatch.setattr(vote_module, "RANGE_DISTANCE", 1)
+    monkeypatch.setattr(dealing, "uniform_indices", lambda _b, _n, *, count: np.zeros(count, int))
+    tables = Tables([X, Y], rows=1, neighbours="add-remove")
+    assert not audit(law_of(swayed, "add-remove"), PureDP(1), inputs=tables, effort="quick").holds
+
+
+def test_a_partition_that_is_known_moves_two_votes_under_replacement(
+    here: type[InThisProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without coins the newcomer is in another block than the leaver: a lead changes by 4, not by 2."""
+    assert here
+
+    def opposed(rows: pl.DataFrame) -> str:
+        return "yes" if rows["value"].to_list() in (["x"], ["y", "y"]) else "no"
+
+    def lead(values: str) -> int:
+        known = np.array([int(value == "x") for value in values])
+        monkeypatch.setattr(dealing, "uniform_indices", lambda *_, count: known[:count])
+        frame = pl.DataFrame({"value": list(values)})
+        table = discreet.table(frame, one_row_per_user=True, ledger=None)
+        plan = table.plan(Vote(opposed, candidates=YES_NO, blocks=2, epsilon=1))
+        yes, no = plan.read(SecureBits())()
+        return int(yes - no)
+
+    assert lead("xyy") - lead("xxy") == 4
+
+
+def test_the_range_distance_is_that_of_the_page() -> None:
+    assert RANGE_DISTANCE == 2
+
+
+# ---- what blocks are sent ----------------------------------------------------------------------------------
+
+PEOPLE = 40
+DATA: dict[str, Any] = {
+    "person": [number // 2 for number in range(2 * PEOPLE)],
+    "age": [20 + number // 2 for number in range(2 * PEOPLE)],
+    "name": [f"n{number // 2}" for number in range(2 * PEOPLE)],
+}
+
+
+def counting(rows: Any) -> str:
+    return "yes" if len(rows) else "no"
+
+
+def files(folder: Path) -> dict[str, Any]:
+    """The same table in every place that it may live in."""
+    pl.DataFrame(DATA).write_parquet(folder / "people.parquet")
+    pl.DataFrame(DATA).write_csv(folder / "people.csv")
+    pl.DataFrame(DATA).write_ndjson(folder / "people.jsonl")
+    with sqlite3.connect(folder / "people.db") as connection:
+        connection.execute("CREATE TABLE people (person INTEGER, age INTEGER, name TEXT)")
+        rows = zip(*DATA.values(), strict=True)
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+    connection.close()
+    import duckdb
+
+    return {
+        "pandas": pd.DataFrame(DATA),
+        "polars": pl.DataFrame(DATA),
+        "lazy": pl.DataFrame(DATA).lazy(),
+        "arrow": pa.table(DATA),
+        "parquet": str(folder / "people.parquet"),
+        "csv": str(folder / "people.csv"),
+        "jsonl": str(folder / "people.jsonl"),
+        "sqlite": f"sqlite:///{folder / 'people.db'}",
+        "duckdb": duckdb.read_parquet(str(folder / "people.parquet")),
+    }
+
+
+KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "lazy": pl.LazyFrame}
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["pandas", "polars", "lazy", "arrow", "parquet", "csv", "jsonl", "sqlite", "duckdb"],
+)
+def test_every_person_is_in_one_block_with_all_of_their_rows(
+    place: str, tmp_path: Path, here: type[InThisProcess]
+) -> None:
+    data = files(tmp_path)[place]
+    terms = {"table": "people"} if place == "sqlite" else {}
+    table = discreet.table(data, user="person", ledger=None, **terms)  # type: ignore[arg-type]
+    columns = ["person", "age", "name"]
+    where = None if place in ("csv", "jsonl") else "age >= 30"
+    table.ask(Vote(counting, candidates=YES_NO, blocks=5, columns=columns, where=where, epsilon=1))
+    assert len(here.seen) == 5
+    together: list[Any] = []
+    for rows in here.seen:
+        assert isinstance(rows, KINDS.get(place, pa.Table))
+        frame = rows.collect() if place == "lazy" else rows
+        plain = (
+            frame.to_dict("records")
+            if place == "pandas"
+            else (frame.to_dicts() if place in KINDS else frame.to_pylist())
+        )
+        people = {row["person"] for row in plain}
+        assert all(sum(row["person"] == who for row in plain) == 2 for who in people)
+        together += plain
+    first_age = 20 if where is None else 30
+    expected = sorted(
+        (str(who), str(age), name)
+        for who, age, name in zip(*DATA.values(), strict=True)
+        if age >= first_age
+    )
+    found = sorted((str(row["person"]), str(row["age"]), row["name"]) for row in together)
+    assert found == expected
+    # Rehearsed on invented rows of the same kind.
+    assert all(isinstance(rows, KINDS.get(place, pa.Table)) for rows in here.rehearsed)
+
+
+@pytest.mark.parametrize("values", [list("abcdef"), np.arange(6)], ids=["list", "array"])
+def test_a_list_is_dealt_value_by_value(values: Any, here: type[InThisProcess]) -> None:
+    table = discreet.table(values, one_row_per_user=True, ledger=None)
+    table.ask(Vote(counting, candidates=YES_NO, blocks=3, epsilon=1))
+    assert sorted(value for rows in here.seen for value in rows) == sorted(values)
+    assert all(isinstance(rows, type(values)) for rows in here.seen)
+
+
+def test_nothing_but_its_own_rows_reaches_a_block() -> None:
+    """An index, a list of categories, notes and an order would tell of rows elsewhere."""
+    frame = pd.DataFrame(
+        {"name": pd.Categorical(["ann", "bob", "zoe"]), "any": ["t", 7, None], "age": [1, 2, 3]},
+        index=[100, 200, 300],
+    )
+    frame.attrs["seen"] = "everybody"
+    sent = server._rows(dealing._Held(frame, ["name", "any", "age"]).sent(np.array([1])))
+    assert list(sent.index) == [0]
+    assert list(sent["name"].cat.categories) == ["bob"]
+    assert sent.attrs == {}
+    assert sent["any"].tolist() == [None]
+    table = pa.table({"name": pa.array(["ann", "bob"]).dictionary_encode()}, metadata={"a": "b"})
+    raw = dealing._Held(table, ["name"]).sent(np.array([1]))
+    assert b"ann" not in raw
+    assert server._rows(raw).schema.metadata is None
+    polars = pl.DataFrame({"name": ["ann", "bob"]}, schema={"name": pl.Categorical})
+    assert b"ann" not in dealing._Held(polars, ["name"]).sent(np.array([1]))
+    listed = dealing._Held(["ann", "bob"], ["value"]).sent(np.array([1]))
+    assert b"ann" not in listed
+
+
+def test_the_order_of_rows_is_drawn() -> None:
+    """Each of the six orders of three rows, in 600 draws: one misses with probability below 10⁻⁴⁶."""
+    bits = SecureBits()
+    seen = {tuple(dealing._shuffled(3, bits).tolist()) for _ in range(600)}
+    assert seen == set(permutations(range(3)))
+
+
+def test_people_are_dealt_evenly() -> None:
+    """4,000 people in four blocks: a count is off by 220 (8 σ) with probability below 10⁻¹⁴."""
+    frame = pl.DataFrame({"value": range(4000)})
+    table = discreet.table(frame, one_row_per_user=True, ledger=None)
+    plan = table.plan(Vote(counting, candidates=YES_NO, blocks=4, epsilon=1))
+    reading: Any = plan.read(SecureBits())
+    sizes = [len(server._rows(piece())) for piece in reading.dealer.deal(4, SecureBits())]
+    assert sum(sizes) == 4000
+    assert all(abs(size - 1000) < 220 for size in sizes)
+
+
+def test_odd_values_raise_nothing_after_the_payment(
+    tmp_path: Path, here: type[InThisProcess]
+) -> None:
+    with sqlite3.connect(tmp_path / "odd.db") as connection:
+        connection.execute(
+            "CREATE TABLE odd (who INTEGER, day DATE, at TIMESTAMP, n INTEGER, x REAL)"
+        )
+        connection.executemany(
+            "INSERT INTO odd VALUES (?, ?, ?, ?, ?)",
+            [
+                (1, "2024-02-31", "no", "many", "x"),
+                (2, "2024-02-28", "2024-02-28 12:00:00", 2**62, 1e308),
+                (None, "now", None, None, None),
+                (3, b"\xff", b"\xff", b"\xff", b"\xff"),
+            ],
+        )
+    connection.close()
+    address = f"sqlite:///{tmp_path / 'odd.db'}"
+    table = discreet.table(address, table="odd", user="who", ledger=None)
+    table.ask(Vote(counting, candidates=YES_NO, blocks=1, epsilon=1))
+    (rows,) = here.seen
+    assert rows.num_rows == 3
+    assert sorted(map(str, rows["n"].to_pylist())) == ["4611686018427387904", "None", "None"]
+
+
+# ---- before the payment ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Any]:
+    with Ledger.open(str(tmp_path / "budget.db")) as opened:
+        opened.create("people", PureDP(3))
+        yield opened
+
+
+def asked(ledger: Any, function: Any, **fields: Any) -> Any:
+    table = discreet.table(
+        pl.DataFrame(DATA), user="person", ledger=ledger, dataset="people", people=PEOPLE
+    )
+    stated: dict[str, Any] = {"candidates": YES_NO, "epsilon": 1, "blocks": 4} | fields
+    return table.ask(Vote(function, **stated))
+
+
+def test_an_answer_is_paid_once_and_the_function_runs_in_processes_of_its_own(ledger: Any) -> None:
+    release = asked(ledger, counting, epsilon=2, with_voted=True)
+    assert release.guarantee == PureDP(2)
+    assert release.answer in YES_NO
+    assert release.voted_within is not None
+    assert ledger.show("people").left == "ε = 1"
+    assert "votes of 4 blocks by counting" in str(ledger.history("people"))
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda rows: rows["no such column"], "no such column"),
+        (lambda _rows: None, "returned None"),
+        (lambda _rows: "purple", "not a candidate"),
+    ],
+)
+def test_nothing_is_paid_before_the_function_has_voted_once(
+    ledger: Any, function: Any, words: str
+) -> None:
+    with pytest.raises(ParameterError, match=words):
+        asked(ledger, function)
+    assert ledger.show("people").left == "ε = 3"
+
+
+def test_a_budget_that_is_too_small_ends_the_clean_process(ledger: Any) -> None:
+    with pytest.raises(discreet.errors.BudgetExceededError):
+        asked(ledger, counting, epsilon=4)
+    assert ledger.show("people").left == "ε = 3"
+
+
+def test_a_function_is_rehearsed_on_the_askers_public_rows(here: type[InThisProcess]) -> None:
+    public = pl.DataFrame({"person": [1], "age": [77], "name": ["public"]})
+    table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None)
+    question = Vote(counting, candidates=YES_NO, blocks=2, epsilon=1, rehearse_on=public)
+    table.ask(question)
+    assert here.rehearsed[0]["age"].to_list() == [77]
+    rehearsed = table.rehearse(question)
+    assert rehearsed.invented
+    assert all(set(rows["age"].to_list()) <= {77} for rows in here.seen[2:])
+
+
+def test_listed_values_are_among_the_invented_ones(here: type[InThisProcess]) -> None:
+    listed = {"name": ["ann", "bob"]}
+    table = discreet.table(pd.DataFrame(DATA), user="person", ledger=None, listed=listed)
+    table.ask(Vote(counting, candidates=YES_NO, blocks=2, epsilon=1))
+    assert set(here.rehearsed[0]["name"]) == {"ann", "bob"}
+    assert here.rehearsed[0]["age"].dtype == np.int64
+
+
+FRAME = pd.DataFrame(DATA)
+SEEN = np.arange(9)
+
+
+def test_a_function_that_carries_rows_is_refused() -> None:
+    table = discreet.table(FRAME, user="person", ledger=None)
+    for function in (lambda rows: FRAME["age"][0], lambda rows: SEEN[0]):
+        with pytest.raises(ParameterError, match="carries"):
+            table.plan(Vote(function, candidates=YES_NO, epsilon=1))
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"candidates": None}, "candidates"),
+        ({"candidates": []}, "at least one"),
+        ({"candidates": ["a", "a"]}, "candidate"),
+        ({"function": "trend"}, "register"),
+        ({"blocks": 0}, "blocks"),
+        ({"columns": ["no such"]}, "no such"),
+        ({"mechanism": "large-gap"}, "proved for them"),
+    ],
+)
+def test_wrong_fields_are_refused_before_anything_is_read(
+    fields: dict[str, Any], words: str
+) -> None:
+    given: dict[str, Any] = {"function": counting, "candidates": YES_NO, "epsilon": 1} | fields
+    table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None)
+    with pytest.raises((ParameterError, ScoresError), match=words):
+        table.plan(Vote(given.pop("function"), **given))
+
+
+def test_a_counted_table_is_refused() -> None:
+    table = discreet.table(pl.DataFrame({"n": [1], "x": ["a"]}), counted="n", ledger=None)
+    with pytest.raises(ParameterError, match="counted"):
+        table.plan(Vote(counting, candidates=YES_NO, epsilon=1))
+
+
+def test_plain_data_names_a_registered_function_and_never_code() -> None:
+    with pytest.raises(ParameterError, match="registered"):
+        Vote(counting, candidates=YES_NO, epsilon=1).to_dict()
+    named = Question.from_dict(
+        {"kind": "vote", "function": "os:system", "epsilon": 1, "candidates": ["a"]}
+    )
+    table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None)
+    with pytest.raises(ParameterError, match="only the owner of a desk can register one"):
+        table.plan(named)
+
+
+# ---- the plan ----------------------------------------------------------------------------------------------
+
+
+def test_the_plan_says_how_large_a_lead_is_needed_and_how_sure_the_answer_is() -> None:
+    table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None, people=3000)
+    plan = table.plan(Vote(counting, candidates=["a", "b", "c"], blocks=60, epsilon=1))
+    words = str(plan)
+    assert "A lead of 9 votes decides 19 times out of 20" in words
+    assert "If seven of ten blocks agree" in words
+    assert "about 50 into each" in words
+    assert plan.accuracy is not None
+    assert plan.accuracy.judgement == "useful"
+    assert plan.guarantee.proof is not None
+    assert plan.guarantee.proof.theorems == ("votes_pure_dp",)
+    assert "no block learns" in str(plan.proof)
+
+
+def test_too_few_people_or_blocks_are_judged() -> None:
+    table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None, people=100)
+    crowded = table.plan(Vote(counting, candidates=["a", "b"], blocks=50, epsilon=2)).accuracy
+    few = table.plan(Vote(counting, candidates=["a", "b"], blocks=2, epsilon="0.1")).accuracy
+    assert crowded is not None
+    assert few is not None
+    assert crowded.judgement == "doubtful"
+    assert "too few to vote well" in str(crowded)
+    assert few.judgement == "no better than guessing"
+
+
+def test_both_relations_cost_the_same() -> None:
+    prices = {
+        discreet.table(pl.DataFrame(DATA), user="person", ledger=None, neighbours=relation)
+        .plan(Vote(counting, candidates=["a", "b"], epsilon=1))
+        .price
+        for relation in RELATIONS
+    }
+    assert prices == {Fraction(1)}
+
+
+def test_the_plan_says_where_nothing_is_enforced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vote_module, "is_enclosed", lambda: False)
+    table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None)
+    assert "taken on trust" in str(table.plan(Vote(counting, candidates=YES_NO, epsilon=1)))
+
+
+def test_the_least_epsilon_for_a_lead_is_found(here: type[InThisProcess]) -> None:
+    assert here
+    table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plan = table.plan(Vote(counting, candidates=YES_NO, blocks=40, error_at_most=10))
+    assert plan.accuracy is not None
+    assert plan.accuracy.worst is not None
+    assert plan.accuracy.worst <= 10
+
+
+def test_the_recommended_number_of_blocks() -> None:
+    assert recommended_blocks(1, 3) == 41
+    assert recommended_blocks("0.01", 3) == 50
+    assert recommended_blocks(1, 3, people=30) == 2
+    more = [recommended_blocks(epsilon, 3, people=10**6) for epsilon in (4, 1, "0.25")]
+    assert more == sorted(more)
