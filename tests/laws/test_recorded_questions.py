@@ -118,7 +118,8 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
     if as_told != new:
         return reasons(case, old, as_told) | {WHOLE}
     before, now = (each.get("event", {}).get("proof", "") for each in (old, new))
-    if before == "None" != now or ("on paper" in before and "checked by Coq" in now):
+    proved = before == "None" or ("on paper" in before and "checked by Coq" in now)
+    if before != now and proved:
         as_before = {**new, "event": {**new["event"], "proof": before}}
         return reasons(case, old, as_before) | {PROVED}
     differ = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
