@@ -29,12 +29,27 @@ PURPOSE = (
 )
 WHOLE = "one theorem covers all of an answer, and no page of it is hidden by what was found first"
 PROVED = "an event names pages where it named none, and theorems where it was proved on paper"
+FINER = "of several quantiles, people who share a value are told apart by more coins"
+WEIGHED = "groups are found by weights where a person may be in several"
 HASH = "DuckDB counts frames of Polars and pandas, and draws by its own hash"
 REMARK = (
     "a remark on a large ε or δ, on an answer at a bound or on no list, and on what order costs"
 )
 SETS = "several without their order are chosen as a set"
-REASONS = {MORE, EARLIER, NO_SUCH, ORDER, PURPOSE, WHOLE, SETS, PROVED, HASH, REMARK}
+REASONS = {
+    MORE,
+    EARLIER,
+    NO_SUCH,
+    ORDER,
+    PURPOSE,
+    WHOLE,
+    SETS,
+    PROVED,
+    FINER,
+    WEIGHED,
+    HASH,
+    REMARK,
+}
 THEOREMS = (
     "answer_pure_dp",
     "found_groups_approx_dp",
@@ -101,6 +116,26 @@ def with_old_proofs(old: Told, new: Told) -> Told:
     return new
 
 
+def as_before(case: Told, old: Told, new: Told) -> tuple[Told, str | None]:
+    """What a case does now, less one thing that is known to differ, and why it does; None if nothing is."""
+    as_told = with_old_proofs(old, new)
+    if as_told != new:
+        return as_told, WHOLE
+    before, now = (each.get("event", {}).get("proof", "") for each in (old, new))
+    proved = before == "None" or ("on paper" in before and "checked by Coq" in now)
+    if before != now and proved:
+        return {**new, "event": {**new["event"], "proof": before}}, PROVED
+    if (by_weights := "kept by the weights of their people") in new["mechanism"]:
+        assert finds_first(case)
+        assert case["groups_per_person"] > 1
+        as_counted = json.loads(
+            json.dumps(new).replace(by_weights, "kept by their number of people")
+        )
+        same = as_counted["answer"] == old["answer"]
+        return as_counted | ({"rules": old["rules"]} if same else {}), WEIGHED
+    return new, None
+
+
 def reasons(case: Told, old: Told, new: Told) -> set[str]:
     """Why what a case does now may differ from what was recorded; an error if nothing says so."""
     if "error" in old:
@@ -114,14 +149,9 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
         assert new["words"] == refusal(case), "another error, and not one of making the question"
         return {EARLIER}
     assert "error" not in new, "what was answered is refused"
-    as_told = with_old_proofs(old, new)
-    if as_told != new:
-        return reasons(case, old, as_told) | {WHOLE}
-    before, now = (each.get("event", {}).get("proof", "") for each in (old, new))
-    proved = before == "None" or ("on paper" in before and "checked by Coq" in now)
-    if before != now and proved:
-        as_before = {**new, "event": {**new["event"], "proof": before}}
-        return reasons(case, old, as_before) | {PROVED}
+    as_told, why = as_before(case, old, new)
+    if why is not None:
+        return reasons(case, old, as_told) | {why}
     differ = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
     found = {MORE} if differ & {"title", "accuracy"} else set()
     assert not {"title", "accuracy"} & old.keys()
@@ -154,12 +184,15 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
         allowed |= set() if old["answer"] and new["answer"] else GROUPED
     elif "by" in case:
         allowed = DRAWN if "with_people" in case else set()
+    if case["question"] == "quantiles" and differ:
+        allowed |= DRAWN
+        found.add(FINER)
     if draws_elsewhere(case) and differ:
         allowed |= DRAWN
         found.add(HASH)
     if differ:
         assert differ <= allowed, f"not expected to differ: {differ - allowed}"
-        found |= set() if draws_elsewhere(case) else {ORDER}
+        found |= set() if found & {HASH, FINER} else {ORDER}
     return found
 
 

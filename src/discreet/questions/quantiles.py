@@ -23,6 +23,7 @@ from discreet._tables import Table, people_per_grid_point
 from discreet._tables.counts import Counts
 from discreet.analysis.rank_error import FINEST, USUAL, fineness, rank_error
 from discreet.errors import ParameterError
+from discreet.guarantees import ApproxDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
@@ -173,7 +174,10 @@ class OnGrid(Grouped):
             promise = resting(promise, moved)
             if self.per_person == "random":
                 hidden = mixed(promise)
-                promise = hidden.resting_on(hidden.proof, direct)
+                proof = hidden.proof
+                if isinstance(hidden, ApproxDP) and proof is not None:  # an average keeps (ε, δ)
+                    proof = proof.then(CLAIMS["hidden coins", "ApproxDP"])
+                promise = hidden.resting_on(proof, direct)
 
         def places(people: Counts, bits: Bits, finest: int = FINEST) -> Iterable[list[int]]:
             if depths > 1:
