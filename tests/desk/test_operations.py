@@ -120,3 +120,12 @@ def test_a_rehearsal_at_the_desk_costs_nothing_and_says_what_it_is(call: Caller)
     assert reply.content["invented"] is True
     assert reply.content["answer"] in ("flu", "cold", "asthma")
     assert call("/api/desk").content["tables"]["visits"]["spent"] == before
+
+
+def test_a_function_of_the_owners_is_never_rehearsed(call: Caller) -> None:
+    """It may open the table itself: a rehearsal would answer from real rows, unpaid."""
+    scored = {"kind": "select_by", "table": "visits", "score": "round_ages", "epsilon": 20}
+    assert call("/api/plan", scored).status == 200
+    refused = call("/api/rehearse", scored)
+    assert refused.status == 400
+    assert "are not rehearsed here" in refused.content["error"]

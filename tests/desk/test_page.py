@@ -64,6 +64,12 @@ def test_the_page_rehearses_for_nothing_and_names_things_as_people_do(
     box = page.locator("#pay").bounding_box()
     assert box is not None
     assert box["y"] + box["height"] <= 800  # above the fold
+    page.locator("#public-title").click()
+    with page.expect_download() as download:
+        page.locator("#invented").click()
+    assert download.value.suggested_filename == "invented-visits.csv"
+    assert len(download.value.path().read_text().splitlines()) == 1001
+    page.locator("#public-title").click()
     page.locator("#rehearse").click()
     expect(page.locator("#answer .invented")).to_contain_text("Invented rows")
     page.locator("#answer summary").click()

@@ -191,7 +191,14 @@ def _round_amounts(least: Fraction, most: Fraction) -> Iterator[Fraction]:
 
 
 def rehearsed(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """The answer of a question about invented rows, marked as such; nothing is read or paid."""
+    """The answer of a question about invented rows, marked as such; nothing is read or paid.
+
+    A score or a vote of the owner's is a function that may open the table itself: it is never rehearsed.
+    """
+    if "column" not in request.fields:
+        raise ParameterError(
+            "the owner's own scores and votes are not rehearsed here: they may read the table"
+        )
     shared, question = permitted(desk.owner, analyst, request)
     try:
         asked = table(shared.source, ledger=None, **shared.terms(question.kind))

@@ -358,6 +358,19 @@ at("rehearse").addEventListener("click", async () => {
   complain();
   try { present(question(), await call("api/rehearse", { ...question(), epsilon: at("epsilon").value.trim() || desk.epsilon.least })); } catch (error) { complain(explained(error)); }
 });
+at("invented").addEventListener("click", async () => {
+  complain();
+  try {
+    const { columns } = await call("api/invented", { table: at("table").value, rows: 1000 });
+    const names = Object.keys(columns);
+    const cell = (value) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+    const lines = [names, ...columns[names[0]].map((_, row) => names.map((name) => columns[name][row]))];
+    const file = new Blob([lines.map((line) => line.map(cell).join(",")).join("\n")], { type: "text/csv" });
+    const link = element("a", undefined, { href: URL.createObjectURL(file), download: `invented-${at("table").value}.csv` });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  } catch (error) { complain(explained(error)); }
+});
 call("api/ways-in").then((ways) => { at("office").hidden = !ways.sign_on; }).catch(() => {});
 if (location.hash === "#not-signed-on") {
   complain(new Error("The office's sign-on did not let you in here, and nothing was paid. Ask the owner of the desk whether you are on the list, or use a token."));
