@@ -157,7 +157,7 @@ def _vote(
         except ValueError:
             told = f"it returned {answer!r:.200}, which is not a candidate".encode()
         else:
-            told = b"it returned None, which is no vote" if place == _NONE else b""
+            told = b"it returned None, so the block does not vote" if place == _NONE else b""
     except BaseException:  # whatever it is: it ends here, and only a rehearsal tells it
         told = traceback.format_exc(limit=-8).encode(errors="replace") if telling else b""
     os.write(said, VOTE.pack(place) + (told[-_LONGEST_TOLD:] if telling else b""))
