@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from discreet._isolated import BlockLimits, BlockRunner, blocks, is_enclosed, packed
+from discreet._isolated import BlockLimits, BlockRunner, blocks, is_enclosed, packed, server
 from discreet.errors import ParameterError
 from tests.tools.waiting import until
 
@@ -104,9 +104,22 @@ def stuffing(rows: list[int]) -> str:
     return honest(rows)
 
 
+def claiming(rows: list[int]) -> str:
+    """Write a vote for a candidate that there is not, and end."""
+    if 13 in rows:
+        for descriptor in range(3, 64):
+            try:
+                os.write(descriptor, b"\xe7\x03\x00\x00")
+            except OSError:
+                continue
+        os._exit(0)
+    return honest(rows)
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        claiming,
         raising,
         returning,
         returning_nothing,
@@ -385,3 +398,57 @@ def test_without_walls_blocks_still_have_processes_of_their_own(
     assert votes_of(raising) == WITHOUT
     assert votes_of(remembering) == [0] * 5
     assert votes_of(killing_itself) == WITHOUT
+
+
+enclosed_only = pytest.mark.skipif(not is_enclosed(), reason="this kernel does not separate blocks")
+
+
+@enclosed_only
+def test_a_block_writes_into_no_pipe_of_the_machine(tmp_path: Path) -> None:
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+
+    def telling(rows: list[int]) -> str:
+        there = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        os.write(there, b"a secret")
+        return "yes"
+
+    try:
+        assert votes_of(telling) == [None] * 5
+        assert os.read(reading, 100) == b""
+    finally:
+        os.close(reading)
+
+
+@enclosed_only
+def test_a_block_reads_no_names_of_other_processes() -> None:
+    def looking(rows: list[int]) -> str:
+        return "no" if os.listdir("/proc") else "yes"
+
+    assert votes_of(looking) == [0] * 5
+
+
+def test_a_copy_that_could_not_be_made_costs_no_later_block_its_vote(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The world of processes that was begun for it must not stay the next one's."""
+    calls: list[int] = []
+
+    class Kernel:
+        def unshare(self, flags: int) -> int:
+            calls.append(flags)
+            return 0
+
+        def setns(self, _file: int, flags: int) -> int:
+            calls.append(-flags)
+            return 0
+
+    def failing() -> int:
+        raise BlockingIOError
+
+    monkeypatch.setattr(server, "_kernel", Kernel)
+    monkeypatch.setattr(os, "fork", failing)
+    with pytest.raises(BlockingIOError):
+        server._copied(True)
+    assert calls[0] == -calls[1]

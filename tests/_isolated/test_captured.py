@@ -129,3 +129,18 @@ def uses_the_frame(rows: Any) -> Any:
 def test_what_is_not_a_function_is_refused(given: Any) -> None:
     with pytest.raises(ParameterError, match="it must be a function"):
         packed(given)
+
+
+def test_every_unfitted_estimator_of_scikit_learn_is_carried() -> None:
+    """Some have more than their parameters from the beginning: forests, machines, neighbours."""
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import Lars, Lasso
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.svm import SVC
+
+    kinds = (GradientBoostingClassifier, RandomForestClassifier, Lars, Lasso)
+    for kind in (*kinds, KNeighborsClassifier, MLPClassifier, SVC):
+        estimator = kind()
+        made = pickle.loads(packed(lambda _rows, estimator=estimator: estimator))  # noqa: S301  # our own
+        assert made.__defaults__[0].get_params() == estimator.get_params()

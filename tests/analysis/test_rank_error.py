@@ -10,7 +10,7 @@ import pytest
 
 from discreet import PermuteAndFlip
 from discreet.analysis import epsilon_for_rank_error, rank_error
-from discreet.analysis.rank_error import FINEST, LARGEST_LINE, LINE, USUAL, fineness
+from discreet.analysis.rank_error import FINEST, LARGEST_LINE, LINE, USUAL, fineness, most_sharing
 from discreet.errors import ParameterError
 from discreet.questions.quantiles import recursive
 from discreet.testing import scripted
@@ -96,3 +96,13 @@ def test_refusals(options: dict[str, Any], words: str) -> None:
     usual: dict[str, Any] = {"at": [0.5], "points": 100, "at_most": 10}
     with pytest.raises(ParameterError, match=words):
         epsilon_for_rank_error(**{**usual, **options})
+
+
+def test_no_more_people_share_a_place_than_promised() -> None:
+    """By the exact binomial tail, over every place."""
+    from scipy.stats import binom
+
+    for people in (5, 1000, 400_000):
+        most = most_sharing(people, points=121, fails=Fraction(1, 40))
+        places = 1 << fineness(121)
+        assert 121 * places * binom.sf(most, people, 1 / places) <= 1 / 40

@@ -267,7 +267,8 @@ def test_a_withdrawn_key_opens_nothing_once_keys_are_looked_up_again(
         assert _reply(server, issuer.token()).status == 200
         issuer.keys["two"] = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         issuer.published = ["two"]
-        monkeypatch.setattr(sign_on, "KEYS_KEPT", -1.0)
+        monkeypatch.setattr(sign_on, "KEYS_KEPT", 0.0)
+        monkeypatch.setattr(sign_on, "_KEYS_AGAIN", -1.0)
         assert _reply(server, issuer.token()).status == 401
         assert _reply(server, issuer.token(key=issuer.keys["two"], kid="two")).status == 200
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -23,7 +24,7 @@ from discreet._tables.counts import (
 from discreet.errors import ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.mechanisms import LargeGap
-from discreet.questions import median, mode, table, top_k
+from discreet.questions import Mode, median, mode, table, top_k
 from discreet.questions.then import FoundGroups
 from discreet.questions.unknown_domain import keeping_at, weights_of
 from tests.tools.engines import TableMaker
@@ -389,3 +390,31 @@ def test_a_failure_while_reading_says_once_what_stays_spent(
         assert "stays spent: clinic, entry 2" in str(raised.value)
         assert "secret" not in str(raised.value)
         assert ledger.history("clinic")[-1].kind == "failed"
+
+
+@pytest.mark.parametrize("names", [("2024-01", "2024-02"), ("2024-01-05", "2024-01-06 10:00")])
+@pytest.mark.parametrize("kind", ["csv", "object"])
+def test_groups_that_were_found_are_values_and_no_periods(
+    kind: str, names: tuple[str, str], tmp_path: Path
+) -> None:
+    """After the payment nothing is read into a label: it raised, or counted nobody."""
+    rows = {
+        "person": list(range(400)),
+        "g": [names[i % 2] for i in range(400)],
+        "code": ["flu"] * 400,
+    }
+    if kind == "csv":
+        pl.DataFrame(rows).write_csv(tmp_path / "rows.csv")
+        data: Any = str(tmp_path / "rows.csv")
+    else:
+        data = pd.DataFrame(rows)
+        data["g"] = data["g"].astype(object)
+    question = Mode("code", candidates=["flu", "x"], by="g", delta="1e-6", epsilon=20)
+    found = table(data, user="person").ask(question)
+    assert found.answer == dict.fromkeys(names, "flu")
+
+
+def test_one_group_that_was_found_may_look_like_a_range() -> None:
+    rows = {"person": list(range(200)), "g": ["1:5"] * 200, "code": ["flu"] * 200}
+    question = Mode("code", candidates=["flu", "x"], by="g", delta="1e-6", epsilon=20)
+    assert table(pl.DataFrame(rows), user="person").ask(question).answer == {"1:5": "flu"}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import discreet
@@ -22,7 +23,7 @@ from discreet.accounting.accountants import ACCOUNTANTS, exact_cost
 from discreet.errors import ParameterError
 from discreet.guarantees import AveragedRange
 from discreet.ledger import Ledger
-from discreet.questions import TopK, top_k
+from discreet.questions import TopK, table, top_k
 from discreet.questions.scoring import count_sensitivity
 from discreet.questions.top_k import joint_distance, one_shot, peeled
 from discreet.testing import scripted
@@ -402,3 +403,13 @@ def test_joint_answers_for_any_data(people: int) -> None:
     proof = release.guarantee.proof
     assert proof is not None
     assert proof.theorems == ("top_k_joint_pure_dp",)
+
+
+def test_texts_that_are_not_quite_unicode_do_not_add_up_for_one_person() -> None:
+    """Four hundred different ones of one person are one label; together they would be named."""
+    bad = [b"\xff" + bytes([1 + i % 127, 1 + i // 127]) for i in range(400)]
+    offsets = pa.array([0, *np.cumsum([len(each) for each in bad])], pa.int32())
+    column = pa.StringArray.from_buffers(400, offsets.buffers()[1], pa.py_buffer(b"".join(bad)))
+    rows = pa.table({"person": pa.array([1] * 400), "value": column})
+    question = TopK("value", k=100, delta="1e-5", epsilon=4, values_per_person=400)
+    assert table(rows, user="person").ask(question).answer == ()

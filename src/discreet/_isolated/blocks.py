@@ -100,6 +100,7 @@ class BlockRunner:
 
     def __init__(self, function: bytes, *, candidates: Sequence[Any], limits: BlockLimits) -> None:
         self._limits = limits
+        self._number = len(candidates)
         self._lock = threading.Lock()
         self._folder = tempfile.mkdtemp(prefix="discreet-")
         self._line, theirs = socket.socketpair()
@@ -143,7 +144,7 @@ class BlockRunner:
         """Vote on public rows; an error says what went wrong there."""
         answer = self._said(rows, TELLING)
         place, told = VOTE.unpack(answer[: VOTE.size])[0] if answer else -1, answer[VOTE.size :]
-        if place < 0:
+        if not 0 <= place < self._number:
             said = told.decode(errors="replace") or (
                 f"it did not end within {self._limits.seconds} s of processor time and "
                 f"{self._limits.gigabytes} GB of memory, or ended its process"
@@ -170,7 +171,8 @@ class BlockRunner:
         except Exception:  # rows that cannot be sent, or no process for them: no vote
             return None
         place = VOTE.unpack(answer)[0] if len(answer) == VOTE.size else -1
-        return None if place < 0 else int(place)
+        # The function may write to its pipe itself, whatever it likes.
+        return int(place) if 0 <= place < self._number else None
 
     def _said(self, rows: bytes, how: bytes) -> bytes:
         """What the new process of a block says before it ends, or is ended."""

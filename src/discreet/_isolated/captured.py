@@ -123,7 +123,10 @@ class _Packing(pickle.Pickler):
         if hasattr(given, "get_params") and hasattr(given, "set_params"):
             return _unfitted(given)
         library = type(given).__module__.partition(".")[0]
-        if library == "numpy" and type(given).__name__ in ("dtype", "ufunc", *_scalars()):
+        if library == "numpy" and (
+            isinstance(given, sys.modules["numpy"].dtype)
+            or type(given).__name__ in ("ufunc", *_scalars())
+        ):
             return NotImplemented
         if library == "sklearn" and hasattr(given, "_score_func"):  # what make_scorer gives
             return NotImplemented
@@ -151,7 +154,8 @@ def _is_installed(function: Any) -> bool:
 def _unfitted(estimator: Any) -> tuple[Any, ...]:
     """An estimator by its class and its parameters."""
     settings = estimator.get_params(deep=False)
-    further = sorted(set(vars(estimator)) - set(settings))
+    # Some make more than their parameters when they are made.
+    further = sorted(set(vars(estimator)) - set(vars(_made(type(estimator), settings))))
     if further:
         raise _refused(f"a fitted {type(estimator).__name__} (it has {further[0]})")
     return _made, (type(estimator), settings)

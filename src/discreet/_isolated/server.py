@@ -6,7 +6,7 @@ through another. The server never holds either, so what a block's process is a c
 blocks.
 
 Where the kernel allows it, a block's process is cut off from the machine: no network, no processes but its
-own, which end with it, and a file system that cannot be written to except for an empty folder in memory.
+own, which end with it, and nothing to write to except for an empty folder in memory.
 
 Only the standard library is used here, so that a block costs little.
 """
@@ -43,6 +43,7 @@ _NEW_USER, _NEW_MOUNTS, _NEW_NETWORK, _NEW_PROCESSES, _NEW_IPC = (
 )
 _RECURSIVE, _PRIVATE = 0x4000, 1 << 18
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _READ_ONLY = 442, -100, 0x8000, 1
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _BENEATH, _WRITE_FILE = 444, 445, 446, 1, 1 << 1
 _DIES_WITH_PARENT, _NO_NEW_PRIVILEGES, _CAPABILITIES = 1, 38, 0x20080522
 
 
@@ -84,9 +85,28 @@ def _enclose(folder: str, *, network: bool, memory: int) -> None:
     _called(kernel.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, size))
     room = f"size={memory}".encode()
     _called(kernel.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", ctypes.c_ulong(0), room))
+    # The names of processes are words that another block could read.
+    nothing = ctypes.c_ulong(_READ_ONLY)
+    _called(kernel.mount(b"tmpfs", b"/proc", b"tmpfs", nothing, b"size=0"))
     # Without rights, now and in programs that it starts, so that nothing of this can be undone.
     _called(kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    _write_only_to(kernel, folder, os.devnull)
     _called(kernel.capset(struct.pack("<Ii", _CAPABILITIES, 0), bytes(24)))
+
+
+def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
+    """Open nothing else for writing (Landlock): a read-only mount leaves pipes and terminals writable."""
+    size = ctypes.c_size_t(8)
+    rules = kernel.syscall(_CREATE_RULESET, struct.pack("<Q", _WRITE_FILE), size, 0)
+    if rules < 0:
+        raise OSError(ctypes.get_errno(), "the kernel does not allow it")
+    for place in places:
+        there = os.open(place, os.O_PATH)
+        rule = struct.pack("<Qi", _WRITE_FILE, there)
+        _called(kernel.syscall(_ADD_RULE, rules, _BENEATH, rule, 0))
+        os.close(there)
+    _called(kernel.syscall(_RESTRICT_SELF, rules, 0))
+    os.close(rules)
 
 
 def _own_processes() -> None:
@@ -105,9 +125,12 @@ def _copied(enclosed: bool) -> int:
     kernel = _kernel()
     with open("/proc/thread-self/ns/pid", "rb") as here:
         _called(kernel.unshare(_NEW_PROCESSES))
-        block = os.fork()
-        if block != 0:
-            _called(kernel.setns(here.fileno(), _NEW_PROCESSES))
+        block = -1
+        try:
+            block = os.fork()
+        finally:
+            if block != 0:  # also where it failed: the next block needs a world of its own as well
+                _called(kernel.setns(here.fileno(), _NEW_PROCESSES))
     return block
 
 

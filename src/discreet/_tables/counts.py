@@ -190,7 +190,9 @@ def people_per_group_and_share(table: Table, rows: Rows) -> list[tuple[tuple[Any
     query = query.set({"first": place}).where(f"first <= {rows.groups_per_person}")
     query = query.set({"share": "count(*) OVER (PARTITION BY person)"})
     query = query.grouped("value", "share", people="count(*)")
-    return _listed(table, rows, query, rows.by, doing="counting people per group")
+    found = _listed(table, rows, query, rows.by, doing="counting people per group")
+    # Texts that are not quite Unicode may share a label: added up, one person would count several times.
+    return [each for each in found if "\ufffd" not in str(each[0][0])]
 
 
 def _drawn_groups(table: Table, query: Query, rows: Rows) -> Query:

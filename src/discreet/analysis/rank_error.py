@@ -6,6 +6,7 @@ the answer: none for a true quantile. The bounds are those of ``docs/proofs/quan
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -39,6 +40,29 @@ def fineness(points: int, groups: int = 1) -> int:
     return max(0, min(FINEST, shared, (LARGEST_LINE // points).bit_length() - 1))
 
 
+def most_sharing(people: int, *, points: int, groups: int = 1, fails: Fraction) -> int:
+    """How many of these people share a place at most, except with probability ``fails``.
+
+    c people of N are all at one of M places with a chance of at most (N choose c)/M^c ≤ (eN/(cM))^c, and
+    there are M places for each point.
+
+    Example:
+        >>> most_sharing(4_000_000, points=121, fails=Fraction(1, 40))
+        10633
+    """
+    places = 1 << fineness(points, groups)
+    wanted = math.log(fails) - math.log(points * places) - 1e-6
+
+    def unlikely(number: int) -> bool:
+        return number * (1 + math.log(people / places) - math.log(number)) <= wanted
+
+    low, high = people // places, people
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if unlikely(middle + 1) else (middle, high)
+    return high
+
+
 def rank_error(
     at: Sequence[object],
     *,
@@ -48,7 +72,7 @@ def rank_error(
     neighbours: str = "add-remove",
     sharing: object = 0,
 ) -> float:
-    """The rank error that no answer exceeds with this probability, whatever the data.
+    """The rank error that no answer exceeds with this probability, on any data in which no more people share.
 
     Args:
         points: how many points the public grid has.

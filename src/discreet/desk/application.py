@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import cache
+from functools import lru_cache
 from importlib import resources
 from typing import Any, Literal
 
@@ -85,7 +85,8 @@ class DoorKeeper:
         origins = headers.getlist("origin")
         own = not origins or (len(origins) == 1 and origins[0].lower() in self._origins)
         # The provider's page sends the browser back; what it brings is good once, and for this browser.
-        back = method == "GET" and path == SIGNED_ON and not origins
+        # The page that it is then sent to is the same for everybody.
+        back = method == "GET" and path in ("/", SIGNED_ON) and not origins
         near = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
         if not own or not (near or back):
             return _problem(403, "other sites' pages may not use this desk")
@@ -194,7 +195,7 @@ class DeskApplication:
             response: Response = RedirectResponse("/#not-signed-on", status_code=303)
         else:
             seconds = provider.terms.session
-            token = self.desk.store.new_token(analyst, seconds=seconds)
+            token = self.desk.store.new_token(analyst, seconds=seconds, session=True)
             response = RedirectResponse("/", status_code=303)
             self._keep(response, COOKIE, token, seconds=int(seconds), samesite="strict")
         response.delete_cookie(SIGN_ON_COOKIE, httponly=True, samesite="lax")
@@ -210,8 +211,10 @@ class DeskApplication:
         scheme = "https" if self.desk.owner.desk.secure else "http"
         return f"{scheme}://{request.headers['host'].lower()}/api/signed-on"
 
-    async def leave(self, _request: Request) -> Response:
-        """Forget the cookie."""
+    async def leave(self, request: Request) -> Response:
+        """Forget the cookie, and end the session that the office's sign-on began."""
+        if self.provider is not None:
+            self.desk.store.end_session(request.cookies.get(COOKIE, ""))
         response = JSONResponse({"left": True})
         response.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return response
@@ -263,8 +266,9 @@ class DeskApplication:
         found = await self.desk.look(lambda: invented(self.desk, analyst, given))
         return JSONResponse(found)
 
-    async def health(self, _request: Request) -> Response:
+    async def health(self, request: Request) -> Response:
         """Whether a question could be asked now: the ledger and the store answer."""
+        self.desk.require_calm(f"?{request.client.host if request.client else ''}")
         ready = await is_ready(self.desk)
         return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
 
@@ -278,14 +282,16 @@ class DeskApplication:
 
     async def proof(self, request: Request) -> Response:
         """A proof page, as it is installed with the package."""
-        shown = _proof_page(request.path_params["name"])
+        name = request.path_params["name"]
+        shown = _proof_page(name) if re.fullmatch(r"[a-z][a-z-]{0,60}", name) else None
         if shown is None:
             raise DeskError(404, "there is nothing here")
         return Response(shown, media_type="text/html")
 
     async def page(self, request: Request) -> Response:
         """A file of the page."""
-        found = _static(request.path_params.get("name") or "index.html")
+        name = request.path_params.get("name") or "index.html"
+        found = _static(name) if re.fullmatch(r"[a-z][a-z_]{0,40}\.[a-z]{1,5}", name) else None
         if found is None:
             raise DeskError(404, "there is nothing here")
         return Response(found[0], media_type=found[1])
@@ -357,10 +363,10 @@ def as_reply(question: AskedQuestion) -> dict[str, Any]:
     }
 
 
-@cache
+@lru_cache(maxsize=100)
 def _static(name: str) -> tuple[bytes, str] | None:
     ending = "." + name.rpartition(".")[2]
-    if ending not in _MEDIA or not re.fullmatch(r"[a-z][a-z_]{0,40}\.[a-z]+", name):
+    if ending not in _MEDIA:
         return None
     for room in ("desk", "explore"):  # one style and one icon for both pages
         file = resources.files(f"discreet.{room}").joinpath("static", name)
@@ -369,11 +375,11 @@ def _static(name: str) -> tuple[bytes, str] | None:
     return None
 
 
-@cache
+@lru_cache(maxsize=100)
 def _proof_page(name: str) -> str | None:
     from markdown_it import MarkdownIt
 
-    file = installed_page(name) if re.fullmatch(r"[a-z][a-z-]{0,60}", name) else None
+    file = installed_page(name)
     if file is None:
         return None
     body = MarkdownIt("js-default").render(file.read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import threading
 import time
 import urllib.error
@@ -71,7 +72,7 @@ class Provider:
         self._lock = threading.Lock()
         self._metadata: dict[str, Any] | None = None
         self._keys: dict[str | None, Any] = {}
-        self._looked_up = -KEYS_KEPT
+        self._looked_up = self._tried = -math.inf
         self._logins: dict[str, Login] = {}
 
     # ---- a bearer token ------------------------------------------------------------------------------
@@ -80,11 +81,12 @@ class Provider:
         """Whose token this is; None if nobody's. Calls the provider only for its keys, or if told to ask."""
         try:
             claims = self._claims(token, audience=self.terms.audience)
-            if self.terms.introspection:
+            analyst = self._analysts.get(str(claims["sub"]))
+            if analyst is not None and self.terms.introspection:
                 self._require_active(token, str(claims["sub"]))
         except SignOnError:
             return None
-        return self._analysts.get(str(claims["sub"]))
+        return analyst
 
     def _claims(self, token: str, *, audience: str, nonce: str | None = None) -> dict[str, Any]:
         """What a token says, once signature, issuer, audience and times are right."""
@@ -112,18 +114,28 @@ class Provider:
         if algorithm not in self.terms.algorithms:
             raise SignOnError("the token is signed in a way that the owner's file does not allow")
         with self._lock:
-            age = time.monotonic() - self._looked_up
-            if age > KEYS_KEPT or (name not in self._keys and age > _KEYS_AGAIN):
-                self._looked_up = time.monotonic()
-                self._keys = {}
-                listed = jwt.PyJWKSet.from_dict(self._read(self._address("jwks_uri")))
-                self._keys = {key.key_id: key for key in listed.keys}
+            now = time.monotonic()
+            old = now - self._looked_up > KEYS_KEPT
+            if (old or name not in self._keys) and now - self._tried > _KEYS_AGAIN:
+                self._tried = now
+                self._look_up(now)
+            if now - self._looked_up > max(KEYS_KEPT, _KEYS_AGAIN):
+                self._keys = {}  # a key that may be withdrawn by now is not trusted
             key = self._keys.get(name)
             if name is None and len(self._keys) == 1:  # a token need not name the only key there is
                 (key,) = self._keys.values()
         if key is None or (key.algorithm_name not in (None, algorithm)):
             raise SignOnError("the provider has no such key")
         return key.key
+
+    def _look_up(self, now: float) -> None:
+        """Read the provider's keys; those that are known stay while it does not answer."""
+        try:
+            listed = jwt.PyJWKSet.from_dict(self._read(self._address("jwks_uri")))
+        except (SignOnError, jwt.PyJWTError):
+            return
+        self._keys = {key.key_id: key for key in listed.keys if key.public_key_use in (None, "sig")}
+        self._looked_up = now
 
     def _require_active(self, token: str, subject: str) -> None:
         """Have the provider confirm that it has not revoked a token."""
@@ -139,13 +151,14 @@ class Provider:
 
     def begin(self, back: str) -> tuple[str, str]:
         """Where to send a browser to sign in, and the state that binds it to this browser."""
+        address = self._address("authorization_endpoint")
         bits = SecureBits()
         state, nonce, verifier = (_text(bits.integer(256).to_bytes(32, "big")) for _ in range(3))
         with self._lock:
             now = time.monotonic()
             self._logins = {name: one for name, one in self._logins.items() if one.until > now}
-            if len(self._logins) >= _MOST_LOGINS:
-                raise SignOnError("too many people are signing in at once")
+            if len(self._logins) >= _MOST_LOGINS:  # the oldest was begun and left
+                self._logins.pop(next(iter(self._logins)))
             self._logins[state] = Login(nonce, verifier, now + _LOGIN_LASTS)
         query = {
             "response_type": "code",
@@ -157,7 +170,6 @@ class Provider:
             "code_challenge": _text(hashlib.sha256(verifier.encode()).digest()),
             "code_challenge_method": "S256",
         }
-        address = self._address("authorization_endpoint")
         joined = "&" if "?" in address else "?"
         return f"{address}{joined}{urllib.parse.urlencode(query)}", state
 

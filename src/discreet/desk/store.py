@@ -49,6 +49,7 @@ ADMITTED, PAID, ANSWERED, FAILED, REFUSED, LOST = (
 )
 _DAY = 86_400
 TOKEN = "discreet_"  # noqa: S105  # how every token of a desk begins
+SESSION = f"{TOKEN}session_"
 OWNER = "@owner"
 """Whose a token for figures is; the name of no analyst."""
 
@@ -163,9 +164,11 @@ class DeskStore:
 
     # ---- tokens ----------------------------------------------------------------------------------
 
-    def new_token(self, analyst: str, *, days: int = 0, seconds: float = 0) -> str:
+    def new_token(
+        self, analyst: str, *, days: int = 0, seconds: float = 0, session: bool = False
+    ) -> str:
         """A token of 256 bits for an analyst, valid for this long: told once, kept as a hash."""
-        token = f"{TOKEN}{SecureBits().integer(256):064x}"
+        token = f"{SESSION if session else TOKEN}{SecureBits().integer(256):064x}"
         now = time.time()
         with self._changing() as connection:
             connection.execute(
@@ -193,6 +196,15 @@ class DeskStore:
                 "UPDATE tokens SET revoked = ? WHERE analyst = ? AND revoked IS NULL AND expires > ?",
                 (time.time(), analyst, time.time()),
             ).rowcount
+
+    def end_session(self, token: str) -> None:
+        """End a session of the page; a token that an analyst was given stays good."""
+        if not token.startswith(SESSION):
+            return
+        with self._changing() as connection:
+            connection.execute(
+                "UPDATE tokens SET revoked = ? WHERE hash = ?", (time.time(), _hashed(token))
+            )
 
     def tokens(self) -> list[tuple[str, float, float]]:
         """The valid tokens: whose, since when, until when."""

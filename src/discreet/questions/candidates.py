@@ -33,6 +33,7 @@ from discreet.questions.answer import (
 )
 from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.questions.periods import is_range, periods
+from discreet.questions.question import FoundLabels
 
 WHY_PUBLIC = (
     "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates read from "
@@ -104,6 +105,8 @@ def candidates_of(
         )
     kind = table.kind(column)
     public = public_candidates(given, column=column, kind=kind, name=name, described=described)
+    if isinstance(given, FoundLabels):
+        return public
     period = table.period_named(column, public.keys)
     if period is None or not (table.is_text or kind == "object"):
         return public
@@ -157,7 +160,7 @@ def _labels(given: object, column: str, name: str) -> list[Any]:
         labels: list[Any] = named_candidates(given, column=column, name=name)
     else:
         labels = _listed(given, name)
-        if len(labels) == 1 and is_range(labels[0]):
+        if len(labels) == 1 and is_range(labels[0]) and not isinstance(given, FoundLabels):
             raise refuse(
                 name, labels, f"{labels[0]!r} itself, which is a range, not a list with it"
             )

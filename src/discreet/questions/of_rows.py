@@ -30,6 +30,7 @@ from discreet.questions.candidates import candidates_of
 from discreet.questions.costs import Part, event_of, guarantee_of, mixed
 from discreet.questions.plan import Found, Plan, Reading, Sentences
 from discreet.questions.question import (
+    FoundLabels,
     Labels,
     Question,
     by_name,
@@ -226,6 +227,7 @@ class Grouped(OfRows):
         delta = self.delta
         if name == "groups":  # the δ for finding them is not the question's own
             delta = self.delta_each if self.names_values else None
+            answer = FoundLabels(answer)
         return self.changed(**{name: answer, "groups_share": None, "delta": delta})
 
     def asking(self, setting: Setting) -> Asking:
@@ -292,9 +294,14 @@ class Asking:
     doubts: Sentences = ()
 
     @property
+    def everybody(self) -> int:
+        """How many people there are, as stated."""
+        return self.setting.people or USUAL_PEOPLE
+
+    @property
     def people(self) -> int:
         """About how many people a group has, for stated data."""
-        return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
+        return max(1, self.everybody // self.rows.number_of_groups)
 
     @property
     def listed(self) -> Sequence[Any] | None:

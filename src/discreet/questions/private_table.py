@@ -154,7 +154,8 @@ class PrivateTable(Setting, ByName):
         if self.table is not None:
             return shortened(self.table)
         if isinstance(self.data, str | Path) and not is_address(str(self.data)):
-            return shortened(Path(self.data).stem) or None
+            name = shortened(Path(self.data).stem)
+            return None if name in ("", "standard-input") else name
         return None
 
     @property

@@ -21,7 +21,7 @@ from discreet._exact.sampling import Bits
 from discreet._exact.sampling.discrete_noise import halved
 from discreet._tables import Table, people_per_grid_point
 from discreet._tables.counts import Counts
-from discreet.analysis.rank_error import FINEST, USUAL, fineness, rank_error
+from discreet.analysis.rank_error import FINEST, USUAL, fineness, most_sharing, rank_error
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP
 from discreet.guarantees.claims import CLAIMS
@@ -233,7 +233,8 @@ class OnGrid(Grouped):
                 self._worst(asking, at, axis, chooser),
                 Fraction(self.with_probability),
                 PEOPLE,
-                "by how many people an answer's rank is off",
+                "by how many people an answer's rank is off"
+                + ("" if one else f"; at worst among {asking.everybody:,} people at most"),
                 f"{of_people(f'{asking.people:,}')} spread evenly over the grid",
                 errors,
             ),
@@ -244,12 +245,18 @@ class OnGrid(Grouped):
     ) -> float | None:
         if chooser.name not in ("permute-and-flip", "exponential", "noisy-max-exponential"):
             return None
+        fails, sharing = 1 - Fraction(self.with_probability), 0
+        if len(at) > 1:  # half of it for how many people the coins leave at one place
+            fails /= 2
+            groups = asking.rows.number_of_groups
+            sharing = most_sharing(asking.everybody, points=len(axis), groups=groups, fails=fails)
         return rank_error(
             at,
             points=len(axis),
             epsilon=asking.epsilon_each,
-            with_probability=self.with_probability,
+            with_probability=1 - fails,
             neighbours=asking.inner,
+            sharing=sharing,
         )
 
 

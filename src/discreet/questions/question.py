@@ -40,8 +40,14 @@ _MOST_SHOWN = 8
 # ---- what fields check -----------------------------------------------------------------------------------
 
 
+class FoundLabels(tuple[Any, ...]):
+    """Labels that were found in the data: values of a column as they are, never ranges or periods."""
+
+
 def labels(name: str, given: Any) -> Any:
     """A public list as a tuple, in its order; a file stays its name, a grid or a cluster's frame itself."""
+    if isinstance(given, FoundLabels):
+        return given
     if isinstance(given, type) and issubclass(given, enum.Enum):
         return tuple(member.value for member in given)
     listed = given

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -184,12 +185,12 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
                 "them; numpy.array(y, dtype=int), float or str states one"
             )
         columns = {f"x{place}": pa.array(cells[:, place]) for place in range(cells.shape[1])}
-        columns[_TARGET] = pa.array(labels)
+        columns[_TARGET] = pa.array(_texts(labels) if labels.dtype.kind == "U" else labels)
         if groups is not None:
             whose = as_array("groups", groups, dimensions=1)
             if len(whose) != len(cells):
                 raise ParameterError("X and groups must have as many rows")
-            columns[_PERSON] = pa.array([str(each) for each in whose.tolist()])
+            columns[_PERSON] = pa.array(_texts(whose))
         return table(
             pa.table(columns),
             user=None if whose is None else _PERSON,
@@ -225,6 +226,11 @@ def _invented(X: Any, classes: Any, groups: Any) -> Any:  # noqa: N803 - as abov
     return pa.table(columns)
 
 
+def _texts(values: Any) -> list[str]:
+    """Values as texts that Arrow can hold, whatever is in them."""
+    return [str(e).encode("utf-8", "backslashreplace").decode() for e in values.tolist()]
+
+
 def best_in_block(
     rows: Any, *, candidates: Mapping[str, Any], scoring: Any, folds: int
 ) -> str | None:
@@ -245,4 +251,6 @@ def best_in_block(
             estimator, X, y, groups=groups, scoring=scoring, cv=split(folds), error_score="raise"
         )
         scores[name] = float(np.mean(scored))
+    if not all(map(math.isfinite, scores.values())):
+        return None
     return max(scores, key=scores.__getitem__)

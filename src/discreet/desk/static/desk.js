@@ -234,6 +234,7 @@ function present(asked, release) {
     const counted = typeof release.people === "object" ? Object.entries(release.people).map(([group, number]) => `${group}: ${number}`).join(", ") : release.people;
     parts.push(element("p", `People who counted, noisily: ${counted}, give or take ${release.people_within}.`));
   }
+  if (release.voted !== undefined && release.voted !== null) parts.push(element("p", `Blocks that voted, noisily: ${release.voted}, give or take ${release.voted_within}.`));
   if (release.gap !== undefined && release.gap !== null) parts.push(element("p", `Noisy lead over the runner-up: ${release.gap} or more.`));
   if (release.accuracy?.words) parts.push(element("p", `Accuracy: ${release.accuracy.words}.`));
   parts.push(element("p", release.guarantee.words));
