@@ -20,12 +20,15 @@ from typing import Any
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from playwright.sync_api import Browser as ChromiumBrowser
+from playwright.sync_api import expect
 
 from discreet.desk import sign_on
 from discreet.desk.owner_file import read_owner_file
 from discreet.desk.serving import DeskServer
 from discreet.desk.sign_on import Provider
 from discreet.errors import ParameterError
+from tests.tools.browser import patient_page
 from tests.tools.desks import MODE, OWNER_FILE, Caller, Reply, clinic_at
 from tests.tools.waiting import PATIENCE, until
 
@@ -127,6 +130,23 @@ def test_a_browser_signs_in_and_asks(tmp_path: Path, provider: str) -> None:
         assert seen.content["analyst"] == "epidemiology"
         asked = page("/api/ask", MODE, cookie=cookie, x_discreet_desk="page")
         assert (asked.status, asked.content["release"]["answer"]) == (200, "flu")
+
+
+def test_a_real_browser_comes_back_to_the_page(
+    tmp_path: Path, provider: str, browser: ChromiumBrowser
+) -> None:
+    """It says that it comes from another site, also where it is sent on to the page itself."""
+    with _signed_on_clinic(tmp_path, provider).in_background() as server:
+        page = patient_page(browser, width=1280, height=800, scheme="light")
+        page.goto(server.url)
+        page.locator("#office a").click()
+        page.locator('input[name="sub"]').fill(SUBJECT)
+        page.keyboard.press("Enter")
+        expect(page.locator("#who")).to_have_text("epidemiology")
+        page.locator("#leave").click()
+        expect(page.locator("#door")).to_be_visible()
+        assert server.desk.store.tokens() == []
+        page.context.close()
 
 
 @pytest.mark.parametrize("how", ["replayed", "another browser", "a stranger", "made-up state"])
