@@ -23,6 +23,7 @@ GROUPS = ["2026-W01", "2026-W02", "2026-W03", "2026-W04"]
 TERMS: dict[str, Any] = {"groups": GROUPS, "above": 450, "epsilon": 2, "user": "patient"}
 
 
+@pytest.mark.skips_engines(objects="weeks on a column of objects are refused: it declares nothing")
 def test_on_every_table(table_in: Callable[[Any], Any]) -> None:
     """Noise of a few people against a hundred and fifty: it errs once in 10³⁰."""
     assert first_above(table_in(COLUMNS), "week", **TERMS).answer == "2026-W02"
@@ -46,7 +47,7 @@ def test_relations(neighbours: str) -> None:
     assert release.guarantee == PureDP(2)
     # One person replaced moves counts either way: more noise at the same cost.
     deviation = {"add-remove": "1.41", "replace": "2.08"}[neighbours]
-    assert f"standard deviation of {deviation}" in release.rules[-1]
+    assert any(f"standard deviation of {deviation}" in rule for rule in release.rules)
     assert "answer_pure_dp, checked by Coq" in str(release.guarantee.proof)
 
 

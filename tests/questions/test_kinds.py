@@ -108,7 +108,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "from discreet.questions.mode import",
         "from discreet.questions.least import Least\n",
     )
-    _add_line(table, '"Median", ', '"Least", ')
+    _add_line(table, '    "Median",\n', '    "Least",\n')
     _add_line(table, "    mode = asks(Mode)\n", "    least = asks(Least)\n")
     contents = package / "_cli" / "__init__.py"
     _add_line(contents, '        "median": (', '        "least": ("ask", "The least common."),\n')

@@ -50,7 +50,7 @@ def question_names() -> set[str]:
 
 
 def test_every_question_is_a_method() -> None:
-    assert question_names() == set(ASKED)
+    assert question_names() == {*ASKED, "vote"}  # whose function runs elsewhere: test_vote
     for name in ASKED:
         method = getattr(PrivateTable, name)
         assert (method.__name__, method.__qualname__) == (name, f"PrivateTable.{name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 import sqlite3
 import warnings
@@ -20,7 +21,7 @@ import pytest
 import discreet
 from discreet import PureDP
 from discreet._exact.sampling import SecureBits
-from discreet._isolated import BlockLimits, server
+from discreet._isolated import BlockLimits, packed, server
 from discreet._tables import dealing
 from discreet.audit import Tables, audit, unrolled
 from discreet.audit.subjects import Failure
@@ -99,6 +100,7 @@ def followed(monkeypatch: pytest.MonkeyPatch, here: type[InThisProcess]) -> None
     )
     monkeypatch.setattr(dealing, "uniform_indices", blocks)
     monkeypatch.setattr(dealing, "_shuffled", order)
+    monkeypatch.setattr(vote_module, "packed", functools.cache(packed))
 
 
 def law_of(function: Any, neighbours: str, *, by_user: bool = True, **fields: Any) -> Any:

@@ -91,6 +91,10 @@ def is_enclosed() -> bool:
         return _started(f"probe({folder!r})").wait() == 0
 
 
+class _LineClosedError(OSError):
+    """The clean process has ended."""
+
+
 class BlockRunner:
     """A clean process that runs a packed function on blocks, each in a process of its own.
 
@@ -202,7 +206,7 @@ class BlockRunner:
             socket.send_fds(self._line, [how], [given, answers])
             told, handles, _, _ = socket.recv_fds(self._line, SIZE.size, 1)
         if len(told) != SIZE.size:
-            raise ConnectionError
+            raise _LineClosedError
         return _Process(SIZE.unpack(told)[0], handles[0] if handles else None)
 
     def close(self) -> None:

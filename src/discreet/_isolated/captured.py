@@ -147,8 +147,13 @@ def _is_installed(function: Any) -> bool:
     there: Any = module
     for name in function.__qualname__.split("."):
         there = getattr(there, name, None)
+    return there is function and _is_of_a_library(file)
+
+
+@functools.cache
+def _is_of_a_library(file: str) -> bool:
     place = Path(file).resolve()
-    return there is function and any(place.is_relative_to(each) for each in _INSTALLED)
+    return any(place.is_relative_to(each) for each in _INSTALLED)
 
 
 def _unfitted(estimator: Any) -> tuple[Any, ...]:

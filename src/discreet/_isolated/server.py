@@ -50,9 +50,13 @@ _DIES_WITH_PARENT, _NO_NEW_PRIVILEGES, _CAPABILITIES = 1, 38, 0x20080522
 # ---- cut off from the machine ------------------------------------------------------------------------------
 
 
+class _NotAllowedError(OSError):
+    """The kernel does not let a block be cut off in this way."""
+
+
 def _called(result: int) -> None:
     if result != 0:
-        raise OSError(ctypes.get_errno(), "the kernel does not allow it")
+        raise _NotAllowedError(ctypes.get_errno(), "the kernel does not allow it")
 
 
 def _kernel() -> ctypes.CDLL:
@@ -99,7 +103,7 @@ def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
     size = ctypes.c_size_t(8)
     rules = kernel.syscall(_CREATE_RULESET, struct.pack("<Q", _WRITE_FILE), size, 0)
     if rules < 0:
-        raise OSError(ctypes.get_errno(), "the kernel does not allow it")
+        raise _NotAllowedError(ctypes.get_errno(), "the kernel does not allow it")
     for place in places:
         there = os.open(place, os.O_PATH)
         rule = struct.pack("<Qi", _WRITE_FILE, there)

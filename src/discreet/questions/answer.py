@@ -83,7 +83,8 @@ class TableRelease(Release):
             figure, which follows from ε alone.
         people: with ``with_people``, the noisy number of people who counted at all; one for each group.
         people_within: how far that may be from the true one, as ``count_within``.
-        voted: with ``with_voted``, the noisy number of blocks that voted; ``voted_within`` as for people.
+        voted: with ``with_voted``, the noisy number of blocks that voted.
+        voted_within: by how much that number may be off, 19 times out of 20.
         gap: with ``with_gap``, by how many people at least the noisy winner led.
         assigned: whether people were drawn into groups, so that counts are of those assigned to each.
         ordered: for several answers, whether their order was released.

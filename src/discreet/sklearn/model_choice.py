@@ -6,7 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,6 +27,7 @@ try:
         StratifiedKFold,
         cross_val_score,
     )
+    from sklearn.utils.metadata_routing import UNUSED
 except ImportError:
     raise missing_extra("PrivateModelChoice needs scikit-learn", extra="sklearn") from None
 
@@ -82,6 +83,9 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         'bayes'
     """
 
+    # Groups are this estimator's own: nothing is passed on, and no method to ask for them is made.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"groups": UNUSED}
+
     def __init__(
         self,
         estimators: Any,
@@ -114,7 +118,13 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         self.dataset = dataset
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # noqa: N803 - scikit-learn's own name
-        """Spend, let the blocks vote, and keep the winner's name; ``groups`` tells people apart."""
+        """Spend, let the blocks vote, and keep the winner's name.
+
+        Args:
+            X: the rows.
+            y: the target of each row.
+            groups: whose each row is; every row is another person's if not given.
+        """
         candidates = self._candidates()
         plan = self._table(X, y, groups).plan(self._question(candidates, X, groups))
         release = plan.run()
@@ -127,7 +137,13 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def plan(self, X: Any, y: Any, groups: Any = None) -> Any:  # noqa: N803 - as above
-        """What a ``fit`` would cost and how sure its answer would be; no row is read, nothing is paid."""
+        """What a ``fit`` would cost and how sure its answer would be; no row is read, nothing is paid.
+
+        Args:
+            X: the rows, of which only the number of columns is used.
+            y: the target of each row.
+            groups: whose each row is; every row is another person's if not given.
+        """
         return self._table(X, y, groups).plan(self._question(self._candidates(), X, groups))
 
     def _candidates(self) -> dict[str, Any]:
