@@ -301,7 +301,7 @@ class Asking:
     @property
     def people(self) -> int:
         """About how many people a group has, for stated data."""
-        return max(1, self.everybody // self.rows.number_of_groups)
+        return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
 
     @property
     def listed(self) -> Sequence[Any] | None:
