@@ -149,7 +149,7 @@ def test_one_person_changes_the_answer_by_no_more_than_epsilon(
 ) -> None:
     law = law_of(function, neighbours)
     people = [X, Y, XY] if function is first else [X, Y]
-    tables = Tables(people, rows=2, neighbours=neighbours)
+    tables = Tables(people, rows=1, neighbours=neighbours)
     verdict = audit(law, PureDP(1), inputs=tables, effort="quick")
     assert verdict.holds, str(verdict)
     assert verdict.worst is not None
@@ -158,7 +158,7 @@ def test_one_person_changes_the_answer_by_no_more_than_epsilon(
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
 def test_without_a_user_every_row_gets_a_coin_of_its_own(followed: None, neighbours: str) -> None:
-    tables = Tables([X, Y], rows=2, neighbours=neighbours)
+    tables = Tables([X, Y], rows=1, neighbours=neighbours)
     law = law_of(swayed, neighbours, by_user=False)
     assert audit(law, PureDP(1), inputs=tables, effort="quick").holds
 
