@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from mcp import Client, StdioServerParameters
@@ -34,10 +33,7 @@ def test_an_assistant_describes_plans_asks_and_cites(call: Caller) -> None:
             again = await client.call_tool("ask_question", {"question": MODE, "key": "k1"})
             return [tools, free, plan, refused, answer, again]
 
-    # In a thread of its own: a browser of other tests may keep a loop in this one.
-    with ThreadPoolExecutor(1) as thread:
-        told_so_far = thread.submit(asyncio.run, talk()).result()
-    tools, free, plan, refused, answer, again = told_so_far
+    tools, free, plan, refused, answer, again = asyncio.run(talk())
     assert set(tools) == {"describe_tables", "plan_question", "ask_question", "earlier_answers"}
     assert tools["plan_question"].annotations.read_only_hint
     assert not tools["ask_question"].annotations.read_only_hint

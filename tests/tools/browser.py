@@ -33,7 +33,6 @@ STATE: dict[str, Any] = {
 PATIENCE = 150_000.0
 """Milliseconds for each step in a browser, which take seconds on a busy machine."""
 expect.set_options(timeout=PATIENCE)
-_STARTED: list[Browser] = []
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
 
@@ -52,22 +51,21 @@ def server() -> Iterator[PageServer]:
             yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, without a word to anybody."""
+    """Debian's Chromium, without a word to anybody.
+
+    For one file: while Playwright runs, its loop holds this thread, and no other test could start one.
+    """
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         message = "chromium is not installed: the page is not tested in a browser"
         if os.environ.get("DISCREET_REQUIRE_SERVICES"):
             pytest.fail(message)
         pytest.skip(message)
-    if _STARTED:  # by another room's tests: one thread has one Playwright
-        yield _STARTED[0]
-        return
     arguments = [*CHROMIUM, "--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=arguments)
-        _STARTED.append(running)
         yield running
         running.close()
 
