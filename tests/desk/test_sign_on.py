@@ -19,7 +19,7 @@ from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from playwright.sync_api import Browser as ChromiumBrowser
 from playwright.sync_api import expect
 
@@ -176,10 +176,15 @@ class Issuer:
     """A provider whose keys the test holds: what it publishes, and the tokens that it signs."""
 
     def __init__(self) -> None:
-        self.keys = {"one": rsa.generate_private_key(public_exponent=65537, key_size=2048)}
+        self.keys: dict[str, Any] = {
+            "one": rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        }
         self.published = ["one"]
         self.revoked: set[str] = set()
         self.redirects = False
+        self.algorithms: dict[str, str] = {"one": "RS256", "two": "RS256"}
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self.url = ""
 
     def reply(self, path: str, form: dict[str, list[str]]) -> Any:
@@ -193,8 +198,12 @@ class Issuer:
             return {"active": form["token"][0] not in self.revoked}
         listed = []
         for name in self.published:
-            public = jwt.algorithms.RSAAlgorithm.to_jwk(self.keys[name].public_key(), as_dict=True)
-            listed.append({**public, "kid": name, "use": "sig", "alg": "RS256"})
+            kind: Any = jwt.algorithms.RSAAlgorithm
+            if isinstance(self.keys[name], ec.EllipticCurvePrivateKey):
+                kind = jwt.algorithms.ECAlgorithm
+            public = kind.to_jwk(self.keys[name].public_key(), as_dict=True)
+            named = {"alg": self.algorithms[name]} if name in self.algorithms else {}
+            listed.append({**public, "kid": name, "use": "sig", **named})
         return {"keys": listed}
 
     def token(self, *, key: Any = None, kid: str = "one", alg: str = "RS256", **claims: Any) -> str:
@@ -215,6 +224,7 @@ def _serving(issuer: Issuer) -> Iterator[None]:
                 self.send_header("location", f"{issuer.url}/elsewhere")
                 self.end_headers()
                 return
+            issuer.may_answer.wait()
             length = int(self.headers.get("content-length", 0))
             form = urllib.parse.parse_qs(self.rfile.read(length).decode())
             body = json.dumps(issuer.reply(self.path, form)).encode()
@@ -278,6 +288,59 @@ def test_only_the_providers_own_valid_tokens_open(tmp_path: Path, issuer: Issuer
         assert _reply(server, issuer.token()).status == 200
         own = server.desk.store.new_token("planning", days=1)  # beside the provider's
         assert _reply(server, own).content["analyst"] == "planning"
+
+
+def test_a_key_without_an_algorithm_is_good_for_those_of_its_type(
+    tmp_path: Path, issuer: Issuer
+) -> None:
+    issuer.keys["curve"] = ec.generate_private_key(ec.SECP256R1())
+    issuer.keys["longer"] = ec.generate_private_key(ec.SECP384R1())
+    issuer.published = ["one", "curve", "longer"]
+    issuer.algorithms.clear()
+    pinned = {"algorithms": ["PS256", "ES256"]}
+    with _signed_on_clinic(tmp_path, issuer.url, **pinned).in_background() as server:
+        for kid, alg, status in (
+            ("one", "PS256", 200),
+            ("curve", "ES256", 200),
+            ("one", "RS256", 401),  # the owner's file does not allow it
+            ("longer", "ES384", 401),
+        ):
+            token = issuer.token(key=issuer.keys[kid], kid=kid, alg=alg)
+            assert _reply(server, token).status == status, (kid, alg)
+        # A key of one type is never used as one of another.
+        mixed = jwt.encode(
+            {"sub": SUBJECT}, issuer.keys["curve"], algorithm="ES256", headers={"kid": "one"}
+        )
+        assert _reply(server, mixed).status == 401
+
+
+def _threads(name: str) -> int:
+    return sum(each.name.startswith(name) for each in threading.enumerate())
+
+
+def test_a_provider_that_does_not_answer_keeps_nobody_out(
+    tmp_path: Path, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More requests wait for it than the loop has threads; the desk's own tokens are served all the same."""
+    monkeypatch.setattr(sign_on, "_SECONDS", PATIENCE)
+    with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
+        own = Caller.of(server, "epidemiology")
+        token = issuer.token()
+        statuses: list[int] = []
+        issuer.may_answer.clear()
+        waiting = [
+            threading.Thread(target=lambda: statuses.append(_reply(server, token).status))
+            for _ in range(40)
+        ]
+        for each in waiting:
+            each.start()
+        until(lambda: _threads("sign-on") == sign_on._THREADS, "every thread to wait")
+        assert own("/api/plan", MODE).status == 200
+        assert statuses == []
+        issuer.may_answer.set()
+        for each in waiting:
+            each.join()
+        assert statuses == [200] * 40
 
 
 def test_a_withdrawn_key_opens_nothing_once_keys_are_looked_up_again(

@@ -88,7 +88,7 @@ class Outcome:
         answer: the release.
         refused: whether nothing was spent.
         reason: why there is no release, for the owner.
-        told: what the analyst is told of it, if it is about the question.
+        told: what the analyst is told of it, if it is about the question, with parameters between ⟨ and ⟩.
         seconds: how long a dry run took.
     """
 
@@ -203,7 +203,7 @@ def _told(error: Exception) -> str | None:
     if not isinstance(error, ParameterError) or isinstance(error, LedgerError | UnknownColumnError):
         return None
     named = set(error.parameters)
-    return str(error) if named and named <= _ANALYSTS_OWN else None
+    return error.args[0] if named and named <= _ANALYSTS_OWN else None
 
 
 def _work(line: Connection, first: Sequence[Job]) -> None:
