@@ -105,7 +105,8 @@ def test_a_study_leads_to_nothing_but_the_desks_own_tables(
 
 
 def test_a_study_is_text_of_a_decent_size_and_counts_as_its_questions(call: Caller) -> None:
-    for body in ({"study": 3}, {}, [], {"study": ""}):
+    wrong: list[object] = [{"study": 3}, {}, [], {"study": ""}]
+    for body in wrong:
         assert call("/api/study", body).status == 400
     many = STUDY + "".join(
         f'[[question]]\nname = "{place}"\nask = "median"\ncolumn = "age"\n'

@@ -275,7 +275,7 @@ class _Reader:
             self.say((*where, "name"), "name is missing: what the study calls the question")
         if table is None and len(tables) == 1:
             table = next(iter(tables))
-        if table not in tables:
+        if tables and table not in tables:
             told = f"it must be one of {', '.join(tables)}"
             self.say(
                 (*where, "table"),

@@ -22,7 +22,8 @@ export function described(asked, title) {
   const about = `${asked.column ?? asked.score ?? asked.function} in ${asked.table}`;
   const what = title ? `${title} in ${asked.table}` : `${shared.desk.questions[asked.kind]?.label ?? asked.kind}: ${about}`;
   const said = { k: (k) => `${k} of them`, at: (at) => `at ${[at].flat().join(", ")}`, above: (n) => `above ${n}`, by: (by) => `by ${by}`, where: (where) => `where ${where}` };
-  const rest = Object.entries(said).filter(([name]) => asked[name] !== undefined && asked[name] !== null).map(([name, words]) => words(asked[name]));
+  const told = (name) => ["k", "at", "above"].includes(name) && title?.includes(String(asked[name]));
+  const rest = Object.entries(said).filter(([name]) => (asked[name] ?? null) !== null && !told(name)).map(([name, words]) => words(asked[name]));
   return [what, ...rest, `ε = ${asked.epsilon}`].join(", ");
 }
 

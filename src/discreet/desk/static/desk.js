@@ -1,6 +1,6 @@
 // The analyst's page: public facts, what a question will cost, the answer, and one's own history.
 
-import { STATES, at, badge, call, complain, element, explained, judged, shared } from "./parts.js";
+import { STATES, accuracy, at, badge, call, complain, element, explained, judged, shared } from "./parts.js";
 import { again, described, present } from "./answers.js";
 import * as study from "./study.js";
 
@@ -48,7 +48,7 @@ const NOT_IN_FORM = ["column", "score", "function", "epsilon"];
 // One control for each field of the question that an analyst may set; what was typed stays where it fits.
 function control(field, before) {
   const id = `field-${field.name}`;
-  const box = element("div", undefined, { class: field.takes === "FLAG" ? "check" : "field" });
+  const box = element("div", undefined, { class: { FLAG: "check", CONDITION: "field wide" }[field.takes] ?? "field" });
   const label = element("label", field.label, { for: id, title: field.words });
   let input;
   if (field.takes === "FLAG") {
@@ -87,6 +87,12 @@ function read(field) {
   return field.takes === "NUMBERS" ? text.split(",").map((part) => part.trim()).filter(Boolean) : text;
 }
 
+// A number where that is exactly what was typed, else the text, which the desk reads or refuses.
+function number(typed) {
+  const text = typed.trim();
+  return String(Number(text)) === text ? Number(text) : text;
+}
+
 let drawn = "";
 function show() {
   const facts = table();
@@ -115,7 +121,7 @@ function show() {
 
 function question() {
   const { field: named, name } = subject();
-  const asked = { kind: at("kind").value, table: at("table").value, [named]: name, epsilon: at("epsilon").value.trim() };
+  const asked = { kind: at("kind").value, table: at("table").value, [named]: name, epsilon: number(at("epsilon").value) };
   for (const field of own()) {
     const value = read(field);
     if (value !== undefined) asked[field.name] = value;
@@ -146,6 +152,7 @@ async function suggested() {
 
 async function plan() {
   const turn = ++planned;
+  at("pay").disabled = true;  // until the plan is of what is asked
   await new Promise((resolve) => setTimeout(resolve, 250));
   if (turn !== planned) return;
   if (!typed) {
@@ -164,16 +171,15 @@ async function plan() {
   try {
     const found = await call("api/plan", question());
     if (turn !== planned) return;
-    const verdict = judged(found);
-    box.dataset.state = found.fits ? verdict.state : "bad";
+    const verdict = found.fits ? judged(found) : { state: "bad", word: "not enough left" };
+    box.dataset.state = verdict.state;
     const price = element("p", found.cost, { class: "price" });
     price.prepend(badge(verdict), " ");
     box.replaceChildren(
       price, meter(found.meter),
-      element("p", found.accuracy ? `Accuracy: ${found.accuracy.words}.` : "How good it will be depends on the data."),
-      element("p", `Privacy: ${found.privacy.words}.`),
+      element("p", `Accuracy: ${accuracy(found)}.`),
+      element("p", `Privacy: ${found.privacy.words}.`, { title: found.guarantee }),
       ...found.doubts.map((doubt) => element("p", doubt, { class: "notice" })),
-      element("p", found.guarantee, { class: "hint" }),
     );
     at("pay").textContent = `Ask, and pay ${found.cost.split(" to pay")[0]}`;
     at("pay").disabled = !found.fits;
@@ -223,13 +229,16 @@ async function ask(event) {
     present(reply.asked, reply.release);
   } catch (error) {
     lost = error.status === undefined ? { words, key } : null;
-    at("answer").replaceChildren(element("p", "This question has no answer.", { class: "hint" }));
+    at("answer").replaceChildren(element("p", "No answer arrived.", { class: "hint" }));
     trouble(error, { asking: true });
   }
   clearInterval(ticking);
   at("waiting").hidden = true;
-  at("pay").disabled = false;
-  await refresh().catch((error) => { if (error.status === 401) door(); else if (!at("notices").hasChildNodes()) trouble(error); });
+  await refresh().catch((error) => {
+    at("pay").disabled = false;
+    if (error.status === 401) door();
+    else if (!at("notices").hasChildNodes()) trouble(error);
+  });
 }
 
 async function refresh() {

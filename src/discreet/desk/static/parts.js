@@ -35,7 +35,7 @@ export function explained(error, { asking = false } = {}) {
       ? "The desk did not answer. If your question had reached it, it is paid, and its answer will be under “Your answers so far” once the desk is back. Asked again here without a change it is not paid twice."
       : "The desk does not answer; nothing was paid. Try again in a moment.";
   }
-  const said = [error.message[0].toUpperCase() + error.message.slice(1).replace(/\.$/, "")];
+  const said = [error.message.replace(/^[a-z]/, (letter) => letter.toUpperCase()).replace(/\.$/, "")];
   if (asking && [400, 403, 408, 413, 429].includes(error.status) && !/nothing was (paid|spent)/i.test(error.message)) said.push("Nothing was paid");
   if (error.wait) said.push(`Try again in ${error.wait} seconds`);
   return `${said.join(". ")}.`;
@@ -53,5 +53,8 @@ export function judged(card) {
   const state = { useful: "good", doubtful: "doubtful", "no better than guessing": "bad" }[judgement];
   return { state: doubtful ? "doubtful" : state ?? "doubtful", word: doubtful ? "doubtful" : judgement };
 }
+
+// How good it will be, without the judgement that stands beside it.
+export const accuracy = (card) => card.accuracy?.words.replace(`${card.accuracy.judgement}: `, "") ?? "depends on the data";
 
 export const badge = ({ state, word }) => element("span", word, { class: "badge", "data-state": state });

@@ -1,7 +1,7 @@
 // A study on the page: its file is planned for nothing, then its questions are asked one after another, each
 // under the study's own key. What was answered once is kept, so that a run that was cut off goes on.
 
-import { STATES, at, badge, call, complain, element, judged } from "./parts.js";
+import { STATES, accuracy, at, badge, call, complain, element, judged, shared } from "./parts.js";
 import { again } from "./answers.js";
 
 let plan = null;
@@ -27,7 +27,8 @@ export function add(asked) {
   const table = `[table.${/^[\w-]+$/.test(asked.table) ? asked.table : JSON.stringify(asked.table)}]`;
   if (!text.includes(table)) text += `${table}\nsource = ${JSON.stringify(`desk:${asked.table}`)}\n\n`;
   const about = asked.column ?? asked.score ?? asked.function;
-  const name = (place) => `${asked.kind.replaceAll("_", " ")} of ${about}${place ? ` ${place}` : ""}`;
+  const label = shared.desk.questions[asked.kind].label.toLowerCase();
+  const name = (place) => `${about}: ${label}${place ? ` ${place}` : ""}`;
   let place = 0;
   while (text.includes(`name = ${JSON.stringify(name(place))}`)) place = place ? place + 1 : 2;
   box.value = text + written(asked, name(place));
@@ -42,7 +43,7 @@ function show() {
     const what = element("th", each.name, { scope: "row" });
     what.append(element("span", each.card.title, { class: "hint" }));
     const good = element("td", undefined, { "data-label": "Accuracy" });
-    good.append(badge(judged(each.card)), element("span", each.card.accuracy?.words.replace(/^[^:]*: /, "") ?? "depends on the data", { class: "hint" }), ...each.card.doubts.map((doubt) => element("span", doubt, { class: "hint" })));
+    good.append(badge(judged(each.card)), element("span", accuracy(each.card), { class: "hint" }), ...each.card.doubts.map((doubt) => element("span", doubt, { class: "hint" })));
     const answer = element("td", undefined, { "data-label": "Answer" });
     if (each.release) answer.append(again(each.asked, each.release));
     else answer.append(element("span", each.said ?? STATES[each.state] ?? "not asked yet", { class: "hint" }));
