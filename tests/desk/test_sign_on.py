@@ -330,13 +330,14 @@ def test_a_provider_that_does_not_answer_keeps_nobody_out(
         token = issuer.token()
         statuses: list[int] = []
         issuer.may_answer.clear()
+        others = _threads("sign-on")
         waiting = [
             threading.Thread(target=lambda: statuses.append(_reply(server, token).status))
             for _ in range(40)
         ]
         for each in waiting:
             each.start()
-        until(lambda: _threads("sign-on") == sign_on._THREADS, "every thread to wait")
+        until(lambda: _threads("sign-on") == others + sign_on._THREADS, "every thread to wait")
         assert own("/api/plan", MODE).status == 200
         assert statuses == []
         issuer.may_answer.set()
