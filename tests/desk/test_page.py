@@ -148,9 +148,9 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser) -> None:
         page.locator("#study-text").focus()
         expect(page.locator("#study-text")).to_have_value(
             '[study]\ntitle = "My study"\n\n[table.visits]\nsource = "desk:visits"\n\n'
-            '[[question]]\nname = "diagnosis: several most common values"\nask = "top_k"\ntable = "visits"\n'
+            '[[question]]\nname = "diagnosis"\nask = "top_k"\ntable = "visits"\n'
             'column = "diagnosis"\nepsilon = 1\nk = 3\nordered = false\n\n'
-            '[[question]]\nname = "diagnosis: several most common values 2"\nask = "top_k"\n'
+            '[[question]]\nname = "diagnosis 2"\nask = "top_k"\n'
             'table = "visits"\ncolumn = "diagnosis"\nepsilon = 1\nk = 3\nordered = false\n'
         )
         before = _spent(call)

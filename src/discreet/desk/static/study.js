@@ -1,7 +1,7 @@
 // A study on the page: its file is planned for nothing, then its questions are asked one after another, each
 // under the study's own key. What was answered once is kept, so that a run that was cut off goes on.
 
-import { STATES, accuracy, at, badge, call, complain, element, judged, shared } from "./parts.js";
+import { STATES, accuracy, at, badge, call, complain, element, judged } from "./parts.js";
 import { again } from "./answers.js";
 
 let plan = null;
@@ -27,8 +27,7 @@ export function add(asked) {
   const table = `[table.${/^[\w-]+$/.test(asked.table) ? asked.table : JSON.stringify(asked.table)}]`;
   if (!text.includes(table)) text += `${table}\nsource = ${JSON.stringify(`desk:${asked.table}`)}\n\n`;
   const about = asked.column ?? asked.score ?? asked.function;
-  const label = shared.desk.questions[asked.kind].label.toLowerCase();
-  const name = (place) => `${about}: ${label}${place ? ` ${place}` : ""}`;
+  const name = (place) => (place ? `${about} ${place}` : about);
   let place = 0;
   while (text.includes(`name = ${JSON.stringify(name(place))}`)) place = place ? place + 1 : 2;
   box.value = text + written(asked, name(place));
