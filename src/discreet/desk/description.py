@@ -20,7 +20,7 @@ from discreet._exact.sampling import SecureBits
 from discreet._exact.sampling.bits import uniform_indices
 from discreet._tables import Grid
 from discreet.accounting.accountants import exact_cost
-from discreet.desk.admission import Desk, DeskError, tell_owner
+from discreet.desk.admission import UNABLE, Desk, DeskError, tell_owner
 from discreet.desk.owner_file import Column, SharedTable, part_of
 from discreet.desk.shapes import (
     ASKED,
@@ -31,7 +31,8 @@ from discreet.desk.shapes import (
     require_own,
     schema,
 )
-from discreet.errors import DiscreetError, LedgerError, ParameterError, UnknownColumnError
+from discreet.desk.workers import is_of_the_question
+from discreet.errors import DiscreetError, ParameterError
 from discreet.ledger import Ledger
 from discreet.neighbours import Neighbours
 from discreet.questions import Question, table
@@ -225,30 +226,19 @@ def rehearsed(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
 
 
 def _opened(shared: SharedTable, question: Question, **counted: Any) -> PrivateTable:
-    try:
-        return table(shared.source, **counted, **shared.terms(question.kind))
-    except DiscreetError as error:  # its words may name a path or an address
-        raise _unreadable(error) from None
+    return table(shared.source, **counted, **shared.terms(question.kind))
 
 
 @contextmanager
 def _of_the_question() -> Iterator[None]:
-    """Let an analyst read what is wrong with a question, and of the table that the owner must act."""
+    """Let an analyst read what is wrong with a question; whatever the owner must repair is one sentence."""
     try:
         yield
-    except LedgerError:
-        raise
     except DiscreetError as error:
-        if isinstance(error, UnknownColumnError) or not isinstance(
-            error, ParameterError | DeskError
-        ):
-            raise _unreadable(error) from None
-        raise
-
-
-def _unreadable(error: DiscreetError) -> DeskError:
-    tell_owner(str(error))
-    return DeskError(503, UNREADABLE)
+        if is_of_the_question(error):
+            raise
+        tell_owner(str(error))
+        raise DeskError(503, UNABLE) from None
 
 
 MOST_INVENTED = 10_000
@@ -286,9 +276,6 @@ def _between(column: Column) -> list[Any]:
         return [low, high]
     grid = Grid.between((low, high), step=column.step)
     return [grid.label(place) for place in range(0, len(grid), max(1, len(grid) // 1000))]
-
-
-UNREADABLE = "the desk cannot open its table; nothing was spent, and its owner must act"
 
 
 # ---- OpenAPI -----------------------------------------------------------------------------------------

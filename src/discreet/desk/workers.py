@@ -51,6 +51,11 @@ _CONTEXT.set_forkserver_preload(
         "flint",
         "numpy.ma",
         "psycopg",
+        # What blocks need that vote; Arrow looks for pandas.
+        "cloudpickle",
+        "pandas",
+        "pyarrow.compute",
+        "pyarrow.pandas_compat",
         "sqlalchemy.dialects.postgresql.psycopg",
         "sqlalchemy.dialects.sqlite.pysqlite",
     ]
@@ -200,10 +205,15 @@ def _told(error: Exception) -> str | None:
     """What an analyst may be told of a refusal: that it does not fit, or what is wrong with the question."""
     if isinstance(error, BudgetExceededError):
         return str(error)
+    return error.args[0] if is_of_the_question(error) else None
+
+
+def is_of_the_question(error: Exception) -> bool:
+    """Whether an error is about what an analyst may set, and so theirs to read; others may name a path."""
     if not isinstance(error, ParameterError) or isinstance(error, LedgerError | UnknownColumnError):
-        return None
+        return False
     named = set(error.parameters)
-    return error.args[0] if named and named <= _ANALYSTS_OWN else None
+    return bool(named) and named <= _ANALYSTS_OWN
 
 
 def _work(line: Connection, first: Sequence[Job]) -> None:
