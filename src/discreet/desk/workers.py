@@ -56,6 +56,7 @@ _CONTEXT.set_forkserver_preload(
         "pandas",
         "pyarrow.compute",
         "pyarrow.pandas_compat",
+        "pyarrow.vendored.version",
         "sqlalchemy.dialects.postgresql.psycopg",
         "sqlalchemy.dialects.sqlite.pysqlite",
     ]
