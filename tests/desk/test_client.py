@@ -18,7 +18,7 @@ from discreet.errors import ParameterError
 from discreet.questions import Median, TableRelease
 from discreet.questions.read_back import release_from
 from discreet.study import StudyError
-from tests.tools.desks import Caller
+from tests.tools.desks import STUDY, Caller
 
 ANYTHING = "x"
 
@@ -155,24 +155,6 @@ def test_releases_survive_the_way() -> None:
 
 
 # ---- studies ---------------------------------------------------------------------------------------
-
-STUDY = """
-[study]
-title = "Winter"
-epsilon = 3
-[table.visits]
-source = "desk:visits"
-[[question]]
-name = "diagnosis"
-ask = "mode"
-column = "diagnosis"
-{more}
-[[question]]
-name = "age"
-ask = "median"
-column = "age"
-epsilon = 1
-"""
 
 
 @pytest.fixture

@@ -9,24 +9,10 @@ import pytest
 
 from discreet import Study
 from discreet.desk.studies import MOST_QUESTIONS
+from tests.tools import desks
 from tests.tools.desks import Caller
 
-STUDY = """
-[study]
-title = "Winter"
-epsilon = 3
-[table.visits]
-source = "desk:visits"
-[[question]]
-name = "diagnosis"
-ask = "mode"
-column = "diagnosis"
-[[question]]
-name = "age"
-ask = "median"
-column = "age"
-epsilon = 1
-"""
+STUDY = desks.STUDY.format(more="")
 
 
 def _spent(call: Caller) -> str:
@@ -85,8 +71,12 @@ def test_a_study_is_planned_for_nothing_and_its_answers_are_kept(
         ('column = "diagnosis"', 'column = "secret"', "column='secret' is not allowed"),
         ("epsilon = 1\n", "epsilon = 0.001\n", "from 0.01 to 20 for one question"),
         ("epsilon = 1\n", "error_at_most = 5\n", "a desk is asked with epsilon"),
-        ('"diagnosis"\n[[', '"diagnosis"\ncandidates = "/etc/passwd"\n[[', "decided by the owner"),
-        ('"diagnosis"\n[[', '"diagnosis"\nwhere = "secret = 1"\n[[', "a condition may use these"),
+        (
+            '"diagnosis"\n\n[[',
+            '"diagnosis"\ncandidates = "/etc/passwd"\n[[',
+            "decided by the owner",
+        ),
+        ('"diagnosis"\n\n[[', '"diagnosis"\nwhere = "secret = 1"\n[[', "a condition may use these"),
         ('ask = "median"', 'ask = "vote"\nfunction = "os:system"', "column is not a field of vote"),
         ("epsilon = 3", "epsilon = 1e999999", "epsilon"),
         ("epsilon = 3", f"epsilon = {'9' * 5000}", "not valid TOML"),

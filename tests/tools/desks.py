@@ -89,6 +89,23 @@ def trend(rows):
         return None
     return "old" if sum(ages) / len(ages) > 20 else "young"
 """
+STUDY = """
+[study]
+title = "Winter"
+epsilon = 3
+[table.visits]
+source = "desk:visits"
+[[question]]
+name = "diagnosis"
+ask = "mode"
+column = "diagnosis"
+{more}
+[[question]]
+name = "age"
+ask = "median"
+column = "age"
+epsilon = 1
+"""
 MODE = {"kind": "mode", "table": "visits", "column": "diagnosis", "epsilon": 5}
 
 
