@@ -26,11 +26,11 @@ def exponential(
     """
     gaps, correction = checked(gaps, correction)
     weights = coins(gaps, correction)
-    total = float(weights.sum())
+    total = weights.sum(axis=-1, keepdims=True)
     if not log:
         weights /= total
         return weights
-    result = np.full_like(gaps, 0.0 - math.log(total))
+    result: Floats = np.broadcast_to(-np.log(total), gaps.shape).copy()
     if correction is not None:
         result -= correction
     result -= gaps
