@@ -426,8 +426,12 @@ class Mechanism(ABC):
     ) -> Floats | None:
         """``log_probabilities`` of each row of a matrix, found together. **Not private**.
 
-        With ``counts`` there is one row, and each of its scores stands for this many candidates. None where
-        a mechanism finds them in a way of its own: then one row at a time has to do.
+        None where a mechanism finds them in a way of its own: then one row at a time has to do.
+
+        Args:
+            rows: finite scores, the vector of one selection in each row.
+            range_distance: d, by which one person moves two scores apart.
+            counts: how many candidates each score of a single row stands for; by default one.
         """
         scale, kind = self._scale_at(range_distance), type(self)
         own = any(getattr(kind, name) is not getattr(Mechanism, name) for name in _ONE_BY_ONE)
