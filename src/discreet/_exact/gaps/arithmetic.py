@@ -253,7 +253,7 @@ class FloatArithmetic:
         if not self._double or self._reach is None or abs(best) > _NO_OVERFLOW:
             return self.gammas(values, best) <= bounds.take(places)
         gaps = best - values if self._direction > 0 else values - best
-        flags: Flags = gaps <= self.as_differences(bounds).take(places)
+        flags: Flags = gaps <= self.as_differences(bounds).take(places, mode="wrap")
         return flags
 
     def _careful_gammas(self, values: Values, best: float) -> Floats:
@@ -313,6 +313,7 @@ class IntegerArithmetic:
         "_dtype",
         "_factor",
         "_largest_is_best",
+        "_limits",
         "_quotient",
         "_reach",
         "_scale",
@@ -328,6 +329,8 @@ class IntegerArithmetic:
         self._wide = dtype.itemsize == 8
         power = _power_near(scale)
         self._shift = -power
+        # Bounds that everybody shares, and the limits that they are in whole numbers.
+        self._limits: tuple[Floats, NDArray[np.uint64]] = np.empty(0), np.empty(0, np.uint64)
         self._quotient: _Quotient | None = None
         self._factor = math.ldexp(_inverse(scale, power), -min(max(power, -900), 1000))
         self._unit = 1.0 / self._factor
@@ -365,8 +368,15 @@ class IntegerArithmetic:
         """Whether γ of each score is at most ``bounds[place]``."""
         if not self._wide:
             return self.gammas(values, best) <= bounds.take(places)
-        limits = (bounds * self._unit).take(places)
-        flags: Flags = self._differences(values, best) <= limits
+        # Whole limits, rounded down: the same answers, without a float for every difference.
+        known, limits = self._limits
+        if known is not bounds:
+            wide = bounds * self._unit
+            limits = np.full(len(bounds), np.iinfo(np.uint64).max)
+            np.copyto(limits, wide, where=wide < 2.0**64, casting="unsafe")
+            if not bounds.flags.writeable:
+                self._limits = bounds, limits
+        flags: Flags = self._differences(values, best) <= limits.take(places, mode="wrap")
         return flags
 
     def _differences(self, values: Values, best: int) -> NDArray[np.uint64]:

@@ -275,6 +275,11 @@ class Gaps:
         found = self._listed(blocks, threshold, self._is_near)
         return found if len(found) <= most else None
 
+    def some_near(self, level: int, *, count: int) -> bool:
+        """Whether one of about ``count`` candidates at fixed places is not far at this level."""
+        some = self._values[:: max(1, self.size // count)]
+        return bool(self._is_near(some, self.threshold(level)).any())
+
     def ties(self) -> Iterator[Indices]:
         """The candidates whose score is the best, in several arrays of bounded length."""
         bests = self._block_bests
