@@ -14,14 +14,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from io import FileIO
 from typing import Any, Self
 
-from discreet._isolated.server import SILENT, SIZE, TELLING, VOTE
+from discreet._isolated.server import FILES_SHARE, SILENT, SIZE, TELLING, VOTE
 from discreet.errors import ParameterError, TableError
 
 _GIGABYTE = 1 << 30
@@ -59,7 +59,8 @@ class BlockLimits:
         """How many blocks run at the same time: their processors and their memory fit the machine."""
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return max(1, min(cores or 1, pages // (self.gigabytes * _GIGABYTE)))
+        most = int(self.gigabytes * _GIGABYTE * (1 + FILES_SHARE))
+        return max(1, min(cores or 1, pages // most))
 
 
 def require_fork() -> None:
@@ -159,11 +160,21 @@ class BlockRunner:
             )
         return int(place)
 
-    def votes(self, blocks: Sequence[Callable[[], bytes]]) -> list[int | None]:
-        """Which candidate each block votes for, by its place, or None; each is asked for its rows once."""
+    def votes(
+        self,
+        blocks: Sequence[Callable[[], bytes]],
+        ended: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> list[int | None]:
+        """Which candidate each block votes for, by its place, or None; each is asked for its rows once.
+
+        ``ended`` is called with how many blocks have ended, of how many; the moments depend on the rows.
+        """
         with ThreadPoolExecutor(self._limits.at_once) as pool:
             try:
-                return list(pool.map(self._vote, blocks))
+                voting = [pool.submit(self._vote, block) for block in blocks]
+                for done, _ in enumerate(as_completed(voting), 1):
+                    ended(done, len(voting))
+                return [each.result() for each in voting]
             except BaseException:
                 self.close()
                 pool.shutdown(cancel_futures=True)

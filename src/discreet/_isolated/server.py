@@ -32,6 +32,9 @@ from typing import Any
 VOTE = struct.Struct("<i")
 SIZE = struct.Struct("<Q")
 TELLING, SILENT = b"t", b"s"
+FILES_SHARE = 0.25
+"""How much of its memory a block may fill with files besides."""
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - each block has one of its own there
 _NONE = -1
 _LONGEST_TOLD = 20_000
 _NEW_USER, _NEW_MOUNTS, _NEW_NETWORK, _NEW_PROCESSES, _NEW_IPC = (
@@ -79,23 +82,33 @@ def _own_users(further: int = 0) -> None:
             file.write(words)
 
 
-def _enclose(folder: str, *, network: bool, memory: int) -> None:
-    """Leave the machine's network and its writable files behind; ``OSError`` where that is not allowed."""
+def _enclose(folder: str, *, network: bool, memory: int) -> str:
+    """Leave the machine's network and its writable files behind; ``OSError`` where that is not allowed.
+
+    Returns the empty folder in memory that is left to write to.
+    """
     kernel = _kernel()
-    _own_users(_NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK))
+    _called(kernel.unshare(_NEW_MOUNTS))
     _called(kernel.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
+    # The names of processes are words that another block could read: it sees its own, or none. A view of
+    # them is mounted by the server's rights, since its world of processes belongs to the server's users.
+    has_view = kernel.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(0), b"subset=pid") == 0
+    _own_users(_NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK))
     attributes = struct.pack("<QQQQ", _READ_ONLY, 0, 0, 0)
     size = ctypes.c_size_t(len(attributes))
     _called(kernel.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, size))
-    room = f"size={memory}".encode()
+    # Where shared memory is looked for, so that a block's own processes can share locks and arrays.
+    folder = _SHARED_MEMORY if os.path.isdir(_SHARED_MEMORY) else folder
+    room = f"size={int(memory * FILES_SHARE)}".encode()
     _called(kernel.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", ctypes.c_ulong(0), room))
-    # The names of processes are words that another block could read.
-    nothing = ctypes.c_ulong(_READ_ONLY)
-    _called(kernel.mount(b"tmpfs", b"/proc", b"tmpfs", nothing, b"size=0"))
+    if not has_view:
+        nothing = ctypes.c_ulong(_READ_ONLY)
+        _called(kernel.mount(b"tmpfs", b"/proc", b"tmpfs", nothing, b"size=0"))
     # Without rights, now and in programs that it starts, so that nothing of this can be undone.
     _called(kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _write_only_to(kernel, folder, os.devnull)
     _called(kernel.capset(struct.pack("<Ii", _CAPABILITIES, 0), bytes(24)))
+    return folder
 
 
 def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
@@ -229,7 +242,7 @@ def _run(terms: dict[str, Any], given: int, answer: int, *, telling: bool) -> No
     os.setsid()
     _only(given, answer)
     if terms["enclosed"]:
-        _enclose(folder, network=terms["network"], memory=terms["memory"])
+        folder = _enclose(folder, network=terms["network"], memory=terms["memory"])
     else:
         folder = tempfile.mkdtemp(dir=folder)
     os.chdir(folder)
