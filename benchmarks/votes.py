@@ -67,19 +67,24 @@ Votes = dict[tuple[str, int, int], list[str | None]]
 def vote_of(X: Any, y: Any) -> str | None:  # noqa: N803 - scikit-learn's own name
     """What one block votes for; none where a candidate cannot be fitted.
 
-    The same as ``best_in_block``, without the checks of ``cross_val_score``, which take most of its time.
+    The same as ``best_in_block``, without the checks of ``cross_val_score``, which take most of its time, and
+    without the folds of a model that cannot win any more. Of models that tie the first wins.
     """
     try:
         folds = list(StratifiedKFold(FOLDS).split(X, y))
-        scores = {
-            name: float(
-                np.mean([np.mean(model.fit(X[a], y[a]).predict(X[b]) == y[b]) for a, b in folds])
-            )
-            for name, model in MODELS.items()
-        }
+        best, most = None, -1.0
+        for name, model in MODELS.items():
+            total = 0.0
+            for done, (learnt, told) in enumerate(folds):
+                if total + FOLDS - done <= most + 1e-9:
+                    break
+                predicted = model.fit(X[learnt], y[learnt]).predict(X[told])
+                total += float(np.mean(predicted == y[told]))
+            if total > most + 1e-9:
+                best, most = name, total
     except ValueError:
         return None
-    return max(scores, key=scores.__getitem__)
+    return best
 
 
 def in_isolation(X: Any, y: Any) -> str | None:  # noqa: N803 - as above
@@ -176,7 +181,7 @@ def draw(points: list[dict[str, Any]]) -> None:
         series="table",
     )
     rings = (
-        alt.Chart(alt.Data(values=[point for point in points if point["recommended"]]))
+        alt.Chart({"values": [point for point in points if point["recommended"]]})
         .mark_point(size=260, filled=False, color="#4a4f58", strokeWidth=1.6)
         .encode(x="blocks:Q", y="right:Q")
     )

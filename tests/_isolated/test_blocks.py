@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -376,6 +376,68 @@ def test_a_function_that_cannot_be_made_is_told_before_anything_is_read(
     monkeypatch.setenv("SERVED", "yes")
     with pytest.raises(ParameterError, match="ZeroDivisionError"):
         BlockRunner(packed(lambda _rows: broken_here), candidates=["yes"], limits=LIMITS)
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of modules that blocks can read: that of the tests may lie in shared memory, which is hidden."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
+        monkeypatch.syspath_prepend(made)
+        yield Path(made)
+
+
+def with_module(folder: Path, text: str) -> Callable[[Any], str]:
+    """A function that imports a module of this text, and votes yes where it was imported before."""
+    (folder / "imported_inside.py").write_text(text)
+
+    def importing(_rows: list[int]) -> str:
+        import sys
+
+        known = "imported_inside" in sys.modules
+        import imported_inside  # type: ignore[import-not-found]
+
+        return "yes" if known and imported_inside else "no"
+
+    return importing
+
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+
+
+@linux_only
+def test_what_the_rehearsal_imports_no_block_imports_again(
+    folder: Path,
+) -> None:
+    function = with_module(folder, "seen = []")
+    with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
+        assert running.votes([piece([])]) == [1]
+        assert running.rehearse(piece([])()) == 1
+        assert running.votes([piece([])] * 3) == [0] * 3
+
+
+@linux_only
+def test_a_module_that_starts_a_thread_is_imported_by_each_block(
+    folder: Path,
+) -> None:
+    """A process with threads cannot be copied safely."""
+    text = "import threading, time\nthreading.Thread(target=time.sleep, args=(99,), daemon=True).start()"
+    function = with_module(folder, text)
+    with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
+        assert running.rehearse(piece([])()) == 1
+        assert running.votes([piece([])] * 3) == [1] * 3
+
+
+@linux_only
+def test_an_import_that_ends_the_clean_process_is_told_before_anything_is_read(
+    folder: Path,
+) -> None:
+    text = "import os\nif os.environ.get('TMPDIR') != os.getcwd(): os._exit(0)"
+    function = with_module(folder, text)
+    with (
+        BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running,
+        pytest.raises(ParameterError, match="ended while it imported"),
+    ):
+        running.rehearse(piece([])())
 
 
 def test_the_server_ends_with_the_asker() -> None:

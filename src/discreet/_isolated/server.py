@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import io
 import os
 import pickle
@@ -31,12 +32,16 @@ from typing import Any
 
 VOTE = struct.Struct("<i")
 SIZE = struct.Struct("<Q")
-TELLING, SILENT = b"t", b"s"
+TELLING, SILENT, LOADING = b"t", b"s", b"l"
 FILES_SHARE = 0.25
 """How much of its memory a block may fill with files besides."""
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - each block has one of its own there
 _NONE = -1
 _LONGEST_TOLD = 20_000
+_LONGEST_NAMES = 1 << 17
+_HAS_THREADS = 3
+_HARMLESS = {"jemalloc_bg_thd", "polars-ooc-clea"}
+"""Threads that Arrow and Polars start when they are imported: they tidy up, and copies do without them."""
 _NEW_USER, _NEW_MOUNTS, _NEW_NETWORK, _NEW_PROCESSES, _NEW_IPC = (
     0x10000000,
     0x00020000,
@@ -187,9 +192,13 @@ def _place(answer: Any, candidates: list[Any]) -> int:
 def _vote(
     function: Callable[[Any], Any], candidates: list[Any], given: int, said: int, *, telling: bool
 ) -> None:
-    """Call the function on the rows of this block; say which candidate it returned, and nothing else."""
+    """Call the function on the rows of this block; say which candidate it returned, and nothing else.
+
+    A rehearsal also says what went wrong, or which modules were imported.
+    """
     told = b""
     place = _NONE
+    known = set(sys.modules)
     try:
         answer = function(_rows(_read_all(given)))
         try:
@@ -200,7 +209,10 @@ def _vote(
             told = b"it returned None, so the block does not vote" if place == _NONE else b""
     except BaseException:  # whatever it is: it ends here, and only a rehearsal tells it
         told = traceback.format_exc(limit=-8).encode(errors="replace") if telling else b""
-    os.write(said, VOTE.pack(place) + (told[-_LONGEST_TOLD:] if telling else b""))
+    told = told[-_LONGEST_TOLD:]
+    if telling and place != _NONE:
+        told = "\n".join(each for each in sys.modules if each not in known).encode(errors="replace")
+    os.write(said, VOTE.pack(place) + (told[:_LONGEST_NAMES] if telling else b""))
 
 
 def _limit(seconds: int, memory: int) -> None:
@@ -279,13 +291,16 @@ def serve(descriptor: int) -> None:
     except BaseException:
         told = traceback.format_exc(limit=-8).encode(errors="replace")[-_LONGEST_TOLD:]
     line.sendall(SIZE.pack(len(told)) + told)
-    gc.collect()
-    gc.freeze()  # so that copies touch no page for the sake of collecting garbage
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    _settle()
     while True:
         message, pipes, _, _ = socket.recv_fds(line, 1, 2)
         if not message:
             os._exit(0)
+        if message == LOADING:
+            (size,) = SIZE.unpack(_received(line, SIZE.size))
+            _load(_received(line, size).decode().split())
+            line.sendall(SIZE.pack(0))
+            continue
         given, answer = pipes
         try:
             block = _copied(terms["enclosed"])
@@ -300,6 +315,45 @@ def serve(descriptor: int) -> None:
         os.close(given)
         os.close(answer)
         _tell(line, block)
+
+
+def _settle() -> None:
+    """Get ready to be copied."""
+    gc.collect()
+    gc.freeze()  # so that copies touch no page for the sake of collecting garbage
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
+def _load(names: list[str]) -> None:
+    """Import what the rehearsal imported, so that no block has to, unless that starts threads.
+
+    A process with threads cannot be copied safely, and an import cannot be undone. So a copy of this process
+    imports, and serves from then on; this one waits, and goes on itself if the copy ends over threads.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    copy = os.fork()
+    if copy:
+        if os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) != _HAS_THREADS:
+            os._exit(0)
+    else:
+        _dies_with_parent()
+        for name in names:
+            with contextlib.suppress(BaseException):  # then each block imports it
+                importlib.import_module(name)
+        if _threads():
+            os._exit(_HAS_THREADS)
+    _settle()
+
+
+def _threads() -> set[str]:
+    """The names of threads besides this one that may hold a lock when a copy is made."""
+    names = []
+    for place in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{place}/comm") as file:
+            names.append(file.read().strip())
+    with open("/proc/self/comm") as file:
+        names.remove(file.read().strip())
+    return set(names) - _HARMLESS
 
 
 def _tell(line: socket.socket, block: int) -> None:
