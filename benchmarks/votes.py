@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from sklearn import set_config
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -105,6 +106,7 @@ def numbers_of_blocks(rows: int) -> list[int]:
 
 def cast(tables: Rows, dealings: int) -> Votes:
     """Deal and vote, one dealing of every table and number of blocks after the other."""
+    set_config(assume_finite=True, skip_parameter_validation=True)  # a third of the time of small fits
     votes: Votes = {}
     if _KEPT.exists():
         for line in _KEPT.read_text(encoding="utf-8").splitlines():

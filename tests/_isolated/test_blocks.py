@@ -380,7 +380,7 @@ def test_a_function_that_cannot_be_made_is_told_before_anything_is_read(
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of modules that blocks can read: that of the tests may lie in shared memory, which is hidden."""
+    """A folder of modules that blocks can read: ``tmp_path`` may lie in shared memory, which is hidden."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
         monkeypatch.syspath_prepend(made)
         yield Path(made)
