@@ -106,7 +106,7 @@ def numbers_of_blocks(rows: int) -> list[int]:
 
 def cast(tables: Rows, dealings: int) -> Votes:
     """Deal and vote, one dealing of every table and number of blocks after the other."""
-    set_config(assume_finite=True, skip_parameter_validation=True)  # a third of the time of small fits
+    set_config(assume_finite=True, skip_parameter_validation=True)  # a third of the time
     votes: Votes = {}
     if _KEPT.exists():
         for line in _KEPT.read_text(encoding="utf-8").splitlines():
