@@ -51,7 +51,8 @@ class InThisProcess:
         self.function, self.candidates = pickle.loads(function), list(candidates)  # noqa: S301
         assert limits.seconds > 0
 
-    def rehearse(self, rows: bytes) -> int:
+    def rehearse(self, rows: bytes, *, hint: str) -> int:
+        assert ("invented" in hint) or not hint
         InThisProcess.rehearsed.append(server._rows(rows))
         return 0
 
@@ -252,9 +253,9 @@ class InProcesses:
         if function not in self.runners:
             self.runners[function] = BlockRunner(function, candidates=candidates, limits=limits)
 
-    def rehearse(self, rows: bytes) -> None:
+    def rehearse(self, rows: bytes, *, hint: str) -> None:
         if self.function not in self.rehearsed:
-            self.runners[self.function].rehearse(rows)
+            self.runners[self.function].rehearse(rows, hint=hint)
             self.rehearsed.add(self.function)
 
     def votes(self, blocks: Sequence[Callable[[], bytes]], _ended: Any) -> list[int | None]:
@@ -566,7 +567,7 @@ def test_whoever_watches_is_told_of_every_block_that_has_ended() -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda rows: rows["no such column"], "no such column"),
+        (lambda rows: rows["no such column"], r"no such column(.|\n)*rehearse_on"),
         (lambda _rows: None, "returned None"),
         (lambda _rows: "purple", "not a candidate"),
     ],

@@ -146,8 +146,8 @@ class BlockRunner:
             )
         self._line.settimeout(None)
 
-    def rehearse(self, rows: bytes) -> int:
-        """Vote on public rows; an error says what went wrong there."""
+    def rehearse(self, rows: bytes, *, hint: str = "") -> int:
+        """Vote on public rows; an error says what went wrong there, and ends with the hint."""
         answer = self._said(rows, TELLING)
         place, told = VOTE.unpack(answer[: VOTE.size])[0] if answer else -1, answer[VOTE.size :]
         if not 0 <= place < self._number:
@@ -157,7 +157,7 @@ class BlockRunner:
             )
             raise ParameterError(
                 "the function cast no vote in the rehearsal, so nothing was spent; a block in which this "
-                f"happens does not vote, and nobody is told:\n{said}"
+                f"happens does not vote, and nobody is told:\n{said.rstrip()}{hint}"
             )
         if sys.platform == "linux":
             self._load(told)

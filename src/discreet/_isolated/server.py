@@ -207,8 +207,12 @@ def _vote(
             told = f"it returned {answer!r:.200}, which is not a candidate".encode()
         else:
             told = b"it returned None, so the block does not vote" if place == _NONE else b""
-    except BaseException:  # whatever it is: it ends here, and only a rehearsal tells it
-        told = traceback.format_exc(limit=-8).encode(errors="replace") if telling else b""
+    except BaseException as error:  # whatever it is: it ends here, and only a rehearsal tells it
+        if telling:
+            error.__traceback__ = (
+                error.__traceback__ and error.__traceback__.tb_next
+            )  # not this line
+            told = "".join(traceback.format_exception(error, limit=-8)).encode(errors="replace")
     told = told[-_LONGEST_TOLD:]
     if telling and place != _NONE:
         told = "\n".join(each for each in sys.modules if each not in known).encode(errors="replace")

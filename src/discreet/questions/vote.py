@@ -55,6 +55,7 @@ FEWEST_PEOPLE = 10
 """With fewer people than this a block hardly finds the best candidate; none fewer are recommended."""
 _REHEARSED = 20
 """A rehearsal is on at least this many invented people: its purpose is to vote."""
+_INVENTED = "\nThese rows were invented; ⟨rehearse_on⟩ takes public rows that look like the real ones"
 _SEPARATE = "no block learns of the rows or the votes of another"
 
 
@@ -330,7 +331,10 @@ class _Voting(Reading):
         )
         blocks = BlockRunner(self.function, candidates=question.candidates, limits=limits)
         self.running.append(blocks)
-        blocks.rehearse(self.dealer.send(self._public_rows()))
+        blocks.rehearse(
+            self.dealer.send(self._public_rows()),
+            hint="" if question.rehearse_on is not None else _INVENTED,
+        )
 
     def _public_rows(self) -> Any:
         if self.question.rehearse_on is not None:
