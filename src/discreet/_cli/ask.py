@@ -38,8 +38,8 @@ from discreet.questions import table as private_table
 from discreet.questions.frames import FILES, write_frame
 from discreet.questions.kinds import kinds_by_name
 from discreet.questions.periods import is_clock, is_range
+from discreet.questions.plan import Watch
 from discreet.questions.question import fields_of
-from discreet.questions.run import Watch
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 _DATA, _QUESTION, _GROUPS, _BUDGET, _OUTPUT = "Data", "Question", "Groups", "Budget", "Output"
@@ -468,9 +468,12 @@ def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterat
         yield {"ledger": opened, "dataset": dataset}
 
 
+_BARS = {"voting": "blocks vote", "choosing": "choosing in each group"}
+
+
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    """A spinner with a clock while the engine works, and a bar over the groups once it has counted."""
+    """A spinner with a clock while the engine works, then a bar over the blocks that vote or the groups."""
     if not sys.stderr.isatty():  # and nothing of Rich is imported
         yield lambda _doing, _done, _all: None
         return
@@ -481,9 +484,7 @@ def _progress() -> Iterator[Watch]:
         task = shown.add_task("asking the table", total=None)
 
         def watch(doing: str, done: int, number: int) -> None:
-            if doing == "choosing":
-                shown.update(
-                    task, description="choosing in each group", completed=done, total=number
-                )
+            if doing in _BARS:
+                shown.update(task, description=_BARS[doing], completed=done, total=number)
 
         yield watch
