@@ -404,7 +404,7 @@ def test_a_plan_is_shown_and_nothing_is_paid_or_read(folder: Path) -> None:
 
 def test_on_a_terminal_there_is_a_card(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer first, the question in words, what is left; lines as wide as the screen."""
-    monkeypatch.setattr("discreet._cli.ask.screen_width", lambda: 60)
+    monkeypatch.setattr("discreet._cli.ask.screen_width", lambda **_: 60)
     shown = _run(
         "mode", folder / "visits.parquet", "--dataset", "clinic", "--ledger", folder / "budget.db",
         "--column", "diagnosis", "--user", "patient_id", "--candidates", "J00,I10", "--epsilon", 1,
