@@ -10,7 +10,6 @@ from discreet._cli.commands import argument, command, from_standard_input, optio
 from discreet._cli.output import (
     check_chart,
     draw,
-    in_short,
     print_table,
     say,
     say_either,
@@ -341,6 +340,7 @@ def recommend(
 
     Example: discreet recommend --n 100 --epsilon 1 --delta 1e-6 --releases 50
     """
+    from discreet.accounting.accountants import in_short
     from discreet.analysis import recommend as recommended
 
     if margin is not None:

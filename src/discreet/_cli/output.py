@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -224,20 +223,6 @@ def draw(chart: Any, path: str) -> None:
     from discreet.analysis.charts import save_chart
 
     say(f"chart written to {save_chart(chart, path)}", err=True)
-
-
-def in_short(words: str, *, up: bool) -> str:
-    """Words whose long figures are cut to four digits: a cost rounded up, what one may use rounded down.
-
-    Example:
-        >>> in_short("ρ = 0.175749908689, δ = 5e-7", up=False)
-        'ρ = 0.1757, δ = 5e-7'
-    """
-    from fractions import Fraction
-
-    from discreet._exact.numbers.printing import figure
-
-    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda found: figure(Fraction(found[0]), up=up), words)
 
 
 def _shown(value: Any) -> str:
