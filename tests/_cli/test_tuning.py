@@ -63,7 +63,7 @@ def test_an_audit_refutes_what_people_claim() -> None:
     told = ["--epsilon-per-run", "1", "--runs-mean", "5", "--distribution", "fixed", "--claim"]
     refuted = run(*told, "1")
     assert refuted.exit_code == 1
-    assert refuted.output.startswith("Refuted: a fixed number of 5 runs, loses 5.0")
+    assert refuted.output.startswith("Refuted (fixed number of 5 runs): a loss of 5.0")
     assert run(*told, "5").exit_code == 0
     found = json.loads(run(*told, "1", "--json").stdout)[0]["audit"]
     assert not found["holds"]

@@ -148,7 +148,7 @@ def _verdict_in_words(verdict: Any, words: str) -> list[str]:
         for part in (verdict.run, verdict.neighbour)
     )
     return [
-        f"Refuted: a {words}, loses {verdict.found:.4f}; {claim}.",
+        f"Refuted ({words}): a loss of {verdict.found:.4f} was found; {claim}.",
         f"The refutation: a run whose outcomes, from the worst up, have the probabilities ({masses}), and "
         f"({others}) for a neighbour.",
     ]
