@@ -47,5 +47,7 @@ def test_a_check_that_failed_is_not_recorded() -> None:
 def test_the_wheel_takes_the_record_along() -> None:
     import tomllib
 
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads(
+        (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    )
     assert f"papers/{module.FILE}" in project["tool"]["setuptools"]["package-data"]["discreet"]
