@@ -135,6 +135,13 @@ def test_plan_with_data_and_without(run: Any, scores_file: str) -> None:
     assert out.splitlines()[0] == (
         "Use permute-and-flip at ε = 0.918: the error is at most 20 with probability 0.95, whatever the data."
     )
+    # What has no proof is listed, and never advised, though it needs the least ε here.
+    both = ("--mechanism", "exponential-randomized-response", "--mechanism", "permute-and-flip")
+    _, out, _ = run("plan", scores_file, "--expected-error", "1", "--monotonic", "--public", *both)
+    assert out.startswith("Use permute-and-flip at ε = ")
+    assert "exponential-randomized-response (not private)" in out
+    _, out, _ = run("plan", scores_file, "--expected-error", "1", "--public", *both[:2])
+    assert out.startswith("Use none of these")
     _, out, _ = run("plan", "--n", "9", "--gap", "40", "--expected-error", "1")
     assert "the expected error is at most 1, for any data whose best candidate leads by 40." in out
     _, out, _ = run("plan", "--n", "121", "--at", "0.5", "--error-at-most", "10")

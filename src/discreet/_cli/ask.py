@@ -447,13 +447,13 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
     card = release.card
     if (screen := screen_width()) is not None:
         text = card.in_text(screen, explain=explain)
-        deliver(text, file, printed=_for_terminal(text, card.answer or ""))
+        deliver(text, file, printed=for_terminal(text, card.answer or ""))
         return
     deliver(card.bare, file)
     say(card.in_text(None, explain=explain, answer=False), err=True)
 
 
-def _for_terminal(text: str, answer: str) -> str:
+def for_terminal(text: str, answer: str) -> str:
     """The card in the terminal's letters, unless they would change the answer: its signs are escaped."""
     encoding = sys.stdout.encoding
     return text if transcribed(answer, encoding) != answer else transcribed(text, encoding)
