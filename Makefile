@@ -7,7 +7,8 @@ else
 VENV := build/$(shell $(PYTHON) -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
 endif
 BIN = $(VENV)/bin
-PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# Not compiled beforehand: of what is installed little is imported.
+PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 # Files in their order, of which the last are small pages: no worker waits long for the other.
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -86,14 +87,14 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 docs: $(VENV)/.docs
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+	$(BIN)/sphinx-build --quiet --jobs auto --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 man: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b man docs docs/_build/man
 
 pages: $(VENV)/.test
-	$(BIN)/python docs/_extensions/claims_page.py
+	$(BIN)/python -m discreet.papers.recorded
 	$(BIN)/python docs/_extensions/pictures.py
 	$(BIN)/python docs/_extensions/benchmark_pictures.py
 	$(BIN)/python docs/_extensions/screenshots.py

@@ -21,7 +21,7 @@ PACKAGE = SOURCES / "discreet"
 # The flow, lowest floor first. A room (a module or a folder of discreet) imports from lower floors and from
 # the rooms before it on its own, never from those after it. A new room needs a place here.
 FLOORS = [
-    "errors _displays _exact.numbers neighbours _exact.gaps guarantees scores _exact.distribution "
+    "_names errors _displays _exact.numbers neighbours _exact.gaps guarantees scores _exact.distribution "
     "_exact.sampling release testing demo_data mechanisms lazy",
     "accounting analysis",
     "ledger _isolated _tables questions tuning sklearn opendp diffprivlib",
