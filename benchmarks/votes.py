@@ -189,7 +189,7 @@ def draw(points: list[dict[str, Any]]) -> None:
         .mark_point(size=260, filled=False, color="#4a4f58", strokeWidth=1.6)
         .encode(x="blocks:Q", y="right:Q")
     )
-    title = "How often the best model is chosen at ε = 1; rings: the recommended number of blocks"
+    title = "The best model is chosen, ε = 1 (rings: recommended number)"
     save_chart(styled(chart + rings, title=title), _CHART)
 
 
