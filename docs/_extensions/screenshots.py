@@ -1,4 +1,4 @@
-"""Take the site's screenshots of the explorer and of the desk, in real Chromium, into ``docs/_static``."""
+"""Take the site's screenshots in real Chromium into ``docs/_static``: ``explorer``, ``desk``, or both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 FOLDER = Path(__file__).parent.parent / "_static"
-PROGRAM = str(Path(sys.executable).with_name("discreet"))
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 PATIENCE = 60_000.0
 
@@ -22,7 +21,9 @@ PATIENCE = 60_000.0
 def _served(*words: str, until: str) -> Iterator[str]:
     """What a command that serves a page prints, up to what is looked for; it is stopped at the end."""
     server = subprocess.Popen(  # noqa: S603
-        [PROGRAM, *words, "--no-browser"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "discreet", *words, "--no-browser"],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         said = ""
@@ -43,10 +44,11 @@ def _opened(browser: Browser, url: str, *, width: int = 1400, height: int = 1000
     return page
 
 
-def _keep(page: Page, name: str, *, whole: bool) -> None:
+def _keep(page: Page, name: str, *, whole: bool, close: bool = True) -> None:
     page.wait_for_timeout(300)  # for what fades in
     page.screenshot(path=FOLDER / f"{name}.png", full_page=whole)
-    page.close()
+    if close:
+        page.close()
 
 
 def take_explorer(browser: Browser) -> None:
@@ -73,16 +75,29 @@ def take_explorer(browser: Browser) -> None:
 
 
 def take_desk(browser: Browser) -> None:
-    """An analyst's page after one question."""
+    """An analyst's page after one question, and after a study."""
     with _served("desk", "demo", until=r"epidemiology\s+\S+\s") as said:
-        page = _opened(browser, re.findall(r"http\S+", said)[0])
+        page = _opened(browser, re.findall(r"http\S+", said)[0], width=1280, height=800)
         page.locator("#token").fill(re.findall(r"epidemiology\s+(\S+)", said)[0])
         page.keyboard.press("Enter")
         page.locator("#kind").select_option("top_k")
         page.locator("#epsilon").fill("0.5")
         page.locator("#pay:not([disabled])").click()
-        page.get_by_text("Show again").first.wait_for()
-        _keep(page, "desk", whole=True)
+        page.locator("#history button").first.wait_for()
+        page.locator("#pay:not([disabled])").wait_for()
+        _keep(page, "desk", whole=False, close=False)
+        page.locator("[data-view=study]").click()
+        page.locator("#study-add").click()
+        page.locator("[data-view=form]").click()
+        page.locator("#kind").select_option("mode")
+        page.locator("[data-view=study]").click()
+        page.locator("#study-add").click()
+        page.locator("#study [type=submit]").click()
+        page.locator("#study-run:not([disabled])").click()
+        page.get_by_text("All of it is paid").wait_for()
+        page.locator("#study-rows button").first.click()
+        page.evaluate("scrollTo(0, 0)")
+        _keep(page, "desk-study", whole=False)
 
 
 if __name__ == "__main__":
@@ -90,6 +105,8 @@ if __name__ == "__main__":
         running = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=list(CHROMIUM)
         )
-        take_explorer(running)
-        take_desk(running)
+        chosen = sys.argv[1:] or ("explorer", "desk")
+        for name, take in (("explorer", take_explorer), ("desk", take_desk)):
+            if name in chosen:
+                take(running)
         running.close()

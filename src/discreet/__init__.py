@@ -12,6 +12,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from discreet._names import loaded
+
 if TYPE_CHECKING:
     from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, PureDP
     from discreet.mechanisms import (
@@ -74,11 +76,7 @@ _ROOMS = (
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(f"discreet.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"discreet.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    return loaded(globals(), _HOMES, name)
 
 
 def __dir__() -> list[str]:

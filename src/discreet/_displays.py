@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from html import escape as html_escape
 from typing import Any
 
 # Control characters, separators of lines, marks that turn the direction of writing, lone surrogates.
@@ -42,6 +41,8 @@ def visible(value: object, *, keep: str = "") -> str:
 
 def escape(text: str) -> str:
     """Text for HTML, in which nothing is hidden or turned round."""
+    from html import escape as html_escape
+
     return html_escape(visible(text))
 
 
@@ -52,6 +53,8 @@ def markdown(text: object) -> str:
         >>> print(markdown("a_b <i>"))
         a\_b &lt;i&gt;
     """
+    from html import escape as html_escape
+
     shown = html_escape(visible(text), quote=False)
     return "".join(f"\\{sign}" if sign in "\\`*_[]#|~" else sign for sign in shown)
 

@@ -8,6 +8,7 @@ nor any error shows one. (A notebook does, and says that it must not be publishe
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -288,8 +289,10 @@ def borrowed(values: Any, *, finite: bool = True) -> npt.NDArray[Any]:
 
     With ``finite=False`` whoever reads an array of floats next refuses what is not finite.
     """
-    if isinstance(values, np.ma.MaskedArray):
-        if np.ma.getmaskarray(values).any():
+    # Without numpy.ma, which takes a while to load, nobody has made a masked array.
+    masking: Any = sys.modules.get("numpy.ma")
+    if masking is not None and isinstance(values, masking.MaskedArray):
+        if masking.getmaskarray(values).any():
             raise ScoresError("scores must not be masked or null")
         values = values.data
     elif _module(values) in ("pandas", "polars", "pyarrow"):

@@ -86,6 +86,8 @@ def test_the_epsilon_for_an_error_gives_that_error() -> None:
     [
         ({"at": "0.5"}, "at='0.5'"),
         ({"at": [0]}, "at="),
+        ({"at": [0.5] * 5}, "all different"),
+        ({"at": [0.5, "0.5"]}, "all different"),
         ({"points": 0}, "points=0"),
         ({"with_probability": 1}, "with_probability=1"),
         ({"at_most": 5, "sharing": 90, "at": [0.1, 0.9]}, "at_most=5"),

@@ -147,11 +147,13 @@ def test_blocks_lose_what_their_members_lose(loss: Any) -> None:
     assert collapsed(logs, counts).shape == logs.shape
 
 
-def test_levels_stand_for_their_crowds() -> None:
-    subject = Subject(PermuteAndFlip(epsilon=1), sensitivity=Fraction(1), epsilon=None)
-    values, counts = np.array([3.0, 5.0, 3.0]), [4, 2, 3]
-    logs = subject.log_blocks(values, counts, monotonic=False)
-    whole = PermuteAndFlip(epsilon=1).log_probabilities(
-        Scores(np.repeat(values, counts), sensitivity=1)
-    )
+@pytest.mark.parametrize("counts", [[4, 2, 3], [40, 2, 300]])
+@pytest.mark.parametrize("optimize", ["max", "min"])
+def test_levels_stand_for_their_crowds(counts: list[int], optimize: str) -> None:
+    mechanism = PermuteAndFlip(epsilon=1, optimize=optimize)
+    subject = Subject(mechanism, sensitivity=Fraction(1), epsilon=None)
+    values = np.array([3.0, 5.0, 3.0])
+    (logs,) = subject.log_blocks([(values, counts)], monotonic=False)
+    whole = mechanism.log_probabilities(Scores(np.repeat(values, counts), sensitivity=1))
     assert np.allclose(np.repeat(logs, counts), whole)
+    assert subject.evaluations == 1

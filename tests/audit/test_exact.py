@@ -326,3 +326,67 @@ def test_what_looks_at_how_neighbours_move_is_tried_both_ways(read: str) -> None
     assert verdict.witness.relation == "monotonic"
     blind = audit(lambda scores: softmax(scores, 0.5), PureDP(1), n=2, effort="quick")
     assert {stage.relation for stage in blind.stages} == {"general"}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("optimize", ["max", "min"])
+def test_rows_found_together_are_those_found_alone(name: str, optimize: str) -> None:
+    """A mechanism that finds its law in its own way says None, and its rows are found one at a time."""
+    mechanism = mechanism_named(name, epsilon="0.7", optimize=optimize)
+    rows = np.array([[0.0, -3.0, 2.5, 2.5], [1e6, 0.0, -1e6, 1e6], [0.0, 0.0, 0.0, 1e-300]])
+    together = mechanism.log_masses(rows, Fraction(2))
+    alone = [mechanism.log_probabilities(Scores(row, sensitivity=1)) for row in rows]
+    own = "_mass" in vars(type(mechanism))
+    assert (together is None) == own
+    if together is not None:
+        np.testing.assert_allclose(together, alone, rtol=1e-14, atol=1e-14)
+        blocks = mechanism.log_masses(rows[:1], Fraction(2), [1, 2, 1, 3])
+        assert blocks is not None
+        crowd = Scores(np.repeat(rows[0], [1, 2, 1, 3]), sensitivity=1)
+        expected = mechanism.log_probabilities(crowd)[[0, 1, 3, 4]]
+        np.testing.assert_allclose(blocks[0], expected, rtol=1e-14, atol=1e-14)
+
+
+def test_a_mechanism_with_a_law_of_its_own_is_audited_by_it() -> None:
+    """It states facts of its own, symmetry among them, and another law than these facts name."""
+
+    class Sharper(PermuteAndFlip):
+        facts = PermuteAndFlip.facts
+
+        def _scale_for(self, scores: Scores) -> Fraction:
+            return super()._scale_for(scores) * Fraction(50, 51)
+
+    assert Sharper(epsilon=1).log_masses(np.zeros((1, 2)), Fraction(2)) is None
+    assert audit(Sharper(epsilon=1), PureDP(1), n=3, effort="quick").status == "refuted"
+
+
+def test_a_subject_may_answer_in_one_array_again_and_again() -> None:
+    answers = {size: np.empty(size) for size in range(1, 6)}
+
+    def softmax(scores: Any) -> Any:
+        weights = np.exp(0.5 * (scores - scores.max()))
+        answers[len(scores)][:] = weights / weights.sum()
+        return answers[len(scores)]
+
+    verdict = audit(softmax, PureDP(1), n=3, effort="quick")
+    assert verdict.status == "not refuted"
+    assert verdict.measured == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("wrong", ["sum", "negative", "nan"])
+def test_one_wrong_answer_among_right_ones_is_seen(wrong: str) -> None:
+    """Answers are checked many at a time: one that is no distribution is an answer of its own."""
+
+    def mostly_uniform(scores: Any) -> Any:
+        parts = np.full(len(scores), 1 / len(scores))
+        if scores[0] > scores[1] + 1.5:
+            parts[0] = {"sum": 0.9, "negative": -parts[0], "nan": np.nan}[wrong]
+            if wrong == "negative":
+                parts[1] = 1 - parts[0] - parts[2:].sum()
+        return parts
+
+    verdict = audit(mostly_uniform, PureDP(1), n=3, effort="quick")
+    assert verdict.status == "refuted"
+    assert verdict.witness is not None
+    answer = verdict.witness.answers[verdict.witness.outcome]
+    assert repr(answer) in ("no distribution", "not a number", "0", "1", "2")

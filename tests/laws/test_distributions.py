@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet._exact.distribution import exponential, noisy_max_laplace, permute_and_flip
+from discreet.errors import ScoresError
 from discreet.papers.permute_and_flip.supplement import sum_over_subsets
 
 Floats = npt.NDArray[np.float64]
@@ -134,3 +135,44 @@ def test_exponential_is_noisy_max_with_gumbel_noise(gaps: list[float]) -> None:
         others = np.exp(-(x[:, None] - gap + values)).sum(axis=1)
         total = float(np.exp(-x - others).sum()) * (x[1] - x[0])
         assert total == pytest.approx(exponential(values)[r], rel=1e-10)
+
+
+@ALL
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 30, 40, 300])
+@pytest.mark.parametrize("log", [False, True])
+def test_rows_of_a_matrix_are_laws_of_their_own(
+    distribution: Distribution, size: int, log: bool
+) -> None:
+    """Ties, gaps from 1e-9 to 1000 and all that mixes them: each row as if it were alone."""
+    places = np.arange(size)
+    shapes = [
+        places * 0.0,
+        np.minimum(places, 1) * 8.0,
+        places * 0.25 % 3.0,
+        (places * 0.6180339887 % 1.0) * 1000.0,
+        places % 2 * 1e-9,
+        places // 2 * 40.0,
+    ]
+    rows = np.array([row - row.min() for row in shapes])
+    low = rows * 1e-17
+    expected = [distribution(row, rest, log=log) for row, rest in zip(rows, low, strict=True)]
+    np.testing.assert_allclose(
+        distribution(rows, low, log=log), expected, rtol=SLACK, atol=SLACK if log else 0
+    )
+    alone = [distribution(row, log=log) for row in rows]
+    np.testing.assert_allclose(
+        distribution(rows, log=log), alone, rtol=SLACK, atol=SLACK if log else 0
+    )
+
+
+@ALL
+def test_a_row_without_a_best_candidate_is_refused(distribution: Distribution) -> None:
+    for second in ([0.5, 1.0], [0.0, np.nan], [0.0, -1.0]):
+        with pytest.raises(ScoresError):
+            distribution(np.array([[0.0, 1.0], second]))
+
+
+def test_rows_with_a_certain_loser_are_laws_too() -> None:
+    rows = np.array([[0.0, np.inf, 1.0], [0.0, 2.0, 1.0]])
+    alone = np.array([noisy_max_laplace(row) for row in rows])
+    np.testing.assert_allclose(noisy_max_laplace(rows), alone, rtol=SLACK)

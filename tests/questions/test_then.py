@@ -253,9 +253,14 @@ def test_one_group_nobody_and_a_bound_far_above_the_groups() -> None:
     assert "weights" in opened.plan(asked).event.mechanism
     assert opened.ask(asked).answer == ("bern",)
     assert table(frame.head(0), user="person", ledger=None).ask(asked).answer == ()
-    for wrong in (0, -1, 1.5, float("nan"), "many", True):
+    for wrong in (0, -1, 1.5, float("nan"), "many", True, 2**40 + 1, 10**30):
         with pytest.raises(ParameterError, match="groups_per_person"):
             asked.changed(groups_per_person=wrong)
+    most = asked.changed(groups_per_person=2**40)
+    assert opened.plan(most).fits is None
+    listed = Mode("city", candidates=["bern"], by="city", delta="1e-9", epsilon=1)
+    with pytest.raises(ParameterError, match="1,000,000"):
+        opened.plan(listed.changed(groups_per_person=10**6 + 1))
 
 
 def test_one_entry_pays_for_both(tmp_path: Path) -> None:

@@ -218,3 +218,5 @@ def test_values_of_people_who_have_several() -> None:
         )
     with pytest.raises(ParameterError, match="values_per_person=0"):
         top_k(frame, epsilon=1, values_per_person=0, **options)
+    with pytest.raises(ParameterError, match="values_per_person=1099511627777"):
+        top_k(frame, epsilon=1, values_per_person=2**40 + 1, **options)

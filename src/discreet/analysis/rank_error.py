@@ -123,6 +123,8 @@ def _factor(
     levels = [probability("at", level) for level in at]
     if not all(0 < level < 1 for level in levels):
         raise refuse("at", at, "levels strictly between 0 and 1")
+    if len(set(levels)) < len(levels):
+        raise refuse("at", at, "levels that are all different")
     failing = 1 - probability("with_probability", with_probability)
     if not 0 < failing < 1:
         raise refuse("with_probability", with_probability, "strictly between 0 and 1")

@@ -9,6 +9,9 @@ import numpy as np
 from discreet.audit.relations import Floats
 from discreet.scores import Scores
 
+_SLOTS = [vars(Scores)[name] for name in Scores.__slots__ if name != "values"]
+_VALUES: Any = vars(Scores)["values"]
+
 
 def _noted(name: str) -> Any:
     """An attribute of scores that notes that it was read."""
@@ -37,18 +40,23 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
     @property
     def looked(self) -> bool:
         """Whether somebody has read how neighbours move: ``monotonic``, or the distance that follows."""
-        return hasattr(self, "_looked")
+        return getattr(self, "_looked", False)
 
     def with_values(self, row: Floats) -> AuditedScores:
         """The same with other finite values: nothing else is checked again."""
         other = object.__new__(AuditedScores)
-        for name in Scores.__slots__:
-            slot = vars(Scores)[name]
+        for slot in _SLOTS:
             slot.__set__(other, slot.__get__(self))
         values = row.copy()
         values.flags.writeable = False
-        object.__setattr__(other, "values", values)
+        _VALUES.__set__(other, values)
+        object.__setattr__(other, "_looked", False)
         return other
+
+    @property
+    def __array_struct__(self) -> Any:
+        # What NumPy asks for first: quicker than to be refused it.
+        return self.values.__array_struct__
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self.values, dtype=dtype, copy=copy)

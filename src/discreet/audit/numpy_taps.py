@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial, wraps
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
+from discreet._exact.sampling.seeding import replaced
 from discreet.audit.traces import CURRENT, Step, Trace
 
 _CENTRED = {"laplace": "l1", "normal": "l2", "gumbel": "linf", "logistic": "l1"}
@@ -206,10 +206,10 @@ def numpy_generators() -> ExitStack:
     stack = ExitStack()
     for name in _DRAWS:
         if hasattr(place, name):
-            stack.enter_context(patch.object(place, name, _drawn(getattr(place, name), name)))
+            stack.enter_context(replaced(place, name, _drawn(getattr(place, name), name)))
     stack.enter_context(
-        patch.object(place, "default_rng", lambda *seed, **named: watched(started(*seed, **named)))
+        replaced(place, "default_rng", lambda *seed, **named: watched(started(*seed, **named)))
     )
     for name in ("Generator", "RandomState"):
-        stack.enter_context(patch.object(place, name, _watched_kind(getattr(place, name))))
+        stack.enter_context(replaced(place, name, _watched_kind(getattr(place, name))))
     return stack

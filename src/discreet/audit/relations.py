@@ -92,9 +92,11 @@ class Relation:
         """Whether the two are neighbours, in exact arithmetic; ``bound`` is for all scores or for each."""
         if self.custom is not None:
             return True
-        bounds = [bound] * len(scores) if isinstance(bound, Fraction) else bound
         # In a crowd most are alike.
-        alike = set(zip(scores, neighbour, bounds, strict=True))
+        if isinstance(bound, Fraction):
+            alike = [(*pair, bound) for pair in set(zip(scores, neighbour, strict=True))]
+        else:
+            alike = list(zip(scores, neighbour, bound, strict=True))
         moves = [Fraction(there) - Fraction(here) for here, there, _ in alike]
         if any(abs(move) > most for move, (*_, most) in zip(moves, alike, strict=True)):
             return False

@@ -256,7 +256,7 @@ def certified(
         way = (second, first) if detail.swapped else (first, second)
         value = loss.ball(*way, detail)
         refutes = exceeds(value, loss.claimed)
-    middles = [tuple(_middle(ball) for ball in part) for part in (first, second)]
+    middles = [_middles(part) for part in (first, second)]
     answers = tuple(subject.answers(size))
     return (
         Witness(
@@ -279,6 +279,8 @@ def certified(
     )
 
 
-def _middle(ball: Any) -> float:
-    """What a probability is shown as: zero where it may be zero."""
-    return float(ball.mid()) if ball > 0 else 0.0
+def _middles(balls: Sequence[Any]) -> tuple[float, ...]:
+    """What probabilities are shown as: zero where they may be zero. A crowd shares its balls."""
+    different = {id(ball): ball for ball in balls}
+    shown = {key: float(ball.mid()) if ball > 0 else 0.0 for key, ball in different.items()}
+    return tuple(shown[id(ball)] for ball in balls)

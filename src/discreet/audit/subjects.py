@@ -8,7 +8,7 @@ other: whoever waits for the result sees it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -32,11 +32,18 @@ BALLS = "ball arithmetic"
 EXACT = "exact probabilities from the subject"
 FLOATS = f"floats, each trusted to a relative error of {TOLERANCE:g}"
 
+_TOGETHER = 64
+"""Rows of so many candidates or fewer are evaluated together."""
+
 PATIENCE = 100
 """What fails on so many inputs, and has answered none, is taken to be broken."""
 
 _LARGE_CROWD = 4096
 """Laws of so many candidates or more are not remembered."""
+
+
+_Blocks = tuple[bool, tuple[float, ...], tuple[int, ...]]
+"""Whether neighbours are monotonic, the levels of a crowd behind the best, and how many are on each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,10 @@ class Subject:
         facts = facts_of(self.audited)
         # A subclass of a mechanism inherits its logarithms and its balls, and may have another law.
         self._ours = facts is not None
+        self._function: Callable[[Any], Any] = getattr(self.audited, "probabilities", self.audited)
+        own = getattr(self.audited, "log_probabilities", None)
+        usable = callable(own) and (self.mechanism is None or self._ours)
+        self._own_logs: Callable[[Any], Any] | None = own if usable else None
         self.canonical = facts is not None and facts.symmetric and steps is None
         self.largest_is_best = getattr(self.audited, "optimize", "max") != "min"
 
@@ -128,41 +139,109 @@ class Subject:
     def log_masses(self, rows: Floats, *, monotonic: bool, plainly: bool = False) -> Floats:
         """Log-probabilities, one row per row of scores; ``plainly`` without the shortcut."""
         if not self.canonical or plainly:
-            return stacked([self._one(row, monotonic) for row in rows])
+            return stacked(self._each(rows, monotonic))
         signed = rows if self.largest_is_best else -rows
         order = np.argsort(-signed, axis=1, kind="stable")
         ranked = np.take_along_axis(signed, order, axis=1)
         ranked -= ranked[:, :1]
-        different, places = np.unique(ranked, axis=0, return_inverse=True)
         sign = 1.0 if self.largest_is_best else -1.0
-        masses = np.stack([self._one(sign * row + 0.0, monotonic) for row in different])
         result = np.empty(rows.shape)
-        np.put_along_axis(result, order, masses[places.reshape(-1)], axis=1)
+        masses = np.array(self._each(sign * ranked, monotonic, together=True))
+        np.put_along_axis(result, order, masses, axis=1)
         return result
 
-    def log_blocks(self, values: Floats, counts: Sequence[int], *, monotonic: bool) -> Floats:
-        """Log-probabilities of one candidate of each block, for a subject that sees sorted gaps only."""
-        best = values.max() if self.largest_is_best else values.min()
-        totals: dict[float, int] = {}
-        for value, count in zip((values - best).tolist(), counts, strict=True):
-            totals[value] = totals.get(value, 0) + count
-        levels = sorted(totals)
-        key = (monotonic, tuple(levels), tuple(totals[level] for level in levels))
-        found = self._cache.get(key)
-        if found is None:
-            row = np.repeat(levels, key[2])
-            logs = self._logs(self.scores(row, monotonic=monotonic), len(row))
-            found = self._cache[key] = logs[np.cumsum(key[2]) - 1]
-        places = np.searchsorted(levels, values - best)
-        return np.asarray(found[places])
+    def _together(
+        self, rows: Floats, monotonic: bool, counts: Sequence[int] | None = None
+    ) -> Floats | None:
+        """The same of all these rows at once; None where the mechanism cannot, or something is wrong."""
+        mechanism = self.mechanism
+        if mechanism is None or not self.canonical or rows.shape[1] > _TOGETHER:
+            return None
+        distance = self.sensitivity * (1 if monotonic else 2)
+        logs = mechanism.log_masses(rows, distance, counts)
+        if logs is None or not _are_logs(logs, 1 if counts is None else np.array(counts)):
+            return None
+        self.evaluations += len(rows)
+        self.sees_relation = self._answered = True
+        return logs
 
-    def _one(self, row: Floats, monotonic: bool) -> Floats:
-        if len(row) >= _LARGE_CROWD:
-            return self._logs(self.scores(row, monotonic=monotonic), len(row))
-        key = (monotonic, (row + 0.0).tobytes())
-        found = self._cache.get(key)
-        if found is None:
-            found = self._cache[key] = self._logs(self.scores(row, monotonic=monotonic), len(row))
+    def log_blocks(
+        self, several: Iterable[tuple[Floats, Sequence[int]]], *, monotonic: bool
+    ) -> list[Floats]:
+        """Log-probabilities of one candidate of each block, for a subject that sees sorted gaps only."""
+        asked, unknown = list[tuple[_Blocks, Floats]](), dict[int, dict[_Blocks, None]]()
+        for values, counts in several:
+            behind = values - (values.max() if self.largest_is_best else values.min())
+            totals: dict[float, int] = {}
+            for value, count in zip(behind.tolist(), counts, strict=True):
+                totals[value] = totals.get(value, 0) + count
+            levels = sorted(totals)
+            key = (monotonic, tuple(levels), tuple(totals[level] for level in levels))
+            asked.append((key, np.searchsorted(levels, behind)))
+            if key not in self._cache:
+                unknown.setdefault(sum(counts), {})[key] = None
+        for size, keys in unknown.items():
+            self._cache.update(self._of_blocks(size, list(keys), monotonic))
+        return [self._cache[key][places] for key, places in asked]
+
+    def _of_blocks(
+        self, size: int, keys: list[_Blocks], monotonic: bool
+    ) -> Iterator[tuple[_Blocks, Floats]]:
+        if size <= _TOGETHER:
+            rows = np.array([np.repeat(levels, counts) for _, levels, counts in keys])
+            for key, logs in zip(keys, self._each(rows, monotonic, together=True), strict=True):
+                yield key, logs[np.cumsum(key[2]) - 1]
+            return
+        for key in keys:
+            _, levels, counts = key
+            together = self._together(np.array([levels]), monotonic, counts)
+            if together is None:
+                row = np.repeat(levels, counts)
+                logs = self._logs(self.scores(row, monotonic=monotonic), size)
+                together = logs[None, np.cumsum(counts) - 1]
+            yield key, together[0]
+
+    def _each(self, rows: Floats, monotonic: bool, *, together: bool = False) -> list[Floats]:
+        """Log-probabilities of each row, different rows evaluated once and remembered."""
+        size = rows.shape[1]
+        if size >= _LARGE_CROWD:
+            return [self._logs(self.scores(row, monotonic=monotonic), size) for row in rows]
+        rows = rows + 0.0
+        keys: list[Hashable] = [(monotonic, row.tobytes()) for row in rows]
+        unknown = {key: n for n, key in enumerate(keys) if key not in self._cache}
+        if unknown:
+            new = rows[list(unknown.values())]
+            logs = self._together(new, monotonic) if together else None
+            found = self._in_turn(new, monotonic) if logs is None else list(logs)
+            self._cache.update(zip(unknown, found, strict=True))
+        return [self._cache[key] for key in keys]
+
+    def _in_turn(self, rows: Floats, monotonic: bool) -> list[Floats]:
+        """One evaluation after the other; what comes in the usual form is checked in the end, together."""
+        many, size = rows.shape
+        masses, usual = np.empty(rows.shape), list[int]()
+        found = list[Floats]()
+        for place, row in enumerate(rows):
+            given = self.scores(row, monotonic=monotonic)
+            told = self._answer(given)
+            shaped = isinstance(told, np.ndarray) and told.shape == (size,)
+            if self._answered and shaped and told.dtype == np.float64:
+                masses[place] = told  # a copy: a subject may write over its own array
+                usual.append(place)
+                found.append(masses[place])
+            else:
+                found.append(self._read(told, size))
+        if not usual:
+            return found
+        own = self._own_logs is not None
+        parts = masses if len(usual) == many else masses[usual]
+        sums = (np.exp(parts) if own else parts).sum(axis=1)
+        ends = parts.max(axis=1) <= 1e-6 if own else parts.min(axis=1) >= 0
+        logs = parts if own else np.log(np.maximum(parts, FLOOR))
+        # What is not finite does not sum to one.
+        right = ends & (np.abs(sums - 1) <= 1e-6)
+        for place, log, fine in zip(usual, logs, right.tolist(), strict=True):
+            found[place] = log if fine else self._read(found[place], size)
         return found
 
     def log_laws(self, inputs: Sequence[Hashable]) -> Floats:
@@ -179,25 +258,27 @@ class Subject:
         return self._answers.setdefault(size, {place: place for place in range(size)})
 
     def _logs(self, given: Any, size: int) -> Floats:
+        return self._read(self._answer(given), size or len(given) if self._own_logs else size)
+
+    def _answer(self, given: Any) -> Any:
+        """What the subject says on this input: its log-probabilities where it has them."""
         self.evaluations += 1
-        if self._tells_logs:
-            told = self._told(self.audited.log_probabilities, given)
+        return self._told(self._own_logs or self._function, given)
+
+    def _read(self, told: Any, size: int) -> Floats:
+        """Log-probabilities by column, from what the subject said."""
+        if self._own_logs:
             if not isinstance(told, Failure):
-                told = self._well_formed(_checked_logs(told, len(given)))
+                told = self._well_formed(_checked_logs(told, size))
             if not isinstance(told, Failure):
                 return np.asarray(told, dtype=np.float64)
             return self._placed({told: 0.0}, size)
-        law = self.law(given, size)
+        law = self._checked(told, size)
         if isinstance(law, np.ndarray):
             # Unknown digits below the floor are read in the subject's favour, so that no underflow can
             # look like a loss.
             return np.log(np.maximum(law, FLOOR))
         return self._placed({answer: _log(part) for answer, part in law.items()}, size)
-
-    @property
-    def _tells_logs(self) -> bool:
-        told = callable(getattr(self.audited, "log_probabilities", None))
-        return told and (self.mechanism is None or self._ours)
 
     def _placed(self, logs: Mapping[Hashable, float], size: int) -> Floats:
         columns = self._columns(size)
@@ -212,7 +293,9 @@ class Subject:
 
         Floats for positions come as an array, the rest as a mapping.
         """
-        told = self._told(getattr(self.audited, "probabilities", self.audited), given)
+        return self._checked(self._told(self._function, given), size)
+
+    def _checked(self, told: Any, size: int) -> Mapping[Hashable, Any] | Floats:
         if not isinstance(told, Failure):
             told = self._well_formed(_checked_law(told, size))
         return {told: 1} if isinstance(told, Failure) else told
@@ -252,7 +335,7 @@ class Subject:
         own = getattr(self.audited, "ball_probabilities", None)
         if callable(own) and (self.mechanism is None or self._ours):
             return list(own(given, bits=BITS)), BALLS
-        if self._tells_logs:
+        if self._own_logs:
             return [_ball_of_log(float(part)) for part in self._logs(given, size)], FLOATS
         law = self.law(given, size)
         if isinstance(law, np.ndarray):
@@ -365,6 +448,12 @@ def _checked_logs(given: Any, size: int) -> Any:
     if abs(float(np.exp(logs).sum()) - 1) > 1e-6:
         return ParameterError("the subject's probabilities must sum to one")
     return logs
+
+
+def _are_logs(logs: Floats, counts: Any) -> bool:
+    """Whether each row holds the logarithms of probabilities that sum to one."""
+    sums = (counts * np.exp(logs)).sum(axis=1)
+    return bool(logs.max() <= 1e-6 and (np.abs(sums - 1) <= 1e-6).all())
 
 
 def _log(part: Any) -> float:

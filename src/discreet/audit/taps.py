@@ -15,10 +15,10 @@ from contextlib import AbstractContextManager, ExitStack
 from functools import partial, wraps
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
+from discreet._exact.sampling.seeding import replaced
 from discreet.audit.numpy_taps import numpy_generators, watched
 from discreet.audit.traces import CURRENT, Step, Tap
 from discreet.errors import ParameterError
@@ -55,7 +55,7 @@ def _methods(module: ModuleType, method: str, read: Callable[[Any, str], Read]) 
     for kind in {each for each in vars(module).values() if isinstance(each, type)}:
         if callable(vars(kind).get(method)):
             tapped = _tapped(vars(kind)[method], read(kind, kind.__name__))
-            stack.enter_context(patch.object(kind, method, tapped))
+            stack.enter_context(replaced(kind, method, tapped))
     return stack
 
 
@@ -147,7 +147,7 @@ def _opendp() -> Watching | None:
 
     if module is None:
         return None
-    return patch.object(module.Measurement, "__call__", _tapped(module.Measurement.__call__, step))
+    return replaced(module.Measurement, "__call__", _tapped(module.Measurement.__call__, step))
 
 
 _OF_TABLES = ("Symmetric", "InsertDelete", "ChangeOne", "Hamming")
@@ -183,7 +183,7 @@ def _ours() -> Watching:
             parameters={"mechanism": repr(self), "candidates": list(scores.candidates)},
         )
 
-    return patch.object(Mechanism, "_choose", _tapped(Mechanism._choose, step))
+    return replaced(Mechanism, "_choose", _tapped(Mechanism._choose, step))
 
 
 TAPS: tuple[Tap, ...] = (
@@ -230,7 +230,7 @@ def step_at(
             owner = getattr(owner, name)
         found = getattr(owner, last)
         if hasattr(found, "bit_generator") or hasattr(found, "get_state"):
-            return patch.object(owner, last, watched(found))
+            return replaced(owner, last, watched(found))
         signature = inspect.signature(found)
 
         def read(*given: Any, **named: Any) -> Step:
@@ -254,6 +254,6 @@ def step_at(
                 parameters={"sensitivity": stated(sensitivity), "scale": width},
             )
 
-        return patch.object(owner, last, _tapped(found, read))
+        return replaced(owner, last, _tapped(found, read))
 
     return tap

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from discreet.audit.relations import (
     shapes,
 )
 from discreet.audit.search import Batch, Kind, certified
-from discreet.audit.subjects import Subject
+from discreet.audit.subjects import Subject, stacked
 from discreet.audit.verdicts import Witness, in_blocks, plain
 
 Row = tuple[float, ...]
@@ -66,7 +67,7 @@ class Scored:
     def in_balls(self, rows: Floats) -> tuple[Witness, bool]:
         """Two rows with their loss in balls, and whether that certainly exceeds the claim."""
         subject, monotonic = self.subject, self.among.monotonic
-        shown = [plain(subject.in_scores(row).tolist()) for row in rows]
+        shown = [_shown(subject.in_scores(row).tolist()) for row in rows]
         if not self.among.contains(shown[0], shown[1], subject.steps or subject.sensitivity):
             raise AssertionError("the search left the neighbour relation")
         witness, refutes = certified(
@@ -218,6 +219,13 @@ class Vectors(Scored):
         return self._batch(first[None], second[None], plainly=True)
 
 
+def _shown(row: list[float]) -> tuple[Any, ...]:
+    """Scores as people write them; in a crowd most are alike."""
+    different = list(set(row))
+    short = dict(zip(different, plain(different), strict=True))
+    return tuple(map(short.__getitem__, row))
+
+
 def _of_rows(losses: Floats, here: Floats, there: Floats, magnitude: float) -> Batch:
     def pair(place: int) -> Pair:
         return tuple(here[place].tolist()), tuple(there[place].tolist())
@@ -265,24 +273,39 @@ class Crowds(Scored):
 
     def _batch(self, several: list[Crowd]) -> Batch:
         magnitude = max(abs(block[0]) for crowd in several for block in crowd.blocks)
-        losses = np.array([self._loss(crowd) for crowd in several])
+        laws = self._in_blocks(several) if self.subject.canonical else self._one_by_one(several)
+        # Blocks that a crowd does not have are answers that never come.
+        losses = self.loss.values(stacked(laws[::2]), stacked(laws[1::2]))
         return Batch(losses, several.__getitem__, len(several), magnitude)
 
-    def _loss(self, crowd: Crowd) -> float:
-        counts = [count for *_, count in crowd.blocks]
-        if self.subject.canonical:
-            first, second = (
-                self.subject.log_blocks(
-                    self._sign * np.array([block[side] for block in crowd.blocks]),
-                    counts,
-                    monotonic=self.among.monotonic,
-                )
-                + np.log(counts)
-                for side in (0, 1)
+    def _in_blocks(self, several: list[Crowd]) -> list[Floats]:
+        """The two laws of each crowd, block by block, for a subject that sees sorted gaps only."""
+        sides = [
+            (
+                self._sign * np.array([block[side] for block in crowd.blocks]),
+                [count for *_, count in crowd.blocks],
             )
-            return float(self.loss.values(first[None], second[None])[0])
-        together = collapsed(self.masses(self._sign * np.stack(crowd.rows())), counts)
-        return float(self.loss.values(together[:1], together[1:])[0])
+            for crowd in several
+            for side in (0, 1)
+        ]
+        logs = self.subject.log_blocks(sides, monotonic=self.among.monotonic)
+        return [log + np.log(counts) for log, (_, counts) in zip(logs, sides, strict=True)]
+
+    def _one_by_one(self, several: list[Crowd]) -> list[Floats]:
+        """The same for any subject: candidate by candidate, then block by block where these are alike."""
+        sizes: dict[int, list[Crowd]] = {}
+        for crowd in several:
+            sizes.setdefault(crowd.size, []).append(crowd)
+        laws: dict[Crowd, Floats] = {}
+        for size, alike in sizes.items():
+            for start in range(0, len(alike), max(1, LARGEST // size)):
+                part = alike[start : start + max(1, LARGEST // size)]
+                rows = self._sign * np.concatenate([crowd.rows() for crowd in part])
+                masses = self.masses(rows)
+                for place, crowd in enumerate(part):
+                    counts = [count for *_, count in crowd.blocks]
+                    laws[crowd] = collapsed(masses[2 * place : 2 * place + 2], counts)
+        return [law for crowd in several for law in laws[crowd]]
 
 
 def scored(

@@ -12,11 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet._exact.numbers.balls import upper_bound
 from discreet._exact.numbers.exact import Exact
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Proof:
             >>> address.rpartition("/")[2].partition(".")[0]
             'exponential'
         """
+        from pathlib import PurePosixPath
+
         site = _documentation()
         if site is not None:
             return tuple(f"{site}/proofs/{PurePosixPath(page).stem}.html" for page in self.pages)
@@ -99,6 +103,8 @@ bounded_range_to_approx, each checked by Coq, put together on paper
 
 def installed_page(name: str) -> Path | None:
     """The file of a proof page by its name: of this checkout, or installed with the package."""
+    from pathlib import Path
+
     for place in (Path(__file__).parents[3] / "docs", Path(sys.prefix) / "share" / "discreet"):
         file = place / "proofs" / f"{name}.md"
         if file.is_file():

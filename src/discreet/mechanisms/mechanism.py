@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, overload
@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet._exact.gaps import Gaps, RowGaps
+from discreet._exact.gaps.arithmetic import arithmetic_for
+from discreet._exact.gaps.gaps import best_of_rows
 from discreet._exact.numbers.balls import ball_of
 from discreet._exact.numbers.exact import (
     Exact,
@@ -41,6 +43,16 @@ from discreet.scores import RATIOS, Scores
 G = TypeVar("G", bound=Guarantee)
 Indices = npt.NDArray[np.int64]
 
+_ONE_BY_ONE = (
+    "log_probabilities",
+    "_mass",
+    "_distribution",
+    "gaps",
+    "seen",
+    "_scale_for",
+    "_scale_at",
+)
+"""What leads from scores to probabilities; a mechanism that does one of these in its own way has no rows."""
 _DRAWS_IN_BLOCKS = 32  # more draws of a row are quicker drawn for themselves
 
 
@@ -408,6 +420,32 @@ class Mechanism(ABC):
             with np.errstate(divide="ignore"):
                 return np.log(mass) if log else mass
         return self._distribution(*self._gaps_at(scale, scores).gammas(), log=log)
+
+    def log_masses(
+        self, rows: Floats, range_distance: Fraction, counts: Sequence[int] | None = None
+    ) -> Floats | None:
+        """``log_probabilities`` of each row of a matrix, found together. **Not private**.
+
+        None where a mechanism finds them in a way of its own: then one row at a time has to do.
+
+        Args:
+            rows: finite scores, the vector of one selection in each row.
+            range_distance: d, by which one person moves two scores apart.
+            counts: how many candidates each score of a single row stands for; by default one.
+        """
+        scale, kind = self._scale_at(range_distance), type(self)
+        own = any(getattr(kind, name) is not getattr(Mechanism, name) for name in _ONE_BY_ONE)
+        if own or not scale or self.facts.law is None:
+            return None
+        largest = self._optimize == "max"
+        bests = best_of_rows(rows, largest_is_best=largest)[:, None]
+        arithmetic = arithmetic_for(rows.dtype, scale.numerator, scale.denominator, largest)
+        with np.errstate(all="ignore"):
+            high, low = arithmetic.pairs(rows, bests)
+            if counts is None:
+                return self.facts.law(high, low, log=True)
+            every = (np.repeat(part[0], counts) for part in (high, low))
+            return self.facts.law(*every, log=True)[None, np.cumsum(counts) - 1]
 
     # ---- what a mechanism fills in -------------------------------------------------------------
 

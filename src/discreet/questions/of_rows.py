@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet._exact.numbers.exact import Number, refuse, whole
 from discreet._exact.sampling import Bits
+from discreet._exact.sampling.weighing import UNIT
 from discreet._tables import Rows, Table
 from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
@@ -51,6 +52,8 @@ NO_MATCH = (
 """What the help of a command says where an empty table is answered too."""
 CHOOSE = "choose"
 """For ``groups_per_person``: a bound that is found privately."""
+_MOST_OF_ONE = UNIT**2
+"""In more groups than this a person's weight in each is rounded down to nothing."""
 
 
 def column_named(name: str, given: Any) -> str:
@@ -60,9 +63,17 @@ def column_named(name: str, given: Any) -> str:
     return given
 
 
+def of_one_person(name: str, given: Any) -> int:
+    """A whole number of groups or values of one person."""
+    number = whole(name, given)
+    if number > _MOST_OF_ONE:
+        raise refuse(name, given, f"a whole number from 1 to {_MOST_OF_ONE:,}")
+    return number
+
+
 def groups_each(name: str, given: Any) -> int | str:
     """A whole number of groups, or the word for a bound that is found privately."""
-    return given if given == CHOOSE and isinstance(given, str) else whole(name, given)
+    return given if given == CHOOSE and isinstance(given, str) else of_one_person(name, given)
 
 
 @value

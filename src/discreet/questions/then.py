@@ -34,7 +34,7 @@ from discreet.mechanisms import PermuteAndFlip
 from discreet.questions.answer import about_chosen_bound, about_found_groups
 from discreet.questions.candidates import candidates_of
 from discreet.questions.costs import IN_ANSWERS, event_of, guarantee_of
-from discreet.questions.of_rows import Grouped, column_named
+from discreet.questions.of_rows import Grouped, column_named, of_one_person
 from discreet.questions.plan import Found, Plan, Reading, plan_of
 from discreet.questions.question import Labels, Question, field, fields_of, labels, level, value
 from discreet.questions.scoring import quantile_scores
@@ -52,6 +52,8 @@ from discreet.questions.unknown_domain import (
 COVERED = Fraction(9, 10)
 """The part of the people who are to count in all of their groups, where the bound is chosen."""
 _FINDING, _CHOOSING = Fraction(1, 2), Fraction(1, 10)
+_MOST_LISTED = 1_000_000
+"""A plan in groups that are found later lists as many groups as a person may count in."""
 _EXAMPLES: dict[str, Callable[[int], Any]] = {
     "text": str,
     "object": str,
@@ -89,7 +91,7 @@ class FoundGroups(_First, kind="groups"):
     groups_per_person: int = field(
         "A person counts in at most this many groups, drawn at random from theirs.",
         default=1,
-        check=whole,
+        check=of_one_person,
         takes="COUNT",
     )
 
@@ -100,6 +102,8 @@ class FoundGroups(_First, kind="groups"):
             raise refuse("by", self.by, "a column of texts, whole numbers, decimals or dates")
         assert isinstance(second, Grouped)
         most = whole("groups_per_person", second.groups_per_person)
+        if most > _MOST_LISTED:
+            raise refuse("groups_per_person", most, f"a whole number from 1 to {_MOST_LISTED:,}")
         groups = tuple(map(_EXAMPLES[kind], range(min(most, 2) if kind == "boolean" else most)))
         return [groups, groups[:1]] if most > 1 else [groups]
 

@@ -39,7 +39,7 @@ from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, Part
 from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
-from discreet.questions.of_rows import NO_MATCH, Asking
+from discreet.questions.of_rows import NO_MATCH, Asking, of_one_person
 from discreet.questions.plan import Found, Plan, Sentences
 from discreet.questions.question import field, flag, value
 from discreet.questions.scoring import (
@@ -78,7 +78,7 @@ def method_named(name: str, given: Any) -> str:
 
 
 @value
-class TopK(OfCandidates, kind="top_k"):
+class TopK(OfCandidates, kind="top_k", label="Several most common values"):
     """The ``k`` candidates that most people have, the most common first, chosen privately.
 
     ``epsilon`` is the total, however the k are chosen. *Joint* chooses all of them at once, by how far the
@@ -122,7 +122,7 @@ class TopK(OfCandidates, kind="top_k"):
         "Without candidates: a person counts with at most this many values, drawn at random from theirs. "
         "Where people have several values each, a bound lets smaller values be named.",
         default=None,
-        check=whole,
+        check=of_one_person,
         takes="COUNT",
         advanced=True,
     )

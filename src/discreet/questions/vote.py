@@ -88,7 +88,7 @@ def recommended_blocks(epsilon: Number, candidates: int, people: int | None = No
 
 
 @value
-class Vote(Question, kind="vote"):
+class Vote(Question, kind="vote", label="Most votes of blocks"):
     """The candidate for which most blocks of people vote, by a function of one's own.
 
     People are dealt into blocks at random, in secret. The function is called once for each block, with its

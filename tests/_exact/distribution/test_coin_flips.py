@@ -124,8 +124,8 @@ def test_a_million_take_at_most_twenty_times_a_softmax() -> None:
 
 @pytest.mark.parametrize(
     "gaps",
-    [[], [[0.0]], [1.0], [0.0, -1.0], [0.0, math.nan], [math.inf], 0.0],
-    ids=["empty", "matrix", "no zero", "negative", "nan", "infinite", "scalar"],
+    [[], [[[0.0]]], [1.0], [0.0, -1.0], [0.0, math.nan], [math.inf], 0.0],
+    ids=["empty", "cube", "no zero", "negative", "nan", "infinite", "scalar"],
 )
 def test_gaps_that_break_a_rule_are_refused(gaps: Any) -> None:
     with pytest.raises(ScoresError):

@@ -89,7 +89,7 @@ def test_a_hundred_thousand_take_less_than_two_seconds() -> None:
         assert time.process_time() - start < 2
 
 
-@pytest.mark.parametrize("gaps", [[], [1.0], [0.0, -1.0], [0.0, math.nan], [[0.0]]])
+@pytest.mark.parametrize("gaps", [[], [1.0], [0.0, -1.0], [0.0, math.nan], [[[0.0]]]])
 def test_gaps_that_break_a_rule_are_refused(gaps: Any) -> None:
     with pytest.raises(ScoresError):
         noisy_max_laplace(gaps)

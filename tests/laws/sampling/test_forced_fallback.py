@@ -53,15 +53,15 @@ BUSY = Tuning(
     single_visits=2,
     near_enough=2.0,
     visits=3,
-    flipped_up_to=30,
+    flipped_up_to=0,
     proposals=(4,),
     cells=64,
     level=6,
     sparse=0.0,
     spare=2,
 )
-"""Small enough that a few dozen candidates take every path."""
-LISTED = replace(STANDARD, first_bits_up_to=0)
+"""Small enough that a few dozen candidates take every path but the one by first bits."""
+LISTED = replace(STANDARD, first_bits_up_to=0, flipped_up_to=0)
 """Nobody is told by first bits: that floats are not believed would change whom the following bits are for."""
 
 ONE = [uniform_head, proportional, laplace_max, steady_head]
@@ -119,8 +119,9 @@ def test_many_draws_are_the_same_by_floats_and_by_balls(draw: Callable[..., Any]
     [Heads(), Heads(1), Window(3, cuts=3, halvings=0), Layer(1), Layer(3)],
     ids=["heads", "halved", "window", "first layer", "third layer"],
 )
-def test_coins_fall_the_same_by_floats_and_by_balls(coins: Coins) -> None:
-    assert_coins_agree(coins)
+@pytest.mark.parametrize("peeked", [False, True])
+def test_coins_fall_the_same_by_floats_and_by_balls(coins: Coins, peeked: bool) -> None:
+    assert_coins_agree(coins, peeked=peeked)
 
 
 def test_a_few_coins_fall_the_same_by_floats_and_by_balls() -> None:

@@ -66,7 +66,7 @@ def _outcomes(name: str) -> Callable[[Patch], None]:
     case = _case(name)
 
     def check(patch: Patch) -> None:
-        found = oracles.distribution(case.sampler, len(case.scores), patch, faintest=1e-5)
+        found = oracles.distribution(case.sampler, len(case.scores), patch, faintest=case.faintest)
         if case.expected is reference.exponential:
             oracles.assert_proportional(found, case.masses())
         else:
@@ -119,6 +119,21 @@ def _frequencies_of_proposed(patch: Patch) -> None:
         )
 
     surplus = excess(draws, reference.permute_and_flip, random_vectors(80, 3), scale=scale)
+    assert surplus < LIMIT
+
+
+def _frequencies_after_first_bits(_: Patch) -> None:
+    scale = Fraction(3, 2)
+    bits = ScriptedBits("first bits")
+    tuning = replace(STANDARD, few=0, first_bits=2, one_by_one=0)
+    one_ahead = [np.repeat([0.0, -4.5], [1, others]) for others in (9, 19, 29)]
+
+    def draws(values: Any) -> Indices:
+        return np.array(
+            [uniform_head(Gaps(values, scale=scale), bits, tuning=tuning) for _ in range(1000)]
+        )
+
+    surplus = excess(draws, reference.permute_and_flip, iter(one_ahead), scale=scale)
     assert surplus < LIMIT
 
 
@@ -232,6 +247,13 @@ def noise_a_hundredth_off(patch: Patch) -> None:
 def single_coin_a_thousandth_too_large(patch: Patch) -> None:
     right = Heads.chance
     patch.setattr(Heads, "chance", lambda self, gamma: right(self, gamma) * 1.001)
+
+
+def first_bits_forgotten_together(patch: Patch) -> None:
+    def forgets(*given: Any, **rest: Any) -> Indices:
+        return coins_module.flip(*given, **{**rest, "first": None})
+
+    patch.setattr(permute_and_flip, "flip", forgets)
 
 
 def first_bits_forgotten(patch: Patch) -> None:
@@ -378,6 +400,7 @@ MUTANTS: list[tuple[Callable[[Patch], None], Callable[[Patch], None]]] = [
     (noise_a_hundredth_off, _rates_are_right),
     (uniform_draw_off_by_one, _tapes("heads: first bits")),
     (first_bits_forgotten, _tapes("heads: first bits")),
+    (first_bits_forgotten_together, _frequencies_after_first_bits),
     (bounds_of_first_bits_a_thousandth_too_small, _first_bits_agree),
     (bounds_of_first_bits_one_too_small, _tapes("heads: two first bits")),
     (single_coin_a_thousandth_too_large, _single_coins_agree),
@@ -420,6 +443,7 @@ def test_a_planted_defect_is_found(
         _coin_is_exact,
         _depths_are_exact,
         _frequencies,
+        _frequencies_after_first_bits,
         _frequencies_of_proposed,
         _weights_are_right,
         _law_at_a_given_time,

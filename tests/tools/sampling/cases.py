@@ -47,8 +47,8 @@ SMALL = Tuning(
 PEEKED = replace(SMALL, first_bits_up_to=3, first_bits=1)
 """As SMALL, but the first bits of everybody's coin are looked at."""
 
-NO_LIST = replace(SMALL, few=0, flipped_up_to=4)
-"""As SMALL, but near candidates are never listed outright."""
+NO_LIST = replace(SMALL, few=0, flipped_up_to=4, first_bits=1)
+"""As SMALL, but near candidates are never listed outright: all are told by their first bits."""
 
 PROPOSED = replace(NO_LIST, flipped_up_to=0)
 """As NO_LIST, but candidates are proposed, in blocks."""
@@ -133,6 +133,7 @@ HEADS = [
         expected=reference.permute_and_flip,
         tuning=replace(NO_LIST, single_visits=1, visits=2),
         within=0.8,
+        faintest=1e-6,
     ),
     Case(
         name="heads: visits that are given up, then all",

@@ -68,10 +68,14 @@ def assert_least_depth(gammas: tuple[Fraction, Fraction]) -> None:
     assert_bracketed(sampler, expected, within=0.1, most_runs=800)
 
 
-def assert_coins_agree(coins: Coins) -> None:
-    """A chance off by a thousandth would differ about once in two thousand of these coins."""
+def assert_coins_agree(coins: Coins, *, peeked: bool = False) -> None:
+    """A chance off by a thousandth would differ about once in two thousand of these coins.
+
+    ``peeked``: their first bits are known, and most could still be heads.
+    """
     gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 12_000), scale=Fraction(2))
     everyone = np.arange(gaps.size)
+    first = ScriptedBits(2).words(gaps.size, width=8) if peeked else None
     by_floats, by_balls = (
         flip(
             gaps,
@@ -79,6 +83,7 @@ def assert_coins_agree(coins: Coins) -> None:
             coins,
             bits=ScriptedBits(1),
             tuning=replace(STANDARD, tolerance=tolerance),
+            first=first,
         ).tolist()
         for tolerance in (STANDARD.tolerance, math.inf)
     )

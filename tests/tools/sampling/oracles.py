@@ -133,7 +133,15 @@ class GivenTimes:
 
 def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, wait: Fraction | None) -> None:
     def flip(gaps: Gaps, candidates: Indices, coins: Any, **options: Any) -> Indices:
-        boost = options.get("boost", 0)
+        boost, first = options.get("boost", 0), options.get("first")
+        if first is not None:
+            pairs = enumerate(zip(candidates.tolist(), first.tolist(), strict=True))
+            peeked = [
+                place
+                for place, (candidate, known) in pairs
+                if heads_after_first_bits(gaps, candidate, coins, known, tuning=options["tuning"])
+            ]
+            return np.array(peeked, dtype=np.int64)
         powers = np.broadcast_to(boost, len(candidates)).tolist()
         heads = [
             place

@@ -15,8 +15,25 @@ slow but rigorous versions of the same distributions, in ball arithmetic, are in
 :mod:`discreet._exact.distribution.reference`.
 """
 
-from discreet._exact.distribution.closed_form import exponential
-from discreet._exact.distribution.coin_flips import permute_and_flip
-from discreet._exact.distribution.laplace import noisy_max_laplace
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet._names import loaded
+
+if TYPE_CHECKING:
+    from discreet._exact.distribution.closed_form import exponential
+    from discreet._exact.distribution.coin_flips import permute_and_flip
+    from discreet._exact.distribution.laplace import noisy_max_laplace
 
 __all__ = ["exponential", "noisy_max_laplace", "permute_and_flip"]
+
+_HOMES = {
+    "exponential": "closed_form",
+    "noisy_max_laplace": "laplace",
+    "permute_and_flip": "coin_flips",
+}
+
+
+def __getattr__(name: str) -> Any:
+    return loaded(globals(), _HOMES, name)

@@ -14,12 +14,15 @@ Indices: TypeAlias = npt.NDArray[np.intp]
 
 
 def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floats, Floats | None]:
-    """The gaps and their correction as float64 arrays; an error names the rule that is broken."""
+    """The gaps and their correction as float64 arrays; an error names the rule that is broken.
+
+    A matrix holds the gaps of one selection in each row.
+    """
     values = np.asarray(gaps, dtype=np.float64)
-    if values.ndim != 1 or values.size == 0:
-        raise ScoresError("gaps must be a one-dimensional array with at least one entry")
+    if values.ndim not in (1, 2) or values.size == 0:
+        raise ScoresError("gaps must be a row, or rows, with at least one entry")
     # NaN compares unequal to everything and propagates through min, so this one test is complete.
-    if not values.min() == 0.0:
+    if np.any(values.min(axis=-1) != 0.0):
         raise ScoresError("gaps must be numbers, none negative, and the least exactly zero")
     if correction is None:
         return values, None

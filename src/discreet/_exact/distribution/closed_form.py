@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -26,11 +27,11 @@ def exponential(
     """
     gaps, correction = checked(gaps, correction)
     weights = coins(gaps, correction)
-    total = float(weights.sum())
+    total = weights.sum(axis=-1, keepdims=True)
     if not log:
         weights /= total
         return weights
-    result = np.full_like(gaps, 0.0 - math.log(total))
+    result: Floats = np.broadcast_to(-np.log(total), gaps.shape).copy()
     if correction is not None:
         result -= correction
     result -= gaps
@@ -40,7 +41,11 @@ def exponential(
 Chance = Callable[[float], float]
 """From γ to the probability that the choice is not the best candidate."""
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+
+@cache
+def twenty_nodes() -> tuple[Floats, Floats]:
+    """Gauss's rule on [−1, 1] in floats; NumPy loads it on first use."""
+    return np.polynomial.legendre.leggauss(20)
 
 
 def exponential_missed(n: int, gamma: float) -> float:
@@ -98,7 +103,8 @@ def laplace_missed(n: int, gamma: float) -> float:
         return outside
     panels = max(1, math.ceil(gamma))
     width = gamma / panels
-    logs = (-math.log(2) - gamma) + width * (np.arange(panels)[:, None] + (_NODES + 1) / 2)
+    nodes, weights = twenty_nodes()
+    logs = (-math.log(2) - gamma) + width * (np.arange(panels)[:, None] + (nodes + 1) / 2)
     # p·e^−z stays of order one at most, so the product is formed in the exponent.
     heights = np.exp(-gamma - logs) * -np.expm1((n - 1) * np.log1p(-np.exp(logs)))
-    return outside + float((heights @ _WEIGHTS).sum()) * width / 8
+    return outside + float((heights @ weights).sum()) * width / 8

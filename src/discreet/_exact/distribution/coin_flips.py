@@ -8,13 +8,13 @@ positive, so nothing cancels; the integral is found once for all r from shared n
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet._exact.distribution.arguments import (
     Floats,
-    Indices,
     checked,
     coins,
     log_times_coins,
@@ -56,13 +56,18 @@ def permute_and_flip(
     return times_coins(result, heads)
 
 
-def unbeaten(heads: Floats, tails: Callable[[Indices | slice], Floats]) -> Floats:
+def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
     """∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that nobody before r tosses heads.
 
     Args:
-        heads: the coins c, at least one of them 1/2 or more.
+        heads: the coins c, at least one of them 1/2 or more; in a matrix, of each row.
         tails: 1 − c of the candidates asked for, to full relative precision.
     """
+    if heads.shape[-1] <= _FEW:
+        return _one_by_one(heads, tails(...))
+    if heads.ndim == 2:
+        pairs = zip(heads, tails(...), strict=True)
+        return np.stack([unbeaten(row, rest.__getitem__) for row, rest in pairs])
     total = float(heads.sum())
     cut = min(1.0, _REACH / total)
     rule = gauss_legendre(nodes_for_coins(cut * total, heads.size))
@@ -70,12 +75,6 @@ def unbeaten(heads: Floats, tails: Callable[[Indices | slice], Floats]) -> Float
     remaining = (1 - cut) + cut * rule.complements
     weights = cut * rule.weights
     with np.errstate(under="ignore"):
-        if heads.size <= _FEW:
-            factors = _factors(times, remaining, heads, tails(slice(None)))
-            weights = weights * factors.prod(axis=1)
-            direct: Floats = (weights[:, None] / factors).sum(axis=0)
-            return direct
-
         # Few coins can be large, for cut · Σc ≤ 42; the others enter through their power sums.
         largest = LARGEST / cut
         large = np.flatnonzero(heads > largest) if largest < 1 else np.empty(0, np.intp)
@@ -87,13 +86,28 @@ def unbeaten(heads: Floats, tails: Callable[[Indices | slice], Floats]) -> Float
     return result
 
 
+def _one_by_one(heads: Floats, tails: Floats) -> Floats:
+    """The same with a factor for every coin; rows of a matrix share the number of nodes."""
+    total = heads.sum(axis=-1, keepdims=True)
+    cut = np.minimum(1.0, _REACH / total)
+    rule = gauss_legendre(nodes_for_coins(float((cut * total).max()), heads.shape[-1]))
+    with np.errstate(under="ignore"):
+        factors = _factors(cut * rule.nodes, (1 - cut) + cut * rule.complements, heads, tails)
+        weights = cut * rule.weights * factors.prod(axis=-1)
+        result: Floats = (weights[..., None] / factors).sum(axis=-2)
+    return result
+
+
 def _factors(times: Floats, remaining: Floats, heads: Floats, tails: Floats) -> Floats:
     """1 − u·c for every time and coin, without cancellation.
 
     Late, near u = c = 1, it is (1 − c) + (1 − u)·c. Early it is not: the rounding of 1 − u would be
     the same for all coins and add up, while that of u is relative to u.
     """
-    factors = 1.0 - np.outer(times, heads)
+    heads, tails = heads[..., None, :], tails[..., None, :]
+    factors = times[..., None] * heads
+    np.subtract(1.0, factors, out=factors)
     late = times > 0.5
-    factors[late] = tails + np.outer(remaining[late], heads)
+    if late.any():
+        np.copyto(factors, tails + remaining[..., None] * heads, where=late[..., None])
     return factors

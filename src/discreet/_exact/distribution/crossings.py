@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._exact.distribution.closed_form import twenty_nodes
 from discreet._exact.numbers.balls import ball_of, precision
 from discreet._exact.numbers.noise_scales import NoiseScales
 
 Floats = NDArray[np.float64]
 
 _MOST_BITS = 1 << 16
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 _AT_ONCE = 256
 _REACH = 46.0
 """Beyond so many scales of the slowest decay a part of 10⁻²⁰ of the integral is left."""
@@ -175,8 +175,9 @@ class Panels:
             cuts += self._cut(start, end, steepest)
         bounds = np.array(cuts)
         half = np.diff(bounds)[:, None] / 2
-        self.points: Floats = (bounds[:-1, None] + half * (1 + _NODES)).ravel()
-        weights = (half * _WEIGHTS).ravel() / (self._first * (2 if scales.two_sided else 1))
+        nodes, heavy = twenty_nodes()
+        self.points: Floats = (bounds[:-1, None] + half * (1 + nodes)).ravel()
+        weights = (half * heavy).ravel() / (self._first * (2 if scales.two_sided else 1))
         with np.errstate(
             divide="ignore"
         ):  # a panel between turns that floats hardly tell apart is empty

@@ -44,6 +44,9 @@ _LOG_EIGHT = math.log(8.0)
 _DEPTH = 39.0
 # Nodes handled at a time: with at most about a thousand near candidates, a few megabytes.
 _BLOCK = 256
+# Rows of a matrix with at most this many candidates are found together, about so many entries at a time.
+_FEW = 32
+_AT_ONCE = 512
 
 
 def noisy_max_laplace(
@@ -58,6 +61,8 @@ def noisy_max_laplace(
         [0.864664716763, 0.135335283237]
     """
     gaps, correction = checked(gaps, correction)
+    if gaps.ndim == 2:
+        return _of_rows(gaps, correction, log=log)
     if np.isinf(gaps.max()):
         finite = np.isfinite(gaps)
         result = np.full_like(gaps, -np.inf if log else 0.0)
@@ -83,6 +88,57 @@ def noisy_max_laplace(
     return times_coins(result, halves)
 
 
+def _of_rows(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
+    """The same for each row of a matrix: of few candidates, several rows at a time."""
+    result = np.empty_like(gaps)
+    at_once = 1
+    if 1 < gaps.shape[1] <= _FEW and np.isfinite(gaps.max()):
+        at_once = _AT_ONCE // gaps.shape[1]
+    for start in range(0, len(gaps), at_once):
+        part = slice(start, start + at_once)
+        low = None if correction is None else correction[part]
+        if at_once == 1:
+            only = None if low is None else low[0]
+            result[start] = noisy_max_laplace(gaps[start], only, log=log)
+        else:
+            result[part] = _of_few(gaps[part], low, log=log)
+    return result
+
+
+def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
+    """Rows of so few candidates that all of them are near, together."""
+    halves = coins(gaps, correction)
+    with np.errstate(under="ignore"):
+        halves *= 0.5
+    result = 0.5 * unbeaten(halves, lambda which: 1.0 - halves[which])
+    order = np.argsort(gaps, axis=1, kind="stable")
+    ranked = np.take_along_axis(gaps, order, axis=1)
+    origin = ranked[:, 1].copy()
+    distances = ranked[:, 1:] - origin[:, None]
+    if correction is not None:
+        lower = np.take_along_axis(correction, order, axis=1)
+        distances += lower[:, 1:] - lower[:, 1:2]
+    depth = _DEPTH + np.log(2.0 + 2.0 * halves.sum(axis=1))
+    below = nodes_below(Field(np.sort(distances, axis=1), 0.0, origin, gaps.shape[1]), depth)
+    row, many = below.rows, len(gaps)
+    # A candidate so far behind that its x is zero has F = 1; the other branch divides by it in vain.
+    with np.errstate(under="ignore", over="ignore", divide="ignore"):
+        weights = 0.5 * below.weights
+        kernel = _kernel(weights, below.heights, distances[row])
+        added = np.empty_like(gaps)
+        added[:, 0] = np.bincount(row, weights * np.exp(-(origin[row] + below.heights)), many)
+        added[:, 0] -= 0.5 * np.expm1(-below.flat)
+        for place in range(1, gaps.shape[1]):
+            added[:, place] = np.bincount(row, kernel[:, place - 1], many)
+        # Between the best score and the second, far from both, the integrand is constant.
+        added[:, 1:] += 0.25 * below.flat[:, None]
+    np.put_along_axis(result, order, np.take_along_axis(result, order, axis=1) + added, axis=1)
+    if log:
+        return log_times_coins(result, gaps, correction)
+    halves *= 2.0
+    return times_coins(result, halves)
+
+
 def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: float) -> None:
     """Add to ``result``, which is over p_r, what the region below the best score contributes."""
     # Each candidate with exp(z − γ)/2 above 1/16 adds at least 1/16 to ψ: this many include them.
@@ -101,27 +157,28 @@ def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: f
         with np.errstate(under="ignore"):
             # The nearest count as one each in this sum; it only steers cut and node counts.
             beyond = float(np.exp(np.minimum(gaps[nearest[-1]] - gaps, 0.0)).sum()) - nearest.size
-    field = Field(np.sort(distance), max(beyond, 0.0), origin, gaps.size)
-    below = nodes_below(field, depth)
+    field = Field(np.sort(distance)[None], max(beyond, 0.0), np.array([origin]), gaps.size)
+    below = nodes_below(field, np.array([depth]))
+    deepest, flat = float(below.deepest[0]), float(below.flat[0])
 
     # Those near enough are handled one by one, the rest through power sums of x = exp(z − γ)/2.
-    is_near = gaps - origin <= below.deepest + _LOG_EIGHT
+    is_near = gaps - origin <= deepest + _LOG_EIGHT
     is_near[best] = False
     near = np.flatnonzero(is_near)
     is_near[best] = True
     rest: Floats | None = None
     with np.errstate(under="ignore", over="ignore"):
         weights = 0.5 * below.weights
-        times = np.exp(below.heights - below.deepest)
+        times = np.exp(below.heights - deepest)
         if near.size + 1 < gaps.size:
-            rest = 0.5 * np.exp(below.deepest - (gaps - origin))
+            rest = 0.5 * np.exp(deepest - (gaps - origin))
             rest[is_near] = 0.0
             weights *= np.exp(log_product(power_sums(rest), times))
         from_near = _gather(weights, below.heights, _distances(gaps, correction, near, second))
         from_best = float((weights * np.exp(-(origin + below.heights))).sum())
-        leading = result[best] + from_best - 0.5 * math.expm1(-below.flat)
+        leading = result[best] + from_best - 0.5 * math.expm1(-flat)
         # Between the best score and the second, far from both, the integrand is constant.
-        result += 0.25 * below.flat
+        result += 0.25 * flat
         from_near += result[near]
         if rest is not None:
             result += reciprocal_sum(rest, 0.5 * weights, times)
@@ -137,15 +194,21 @@ def _gather(weights: Floats, heights: Floats, distances: Floats) -> Floats:
     branches agree at the score itself.
     """
     result = np.zeros_like(distances)
-    shrink = np.exp(-distances)
     for start in range(0, heights.size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        ratio = np.exp(heights[block])[:, None] * shrink
-        factor = np.where(ratio > 1.0, 0.5 / ratio, 1.0 - 0.5 * ratio)
-        weights[block] *= factor.prod(axis=1)
-        kernel = np.where(ratio > 1.0, 2.0 * factor, 0.5 / factor)
-        result += (weights[block, None] * kernel).sum(axis=0)
+        result += _kernel(weights[block], heights[block], distances).sum(axis=0)
     return result
+
+
+def _kernel(weights: Floats, heights: Floats, distances: Floats) -> Floats:
+    """The terms of that sum, one row for each node."""
+    ratio = np.exp(heights)[:, None] * np.exp(-distances)
+    above = ratio > 1.0
+    factor = np.where(above, 0.5 / ratio, 1.0 - 0.5 * ratio)
+    weights *= factor.prod(axis=1)
+    kernel: Floats = np.where(above, 2.0 * factor, 0.5 / factor)
+    kernel *= weights[:, None]
+    return kernel
 
 
 def _distances(gaps: Floats, correction: Floats | None, which: Indices, origin: int) -> Floats:
@@ -173,35 +236,40 @@ _HEAVIEST = 12.0
 class Field:
     """The candidates other than the best: the nearest one by one, the others as one weight.
 
-    ``beyond`` is Σ exp(δ_last − δ_t) over the candidates behind the last of ``distances``.
+    One selection in each row. ``beyond`` is Σ exp(δ_last − δ_t) over the candidates behind the last of
+    ``distances``.
     """
 
     distances: Floats
     beyond: float
-    origin: float
+    origin: Floats
     size: int
+
+    def of(self, rows: Indices) -> Field:
+        """The field of each of these rows."""
+        return Field(self.distances[rows], self.beyond, self.origin[rows], self.size)
 
     def weight(self, heights: Floats) -> Floats:
         """W at each height: Σ exp(ζ − δ_t) over the candidates whose score is not above it."""
-        return self._weight(heights, heights[:, None] - self.distances)
+        return self._weight(heights, heights[..., None] - self.distances[:, None])
 
     def decay(self, heights: Floats) -> Floats:
         """ψ at each height: minus the log of a bound on the integrand over p_r (Theorem 5)."""
-        above = heights[:, None] - self.distances
-        passed = np.count_nonzero(above > 0.0, axis=1)
+        above = heights[..., None] - self.distances[:, None]
+        passed = np.count_nonzero(above > 0.0, axis=-1)
         result: Floats = 0.5 * self._weight(heights, above) + (1 + passed) * _LOG_TWO
-        result += np.maximum(above, 0.0).sum(axis=1)
+        result += np.maximum(above, 0.0).sum(axis=-1)
         return result
 
     def _weight(self, heights: Floats, above: Floats) -> Floats:
-        near: Floats = np.where(above > 0.0, 0.0, np.exp(np.minimum(above, 0.0))).sum(axis=1)
-        near += self.beyond * np.exp(np.minimum(heights - self.distances[-1], 0.0))
+        near: Floats = np.where(above > 0.0, 0.0, np.exp(np.minimum(above, 0.0))).sum(axis=-1)
+        near += self.beyond * np.exp(np.minimum(heights - self.distances[:, -1:], 0.0))
         return near
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Heights and weights of the nodes; none lies deeper than ``deepest``.
+    """Heights and weights of the nodes, and whose row each belongs to; none is below its ``deepest``.
 
     ``flat`` is the length, starting at the best score, on which the integrand over p_r is constant
     for everyone but the best, and which therefore needs no nodes.
@@ -209,61 +277,81 @@ class Nodes:
 
     heights: Floats
     weights: Floats
-    deepest: float
-    flat: float
+    rows: Indices
+    deepest: Floats
+    flat: Floats
 
 
-def nodes_below(field: Field, depth: float) -> Nodes:
+def nodes_below(field: Field, depth: Floats) -> Nodes:
     """Nodes from the best score down to where ψ has reached ``depth``."""
-    last = field.distances[-1:]
+    last = field.distances[:, -1:]
     with np.errstate(under="ignore"):
-        everyone_passed = field.distances.size + 1 == field.size and field.decay(last)[0] < depth
-        deepest = float(last[0]) if everyone_passed else _deepest(field, depth)
-        total = float(field.weight(np.zeros(1))[0])
-        start = max(-field.origin, -_NEGLIGIBLE - math.log(total))
-        heights, weights = _nodes_between(field, start, deepest)
-    if everyone_passed:
-        # Below every score the integrand is exp(−n·ζ): one node with weight 1/n is exact.
-        heights.append(last)
-        weights.append(np.array([1.0 / field.size]))
-    return Nodes(np.concatenate(heights), np.concatenate(weights), deepest, field.origin + start)
+        passed = np.zeros(len(last), dtype=bool)
+        if field.distances.shape[1] + 1 == field.size:
+            passed = field.decay(last)[:, 0] < depth
+        deepest = last[:, 0].copy()
+        if not passed.all():
+            deepest[~passed] = _deepest(field.of(np.flatnonzero(~passed)), depth[~passed])
+        total = field.weight(np.zeros_like(last))[:, 0]
+        start = np.maximum(-field.origin, -_NEGLIGIBLE - np.log(total))
+        heights, weights, rows = _nodes_between(field, start, deepest)
+    # Below every score the integrand is exp(−n·ζ): one node with weight 1/n is exact.
+    ends = np.flatnonzero(passed)
+    return Nodes(
+        np.concatenate([*heights, deepest[ends]]),
+        np.concatenate([*weights, np.full(len(ends), 1.0 / field.size)]),
+        np.concatenate([*rows, ends]),
+        deepest,
+        field.origin + start,
+    )
 
 
-def _deepest(field: Field, depth: float) -> float:
+def _deepest(field: Field, depth: Floats) -> Floats:
     """A height, not much too deep, at which ψ ≥ depth: ψ is increasing, and ψ(depth) > depth."""
-    shallow = max(-field.origin, -math.log(field.size) - 1.0)
+    shallow = np.maximum(-field.origin, -math.log(field.size) - 1.0)
     deep = depth
+    every = np.arange(len(depth))
     for _ in range(3):
-        grid = np.linspace(shallow, deep, 9)[1:]
-        place = int(np.argmax(field.decay(grid) >= depth))
-        shallow, deep = (shallow if place == 0 else float(grid[place - 1])), float(grid[place])
+        grid = np.linspace(shallow, deep, 9, axis=-1)
+        place = np.argmax(field.decay(grid[:, 1:]) >= depth[:, None], axis=1)
+        shallow, deep = grid[every, place], grid[every, place + 1]
     return deep
 
 
-def _nodes_between(field: Field, start: float, stop: float) -> tuple[list[Floats], list[Floats]]:
+def _nodes_between(
+    field: Field, start: Floats, stop: Floats
+) -> tuple[list[Floats], list[Floats], list[Indices]]:
     """Panels from score to score, split until a modest rule is enough, and their nodes."""
-    inside = field.distances[(field.distances > start) & (field.distances < stop)]
-    edges = np.unique(np.concatenate(([start], inside, [stop])))
+    start, stop = start[:, None], stop[:, None]
+    inside = np.minimum(np.maximum(field.distances, start), stop)
+    edges = np.concatenate([start, inside, stop], axis=1)
+    rows, place = np.nonzero(edges[:, 1:] > edges[:, :-1])
     heights: list[Floats] = []
     weights: list[Floats] = []
-    if edges.size < 2:
-        return heights, weights
-    upper, lower = _split(edges[:-1], edges[1:], np.diff(edges) / _LONGEST)
-    ahead = np.searchsorted(field.distances, upper, side="right").astype(np.float64) + 1.0
+    whose: list[Indices] = []
+    if not rows.size:
+        return heights, weights, whose
+    upper, lower = edges[rows, place], edges[rows, place + 1]
+    parts = (lower - upper) / _LONGEST
+    rows = np.repeat(rows, _whole(parts))
+    upper, lower = _split(upper, lower, parts)
+    ahead = np.count_nonzero(field.distances[rows] <= upper[:, None], axis=1) + 1.0
     # W is largest at the lower end of a panel, and so it also bounds W on every part of the panel.
-    weight = field.weight(lower)
+    weight = field.of(rows).weight(lower[:, None])[:, 0]
     parts = (1.0 + ahead + weight) * (lower - upper) / _HEAVIEST
     repeats = _whole(parts)
     upper, lower = _split(upper, lower, parts)
     width = -np.expm1(upper - lower)
     counts = nodes_for_panels(width, np.repeat(ahead, repeats), np.repeat(weight, repeats))
+    rows = np.repeat(rows, repeats)
     for count in np.unique(counts):
         rule = gauss_legendre(int(count))
         panels = counts == count
         depth = width[panels, None] * rule.nodes
         heights.append((lower[panels, None] + np.log1p(-depth)).ravel())
         weights.append((width[panels, None] * rule.weights / (1.0 - depth)).ravel())
-    return heights, weights
+        whose.append(np.repeat(rows[panels], count))
+    return heights, weights, whose
 
 
 def _split(upper: Floats, lower: Floats, parts: Floats) -> tuple[Floats, Floats]:

@@ -43,6 +43,7 @@ PAIR_LIMIT = 2.0**900
 # The float64 next above ln 2.
 _LN2_ABOVE = Fraction(0x162E42FEFA39F0, 1 << 53)
 _WIDEN = 1 + 2.0**-48
+_SPLIT = 2.0**27 + 1
 # If the best score is no larger than this, its difference to any float64 is finite.
 _NO_OVERFLOW = 2.0**960
 
@@ -98,26 +99,57 @@ def _inverse(scale: Fraction, power: int) -> float:
     return (scale.denominator << max(power, 0)) / (scale.numerator << max(-power, 0))
 
 
-def _times_inverse(high: Floats, low: Floats, scale: Fraction, power: int) -> tuple[Floats, Floats]:
-    """(high + low)·2ᵉ/scale as a pair; Dekker's product, with no fused operation assumed."""
-    lead = _inverse(scale, power)
-    rest = float(Fraction(2) ** power / scale - Fraction(lead))
-    np.copyto(low, 0.0, where=~(high <= PAIR_LIMIT))
-    np.minimum(high, PAIR_LIMIT, out=high)
-    split = 2.0**27 + 1
-    product = high * lead
-    wide = high * split
-    top = wide - (wide - high)
-    bottom = high - top
-    lead_wide = lead * split
-    lead_top = lead_wide - (lead_wide - lead)
-    lead_bottom = lead - lead_top
-    error = (top * lead_top - product) + top * lead_bottom + bottom * lead_top
-    error += bottom * lead_bottom
-    error += high * rest + low * lead
-    total = product + error
-    error -= total - product
-    return total, error
+class _Quotient:
+    """Pairs of floats divided by a scale, with the constants of Dekker's product at hand."""
+
+    __slots__ = ("_bottom", "_lead", "_power", "_rest", "_shift", "_top")
+
+    def __init__(self, scale: Fraction, shift: int) -> None:
+        power = _power_near(scale)
+        self._lead = lead = _inverse(scale, power)
+        self._rest = float(Fraction(2) ** power / scale - Fraction(lead))
+        wide = lead * _SPLIT
+        self._top = wide - (wide - lead)
+        self._bottom = lead - self._top
+        self._shift = shift
+        self._power = math.ldexp(1.0, shift) if abs(shift) <= 1000 else None
+
+    def __call__(self, high: Floats, low: Floats) -> tuple[Floats, Floats]:
+        """(high + low)·2^shift·2ᵉ/scale as a pair, where 2ᵉ is near the scale; overwrites both."""
+        if self._power is None:
+            np.ldexp(high, self._shift, out=high)
+            np.ldexp(low, self._shift, out=low)
+        elif self._power != 1.0:
+            # The same numbers as by ldexp, which takes several times as long.
+            high *= self._power
+            low *= self._power
+        if not high.max() <= PAIR_LIMIT:
+            np.copyto(low, 0.0, where=~(high <= PAIR_LIMIT))
+            np.minimum(high, PAIR_LIMIT, out=high)
+        if self._lead == 1.0 and not self._rest:
+            return high, low  # a scale that is a power of two
+        # Dekker's product, with no fused operation assumed.
+        product = high * self._lead
+        top = high * _SPLIT
+        bottom = top - high
+        top -= bottom
+        np.subtract(high, top, out=bottom)
+        error = top * self._top
+        error -= product
+        top *= self._bottom
+        error += top
+        np.multiply(bottom, self._top, out=top)
+        error += top
+        bottom *= self._bottom
+        error += bottom
+        high *= self._rest
+        low *= self._lead
+        high += low
+        error += high
+        total = np.add(product, error, out=top)
+        np.subtract(total, product, out=product)
+        error -= product
+        return total, error
 
 
 class FloatArithmetic:
@@ -131,9 +163,11 @@ class FloatArithmetic:
         "_factor",
         "_lift",
         "_limit",
-        "_power",
+        "_quotient",
         "_reach",
         "_scale",
+        "_shift",
+        "_signed",
         "_unit",
     )
 
@@ -142,7 +176,12 @@ class FloatArithmetic:
         self._double = dtype == np.float64
         self._scale = scale
         self._direction = 1.0 if largest_is_best else -1.0
-        power = self._power = _power_near(scale)
+        power = _power_near(scale)
+        # Pairs are taken of a sixteenth, so that a difference of finite scores is finite.
+        down = 4 if power > -500 else 0
+        self._signed = self._direction * 2.0**-down
+        self._shift = down - power
+        self._quotient: _Quotient | None = None
         # Powers of two that keep every step inside float64's range: ``before`` the subtraction for
         # huge scales, ``lift`` after it for tiny ones.
         self._before = 2.0**-200 if power > 900 else 1.0
@@ -214,7 +253,7 @@ class FloatArithmetic:
         if not self._double or self._reach is None or abs(best) > _NO_OVERFLOW:
             return self.gammas(values, best) <= bounds.take(places)
         gaps = best - values if self._direction > 0 else values - best
-        flags: Flags = gaps <= self.as_differences(bounds).take(places)
+        flags: Flags = gaps <= self.as_differences(bounds).take(places, mode="wrap")
         return flags
 
     def _careful_gammas(self, values: Values, best: float) -> Floats:
@@ -228,17 +267,17 @@ class FloatArithmetic:
 
     def pairs(self, values: Values, best: float) -> tuple[Floats, Floats]:
         """γ as the sum of two float64."""
-        before = 2.0**-4 if self._power > -500 else 1.0
-        one = best * before
-        other = values.astype(np.float64) * before
-        if self._direction < 0:
-            one, other = -one, -other
         # Knuth's sum: high + low is one − other exactly, unless high overflows.
+        one = best * self._signed
+        other = values.astype(np.float64, copy=False) * self._signed
         high: Floats = one - other
         virtual = high - one
-        low: Floats = (one - (high - virtual)) - (other + virtual)
-        shift = (4 if before != 1.0 else 0) - self._power
-        return _times_inverse(np.ldexp(high, shift), np.ldexp(low, shift), self._scale, self._power)
+        other += virtual
+        np.subtract(high, virtual, out=virtual)
+        low: Floats = np.subtract(one, virtual, out=virtual)
+        low -= other
+        self._quotient = self._quotient or _Quotient(self._scale, self._shift)
+        return self._quotient(high, low)
 
     def threshold(self, best: float, level: int) -> float:
         """A float of the scores' type such that every worse score has exp(−γ) < 2^−level."""
@@ -274,9 +313,11 @@ class IntegerArithmetic:
         "_dtype",
         "_factor",
         "_largest_is_best",
-        "_power",
+        "_limits",
+        "_quotient",
         "_reach",
         "_scale",
+        "_shift",
         "_unit",
         "_wide",
     )
@@ -286,7 +327,11 @@ class IntegerArithmetic:
         self._scale = scale
         self._largest_is_best = largest_is_best
         self._wide = dtype.itemsize == 8
-        power = self._power = _power_near(scale)
+        power = _power_near(scale)
+        self._shift = -power
+        # Bounds that everybody shares, and the limits that they are in whole numbers.
+        self._limits: tuple[Floats, NDArray[np.uint64]] = np.empty(0), np.empty(0, np.uint64)
+        self._quotient: _Quotient | None = None
         self._factor = math.ldexp(_inverse(scale, power), -min(max(power, -900), 1000))
         self._unit = 1.0 / self._factor
         self._reach = (
@@ -323,8 +368,15 @@ class IntegerArithmetic:
         """Whether γ of each score is at most ``bounds[place]``."""
         if not self._wide:
             return self.gammas(values, best) <= bounds.take(places)
-        limits = (bounds * self._unit).take(places)
-        flags: Flags = self._differences(values, best) <= limits
+        # Whole limits, rounded down: the same answers, without a float for every difference.
+        known, limits = self._limits
+        if known is not bounds:
+            wide = bounds * self._unit
+            limits = np.full(len(bounds), np.iinfo(np.uint64).max)
+            np.copyto(limits, wide, where=wide < 2.0**64, casting="unsafe")
+            if not bounds.flags.writeable:
+                self._limits = bounds, limits
+        flags: Flags = self._differences(values, best) <= limits.take(places, mode="wrap")
         return flags
 
     def _differences(self, values: Values, best: int) -> NDArray[np.uint64]:
@@ -341,10 +393,10 @@ class IntegerArithmetic:
         upper = (differences & np.uint64(0xFFFFFFFF00000000)).astype(np.float64)
         lower = (differences & np.uint64(0xFFFFFFFF)).astype(np.float64)
         high = upper + lower
-        low = lower - (high - upper)
-        return _times_inverse(
-            np.ldexp(high, -self._power), np.ldexp(low, -self._power), self._scale, self._power
-        )
+        np.subtract(high, upper, out=upper)
+        lower -= upper
+        self._quotient = self._quotient or _Quotient(self._scale, self._shift)
+        return self._quotient(high, lower)
 
     def threshold(self, best: int, level: int) -> int:
         """An integer of the scores' type such that every worse score has exp(−γ) < 2^−level."""

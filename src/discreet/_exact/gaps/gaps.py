@@ -89,6 +89,8 @@ BLOCK = 2048
 """Candidates in a block; a sampler skips the blocks whose best score is too far behind."""
 
 _BLOCKS_AT_ONCE = 256
+# The arrays of this length that a pair takes stay in the second-level cache.
+_PAIRS_AT_ONCE = 1 << 14
 _FEW_BLOCKS = 48
 _NARROW = 256
 _CLOSE = 2
@@ -222,10 +224,12 @@ class Gaps:
         """
         with np.errstate(all="ignore"):
             best = self.best
+            if self.size <= _PAIRS_AT_ONCE:
+                return self._arithmetic.pairs(self._values, best)
             high = np.empty(self.size)
             low = np.empty(self.size)
-            for start in range(0, self.size, 1 << 16):
-                part = slice(start, start + (1 << 16))
+            for start in range(0, self.size, _PAIRS_AT_ONCE):
+                part = slice(start, start + _PAIRS_AT_ONCE)
                 high[part], low[part] = self._arithmetic.pairs(self._values[part], best)
             return high, low
 
@@ -270,6 +274,11 @@ class Gaps:
             return None
         found = self._listed(blocks, threshold, self._is_near)
         return found if len(found) <= most else None
+
+    def some_near(self, level: int, *, count: int) -> bool:
+        """Whether one of about ``count`` candidates at fixed places is not far at this level."""
+        some = self._values[:: max(1, self.size // count)]
+        return bool(self._is_near(some, self.threshold(level)).any())
 
     def ties(self) -> Iterator[Indices]:
         """The candidates whose score is the best, in several arrays of bounded length."""

@@ -7,9 +7,8 @@ source alone. Uniform integers are made of the bits by rejection (lemmas 1 and 2
 
 from __future__ import annotations
 
-import hashlib
 import os
-import random
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -74,7 +73,11 @@ class _ByteBits(ABC):
 
 def is_generator(thing: object) -> bool:
     """Whether a thing is a generator of Python's or NumPy's, and not a seed; it is never drawn from."""
-    return isinstance(thing, random.Random | np.random.RandomState | np.random.Generator)
+    # Without its module, which takes a while to load, nobody has made one.
+    python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
+    known = [getattr(python, "Random", None)]
+    known += [getattr(numpy, name, None) for name in ("RandomState", "Generator")]
+    return isinstance(thing, tuple(kind for kind in known if kind is not None))
 
 
 @cache
@@ -178,6 +181,8 @@ class ScriptedBits(_ByteBits):
     def __init__(self, seed: int | str) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int | str):
             raise ParameterError(f"seed must be an int or a str, not {type(seed).__name__}")
+        import hashlib
+
         self.seed = seed
         self._encryptor = _keystream(
             hashlib.sha256(f"discreet scripted {seed!r}".encode()).digest()

@@ -48,10 +48,13 @@ class Tuning:
         first_bits_up_to: of so many candidates all coins are looked at by their first bits, unless only few
             candidates are near.
         one_by_one: so many coins are flipped one by one, which is then quickest.
+        sampled: about how many scores at fixed places tell whether random visits are worth while.
+        sampled_level: they are if one of these has a coin of at least 2 to the minus this.
         single_visits: how many random visits are made first, one at a time.
         visits: how many more are made, all at once.
         near_enough: they are made if one of the first met a gap of at most this.
-        flipped_up_to: of so many candidates all coins are flipped, if visits are in vain.
+        flipped_up_to: of so many candidates all coins are flipped, by their first bits, if visits are in
+            vain.
         proposals: how many proposals are made in each round, and in every one after these.
         cut_from: blocks of at least so many candidates may be cut into parts.
         heavy: they are if the best of a block weighs more than that of all blocks together over this.
@@ -73,6 +76,8 @@ class Tuning:
     few: int = 1024
     first_bits_up_to: int = 2048
     one_by_one: int = 8
+    sampled: int = 128
+    sampled_level: int = 5
     single_visits: int = 6
     visits: int = 128
     near_enough: float = 5.5
@@ -210,15 +215,20 @@ def flip(
     bits: Bits,
     tuning: Tuning,
     boost: int | Indices = 0,
+    first: Words | None = None,
 ) -> Indices:
     """The positions in ``candidates`` at which a coin of chance ``2**boost * c(γ)`` falls heads.
 
-    The coins of different positions are independent. Lemma 6 shows that a coin decided here by
-    floats is decided as the real numbers decide it.
+    The coins of different positions are independent; ``first`` holds the first bits of each one's uniform
+    number where they are known. Lemma 6 shows that a coin decided here by floats is decided as the real
+    numbers decide it.
     """
     chances, factor = coins.chances(gaps.gather(candidates))
-    chances *= _POWERS[boost] * 2.0**tuning.coin
-    words = bits.words(len(candidates), width=tuning.coin)
+    words, width = bits.words(len(candidates), width=tuning.coin), tuning.coin
+    if first is not None:
+        words = (first.astype(np.uint64) << np.uint64(width)) | words
+        width += tuning.first_bits
+    chances *= _POWERS[boost] * 2.0**width
     drawn = words.astype(np.float64)
     doubt = tuning.tolerance * factor
     ceiling = chances * (1.0 + doubt)
@@ -234,7 +244,7 @@ def flip(
     for place in (~kept).nonzero()[0].tolist():
         position = int(heads[place])
         power = boost if isinstance(boost, int) else int(boost[position])
-        uniform = Uniform(bits, known=int(words[position]), width=tuning.coin, step=tuning.word)
+        uniform = Uniform(bits, known=int(words[position]), width=width, step=tuning.word)
         gamma = gaps.exact(int(candidates[position]))
         kept[place] = falls_heads(uniform, coins, gamma, boost=power)
     return heads[kept]

@@ -88,10 +88,14 @@ def head_or_none(
         return _one_of(heads, bits)
     if by_bits:
         return _by_first_bits(gaps, coins, bits=bits, tuning=tuning)
-    chosen, visited = _visit(gaps, coins, bits=bits, tuning=tuning)
-    if chosen is not None:
-        return chosen
+    visited: list[int] = []
+    if gaps.some_near(tuning.sampled_level, count=tuning.sampled):
+        chosen, visited = _visit(gaps, coins, bits=bits, tuning=tuning)
+        if chosen is not None:
+            return chosen
     if gaps.size <= tuning.flipped_up_to:
+        if gaps.native:
+            return _by_first_bits(gaps, coins, bits=bits, tuning=tuning, tails=visited)
         heads = flip(gaps, np.arange(gaps.size), coins, bits=bits, tuning=tuning)
         return _one_of(heads, bits, tails=visited)
     return first_kept(gaps, noise, bits=bits, tuning=tuning, out=visited)
@@ -115,16 +119,23 @@ def _heads_of(
     return heads
 
 
-def _by_first_bits(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> int | None:
+def _by_first_bits(
+    gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning, tails: Collection[int] = ()
+) -> int | None:
     """The same choice for few candidates, most of whose coins are known by their first bits to be tails.
 
-    The others are looked at in random order, until one is heads.
+    The others are looked at in random order until one is heads; or all at once, where they are no more than
+    those whom their first bits leave open by chance. Candidates in ``tails`` are skipped.
     """
     left, words = not_tails_yet(gaps, bits=bits, tuning=tuning)
+    by_chance = 2 * (gaps.size >> tuning.first_bits) + tuning.one_by_one
+    if tuning.one_by_one < len(left) <= by_chance:
+        found = flip(gaps, left, coins, bits=bits, tuning=tuning, first=words[left])
+        return _one_of(left[found], bits, tails=tails)
     for count in range(len(left), 0, -1):
         place = uniform_below(bits, count)
         candidate = left.item(place)
-        if heads_after_first_bits(
+        if candidate not in tails and heads_after_first_bits(
             gaps, candidate, coins, words.item(candidate), bits=bits, tuning=tuning
         ):
             return candidate

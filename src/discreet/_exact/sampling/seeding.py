@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
+
+
+def replaced(owner: Any, name: str, value: Any) -> AbstractContextManager[Any]:
+    """An attribute replaced for a while. Only those who replace one wait for unittest to load."""
+    from unittest.mock import patch
+
+    return patch.object(owner, name, value)
 
 
 @contextmanager
@@ -33,7 +39,7 @@ def seeded(seed: int) -> Iterator[None]:
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002
     try:
-        with patch.object(np.random, "default_rng", started):
+        with replaced(np.random, "default_rng", started):
             yield
     finally:
         random.setstate(states[0])
