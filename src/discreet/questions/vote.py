@@ -55,7 +55,9 @@ FEWEST_PEOPLE = 10
 """With fewer people than this a block hardly finds the best candidate; none fewer are recommended."""
 _REHEARSED = 20
 """A rehearsal is on at least this many invented people: its purpose is to vote."""
-_INVENTED = "\nThese rows were invented; ⟨rehearse_on⟩ takes public rows that look like the real ones"
+_INVENTED = (
+    "\nThese rows were invented; ⟨rehearse_on⟩ takes public rows that look like the real ones"
+)
 _SEPARATE = "no block learns of the rows or the votes of another"
 
 
