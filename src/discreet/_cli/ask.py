@@ -31,7 +31,7 @@ from discreet._cli.commands import (
 )
 from discreet._cli.output import as_json, deliver, opened_for_answer, progress, say, screen_width
 from discreet._cli.shared_options import mechanism_names
-from discreet._displays import visible
+from discreet._displays import transcribed, visible
 from discreet.errors import DiscreetError, ParameterError
 from discreet.questions import NeverMatchesWarning, OtherTableWarning, Question, TableRelease
 from discreet.questions import table as private_table
@@ -446,10 +446,17 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
         return
     card = release.card
     if (screen := screen_width()) is not None:
-        deliver(card.in_text(screen, explain=explain), file)
+        text = card.in_text(screen, explain=explain)
+        deliver(text, file, printed=for_terminal(text, card.answer or ""))
         return
     deliver(card.bare, file)
     say(card.in_text(None, explain=explain, answer=False), err=True)
+
+
+def for_terminal(text: str, answer: str) -> str:
+    """The card in the terminal's letters, unless they would change the answer: its signs are escaped."""
+    encoding = sys.stdout.encoding
+    return text if transcribed(answer, encoding) != answer else transcribed(text, encoding)
 
 
 @contextmanager
