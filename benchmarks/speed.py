@@ -39,8 +39,8 @@ one pass.""",
     "release": """Elapsed time that a tenth of 300 interleaved runs stays below: a release is too short for
 the clock of processor time. Goals: 3 and 2.5 × `argmax`, 1.2 × the one-liner. The pass over the scores is
 about as long as `argmax`; the rest is spread over some 280 calls (by the profiler, a million int64 counts),
-none of which dominates. Compiled code would have to do what `BoundedBlocks`, `flip` and the first bits do, with
-the same bits.""",
+none of which dominates. Compiled code would have to do what `BoundedBlocks`, `flip` and the first bits do,
+with the same bits.""",
     "audit": """Least processor time of three turns; calls as the profiler counts them. Goal: 1 s. Rows of
 the same size are evaluated together. A function of somebody else's has to be called once for each vector.""",
     "start": """Least processor time of fifteen turns. Goal: 1.6 ×. Rooms load their names on first use.""",
