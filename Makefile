@@ -86,14 +86,14 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 docs: $(VENV)/.docs
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+	$(BIN)/sphinx-build --quiet --jobs auto --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 man: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b man docs docs/_build/man
 
 pages: $(VENV)/.test
-	$(BIN)/python docs/_extensions/claims_page.py
+	$(BIN)/python -m discreet.papers.recorded
 	$(BIN)/python docs/_extensions/pictures.py
 	$(BIN)/python docs/_extensions/benchmark_pictures.py
 	$(BIN)/python docs/_extensions/screenshots.py

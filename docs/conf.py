@@ -23,6 +23,9 @@ extensions = [
     "reference_pages",
     "outputs",
     "number_columns",
+    "cards",
+    "search_words",
+    "shown_pictures",
 ]
 man_pages = [("command-line", "discreet", "differentially private selection", author, 1)]
 smartquotes_action = "qe"  # without "D": two hyphens begin an option, not a dash
@@ -30,6 +33,7 @@ html_theme = "furo"
 html_title = "discreet"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
+html_search_scorer = str(Path(__file__).parent / "_extensions" / "scorer.js")
 html_css_files = ["discreet.css"]
 myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline"]
 myst_dmath_double_inline = True  # displayed formulas may end a sentence

@@ -1,4 +1,4 @@
-"""Draw the recorded benchmarks as bars into ``docs/_static``, from the tables that the page shows below."""
+"""Draw the recorded benchmarks as dots into ``docs/_static``, from the tables that the page folds below."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
+from discreet._displays import counted
 from discreet.analysis.charts.style import LOOKS, SHADES
 
 FOLDER = Path(__file__).parent.parent / "_static"
 RESULTS = FOLDER.parent.parent / "benchmarks" / "results"
 _LONGEST = 38
-_GREYS = ("#4a4f58", "#9298a1", "#c9cdd3")
+_GREYS = ("#30343b", "#6b717b", "#878d96")
 _MILLISECONDS = {"µs": 1e-3, "ms": 1.0, "s": 1e3}
 Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Bars from one table.
+    """Dots from one table.
 
     Attributes:
         title: the title.
         source: the results' file.
         heading: the table is the first one below this text.
-        label: the columns that name a bar.
+        label: the columns that name a row of dots.
         series: the columns that are drawn, each with its name in the legend.
         only: the rows that are drawn.
         times: what the figures are multiplied by.
@@ -232,16 +233,16 @@ def amount(text: str) -> float:
 
 
 def drawn(chart: Chart) -> str:
-    """Bars on a logarithmic axis, each with its figure: one group a row, one shade a series."""
+    """Dots on a logarithmic axis, each with its figure: one group a row, one shade and shape a series."""
     rows = [
         (_short(row, chart.label), [amount(row[column]) * chart.times for column in chart.series])
         for row in table(chart.source, chart.heading)
         if chart.only(row)
     ]
     series = tuple(chart.series.values())
-    # Colours are the mechanisms'; whatever is none is grey.
+    # Colours are the mechanisms'; other series are grey.
     shades = [_shade(label, place) for place, label in enumerate(series)]
-    left, right, top, thick = 285, 630, 70, 13
+    left, right, top, thick = 285, 630, 70, 14
     values = [value for _, each in rows for value in each if value > 0]
     low, high = math.floor(math.log10(min(values) / 2)), math.ceil(math.log10(max(values)))
     step = thick * len(series) + 10
@@ -249,17 +250,18 @@ def drawn(chart: Chart) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 690 {bottom + 30}" font-size="13" role="img"',
         ' font-family="Helvetica, Arial, sans-serif">',
-        f'<title>{chart.title}</title><rect width="690" height="{bottom + 30}" fill="#ffffff"/>',
+        f"<title>{chart.title}</title><desc>{_told(chart.title, rows, series)}</desc>",
+        f'<rect width="690" height="{bottom + 30}" fill="#ffffff"/>',
         f'<text x="12" y="24" font-weight="bold" font-size="15">{chart.title}</text>',
     ]
     for place, label in enumerate(series):
         parts.append(
-            f'<rect x="{12 + 215 * place}" y="38" width="12" height="12" fill="{shades[place]}"/>'
-            f'<text x="{30 + 215 * place}" y="49">{label}</text>'
+            _dot(place, 18 + 215 * place, 44, shades[place])
+            + f'<text x="{30 + 215 * place}" y="49">{label}</text>'
         )
 
     def across(value: float) -> float:
-        # Nothing has no place on a logarithmic axis: no bar, but its figure.
+        # Zero has no place on a logarithmic axis: no dot, but its figure at the left end.
         power = math.log10(value) if value > 0 else low
         return round(left + (right - left) * (power - low) / (high - low), 1)
 
@@ -274,13 +276,32 @@ def drawn(chart: Chart) -> str:
         middle = y + thick * len(each) / 2 + 4
         parts.append(f'<text x="{left - 8}" y="{middle}" text-anchor="end">{label}</text>')
         for place, value in enumerate(each):
+            height = y + thick * place + thick / 2
             parts.append(
-                f'<rect x="{left}" y="{y + thick * place}" width="{across(value) - left:.1f}" '
-                f'height="{thick - 2}" fill="{shades[place]}"/>'
-                f'<text x="{across(value) + 5}" y="{y + thick * place + 10}" font-size="11">'
-                f"{_figure(value)}</text>"
+                f'<path d="M{left} {height}H{right}" stroke="#dddddd" stroke-dasharray="1 4"/>'
+                + (_dot(place, across(value), height, shades[place]) if value > 0 else "")
+                + f'<text x="{across(value) + 9}" y="{height + 4}" font-size="11">{_figure(value)}</text>'
             )
     return "\n".join([*parts, "</svg>", ""])
+
+
+def _dot(place: int, x: float, y: float, shade: str) -> str:
+    """A circle, a square or a diamond: series differ in shape as well as in shade."""
+    marks = (
+        f'<circle cx="{x}" cy="{y}" r="5" fill="{shade}"/>',
+        f'<rect x="{x - 4.5}" y="{y - 4.5}" width="9" height="9" fill="{shade}"/>',
+        f'<path d="M{x} {y - 6}l6 6l-6 6l-6 -6z" fill="{shade}"/>',
+    )
+    return marks[place]
+
+
+def _told(title: str, rows: list[tuple[str, list[float]]], series: tuple[str, ...]) -> str:
+    """The chart in a sentence: for each series its range over the rows."""
+    ranges = []
+    for place, name in enumerate(series):
+        least, most = (_figure(end(each[place] for _, each in rows)) for end in (min, max))
+        ranges.append(f"{name} {least}" if least == most else f"{name} {least} to {most}")
+    return f"{title}. Over {counted(len(rows), 'row')}: {'; '.join(ranges)}."
 
 
 def _short(row: Row, columns: tuple[str, ...]) -> str:

@@ -1,8 +1,9 @@
-"""Columns of figures in a table stand to the right, digit below digit."""
+"""Columns of figures in a table are aligned to the right; the tables of the benchmarks are folded."""
 
 from __future__ import annotations
 
 import re
+from html import escape
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -23,7 +24,20 @@ def _align(_app: Sphinx, doctree: nodes.document) -> None:
                     row[place]["classes"].append("number")
 
 
+def _fold(app: Sphinx, doctree: nodes.document) -> None:
+    """Below each chart of the benchmarks its table waits for a click."""
+    for table in list(doctree.findall(nodes.table)) if app.env.docname == "benchmarks" else ():
+        heads = [entry.astext() for part in table.findall(nodes.thead) for entry in part[0]]
+        rows = sum(len(part) for part in table.findall(nodes.tbody))
+        said = escape(f"Table: {', '.join(filter(None, heads))} ({rows} rows)")
+        opened = nodes.raw("", f"<details><summary>{said}</summary>", format="html")
+        place = table.parent.index(table)
+        table.parent.insert(place + 1, nodes.raw("", "</details>", format="html"))
+        table.parent.insert(place, opened)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Look at every table once it is read."""
     app.connect("doctree-read", _align)
+    app.connect("doctree-read", _fold)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -44,6 +44,7 @@ TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
 
 WORDS: Mapping[str, str] = {
     "error": "an error, in the unit.",
+    "History.iterable": "the entries, oldest first.",
     "Guarantee.resting_on.direct": "what proves other measures without a detour, by their names.",
     "Proof.assumes": "what is taken on trust, each as the end of a sentence.",
     "Proof.assuming.sentences": "what is taken on trust, each as the end of a sentence.",

@@ -53,8 +53,7 @@ def draw_demo() -> None:
     recorder = Console(
         record=True, width=82, file=io.StringIO(), force_terminal=True, highlight=False
     )
-    demo.Console = lambda **_options: recorder  # type: ignore[assignment,misc]  # the same words, kept
-    demo.show("0.25")
+    demo.show("0.25", recorder)
     recorder.save_svg(str(FOLDER / "demo.svg"), theme=PAPER, code_format=FRAME, unique_id="demo")
 
 
@@ -151,12 +150,30 @@ def _raised(power: int) -> str:
 
 
 Ends = tuple[float, float, list[tuple[float, str]]]
+Curve = tuple[str, list[tuple[float, float]]]
+
+
+def _told(title: str, curves: list[Curve], x: Ends, y: Ends) -> str:
+    """The plot in words: each curve at the labelled places of the axis."""
+    powers = any(
+        label.startswith("10") and label[2:3] in "⁻⁰¹²³⁴⁵⁶⁷⁸⁹" for _, label in y[2] if label[2:]
+    )
+    lines = []
+    for label, points in curves:
+        known = dict(points)
+        values = [
+            f"{f'10{_raised(round(known[place]))}' if powers else f'{known[place]:.5g}'} at {tick}"
+            for place, tick in x[2]
+            if place in known
+        ]
+        lines.append(f"{label}: {', '.join(values)}")
+    return f"{title}. {'; '.join(lines)}."
 
 
 def _plot(
     name: str,
     title: str,
-    curves: list[tuple[str, list[tuple[float, float]]]],
+    curves: list[Curve],
     *,
     x: Ends,
     y: Ends,
@@ -173,7 +190,8 @@ def _plot(
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 690 320" font-size="14" role="img"',
         ' font-family="Helvetica, Arial, sans-serif">',
-        f'<title>{title}</title><rect width="690" height="320" fill="#ffffff"/>',
+        f"<title>{title}</title><desc>{_told(title, curves, x, y)}</desc>",
+        '<rect width="690" height="320" fill="#ffffff"/>',
         f'<text x="12" y="24" font-weight="bold" font-size="15">{title}</text>',
     ]
     for value, label in x[2]:

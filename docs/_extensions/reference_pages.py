@@ -72,7 +72,8 @@ def _errors(home: Any) -> list[str]:
 def _stub(module: str, name: str) -> str:
     thing = getattr(importlib.import_module(module), name)
     whole = f"{module}.{name}"
-    lines = [name, "=" * len(name), "", f".. currentmodule:: {module}", ""]
+    lines = [":orphan:", "", name, "=" * len(name), "", f".. currentmodule:: {module}", ""]
+    lines += [f"In ``{module}``; :doc:`all of the reference </reference>`.", ""]
     if inspect.isclass(thing):
         foreign = {
             base.__name__ for base in thing.__mro__ if not base.__module__.startswith("discreet")
@@ -110,24 +111,12 @@ class Public(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """The table, and the pages in the tree of contents."""
+        """The table. Its pages are not in the tree of contents, which every page would repeat."""
         module = self.arguments[0]
         names = public_names()[module]
-        tree = addnodes.toctree(
-            entries=[(None, f"reference/{module}.{name}") for name in names],
-            includefiles=[f"reference/{module}.{name}" for name in names],
-            parent=self.env.docname,
-            maxdepth=1,
-            caption=None,
-            glob=False,
-            hidden=True,
-            includehidden=False,
-            numbered=0,
-            titlesonly=True,
-        )
         group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (30, 70)), cols=2)
         group += nodes.tbody("", *(self._row(module, name) for name in names))
-        return [tree, nodes.table("", group, classes=["public"])]
+        return [nodes.table("", group, classes=["public"])]
 
     def _row(self, module: str, name: str) -> nodes.row:
         target = f"/reference/{module}.{name}"

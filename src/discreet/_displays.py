@@ -39,6 +39,47 @@ def visible(value: object, *, keep: str = "") -> str:
     return _UNSEEN.sub(escaped, str(value))
 
 
+# fmt: off
+_LETTERS = {
+    "ε": "epsilon", "δ": "delta", "ρ": "rho", "Δ": "Delta", "α": "alpha", "γ": "gamma",
+    "≥": ">=", "≤": "<=", "≠": "!=", "≈": "about", "×": "x", "÷": "/", "−": "-", "–": "-",
+    "·": "*", "→": "->", "…": "...", "∞": "infinity", "√": "sqrt", "′": "'", "±": "+/-",
+    "“": '"', "”": '"', "▶": ">", "◀": "<", "✓": "yes", "✗": "no", "½": "1/2", "¾": "3/4",
+    **dict.fromkeys("█▉▊▋▌", "#"), **dict.fromkeys("▍▎▏", "|"), **dict.fromkeys("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "*"),
+}
+# fmt: on
+_RAISED = {**dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True)), "⁻": "-"}
+_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+
+
+def transcribed(text: str, encoding: str | None) -> str:
+    """Write the signs that an encoding lacks in letters.
+
+    Example:
+        >>> transcribed("4ε ≤ 10⁻¹²", "ascii"), transcribed("4ε ≤ 10⁻¹²", "utf-8")
+        ('4 epsilon <= 10^-12', '4ε ≤ 10⁻¹²')
+    """
+    if text.isascii() or (encoding or "utf-8").lower().replace("-", "") == "utf8":
+        return text
+
+    def letters(found: re.Match[str]) -> str:
+        run = found.group()
+        try:
+            run.encode(encoding or "utf-8")
+        except UnicodeEncodeError:
+            if run[0] in _RAISED:
+                return "^" + "".join(_RAISED[sign] for sign in run)
+            word = {**_LETTERS, **_LOWERED}[run]
+            after_number = text[found.start() - 1 : found.start()].isdecimal()
+            return f" {word}" if after_number and word.isalpha() else word
+        return run
+
+    return _SIGNS.sub(letters, text)
+
+
+_SIGNS = re.compile(f"[{''.join(_RAISED)}]+|[{''.join({**_LETTERS, **_LOWERED})}]")
+
+
 def escape(text: str) -> str:
     """Text for HTML, in which nothing is hidden or turned round."""
     from html import escape as html_escape

@@ -24,12 +24,12 @@ CLINIC = {
 }
 """Patients per diagnosis in an invented clinic: synthetic, hence free to look at."""
 
-_BAR = 34
+_BAR, _BESIDES = 34, 30
 
 
-def show(epsilon: object) -> None:
+def show(epsilon: object, console: Console) -> None:
     """Print a private answer, its guarantee in plain words, and what other choices would have cost."""
-    console = Console(highlight=False)
+    width = min(_BAR, max(1, console.width - _BESIDES))
     scores = Scores(CLINIC, sensitivity=1, monotonic=True)
     mechanism = PermuteAndFlip(epsilon=epsilon)
     release = mechanism.release(scores, neighbours="the clinic with one patient more or less")
@@ -51,9 +51,11 @@ def show(epsilon: object) -> None:
     for label, count, chance in zip(
         scores.candidates, scores.values.tolist(), mechanism.probabilities(scores), strict=True
     ):
-        bar = "█" * round(_BAR * float(chance)) or "▏"
+        bar = "█" * round(width * float(chance)) or "▏"
         marker = "[bold green]▶[/bold green]" if label == release.answer else " "
-        console.print(f" {marker} {label:<12} {count:>4}  [cyan]{bar:<{_BAR}}[/cyan] {chance:6.1%}")
+        console.print(
+            f" {marker} {label:<12} {count:>4}  [cyan]{bar:<{width}}[/cyan] {chance:6.1%}"
+        )
     console.print()
     console.print(_alternatives(scores, epsilon))
     console.print(
@@ -67,9 +69,9 @@ def _alternatives(scores: Scores, epsilon: object) -> Table:
     table = Table(
         title=f"What other choices would have cost, at ε = {epsilon}", title_justify="left"
     )
-    table.add_column("mechanism")
+    table.add_column("mechanism", no_wrap=True)
     table.add_column("right answer", justify="right")
-    table.add_column("expected error", justify="right")
+    table.add_column("expected error in patients", justify="right")
     table.add_column("ρ (zCDP)", justify="right")
     for factory in MECHANISMS.values():
         mechanism: Mechanism = factory(epsilon=epsilon)
@@ -78,7 +80,5 @@ def _alternatives(scores: Scores, epsilon: object) -> Table:
         chances = mechanism.probabilities(scores)
         gaps = float(scores.values.max()) - scores.values
         rho = mechanism.guarantee(scores, ZCDP).rho
-        table.add_row(
-            mechanism.name, f"{chances[0]:.1%}", f"{chances @ gaps:.2f} patients", f"{rho:.3f}"
-        )
+        table.add_row(mechanism.name, f"{chances[0]:.1%}", f"{chances @ gaps:.2f}", f"{rho:.3f}")
     return table

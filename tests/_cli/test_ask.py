@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -18,7 +19,7 @@ from click.testing import CliRunner
 
 from discreet import PureDP
 from discreet._cli import app
-from discreet._cli.ask import listed
+from discreet._cli.ask import for_terminal, listed
 from discreet.demo_data import clinic, write_clinic
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
@@ -404,7 +405,7 @@ def test_a_plan_is_shown_and_nothing_is_paid_or_read(folder: Path) -> None:
 
 def test_on_a_terminal_there_is_a_card(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer first, the question in words, what is left; lines as wide as the screen."""
-    monkeypatch.setattr("discreet._cli.ask.screen_width", lambda: 60)
+    monkeypatch.setattr("discreet._cli.ask.screen_width", lambda **_: 60)
     shown = _run(
         "mode", folder / "visits.parquet", "--dataset", "clinic", "--ledger", folder / "budget.db",
         "--column", "diagnosis", "--user", "patient_id", "--candidates", "J00,I10", "--epsilon", 1,
@@ -414,6 +415,13 @@ def test_on_a_terminal_there_is_a_card(folder: Path, monkeypatch: pytest.MonkeyP
     assert all(len(line) <= 60 for line in shown.stdout.splitlines())
     assert "Rows" not in shown.stdout
     assert not shown.stderr
+
+
+def test_a_card_in_letters_never_changes_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A candidate named ε must not be shown as another one named epsilon."""
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert for_terminal("▶ flu · ε 1 spent", "flu") == "> flu * epsilon 1 spent"
+    assert for_terminal("▶ ε · ε 1 spent", "ε") == "▶ ε · ε 1 spent"  # and each sign is escaped
 
 
 @pytest.mark.parametrize("command", ["mode", "median", "quantiles", "top", "first", "bound"])

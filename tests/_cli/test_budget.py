@@ -166,7 +166,7 @@ def test_an_epsilon_delta_budget_shows_epsilon_first(run: Any, tmp_path: Path) -
 def test_tables_fit_a_narrow_screen_and_break_no_word(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "screen_width", lambda: 80)
+    monkeypatch.setattr(output, "screen_width", lambda **_: 80)
     purpose = "the most common diagnosis of the second quarter, for the yearly report"
     run("create", "visits", "--epsilon", "3", "--delta", "1e-6")
     with Ledger.open(tmp_path / "ledger.db") as ledger:

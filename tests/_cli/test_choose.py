@@ -42,15 +42,40 @@ def test_compare(run: Any, scores_file: str) -> None:
     status, out, err = run("compare", scores_file, "--epsilon", "0.1:2", "--monotonic", "--public")
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "Expected error, in units of the score:"
-    # ε down, mechanisms across, for three figures.
-    assert lines[1].split() == ["ε", "permute-and-flip", "exponential", "noisy-max-laplace"]
-    assert len(lines) == 3 * (1 + 1 + 16 + 1)
+    assert lines[0] == (
+        "Use permute-and-flip: its expected error is the smallest at every ε here, from 1.727 at ε = 0.1 to "
+        "4.841e-12 at ε = 2."
+    )
+    assert lines[2] == "Expected error, in units of the score:"
+    # ε down, mechanisms across: nine round numbers.
+    assert lines[3].split() == ["ε", "permute-and-flip", "exponential", "noisy-max-laplace"]
+    assert [line.split()[0] for line in lines[4:]] == [
+        *("0.1", "0.15", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2"),
+    ]
+    _, everything, _ = run(
+        "compare", scores_file, "--epsilon", "0.1:2", "--monotonic", "--public", "--all"
+    )
+    assert len(everything.splitlines()) == 1 + 3 * (1 + 1 + 1 + 9)
+
+
+def test_compare_says_where_each_mechanism_is_best(run: Any, tmp_path: Path) -> None:
+    """At a small ε Laplace noise can beat the exponential mechanism; a single ε has one sentence."""
+    path = tmp_path / "scores.json"
+    path.write_text("[3, 2, 1, 0]", encoding="utf-8")
+    named = ("--mechanism", "exponential", "--mechanism", "noisy-max-laplace")
+    _, out, _ = run("compare", str(path), *named, "--epsilon", "0.1,5", "--public")
+    first = out.splitlines()[0]
+    assert first.startswith("Use noisy-max-laplace at ε = 0.1; exponential at ε = 5: there its")
+    _, out, _ = run("compare", str(path), "--epsilon", "1", "--public")
+    assert out.startswith("Use permute-and-flip: at ε = 1 its expected error is ")
+    unproved = ("--mechanism", "exponential-randomized-response")
+    _, out, _ = run("compare", str(path), *unproved, "--epsilon", "1", "--public")
+    assert out.startswith("Use none of these")
 
 
 def test_compare_rounds_against_hope(run: Any, scores_file: str) -> None:
     """A chance just below one is not certainty."""
-    _, out, _ = run("compare", scores_file, "--epsilon", "0.9", "--monotonic", "--public")
+    _, out, _ = run("compare", scores_file, "--epsilon", "0.9", "--monotonic", "--public", "--all")
     chances = out.split("Probability of the best candidate:")[1].split()[4:]
     assert chances
     assert "1" not in chances
@@ -106,14 +131,28 @@ def test_plan_with_data_and_without(run: Any, scores_file: str) -> None:
         "plan", "--n", "1000", "--error-at-most", "20", "--with-probability", "0.95"
     )
     assert status == 0
-    assert "0.9176" in out  # 0.91753: what is needed is rounded up
+    # 0.91753: what is needed is rounded up
+    assert out.splitlines()[0] == (
+        "Use permute-and-flip at ε = 0.918: the error is at most 20 with probability 0.95, whatever the data."
+    )
+    # What has no proof is listed, and never advised, though it needs the least ε here.
+    both = ("--mechanism", "exponential-randomized-response", "--mechanism", "permute-and-flip")
+    _, out, _ = run("plan", scores_file, "--expected-error", "1", "--monotonic", "--public", *both)
+    assert out.startswith("Use permute-and-flip at ε = ")
+    assert "exponential-randomized-response (not private)" in out
+    _, out, _ = run("plan", scores_file, "--expected-error", "1", "--public", *both[:2])
+    assert out.startswith("Use none of these")
+    _, out, _ = run("plan", "--n", "9", "--gap", "40", "--expected-error", "1")
+    assert "the expected error is at most 1, for any data whose best candidate leads by 40." in out
+    _, out, _ = run("plan", "--n", "121", "--at", "0.5", "--error-at-most", "10")
+    assert out.startswith("Use ε = 0.78: the quantile is at most 10 people off with probability")
 
 
 def test_thresholds_are_planned_and_compared(run: Any, scores_file: str, tmp_path: Path) -> None:
     given = ("--n", "52", "--margin", "20", "--monotonic")
     status, out, _ = run("plan", *given, "--with-probability", "0.99")
     assert status == 0
-    assert "0.7858" in out.splitlines()[1] or "0.7857" in out.splitlines()[1]
+    assert out.startswith("Use above-threshold at ε = 0.786: ")
     status, out, _ = run("plan", *given, "--json")
     assert [row["mechanism"] for row in json.loads(out)] == [
         "above-threshold",
@@ -172,6 +211,12 @@ def test_optimality(run: Any) -> None:
     )
     assert status == 0
     assert [round(row["ratio"], 4) for row in json.loads(out)] == [1.0077, 1.0]
+    _, out, _ = run(*("optimality", "--epsilon", "0.3,1", "--n", "3", "--k", "4"))
+    lines = out.splitlines()
+    assert lines[0].startswith(
+        "Use permute-and-flip: at every ε here its average error is at most 1.0077"
+    )
+    assert len(lines) == 6
 
 
 def test_risk(run: Any) -> None:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
-from discreet._cli import app
+from discreet._cli import app, output
+from discreet._cli.observatory import by_verdict
 from discreet.errors import ParameterError
 
 RUNNER = CliRunner()
@@ -17,6 +19,22 @@ def test_the_table_names_library_version_claim_and_witness() -> None:
     assert "| wrong | " in result.stdout
     assert "PureDP(1)" in result.stdout
     assert "| refuted | ε ≥ ∞; rows ('a') and ()" in result.stdout
+
+
+def test_people_see_the_verdict_first_in_lines_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "screen_width", lambda **_: 80)
+    result = RUNNER.invoke(app, ["observatory", "--only", ONE])
+    lines = result.stdout.splitlines()
+    assert lines[0] == "1 claim: 1 refuted, 0 suspect, 0 neither."
+    assert lines[2].startswith("refuted  wrong ")
+    assert lines[3].startswith("  claims PureDP(1)")
+    assert all(len(line) <= 80 for line in lines)
+    rows = [
+        {"verdict": words} for words in ("not refuted", "could not be run", "refuted", "suspect")
+    ]
+    assert [row["verdict"] for row in sorted(rows, key=by_verdict)] == [
+        *("refuted", "suspect", "could not be run", "not refuted"),
+    ]
 
 
 def test_json_has_everything_that_was_found() -> None:

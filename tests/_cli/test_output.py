@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +232,7 @@ def test_a_table_is_never_broken_inside_a_word_or_a_number(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")  # a pipe does not look at it
     if width is not None:
-        monkeypatch.setattr(output, "screen_width", lambda: width)
+        monkeypatch.setattr(output, "screen_width", lambda **_: width)
     print_table(COLUMNS, ROWS)
     lines = capsys.readouterr().out.splitlines()
     assert set(" ".join(lines).split()) >= WORDS | {"0.1235"}
@@ -243,3 +244,52 @@ def test_a_table_is_never_broken_inside_a_word_or_a_number(
         assert all(cell_len(line) <= width for line in lines)
     print_table(("a", "b"), [("x", 5), ("long", 12)])
     assert capsys.readouterr().out == "a      b\nx      5\nlong  12\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "sign"), [("ascii", "epsilon"), ("cp1252", "epsilon"), ("utf-8", "ε")]
+)
+def test_our_signs_are_letters_where_the_encoding_lacks_them(encoding: str, sign: str) -> None:
+    """The table is aligned by what is written, and an answer is never changed: its signs are escaped."""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    plan = [*COMMAND[:3], "plan", "--n", "9", "--expected-error", "1"]
+    done = subprocess.run(plan, env=environment, capture_output=True, check=True)
+    first, _, head, row, *_ = done.stdout.decode(encoding).splitlines()
+    assert first.startswith(f"Use permute-and-flip at {sign} = ")
+    assert f"{sign} needed" in head
+    assert row[: len(head)].split()[-2] == row[: head.index("needed") + 6].split()[-1]
+    done = subprocess.run([*plan, "--help"], env=environment, capture_output=True, check=True)
+    told = done.stdout.decode(encoding)
+    assert f"The least {sign} at which" in told
+    assert "\\u" not in told
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_lines_are_broken_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int
+) -> None:
+    monkeypatch.setattr(output, "screen_width", lambda **_: width)
+    words = "  Use permute-and-flip at ε = 0.459: " + "a-word-with-hyphens 日本 " * 9
+    output.say(words)
+    lines = capsys.readouterr().out.splitlines()
+    assert " ".join(lines).split() == words.split()
+    assert all(cell_len(line) <= width and line.startswith("  ") for line in lines)
+
+
+def test_no_help_is_broken_inside_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command's help at 60 columns has the words that it has at 300."""
+    import click
+
+    from discreet._cli import app
+
+    def helps(command: click.Command, name: str, columns: int) -> Iterator[list[str]]:
+        context = command.make_context(name, ["-h"], resilient_parsing=True)
+        context.terminal_width, context.max_content_width = columns, columns
+        yield command.get_help(context).replace("\\\n", "").split()
+        if isinstance(command, click.Group):
+            for part in command.list_commands(context):
+                inner = command.get_command(context, part)
+                assert inner is not None
+                yield from helps(inner, part, columns)
+
+    assert list(helps(app, "discreet", 60)) == list(helps(app, "discreet", 300))

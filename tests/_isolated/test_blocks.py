@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import pickle
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from discreet._isolated import BlockLimits, BlockRunner, blocks, is_enclosed, pa
 from discreet.errors import ParameterError
 from tests.tools.waiting import until
 
-LIMITS = BlockLimits(seconds=2, gigabytes=4)
+LIMITS = BlockLimits(seconds=1, gigabytes=4)
 ROWS = [[1, 2, 3], [13], [4, 5], [], [6]]
 """Five blocks; 13 is the person on whom functions misbehave."""
 
@@ -179,12 +181,12 @@ def test_a_block_that_sleeps_ends_at_the_wall_clock(monkeypatch: pytest.MonkeyPa
 
 def napping(rows: list[int]) -> str:
     if 13 in rows:
-        time.sleep(3)
+        time.sleep(1.5)
     return honest(rows)
 
 
 def test_a_block_that_sleeps_costs_nobody_a_vote() -> None:
-    """Three seconds are above the limit of processor time, which sleeping does not use."""
+    """This is longer than the limit of processor time, which sleeping does not use."""
     assert votes_of(napping) == [0, 1, 0, 1, 1]
 
 
@@ -376,6 +378,68 @@ def test_a_function_that_cannot_be_made_is_told_before_anything_is_read(
         BlockRunner(packed(lambda _rows: broken_here), candidates=["yes"], limits=LIMITS)
 
 
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of modules that blocks can read: ``tmp_path`` may lie in shared memory, which is hidden."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
+        monkeypatch.syspath_prepend(made)
+        yield Path(made)
+
+
+def with_module(folder: Path, text: str) -> Callable[[Any], str]:
+    """A function that imports a module of this text, and votes yes where it was imported before."""
+    (folder / "imported_inside.py").write_text(text)
+
+    def importing(_rows: list[int]) -> str:
+        import sys
+
+        known = "imported_inside" in sys.modules
+        import imported_inside  # type: ignore[import-not-found]
+
+        return "yes" if known and imported_inside else "no"
+
+    return importing
+
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+
+
+@linux_only
+def test_what_the_rehearsal_imports_no_block_imports_again(
+    folder: Path,
+) -> None:
+    function = with_module(folder, "seen = []")
+    with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
+        assert running.votes([piece([])]) == [1]
+        assert running.rehearse(piece([])()) == 1
+        assert running.votes([piece([])] * 3) == [0] * 3
+
+
+@linux_only
+def test_a_module_that_starts_a_thread_is_imported_by_each_block(
+    folder: Path,
+) -> None:
+    """A process with threads cannot be copied safely."""
+    text = "import threading, time\nthreading.Thread(target=time.sleep, args=(99,), daemon=True).start()"
+    function = with_module(folder, text)
+    with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
+        assert running.rehearse(piece([])()) == 1
+        assert running.votes([piece([])] * 3) == [1] * 3
+
+
+@linux_only
+def test_an_import_that_ends_the_clean_process_is_told_before_anything_is_read(
+    folder: Path,
+) -> None:
+    text = "import os\nif os.environ.get('TMPDIR') != os.getcwd(): os._exit(0)"
+    function = with_module(folder, text)
+    with (
+        BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running,
+        pytest.raises(ParameterError, match="ended while it imported"),
+    ):
+        running.rehearse(piece([])())
+
+
 def test_the_server_ends_with_the_asker() -> None:
     with BlockRunner(packed(honest), candidates=["yes", "no"], limits=LIMITS) as running:
         server = running._server
@@ -424,9 +488,53 @@ def test_a_block_writes_into_no_pipe_of_the_machine(tmp_path: Path) -> None:
 @enclosed_only
 def test_a_block_reads_no_names_of_other_processes() -> None:
     def looking(rows: list[int]) -> str:
-        return "no" if os.listdir("/proc") else "yes"
+        own = {"self", "thread-self", str(os.getpid())}
+        return "yes" if set(os.listdir("/proc")) <= own else "no"
 
     assert votes_of(looking) == [0] * 5
+
+
+NO_VIEW = """
+import os, sys
+from discreet._isolated import server
+
+class Kernel:
+    real = server._kernel()
+    def __getattr__(self, name):
+        return getattr(self.real, name)
+    def mount(self, *given):
+        return -1 if given[0] == b"proc" else self.real.mount(*given)
+
+server._own_users()
+server._own_processes()
+server._kernel = Kernel
+server._enclose(sys.argv[1], network=False, memory=1 << 24)
+print(os.listdir("/proc"))
+"""
+
+
+@enclosed_only
+def test_where_a_view_of_processes_cannot_be_mounted_there_is_none(tmp_path: Path) -> None:
+    """Some containers forbid it; the block is cut off all the same."""
+    command = [sys.executable, "-c", NO_VIEW, str(tmp_path)]
+    shown = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert shown.stdout == "[]\n", shown.stderr
+
+
+@enclosed_only
+def test_the_processes_that_a_block_makes_share_memory_of_its_own() -> None:
+    """Locks, as joblib and multiprocessing make for ``n_jobs=2``: nothing is left for another block."""
+
+    def together(rows: list[int]) -> str:
+        import multiprocessing
+
+        empty = not os.listdir("/dev/shm")  # noqa: S108 - it is the point
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            halves = pool.map(abs, [-1, 2])
+        Path("/dev/shm/note").write_text("x")  # noqa: S108 - as above
+        return "yes" if empty and halves == [1, 2] else "no"
+
+    assert votes_of(together) == [0] * 5
 
 
 def test_a_copy_that_could_not_be_made_costs_no_later_block_its_vote(

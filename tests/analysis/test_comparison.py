@@ -54,10 +54,16 @@ def test_ties_have_no_ratio() -> None:
 
 
 def test_ranges() -> None:
-    assert [float(e) for e in epsilon_list("0.1:10:5")] == pytest.approx(
-        [0.1, 0.3162, 1, 3.162, 10]
-    )
-    assert len(epsilon_list("0.1:2")) == 16
+    assert [float(e) for e in epsilon_list("0.1:10:5")] == pytest.approx([0.1, 0.32, 1, 3.2, 10])
+    assert [float(e) for e in epsilon_list("0.1:0.2")] == [0.1, 0.12, 0.15, 0.2]
+    assert [float(e) for e in epsilon_list("0.001:10")] == [
+        *(0.001, 0.01, 0.1, 1, 10),
+    ]
+    for ends in ("1e-30:1e30", "0.11:0.12", "0.3:70", "1e-400:1"):
+        points = epsilon_list(ends)
+        assert points == sorted(set(points))
+        assert 2 <= len(points) <= 10
+    assert len(epsilon_list("0.1:0.101:40")) == 11  # four digits tell nine apart between the ends
     assert [float(e) for e in epsilon_list("0.5, 1")] == [0.5, 1.0]
     assert [float(e) for e in epsilon_list((1, 2))] == [1.0, 2.0]
 

@@ -165,6 +165,12 @@ def test_what_the_owner_must_repair_is_one_sentence_to_analysts(
         done(tmp_path / file)
         reply = call("/api/ask", question)
         assert (reply.status, reply.content) == (503, {"error": UNABLE})
+        for path in ("/api/plan", "/api/suggest", "/api/rehearse"):
+            looked = call(path, question)
+            assert looked.status in (200, 400, 503)
+            assert not any(
+                each in str(looked.content) for each in (str(tmp_path), "secret", reason)
+            )
         (asked,) = server.desk.store.asked("epidemiology")
         assert (asked.state, asked.number) == (REFUSED, None)
         assert reason in (asked.reason or "")

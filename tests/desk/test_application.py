@@ -314,6 +314,29 @@ def test_one_question_of_an_analyst_at_a_time(call: Caller, slots: Slots) -> Non
     assert replies == [200]
 
 
+def test_the_form_is_told_in_labels_of_people(call: Caller) -> None:
+    """No parameter's name, no markup; and errors name a field as the form does."""
+    questions = call("/api/desk").content["questions"]
+    assert questions["mode"]["label"] == "Most common value"
+    for kind, told in questions.items():
+        labels = [told["label"], *(field["label"] for field in told["fields"])]
+        assert all(0 < len(label) <= 80 and not set(label) & set("`_⟨") for label in labels), kind
+    ordered = {field["name"]: field["default"] for field in questions["top_k"]["fields"]}["ordered"]
+    assert ordered is True
+    page = {"x_discreet_desk": "page"}
+    for change, said in (
+        ({"where": "secret = 1"}, "“Only rows for which this holds” names 'secret'"),
+        ({"by": "age"}, "“One answer for each group of this column” 'age' has no listed values"),
+        ({"kind": "top_k", "k": 0}, "“How many”: Input should be greater than or equal to 1"),
+        ({"epsilon": 21}, "ε 21 is not allowed: it must be from 0.01 to 20"),
+        ({"where": "clinic > 5"}, "“Only rows for which this holds”"),
+    ):
+        for path in ("/api/plan", "/api/ask"):
+            error = call(path, {**MODE, **change}, **page).content["error"]
+            assert said in error
+            assert "where=" not in error
+
+
 def test_the_description_is_of_the_shapes_that_are_checked(call: Caller) -> None:
     told = call("/api/openapi.json").content
     assert told == json.loads(json.dumps(openapi()))
@@ -386,7 +409,7 @@ def test_a_desk_that_speaks_tls_is_known_with_its_port_too(tmp_path: Path) -> No
     listed = 'hosts = ["Desk.example.org"]\ntls = {certificate = "a", key = "b"}'
     owner = clinic_at(tmp_path, desk=listed)
     desk = Desk(owner)
-    door = DeskApplication(desk).application()
+    door = DeskApplication(desk).application().app
     assert isinstance(door, DoorKeeper)
     assert {"desk.example.org", "desk.example.org:0"} < door._hosts
     desk.ledger.close()

@@ -18,8 +18,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from starlette.requests import Request
 
 from discreet.desk import connections
+from discreet.desk.admission import Desk, DeskError
+from discreet.desk.application import DeskApplication
 from discreet.desk.connections import PER_ADDRESS, STRANGERS
 from discreet.desk.owner_file import read_owner_file
 from discreet.desk.serving import DeskServer
@@ -160,10 +163,26 @@ def test_a_certificate_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_addresses_of_one_provider_are_counted_together() -> None:
-    assert connections._network("2001:db8::1") == connections._network("2001:db8::2:1")
-    assert connections._network("2001:db8::1") != connections._network("2001:db8:0:1::1")
-    assert connections._network("::ffff:127.0.0.2") != connections._network("::ffff:127.0.0.3")
-    assert connections._network("127.0.0.2") != connections._network("127.0.0.3")
+    assert connections.network("2001:db8::1") == connections.network("2001:db8::2:1")
+    assert connections.network("2001:db8::1") != connections.network("2001:db8:0:1::1")
+    assert connections.network("::ffff:127.0.0.2") != connections.network("::ffff:127.0.0.3")
+    assert connections.network("127.0.0.2") != connections.network("127.0.0.3")
+
+
+def test_strangers_of_one_network_share_what_a_minute_allows(tmp_path: Path) -> None:
+    desk = Desk(clinic_at(tmp_path))
+    strangers = DeskApplication(desk)
+
+    def come(host: str) -> None:
+        strangers._require_calm_stranger(Request({"type": "http", "client": (host, 1)}))
+
+    for place in range(desk.owner.desk.requests_per_minute):
+        come(f"2001:db8::{place:x}")
+    with pytest.raises(DeskError, match="too many requests"):
+        come("2001:db8::ffff:ffff")
+    come("2001:db8:0:1::1")
+    desk.ledger.close()
+    desk.store.close()
 
 
 def _certificate(folder: Path) -> Path:

@@ -68,15 +68,21 @@ def test_every_request_is_a_line_without_answer_and_token(
         assert call("/api/ask", MODE).status == 200
         call("/api/desk?token=oops", authorization="Bearer stolen")
         call("/only-somebodys-words")
+        call("/api/desk", host="evil.example")
+        call("/api/ask", MODE, origin="https://evil.example")
+        call("/api/desk", method="SOMEBODYSWORDS")
     lines = [json.loads(line) for line in (tmp_path / "requests.jsonl").read_text().splitlines()]
     told = [(line["method"], line["path"], line["status"], line["analyst"]) for line in lines]
     assert told == [
         ("POST", "/api/ask", 200, "epidemiology"),
         ("GET", "/api/desk", 401, None),
         ("GET", "other", 404, None),
+        ("GET", "/api/desk", 421, None),  # the door's refusals too
+        ("POST", "/api/ask", 403, None),
+        ("other", "/api/desk", 405, None),
     ]
     text = (tmp_path / "requests.jsonl").read_text()
-    for secret in ("flu", "stolen", "oops", "words", str(call.token)):
+    for secret in ("flu", "stolen", "oops", "words", "WORDS", "evil", str(call.token)):
         assert secret not in text
     assert (tmp_path / "requests.jsonl").stat().st_mode & 0o077 == 0
 

@@ -1,157 +1,249 @@
-"""The analyst's page in a real browser: complete by keyboard, clean by axe, at two widths."""
+"""The analyst's page in a real browser: complete by keyboard, clean by axe, at two sizes.
+
+Pages are slow to load on a busy machine, so that each visit does what an analyst does in a morning.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from discreet.desk.store import PAID, DeskStore
 from tests.tools.browser import patient_page
-from tests.tools.desks import Caller, clinic_at, desk_process
-from tests.tools.waiting import until
+from tests.tools.desks import Caller
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
-def test_an_analyst_comes_in_plans_asks_and_reads(
-    call: Caller, browser: Browser, width: int, scheme: str
-) -> None:
-    page = patient_page(browser, width=width, height=900, scheme=scheme)
+@contextmanager
+def _visit(browser: Browser, *, width: int, height: int, scheme: str) -> Iterator[Page]:
+    """A page that may throw nothing and keeps nothing that a script could read."""
+    page = patient_page(browser, width=width, height=height, scheme=scheme)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(call.url)
-    expect(page.locator("#token")).to_be_focused()
-    assert Axe().run(page).violations_count == 0
-    page.keyboard.type("wrong")
-    page.keyboard.press("Enter")
-    expect(page.locator("#notices")).to_contain_text("not valid")
-    page.locator("#token").fill(str(call.token))
-    page.keyboard.press("Enter")
-    expect(page.locator("#table")).to_be_focused()
-    expect(page.locator("#who")).to_have_text("epidemiology")
-    for _ in range(2):  # table, column, question: the keyboard is enough
-        page.keyboard.press("Tab")
-    expect(page.locator("#kind")).to_be_focused()
-    page.locator("#epsilon").fill("1")
-    expect(page.locator("#plan")).to_contain_text("ε 1 to pay, ")
-    expect(page.locator("#plan")).to_contain_text("19 times out of 20")
-    page.keyboard.press("Enter")
-    expect(page.locator("#answer .big")).to_have_text("flu")
-    expect(page.locator("#answer")).to_contain_text("One person's data changes")
-    expect(page.locator("#history li").first).to_contain_text("most common diagnosis in visits")
-    assert Axe().run(page).violations_count == 0
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    yield page
+    assert complaints == []
     assert page.evaluate("document.cookie") == ""
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
-    page.locator("#epsilon").fill("50")
-    expect(page.locator("#plan")).to_contain_text("from 0.01 to 20")
-    expect(page.locator("#pay")).to_be_disabled()
-    page.locator("#leave").click()
-    expect(page.locator("#door")).to_be_visible()
-    assert complaints == []
     page.context.close()
 
 
-def test_the_page_rehearses_for_nothing_and_names_things_as_people_do(
-    call: Caller, browser: Browser
-) -> None:
-    page = patient_page(browser, width=1280, height=800, scheme="light")
-    _come_in(page, call.url, str(call.token))
-    before = call("/api/desk").content["tables"]["visits"]["spent"]
-    expect(page.locator("#pay")).to_contain_text("Ask, and pay ε")
-    box = page.locator("#pay").bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 800  # above the fold
-    page.locator("#public-title").click()
-    with page.expect_download() as download:
-        page.locator("#invented").click()
-    assert download.value.suggested_filename == "invented-visits.csv"
-    assert len(download.value.path().read_text().splitlines()) == 1001
-    page.locator("#public-title").click()
-    page.locator("#rehearse").click()
-    expect(page.locator("#answer .invented")).to_contain_text("Invented rows")
-    page.locator("#answer summary").click()
-    link = page.locator("#answer a").first
-    assert call(f"/{link.get_attribute('href')}").status == 200
-    page.locator("#field-where").fill("clinic = 'nowhere'")
-    expect(page.locator("#plan")).to_contain_text("no row would count")
-    expect(page.locator("#plan")).not_to_contain_text("where=")
-    expect(page.locator("#pay")).to_be_disabled()
-    assert Axe().run(page).violations_count == 0
-    assert call("/api/desk").content["tables"]["visits"]["spent"] == before
-    page.context.close()
+def _is_clean(page: Page) -> None:
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def _come_in(page: Page, url: str, token: str) -> None:
-    page.goto(url)
+def _tab_to(page: Page, chosen: str) -> None:
+    """Go on by keyboard until an element has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("chosen => document.activeElement.matches(chosen)", chosen):
+            return
+    pytest.fail(f"{chosen} is not reached by keyboard")
+
+
+def _come_in(page: Page, token: str) -> None:
     page.locator("#token").fill(token)
     page.keyboard.press("Enter")
     expect(page.locator("#table")).to_be_focused()
 
 
-def test_an_emptied_field_stays_empty_and_an_ended_session_pays_nothing(
+def _spent(call: Caller) -> str:
+    return str(call("/api/desk").content["tables"]["visits"]["spent"])
+
+
+def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser) -> None:
+    with _visit(browser, width=1280, height=800, scheme="light") as page:
+        page.goto(call.url)
+        expect(page.locator("#token")).to_be_focused()
+        _is_clean(page)
+        page.keyboard.type("wrong")
+        page.keyboard.press("Enter")
+        expect(page.locator("#notices")).to_contain_text("not valid")
+        _come_in(page, str(call.token))
+        expect(page.locator("#who")).to_have_text("epidemiology")
+        # The least useful ε is suggested, and its plan is there without a scroll.
+        pay, plan, epsilon = (page.locator(name) for name in ("#pay", "#plan", "#epsilon"))
+        expect(pay).to_contain_text("Ask, and pay ε")
+        expect(plan.locator(".badge")).to_have_text("useful")
+        box = pay.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 800
+        # Invented rows and a rehearsal cost nothing.
+        before = _spent(call)
+        with page.expect_download() as download:
+            page.locator("#invented").click()
+        assert download.value.suggested_filename == "invented-visits.csv"
+        assert len(download.value.path().read_text().splitlines()) == 1001
+        page.locator("#rehearse").click()
+        expect(page.locator("#answer .invented")).to_contain_text("Invented rows")
+        page.locator("#answer summary").click()
+        link = page.locator("#answer a").first
+        assert call(f"/{link.get_attribute('href')}").status == 200
+        # A refusal names fields as the form does, and sells nothing.
+        page.locator("#field-where").fill("clinic = 'nowhere'")
+        expect(plan).to_contain_text("no row would count")
+        expect(plan).to_contain_text("“Only rows for which this holds” asks for")
+        expect(page.locator("#answer")).to_contain_text("Not asked yet")
+        expect(pay).to_be_disabled()
+        page.locator("#field-where").fill("")
+        epsilon.fill("50")
+        expect(plan).to_contain_text("ε 50 is not allowed: it must be from 0.01 to 20")
+        expect(pay).to_be_disabled()
+        assert _spent(call) == before
+        # An answer, by keyboard alone.
+        page.locator("#table").focus()
+        _tab_to(page, "#epsilon")
+        epsilon.fill("1")
+        expect(plan).to_contain_text("ε 1 to pay, ")
+        expect(plan).to_contain_text("19 times out of 20")
+        expect(pay).to_be_enabled()
+        page.keyboard.press("Enter")
+        expect(page.locator("#answer .big")).to_have_text("flu")
+        expect(page.locator("#answer")).to_contain_text("One person's data changes")
+        expect(page.locator("#history li").first).to_contain_text("most common diagnosis in visits")
+        _is_clean(page)
+        page.locator("#leave").click()
+        expect(page.locator("#door")).to_be_visible()
+
+
+def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser) -> None:
+    """A column and a function of one name are told apart; a study is made and run by keyboard."""
+    with _visit(browser, width=390, height=844, scheme="dark") as page:
+        page.goto(call.url)
+        _come_in(page, str(call.token))
+        subjects = page.locator("#column option").evaluate_all("all => all.map(each => each.value)")
+        assert {"columns/age", "votes/age", "scores/round_ages"} < set(subjects)
+        page.locator("#epsilon").fill("8")
+        page.locator("#column").select_option("votes/age")
+        expect(page.locator("#kind option")).to_have_text(["Most votes of blocks"])
+        expect(page.locator("#rehearse")).to_be_disabled()
+        page.locator("#more summary").click()
+        page.locator("#field-with_voted").check()
+        expect(page.locator("#plan")).to_contain_text("ε 8 to pay, ")
+        expect(page.locator("#pay")).to_be_enabled()
+        page.locator("#pay").click()
+        expect(page.locator("#answer .big")).to_have_text("old")
+        expect(page.locator("#answer")).to_contain_text("Blocks that voted, noisily")
+        page.locator("#column").select_option("columns/age")
+        expect(page.locator("#kind option").first).to_have_text("Most common value")
+        page.locator("#column").select_option("columns/diagnosis")
+        page.locator("#kind").select_option("top_k")
+        expect(page.locator("#field-ordered")).to_be_checked()
+        page.locator("#field-ordered").uncheck()
+        page.locator("#epsilon").fill("1")
+        expect(page.locator("#plan")).to_contain_text("ε 1 to pay, ")
+        # The study.
+        page.locator("#who").evaluate("who => { who.tabIndex = -1; who.focus(); }")
+        page.keyboard.press("Shift+Tab")
+        expect(page.locator("[data-view=study]")).to_be_focused()
+        page.keyboard.press("Enter")
+        _tab_to(page, "#study-add")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        _tab_to(page, "#known button")  # all of it is reached
+        page.locator("#study-text").focus()
+        expect(page.locator("#study-text")).to_have_value(
+            '[study]\ntitle = "My study"\n\n[table.visits]\nsource = "desk:visits"\n\n'
+            '[[question]]\nname = "diagnosis"\nask = "top_k"\ntable = "visits"\n'
+            'column = "diagnosis"\nepsilon = 1\nk = 3\nordered = false\n\n'
+            '[[question]]\nname = "diagnosis 2"\nask = "top_k"\n'
+            'table = "visits"\ncolumn = "diagnosis"\nepsilon = 1\nk = 3\nordered = false\n'
+        )
+        before = _spent(call)
+        _tab_to(page, "#study [type=submit]")
+        page.keyboard.press("Enter")
+        expect(page.locator("#study-rows tr")).to_have_count(2)
+        expect(page.locator("#study-rows .badge").first).to_have_text("useful")
+        expect(page.locator("#study-said")).to_contain_text("2 questions for ε = 2 in all")
+        assert _spent(call) == before
+        _is_clean(page)
+        _tab_to(page, "#study-run")
+        page.keyboard.press("Enter")
+        expect(page.locator("#study-said")).to_contain_text("All of it is paid")
+        expect(page.locator("#study-rows button")).to_have_count(2)
+        expect(page.locator("#study-run")).to_be_disabled()
+        page.locator("#study-rows button").first.click()
+        expect(page.locator("#answer")).to_contain_text("3 most common values of diagnosis")
+        paid = _spent(call)
+        assert paid != before
+        page.locator("#study-text").fill("[study]\ntitle = 3")
+        expect(page.locator("#study-plan")).to_be_hidden()
+        page.locator("#study [type=submit]").click()
+        expect(page.locator("#notices")).to_contain_text("title = 3: it must be a text")
+        assert _spent(call) == paid
+        _is_clean(page)
+
+
+def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
     call: Caller, browser: Browser
 ) -> None:
-    page = patient_page(browser, width=1400, height=900, scheme="light")
-    _come_in(page, call.url, str(call.token))
-    epsilon = page.locator("#epsilon")
-    epsilon.fill("0.01")  # the page suggests one until something is typed
-    expect(page.locator("#plan")).to_contain_text("ε 0.01 to pay, ")
-    epsilon.press("End")
-    for left in ("0.0", "0.", "0", ""):
-        epsilon.press("Backspace")
-        expect(epsilon).to_have_value(left)
-    expect(page.locator("#plan")).to_contain_text("Say how much ε it may cost.")
-    expect(epsilon).to_have_value("")
-    expect(page.locator("#pay")).to_be_disabled()
-    epsilon.fill("1")
-    expect(page.locator("#plan")).to_contain_text("ε 1 to pay, ")
-    # After an answer the page plans again. Had the session ended before that, the plan would say so.
-    with page.expect_response("**/api/plan"), page.expect_response("**/api/answers"):
+    with _visit(browser, width=1280, height=800, scheme="dark") as page:
+        page.goto(call.url)
+        _come_in(page, str(call.token))
+        epsilon, plan, pay = (page.locator(name) for name in ("#epsilon", "#plan", "#pay"))
+        # An emptied field stays empty.
+        epsilon.fill("0.01")
+        expect(plan).to_contain_text("ε 0.01 to pay, ")
+        epsilon.press("End")
+        for left in ("0.0", "0.", "0", ""):
+            epsilon.press("Backspace")
+            expect(epsilon).to_have_value(left)
+        expect(plan).to_contain_text("Say how much ε it may cost.")
+        expect(pay).to_be_disabled()
+        # A reply that is lost on the way: asked again unchanged, it is paid once.
+        epsilon.fill("1")
+        expect(plan).to_contain_text("ε 1 to pay, ")
+        expect(pay).to_be_enabled()
+        asked = len(call("/api/answers").content)
+
+        def lose(route: Route) -> None:
+            route.fetch()
+            route.abort()
+
+        page.route("**/api/ask", lose, times=1)
         page.keyboard.press("Enter")
-    expect(page.locator("#answer .big")).to_have_text("flu")
-    expect(epsilon).to_have_value("1")
-    expect(page.locator("#pay")).to_be_enabled()
-    paid = len(call("/api/answers").content)
-    store = call.server.desk.store
-    store.revoke("epidemiology")
-    page.keyboard.press("Enter")
-    expect(page.locator("#notices")).to_contain_text("was not asked and nothing was paid")
-    expect(page.locator("#door")).to_be_visible()
-    assert len(store.asked("epidemiology")) == paid
-    # Who comes in again finds the question as it was.
-    page.locator("#token").fill(store.new_token("epidemiology", days=1))
-    page.keyboard.press("Enter")
-    expect(page.locator("#table")).to_be_focused()
-    expect(epsilon).to_have_value("1")
-    page.context.close()
-
-
-def test_a_desk_that_is_gone_says_whether_anything_was_paid(
-    browser: Browser, tmp_path: Path
-) -> None:
-    owner = clinic_at(tmp_path)
-    page = patient_page(browser, width=1400, height=900, scheme="light")
-    keys: list[str | None] = []
-    page.on(
-        "request",
-        lambda sent: keys.append(sent.headers["idempotency-key"]) if "ask" in sent.url else None,
-    )
-    with desk_process(tmp_path / "clinic.toml") as (process, url):
-        with DeskStore(str(owner.desk.store)) as store:
-            _come_in(page, url, store.new_token("epidemiology", days=1))
-            expect(page.locator("#plan")).to_contain_text(" to pay, ")
-            page.locator("#pay").click()
-            until(lambda: [q.state for q in store.asked("epidemiology")] == [PAID], "the payment")
-        process.kill()
-        expect(page.locator("#notices")).to_contain_text(
-            "If your question had reached it, it is paid"
-        )
+        notices = page.locator("#notices")
+        expect(notices).to_contain_text("If your question had reached it, it is paid")
         assert "Failed to fetch" not in page.content()
-        # Asked again unchanged it goes under the same key, which is paid once.
-        page.evaluate("document.getElementById('form').requestSubmit()")
-        until(lambda: len(keys) == 2, "the second try")
-    assert keys[0] == keys[1]
-    page.context.close()
+        expect(pay).to_be_enabled()
+        pay.click()
+        expect(page.locator("#answer .big")).to_have_text("flu")
+        expect(notices).to_be_empty()
+        assert len(call("/api/answers").content) == asked + 1
+        # An analyst who was stopped.
+        expect(pay).to_be_enabled()
+        refused: dict[str, Any] = {
+            "status": 403,
+            "json": {"error": "the owner of the desk must act"},
+        }
+        page.route("**/api/ask", lambda route: route.fulfill(**refused), times=1)
+        pay.click()
+        expect(notices).to_contain_text("The owner of the desk must act. Nothing was paid.")
+        expect(page.locator("#answer")).to_contain_text("No answer arrived.")
+        # A session that has ended.
+        expect(pay).to_be_enabled()
+        store = call.server.desk.store
+        store.revoke("epidemiology")
+        page.locator("#epsilon").focus()
+        page.keyboard.press("Enter")
+        expect(notices).to_contain_text("was not asked and nothing was paid")
+        expect(page.locator("#door")).to_be_visible()
+        assert len(store.asked("epidemiology")) == asked + 1
+        # Who comes in again finds the question as it was.
+        _come_in(page, store.new_token("epidemiology", days=1))
+        expect(epsilon).to_have_value("1")
+
+        # More than is left.
+        def short(route: Route) -> None:
+            found = route.fetch()
+            route.fulfill(response=found, json={**found.json(), "fits": False})
+
+        page.route("**/api/plan", short)
+        page.locator("#field-where").fill("clinic = 'north'")
+        expect(plan.locator(".badge")).to_have_text("not enough left")
+        expect(pay).to_be_disabled()
+        page.unroute("**/api/plan")

@@ -7,46 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from discreet.desk.admission import dry_jobs
-from discreet.desk.owner_file import OwnerFile, read_owner_file
+from discreet.desk.owner_file import OwnerFile
 from discreet.desk.shapes import permitted, question_from
 from discreet.desk.workers import Job, Outcome, Worker
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
-from tests.tools.desks import clinic_at
+from tests.tools.desks import VOTES, clinic_at
 
-VOTES = """
-def trend(rows):
-    ages = rows["age"].to_pylist()
-    if not ages:
-        return None
-    return "old" if sum(ages) / len(ages) > 20 else "young"
-"""
-REGISTERED = """
-[table.visits.vote.trend]
-file = "votes.py"
-function = "trend"
-candidates = ["old", "young"]
-blocks = 4
-seconds = 5
-columns = ["age"]
-rehearse_on = "public.parquet"
-"""
-ASKING = {"kind": "vote", "table": "visits", "function": "trend", "epsilon": 10}
+ASKING = {"kind": "vote", "table": "visits", "function": "age", "epsilon": 10}
 
 
 def owner_at(folder: Path, *, votes: str = VOTES) -> OwnerFile:
-    clinic_at(folder)
+    owner = clinic_at(folder)
     (folder / "votes.py").write_text(votes)
-    pl.DataFrame({"age": [31, 45]}).write_parquet(folder / "public.parquet")
-    file = folder / "clinic.toml"
-    file.write_text(
-        file.read_text().replace("[analyst.epidemiology]", f"{REGISTERED}\n[analyst.epidemiology]")
-    )
-    return read_owner_file(file)
+    return owner
 
 
 def worked(job: Job) -> Outcome:
@@ -98,7 +75,7 @@ def test_a_function_that_ends_everything_gives_no_vote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"function": "os:system"}, "one of the functions registered here: trend"),
+        ({"function": "os:system"}, "one of the functions registered here: age"),
         ({"candidates": ["x"]}, "candidates: not an option of this question"),
         ({"blocks": 2}, "blocks: not an option of this question"),
         ({"network": True}, "network: not an option"),
@@ -116,7 +93,7 @@ def test_nothing_but_a_registered_name_is_taken(
 def test_the_owners_facts_complete_the_question(tmp_path: Path) -> None:
     owner = owner_at(tmp_path)
     request = question_from(ASKING)
-    assert request.about == "trend"
+    assert request.about == "age"
     _, question = permitted(owner, "epidemiology", request)
     facts: Any = question
     assert (facts.blocks, facts.seconds, facts.candidates) == (4, 5, ("old", "young"))

@@ -19,12 +19,12 @@ from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from playwright.sync_api import Browser as ChromiumBrowser
 from playwright.sync_api import expect
 
 from discreet.desk import sign_on
-from discreet.desk.owner_file import read_owner_file
+from discreet.desk.owner_file import OwnerFile, read_owner_file
 from discreet.desk.serving import DeskServer
 from discreet.desk.sign_on import Provider
 from discreet.errors import ParameterError
@@ -40,7 +40,7 @@ def _desk(issuer: str, **more: object) -> str:
     return f'[desk.sign_on]\nissuer = "{issuer}"\nclient_id = "desk"{extra}'
 
 
-def _signed_on_clinic(folder: Path, issuer: str, **more: object) -> DeskServer:
+def _owner(folder: Path, issuer: str, **more: object) -> OwnerFile:
     owner = clinic_at(folder)
     file = folder / "clinic.toml"
     (folder / "secret.txt").write_text("a secret of the desk's\n")
@@ -53,7 +53,11 @@ def _signed_on_clinic(folder: Path, issuer: str, **more: object) -> DeskServer:
     )
     file.write_text(text)
     assert owner.desk.sign_on is None
-    return DeskServer(read_owner_file(file))
+    return read_owner_file(file)
+
+
+def _signed_on_clinic(folder: Path, issuer: str) -> DeskServer:
+    return DeskServer(_owner(folder, issuer))
 
 
 # ---- a real provider ---------------------------------------------------------------------------------
@@ -72,6 +76,13 @@ def provider() -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             process.kill()
+
+
+@pytest.fixture(scope="module")
+def office(provider: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
+    """A desk whose analysts sign in with that provider."""
+    with _signed_on_clinic(tmp_path_factory.mktemp("office"), provider).in_background() as server:
+        yield server
 
 
 def _answers(port: int) -> bool:
@@ -117,56 +128,52 @@ def _come_back(browser: Browser, url: str, subject: str) -> str:
     return str(back.headers["location"])
 
 
-def test_a_browser_signs_in_and_asks(tmp_path: Path, provider: str) -> None:
-    with _signed_on_clinic(tmp_path, provider).in_background() as server:
-        assert Caller(server, None)("/api/ways-in").content == {"sign_on": True}
-        browser = Browser()
-        back = _come_back(browser, server.url, SUBJECT)
-        entered = browser.go(back, sec_fetch_site="cross-site", sec_fetch_mode="navigate")
-        assert (entered.status, entered.headers["location"]) == (303, "/")
-        cookie = f"discreet_desk={browser.cookies['discreet_desk']}"
-        page = Caller(server, None)
-        seen = page("/api/desk", cookie=cookie)
-        assert seen.content["analyst"] == "epidemiology"
-        asked = page("/api/ask", MODE, cookie=cookie, x_discreet_desk="page")
-        assert (asked.status, asked.content["release"]["answer"]) == (200, "flu")
+def test_a_browser_signs_in_and_asks(office: DeskServer) -> None:
+    assert Caller(office, None)("/api/ways-in").content == {"sign_on": True}
+    browser = Browser()
+    back = _come_back(browser, office.url, SUBJECT)
+    entered = browser.go(back, sec_fetch_site="cross-site", sec_fetch_mode="navigate")
+    assert (entered.status, entered.headers["location"]) == (303, "/")
+    cookie = f"discreet_desk={browser.cookies['discreet_desk']}"
+    page = Caller(office, None)
+    seen = page("/api/desk", cookie=cookie)
+    assert seen.content["analyst"] == "epidemiology"
+    asked = page("/api/ask", MODE, cookie=cookie, x_discreet_desk="page")
+    assert (asked.status, asked.content["release"]["answer"]) == (200, "flu")
 
 
 def test_a_real_browser_comes_back_to_the_page(
-    tmp_path: Path, provider: str, browser: ChromiumBrowser
+    office: DeskServer, browser: ChromiumBrowser
 ) -> None:
     """It says that it comes from another site, also where it is sent on to the page itself."""
-    with _signed_on_clinic(tmp_path, provider).in_background() as server:
-        page = patient_page(browser, width=1280, height=800, scheme="light")
-        page.goto(server.url)
-        page.locator("#office a").click()
-        page.locator('input[name="sub"]').fill(SUBJECT)
-        page.keyboard.press("Enter")
-        expect(page.locator("#who")).to_have_text("epidemiology")
-        page.locator("#leave").click()
-        expect(page.locator("#door")).to_be_visible()
-        assert server.desk.store.tokens() == []
-        page.context.close()
+    page = patient_page(browser, width=1280, height=800, scheme="light")
+    page.goto(office.url)
+    page.locator("#office a").click()
+    page.locator('input[name="sub"]').fill(SUBJECT)
+    page.keyboard.press("Enter")
+    expect(page.locator("#who")).to_have_text("epidemiology")
+    before = len(office.desk.store.tokens())
+    page.locator("#leave").click()
+    expect(page.locator("#door")).to_be_visible()
+    assert len(office.desk.store.tokens()) == before - 1
+    page.context.close()
 
 
 @pytest.mark.parametrize("how", ["replayed", "another browser", "a stranger", "made-up state"])
-def test_a_browser_that_was_not_sent_gets_no_session(
-    how: str, tmp_path: Path, provider: str
-) -> None:
-    with _signed_on_clinic(tmp_path, provider).in_background() as server:
+def test_a_browser_that_was_not_sent_gets_no_session(how: str, office: DeskServer) -> None:
+    browser = Browser()
+    back = _come_back(browser, office.url, STRANGER if how == "a stranger" else SUBJECT)
+    if how == "replayed":
+        assert browser.go(back).headers["location"] == "/"
+        browser.cookies.clear()
+    elif how == "another browser":
         browser = Browser()
-        back = _come_back(browser, server.url, STRANGER if how == "a stranger" else SUBJECT)
-        if how == "replayed":
-            assert browser.go(back).headers["location"] == "/"
-            browser.cookies.clear()
-        elif how == "another browser":
-            browser = Browser()
-        elif how == "made-up state":
-            back = back.replace("state=", "state=x")
-            browser.cookies["discreet_sign_on"] = "x" + browser.cookies["discreet_sign_on"]
-        refused = browser.go(back)
-        assert refused.headers["location"] == "/#not-signed-on"
-        assert not browser.cookies.get("discreet_desk")
+    elif how == "made-up state":
+        back = back.replace("state=", "state=x")
+        browser.cookies["discreet_sign_on"] = "x" + browser.cookies["discreet_sign_on"]
+    refused = browser.go(back)
+    assert refused.headers["location"] == "/#not-signed-on"
+    assert not browser.cookies.get("discreet_desk")
 
 
 # ---- tokens of programs ------------------------------------------------------------------------------
@@ -176,10 +183,15 @@ class Issuer:
     """A provider whose keys the test holds: what it publishes, and the tokens that it signs."""
 
     def __init__(self) -> None:
-        self.keys = {"one": rsa.generate_private_key(public_exponent=65537, key_size=2048)}
+        self.keys: dict[str, Any] = {
+            "one": rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        }
         self.published = ["one"]
         self.revoked: set[str] = set()
         self.redirects = False
+        self.algorithms: dict[str, str] = {"one": "RS256", "two": "RS256"}
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self.url = ""
 
     def reply(self, path: str, form: dict[str, list[str]]) -> Any:
@@ -193,8 +205,12 @@ class Issuer:
             return {"active": form["token"][0] not in self.revoked}
         listed = []
         for name in self.published:
-            public = jwt.algorithms.RSAAlgorithm.to_jwk(self.keys[name].public_key(), as_dict=True)
-            listed.append({**public, "kid": name, "use": "sig", "alg": "RS256"})
+            kind: Any = jwt.algorithms.RSAAlgorithm
+            if isinstance(self.keys[name], ec.EllipticCurvePrivateKey):
+                kind = jwt.algorithms.ECAlgorithm
+            public = kind.to_jwk(self.keys[name].public_key(), as_dict=True)
+            named = {"alg": self.algorithms[name]} if name in self.algorithms else {}
+            listed.append({**public, "kid": name, "use": "sig", **named})
         return {"keys": listed}
 
     def token(self, *, key: Any = None, kid: str = "one", alg: str = "RS256", **claims: Any) -> str:
@@ -215,6 +231,7 @@ def _serving(issuer: Issuer) -> Iterator[None]:
                 self.send_header("location", f"{issuer.url}/elsewhere")
                 self.end_headers()
                 return
+            issuer.may_answer.wait()
             length = int(self.headers.get("content-length", 0))
             form = urllib.parse.parse_qs(self.rfile.read(length).decode())
             body = json.dumps(issuer.reply(self.path, form)).encode()
@@ -280,38 +297,95 @@ def test_only_the_providers_own_valid_tokens_open(tmp_path: Path, issuer: Issuer
         assert _reply(server, own).content["analyst"] == "planning"
 
 
+def test_a_key_without_an_algorithm_is_good_for_those_of_its_type(
+    tmp_path: Path, issuer: Issuer
+) -> None:
+    issuer.keys["curve"] = ec.generate_private_key(ec.SECP256R1())
+    issuer.keys["longer"] = ec.generate_private_key(ec.SECP384R1())
+    issuer.published = ["one", "curve", "longer"]
+    issuer.algorithms.clear()
+    asked = Provider(_owner(tmp_path, issuer.url, algorithms=["PS256", "ES256"]))
+    for kid, named, alg, opens in (
+        ("one", "one", "PS256", True),
+        ("curve", "curve", "ES256", True),
+        ("one", "one", "RS256", False),  # the owner's file does not allow it
+        ("longer", "longer", "ES384", False),
+        ("curve", "one", "ES256", False),  # a key of one type is never used as one of another
+    ):
+        token = issuer.token(key=issuer.keys[kid], kid=named, alg=alg)
+        assert (asked.analyst(token) is not None) == opens, (kid, named, alg)
+
+
+def _threads(name: str) -> int:
+    return sum(each.name.startswith(name) for each in threading.enumerate())
+
+
+def test_a_provider_that_does_not_answer_keeps_nobody_out(
+    tmp_path: Path, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More requests wait for it than the loop has threads; the desk's own tokens are served all the same."""
+    monkeypatch.setattr(sign_on, "_SECONDS", PATIENCE)
+    with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
+        own = Caller.of(server, "epidemiology")
+        token = issuer.token()
+        statuses: list[int] = []
+        issuer.may_answer.clear()
+        others = _threads("sign-on")
+        waiting = [
+            threading.Thread(target=lambda: statuses.append(_reply(server, token).status))
+            for _ in range(40)
+        ]
+        for each in waiting:
+            each.start()
+        until(lambda: _threads("sign-on") == others + sign_on._THREADS, "every thread to wait")
+        assert own("/api/plan", MODE).status == 200
+        assert statuses == []
+        issuer.may_answer.set()
+        for each in waiting:
+            each.join()
+        assert statuses == [200] * 40
+
+
 def test_a_withdrawn_key_opens_nothing_once_keys_are_looked_up_again(
     tmp_path: Path, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
-        assert _reply(server, issuer.token()).status == 200
-        issuer.keys["two"] = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        issuer.published = ["two"]
-        monkeypatch.setattr(sign_on, "KEYS_KEPT", 0.0)
-        monkeypatch.setattr(sign_on, "_KEYS_AGAIN", -1.0)
-        assert _reply(server, issuer.token()).status == 401
-        assert _reply(server, issuer.token(key=issuer.keys["two"], kid="two")).status == 200
+    asked = Provider(_owner(tmp_path, issuer.url))
+    assert asked.analyst(issuer.token()) == "epidemiology"
+    issuer.keys["two"] = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    issuer.published = ["two"]
+    monkeypatch.setattr(sign_on, "KEYS_KEPT", 0.0)
+    monkeypatch.setattr(sign_on, "_KEYS_AGAIN", -1.0)
+    assert asked.analyst(issuer.token()) is None
+    assert asked.analyst(issuer.token(key=issuer.keys["two"], kid="two")) == "epidemiology"
 
 
 def test_a_revoked_token_opens_nothing_where_the_provider_is_asked(
     tmp_path: Path, issuer: Issuer
 ) -> None:
-    with _signed_on_clinic(tmp_path, issuer.url, introspection=True).in_background() as server:
-        token = issuer.token()
-        assert _reply(server, token).status == 200
-        issuer.revoked.add(token)
-        assert _reply(server, token).status == 401
+    asked = Provider(_owner(tmp_path, issuer.url, introspection=True))
+    token = issuer.token()
+    assert asked.analyst(token) == "epidemiology"
+    issuer.revoked.add(token)
+    assert asked.analyst(token) is None
 
 
 def test_a_provider_that_redirects_or_calls_itself_otherwise_is_not_believed(
     tmp_path: Path, issuer: Issuer
 ) -> None:
-    with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
-        issuer.redirects = True
-        assert _reply(server, issuer.token()).status == 401
-    named = clinic_at_again(tmp_path, issuer.url.replace("127.0.0.1", "localhost"))
+    owner = _owner(tmp_path, issuer.url)
+    issuer.redirects = True
+    assert Provider(owner).analyst(issuer.token()) is None
     issuer.redirects = False
+    assert Provider(owner).analyst(issuer.token()) == "epidemiology"
+    named = clinic_at_again(tmp_path, issuer.url.replace("127.0.0.1", "localhost"))
     assert Provider(named).analyst(issuer.token(iss=named_issuer(named))) is None
+
+
+def test_who_leaves_the_owners_file_is_out(tmp_path: Path, issuer: Issuer) -> None:
+    owner = _owner(tmp_path, issuer.url)
+    assert Provider(owner).analyst(issuer.token()) == "epidemiology"
+    left = {name: each for name, each in owner.analyst.items() if name != "epidemiology"}
+    assert Provider(owner.model_copy(update={"analyst": left})).analyst(issuer.token()) is None
 
 
 def clinic_at_again(folder: Path, issuer: str) -> Any:

@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,10 +26,13 @@ FLOORS = [
     "accounting analysis",
     "ledger _isolated _tables questions tuning sklearn opendp diffprivlib",
     "audit papers",
-    "pytest_plugin _web demo explore desk study dossier _cli __main__",
+    "pytest_plugin _web demo explore desk.client study desk dossier _cli __main__",
 ]
 ROOMS = [room for floor in FLOORS for room in floor.split()]
 HEIGHT = {room: height for height, room in enumerate(ROOMS)}
+
+APART = {"desk.client"}
+"""Files that are rooms of their own: the analyst's side of a desk needs nothing of the owner's."""
 
 STUDY = {"analysis", "audit", "papers", "explore"}
 """The study path, which never touches a ledger; nor does the ledger know of it."""
@@ -68,7 +71,12 @@ def _modules() -> list[Path]:
 
 def _room(path: Path) -> str:
     parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return ".".join(parts[: 2 if parts[0] == "_exact" and parts[1] != "__init__" else 1])
+    return _named(parts) if parts[-1] != "__init__" or len(parts) > 2 else parts[0]
+
+
+def _named(parts: Sequence[str]) -> str:
+    inner = ".".join(parts[:2])
+    return inner if parts[0] == "_exact" or inner in APART else parts[0]
 
 
 @cache
@@ -95,7 +103,7 @@ def _rooms_imported(path: Path) -> set[str]:
     for parts in _imports(path):
         if parts[0] == "discreet" and len(parts) > 1 and parts[1] != "__version__":
             # A public name taken from the front door comes from the room where it lives.
-            inner = ".".join(parts[1:3]) if parts[1] == "_exact" else parts[1]
+            inner = _named(parts[1:])
             rooms.add(discreet._HOMES.get(inner, inner))
     return rooms
 

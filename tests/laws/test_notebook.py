@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -82,16 +83,24 @@ def test_the_notebook_of_the_documentation_runs(tmp_path: Path) -> None:
     pages = Path(__file__).parents[2] / "docs" / "tutorials" / "first-answer.ipynb"
     cells = json.loads(pages.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    command = [sys.executable, "-c", RUNNER, json.dumps(sources), "shown.json", str(PATIENCE)]
+    # Run all cells twice, the second time without the audit: the budget is there, and nothing is paid again.
+    runs = json.dumps([*sources, *sources[:-1]])
+    command = [sys.executable, "-c", RUNNER, runs, "shown.json", str(PATIENCE)]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE)
     shown = json.loads((tmp_path / "shown.json").read_text())
-    for source, outputs in zip(sources, shown, strict=True):
+    for source, outputs in zip([*sources, *sources[:-1]], shown, strict=True):
         kinds = [output["output_type"] for output in outputs]
         assert "error" not in kinds, source
-    answer, left, verdict = (json.dumps(each) for each in shown[-3:])
-    assert "changes the probability of any answer" in answer
-    assert "= 2" in left.encode().decode("unicode_escape")
+    texts = [json.dumps(each, ensure_ascii=False) for each in shown]
+    answer, left, history, verdict = texts[len(sources) - 4 : len(sources)]
+    assert answer.count("changes the probability of any answer") == 2
+    assert "ε = 1.5" in left
+    assert (
+        history.count("<tr>") == 1 + 1 + 2 * 2
+    )  # the heading, the budget, two spends with their answers
     assert "refuted" in verdict
+    again = [re.sub(r'"execution_count": \d+', "", text) for text in texts]
+    assert again[-3:] == again[len(sources) - 4 : len(sources) - 1]
 
 
 @pytest.mark.parametrize("question", ["mode", "median", "ledger"])

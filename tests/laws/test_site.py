@@ -10,9 +10,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
-from discreet.papers import VERDICTS, all_claims
+from discreet.papers import all_claims
+from discreet.papers.recorded import recorded
+from tests.tools.browser import browser, patient_page
 from tests.tools.waiting import PATIENCE
+
+__all__ = ["browser"]  # a fixture
 
 ROOT = Path(__file__).parents[2]
 FETCHED = {
@@ -155,10 +160,132 @@ def test_the_manual_page_has_every_command_and_option(site: Path) -> None:
     assert "discreet budget head visits &gt; visits.head" in page
 
 
-def test_the_page_of_claims_is_the_list_of_claims() -> None:
-    text = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^`([\w.-]+/[\w.-]+)`$", text, re.MULTILINE)
-    assert listed == [entry.id for entry in all_claims()], "make pages writes it anew"
-    told = re.findall(r"^\*\*([\w ]+)\*\*$", text, re.MULTILINE)
-    assert len(told) == len(listed)
-    assert set(told) <= set(VERDICTS)
+def make_id(name: str) -> str:
+    """The anchor of a claim."""
+    return re.sub(r"[^a-z0-9]+", "-", name)
+
+
+def test_every_claim_has_a_card_with_its_verdict_and_refuted_ones_come_first(site: Path) -> None:
+    text = (site / "claims.html").read_text(encoding="utf-8")
+    cards = re.findall(r'class="card verdict-(\w+)[^"]*" id="([\w-]+)"', text)
+    assert len(cards) == len(all_claims())
+    assert {name for _, name in cards} == {make_id(entry.id) for entry in all_claims()}
+    kinds = [kind for kind, _ in cards]
+    assert kinds == sorted(kinds, key=["refuted", "consistent", "not", "proved"].index)
+    for entry in all_claims():
+        verdict = recorded().findings[entry.id]["verdict"]
+        part = text.partition(f'id="{make_id(entry.id)}"')[2]
+        assert part.partition('class="verdict">')[2].startswith(f"{verdict}<"), entry.id
+    assert text.count("<details><summary>Evidence") == len(cards)
+
+
+def test_the_observatory_shows_each_row_of_its_tables_as_a_card(site: Path) -> None:
+    source = (ROOT / "docs" / "observatory.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|(?: [^|]+ \|){6}$", source, re.MULTILINE)
+    text = (site / "observatory.html").read_text(encoding="utf-8")
+    assert text.count('class="card verdict-') == len(rows) - 2  # without the headings
+    assert text.count('class="card-filters"') == 2
+
+
+QUERIES = {
+    "epsilon": "epsilon",
+    "GDPR": "officer",
+    "DPIA": "officer",
+    "percentile": "tutorials/median-and-quantiles",
+    "getting started": "start",
+    "histogram": "peers",
+    "mean": "peers",
+    "average": "peers",
+    "synthetic data": "peers",
+    "pip": "install",
+    "SQL": "databases",
+    "privacy budget": "tutorials/team-budget",
+    "hyperparameters": "tutorials/honest-tuning",
+    "feature selection": "tutorials/feature-selection",
+    "months": "tutorials/weeks-and-months",
+    "Jupyter": "tutorials/notebook",
+    "sparse vector": "tutorials/first-week-above",
+    "Coq": "proofs/checked-by-coq",
+    "counterexample": "claims",
+    "BibTeX": "cite",
+    "seed": "start",
+    "speed": "benchmarks",
+    "MCP": "desk",
+    "scikit-learn": "tutorials/feature-selection",
+    "PermuteAndFlip": "reference/discreet.PermuteAndFlip",
+}
+"""What people type, and the page that must come first."""
+
+
+def test_a_search_finds_the_page_that_people_mean(site: Path, browser: Browser) -> None:
+    """By the site's own search, on the built index."""
+    page = patient_page(browser, width=1280, height=800, scheme="light")
+    page.goto((site / "search.html").as_uri())
+    page.wait_for_function("Search.hasIndex()")
+    script = "query => Search._performSearch(...Search._parseQuery(query)).reverse()"
+    for query, wanted in QUERIES.items():
+        found = page.evaluate(script, query)
+        assert found, query
+        assert found[0][0] == wanted, f"{query}: {[each[0] for each in found[:4]]}"
+    # Pages stand before the many properties of that name.
+    kinds = [(each[6], each[3] or "") for each in page.evaluate(script, "epsilon")]
+    property_ = [place for place, (_, words) in enumerate(kinds) if "property" in words]
+    pages = [place for place, (kind, _) in enumerate(kinds) if kind in ("text", "title")]
+    assert property_
+    assert min(property_) > 20 > pages[0]
+    page.context.close()
+
+
+def test_words_to_search_by_lead_to_headings_that_exist(site: Path) -> None:
+    sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
+    pages = _pages(site)
+    words = importlib.import_module("search_words").WORDS
+    for place in words:
+        name, _, target = place.partition("#")
+        assert not target or target in pages[site / f"{name}.html"].targets, place
+    listed = [word for line in words.values() for word in line.split(", ")]
+    assert len(set(listed)) == len(listed)
+
+
+def _contrast(one: str, other: str) -> float:
+    """The contrast of two colours, from 1 to 21."""
+
+    def lightness(colour: str) -> float:
+        parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted(map(lightness, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_pictures_are_dark_in_the_dark_by_colours_of_their_own() -> None:
+    sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
+    shown = importlib.import_module("shown_pictures")
+    pictures = [
+        path for path in (ROOT / "docs" / "_static").rglob("*.svg") if "dark" not in path.parts
+    ]
+    assert len(pictures) > 30
+    for path in pictures:
+        svg = path.read_text(encoding="utf-8")
+        dark = shown.twin(svg)
+        assert "white" not in re.findall(r'fill="(\w+)"', dark)
+        for colour in re.findall(r'<text[^>]* fill="(#\w{6})"', dark):
+            assert _contrast(colour, shown.PAPER) > 4.5, f"{path.name}: text in {colour}"
+        for colour in re.findall(r'<(?:circle|rect|path)[^>]*fill="(#\w{6})"', dark):
+            if path.name.startswith("benchmark-") and colour != shown.PAPER:
+                assert _contrast(colour, shown.PAPER) > 3, f"{path.name}: a mark in {colour}"
+
+
+def test_every_picture_says_what_it_shows(site: Path) -> None:
+    """The text of a chart is made from the data that the chart holds."""
+    for path in sorted(site.rglob("*.html")):
+        for tag in re.findall(r"<img\b[^>]*>", path.read_text(encoding="utf-8")):
+            text = re.search(r'alt="([^"]*)"', tag)
+            assert text, f"{path.name}: {tag}"
+            assert len(text[1]) > 20, f"{path.name}: {tag}"
+    page = (site / "tutorials" / "choosing-epsilon.html").read_text(encoding="utf-8")
+    assert "permute-and-flip from 7.16 at 0.05 to 0.0778 at 1" in page
+    page = (site / "benchmarks.html").read_text(encoding="utf-8")
+    assert "permute-and-flip 0.145 to 0.61" in page
+    assert page.count("<details><summary>Table:") == page.count("<table")

@@ -13,8 +13,6 @@ from discreet.papers import FAILED, VERDICTS, CheckedClaim, Claim, Finding, all_
 from discreet.papers import recorded as module
 from discreet.papers.recorded import recorded, short, text_of
 
-DOCS = Path(__file__).parents[2] / "docs"
-
 
 def _result(verdict: str) -> CheckedClaim:
     def never(_scope: object) -> Finding:
@@ -28,18 +26,6 @@ def test_every_claim_is_recorded_in_order() -> None:
     record = recorded()
     assert list(record.findings) == [entry.id for entry in all_claims()]
     assert {finding["verdict"] for finding in record.findings.values()} <= set(VERDICTS)
-
-
-def test_the_page_of_the_documentation_says_the_same() -> None:
-    """Both come from one run, so one that was refreshed without the other is noticed."""
-    page = (DOCS / "claims.md").read_text(encoding="utf-8")
-    for entry in all_claims():
-        finding = recorded().findings[entry.id]
-        part = page.partition(f"`{entry.id}`\n")[2].partition("\n### ")[0]
-        assert f"**{finding['verdict']}**" in part, entry.id
-        assert f"- evidence: {finding['evidence']}\n" in part + "\n", entry.id
-        if finding["witness"] is not None:
-            assert f"- witness: {finding['witness']}" in part, entry.id
 
 
 def test_what_is_written_is_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,5 +47,7 @@ def test_a_check_that_failed_is_not_recorded() -> None:
 def test_the_wheel_takes_the_record_along() -> None:
     import tomllib
 
-    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads(
+        (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    )
     assert f"papers/{module.FILE}" in project["tool"]["setuptools"]["package-data"]["discreet"]

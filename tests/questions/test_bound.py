@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,21 +25,22 @@ from discreet.testing import scripted
 VALUES = (-5, 0, 1, 2, 9)
 
 
-def worst_loss(level: Fraction, scales: NoiseScales, relation: str) -> float:
-    """The largest loss between tables of up to four people, through the real counting."""
+@cache
+def counted(values: tuple[int, ...]) -> Any:
+    """The people at each place, by the real counting."""
+    frame = pl.DataFrame({"x": values}, schema={"x": pl.Int64})
     grid = GrowingGrid.of(1, 4, magnitudes=True)
+    table = open_table(frame, needed=["x"])
+    return people_per_grid_point(
+        table, Rows(), column="x", grid=grid, per_person="largest", outside="clamp"
+    )[0]
+
+
+def worst_loss(level: Fraction, scales: NoiseScales, relation: str) -> float:
+    """The largest loss between tables of up to four people."""
 
     def law(values: tuple[int, ...]) -> Any:
-        frame = pl.DataFrame({"x": values}, schema={"x": pl.Int64})
-        people = people_per_grid_point(
-            open_table(frame, needed=["x"]),
-            Rows(),
-            column="x",
-            grid=grid,
-            per_person="largest",
-            outside="clamp",
-        )[0]
-        up_to = np.cumsum(people)
+        up_to = np.cumsum(counted(values))
         offsets = level.denominator * up_to - level.numerator * int(up_to[-1])
         *chances, last, none = first_crossing(offsets.astype(float), scales)
         return np.array([*chances, last + none])

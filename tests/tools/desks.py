@@ -58,6 +58,14 @@ function = "round_ages"
 candidates = [10, 20, 30, 40]
 sensitivity = 1
 monotonic = true
+[table.visits.vote.age]
+file = "votes.py"
+function = "trend"
+candidates = ["old", "young"]
+blocks = 4
+seconds = 5
+columns = ["age"]
+rehearse_on = "public.parquet"
 [analyst.epidemiology]
 tables = ["visits"]
 epsilon = 40
@@ -73,6 +81,13 @@ import polars as pl
 def round_ages(source, age):
     people = pl.scan_parquet(source).filter(pl.col("age") == age).select(pl.col("patient_id").n_unique())
     return people.collect().item()
+"""
+VOTES = """
+def trend(rows):
+    ages = rows["age"].to_pylist()
+    if not ages:
+        return None
+    return "old" if sum(ages) / len(ages) > 20 else "young"
 """
 MODE = {"kind": "mode", "table": "visits", "column": "diagnosis", "epsilon": 5}
 
@@ -93,6 +108,8 @@ def clinic_at(
     ).write_parquet(folder / "visits.parquet")
     (folder / "clinics.txt").write_text("north\nsouth\n")
     (folder / "scores.py").write_text(SCORES)
+    (folder / "votes.py").write_text(VOTES)
+    pl.DataFrame({"age": [31, 45]}).write_parquet(folder / "public.parquet")
     file = folder / "clinic.toml"
     slots = "\n".join(f'{kind} = "{slot}s"' for kind in ASKED)
     file.write_text(OWNER_FILE.format(ledger=ledger, slots=slots, workers=workers, desk=desk))

@@ -23,10 +23,11 @@ def test_laws_by_name() -> None:
 
 def test_the_table_says_what_a_fixed_number_costs() -> None:
     offers = tuning_table(PureDP(1), mean=40)
-    sentence = advice(offers)[0]
-    assert "costs ε = 1.99" in sentence
-    assert "costs ε = 40" in sentence
-    assert advice(offers[:1]) == []
+    use, fixed, _ = advice(offers)
+    assert "costs ε = 1.99" in use
+    assert "costs ε = 40" in fixed
+    assert len(advice(offers[:1])) == 1
+    assert advice(offers[-1:]) == ["A fixed number of 40 runs costs ε = 40."]
     for offer in offers:
         assert offer.top_hundredth is not None
         assert offer.top_tenth is not None

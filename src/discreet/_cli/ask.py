@@ -31,15 +31,15 @@ from discreet._cli.commands import (
 )
 from discreet._cli.output import as_json, deliver, opened_for_answer, progress, say, screen_width
 from discreet._cli.shared_options import mechanism_names
-from discreet._displays import visible
+from discreet._displays import transcribed, visible
 from discreet.errors import DiscreetError, ParameterError
 from discreet.questions import NeverMatchesWarning, OtherTableWarning, Question, TableRelease
 from discreet.questions import table as private_table
 from discreet.questions.frames import FILES, write_frame
 from discreet.questions.kinds import kinds_by_name
 from discreet.questions.periods import is_clock, is_range
+from discreet.questions.plan import Watch
 from discreet.questions.question import fields_of
-from discreet.questions.run import Watch
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 _DATA, _QUESTION, _GROUPS, _BUDGET, _OUTPUT = "Data", "Question", "Groups", "Budget", "Output"
@@ -446,10 +446,17 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
         return
     card = release.card
     if (screen := screen_width()) is not None:
-        deliver(card.in_text(screen, explain=explain), file)
+        text = card.in_text(screen, explain=explain)
+        deliver(text, file, printed=for_terminal(text, card.answer or ""))
         return
     deliver(card.bare, file)
     say(card.in_text(None, explain=explain, answer=False), err=True)
+
+
+def for_terminal(text: str, answer: str) -> str:
+    """The card in the terminal's letters, unless they would change the answer: its signs are escaped."""
+    encoding = sys.stdout.encoding
+    return text if transcribed(answer, encoding) != answer else transcribed(text, encoding)
 
 
 @contextmanager
@@ -468,9 +475,12 @@ def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterat
         yield {"ledger": opened, "dataset": dataset}
 
 
+_BARS = {"voting": "blocks vote", "choosing": "choosing in each group"}
+
+
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    """A spinner with a clock while the engine works, and a bar over the groups once it has counted."""
+    """A spinner with a clock while the engine works, then a bar over the blocks that vote or the groups."""
     if not sys.stderr.isatty():  # and nothing of Rich is imported
         yield lambda _doing, _done, _all: None
         return
@@ -481,9 +491,7 @@ def _progress() -> Iterator[Watch]:
         task = shown.add_task("asking the table", total=None)
 
         def watch(doing: str, done: int, number: int) -> None:
-            if doing == "choosing":
-                shown.update(
-                    task, description="choosing in each group", completed=done, total=number
-                )
+            if doing in _BARS:
+                shown.update(task, description=_BARS[doing], completed=done, total=number)
 
         yield watch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet._cli.commands import argument, command, option
-from discreet._cli.output import progress
+from discreet._cli.output import console, progress
 from discreet._cli.shared_options import mechanism_names
 from discreet.errors import ParameterError
 
@@ -24,6 +24,9 @@ _STYLES = {
 }
 
 
+_SUBJECT, _SEARCH = "The mechanism", "The search"
+
+
 @command("audit")
 @argument(
     "MECHANISM",
@@ -36,25 +39,36 @@ _STYLES = {
     "--claim CLAIM",
     "pure:1, bounded-range:1, zcdp:0.125, approx:1,1e-6 or regular; pure at --epsilon by default.",
 )
-@option("--epsilon NUMBER", "The mechanism's ε.")
-@option("--scale NUMBER", "The noise scale, in place of ε.")
-@option("--delta NUMBER", "The mechanism's δ, if it takes one.")
-@option("--truth NUMBER", "For exponential randomized response.")
-@option("--optimize NAME", "max or min.")
-@option("--crossings COUNT", "For above-threshold: how many end the stream.", default=1)
+@option("--epsilon NUMBER", "The mechanism's ε.", section=_SUBJECT)
+@option("--scale NUMBER", "The noise scale, in place of ε.", section=_SUBJECT)
+@option("--delta NUMBER", "The mechanism's δ, if it takes one.", section=_SUBJECT)
+@option("--truth NUMBER", "For exponential randomized response.", section=_SUBJECT)
+@option("--optimize NAME", "max or min.", section=_SUBJECT)
+@option(
+    "--crossings COUNT",
+    "For above-threshold: how many end the stream.",
+    default=1,
+    section=_SUBJECT,
+)
 @option(
     "--sensitivity NUMBER",
     "How far one person moves one score; several with commas, one for each candidate.",
     default="1",
+    section=_SEARCH,
 )
-@option("--monotonic/--general", "Only such neighbours; both by default.", default=None)
-@option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True)
-@option("--effort NAME", "How long to look: quick, usual or thorough.", default="usual")
+@option(
+    "--monotonic/--general", "Only such neighbours; both by default.", default=None, section=_SEARCH
+)
+@option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True, section=_SEARCH)
+@option(
+    "--effort NAME", "How long to look: quick, usual or thorough.", default="usual", section=_SEARCH
+)
 @option(
     "--sampled COUNT",
     "For what can only be run, as sample(scores, size) or function(scores): draw up to this many answers "
     "for each score vector, e.g. 200000.",
     name="samples",
+    section=_SEARCH,
 )
 @option("--json", "Print the verdict as JSON.")
 def audit(
@@ -195,25 +209,38 @@ def _refuse_a_sampler(name: str, subject: Any) -> None:
 
 def show(verdict: Verdict) -> None:
     """Print a verdict as a card, the worst pair as little bars."""
-    from rich.console import Console, Group
+    from rich.console import Group
     from rich.panel import Panel
     from rich.table import Table
-    from rich.text import Text
 
     from discreet.audit.cards import bars, explanation, figures, headline
 
+    screen = console()
+
+    def text(words: str, style: str = "") -> Any:
+        return screen.render_str(words, style=style, markup=False, emoji=False)
+
     style = _STYLES[verdict.status]
-    parts: list[Any] = [Text(headline(verdict), style), Text(figures(verdict))]
+    parts: list[Any] = [text(headline(verdict), style), text(figures(verdict))]
     pair = verdict.worst
     if pair is not None:
-        parts.append(Text(f"{'witness' if verdict.witness else 'worst pair found'}: {pair}\n"))
+        parts.append(text(f"{'witness' if verdict.witness else 'worst pair found'}: {pair}\n"))
         table = Table("", "scores", "neighbour", box=None, padding=(0, 1))
+        narrow = screen.width < _SIDE_BY_SIDE
         for label, first, second in bars(pair):
-            table.add_row(label, first, second, style="bold" if "◀" in label else "")
+            emphasis = "bold" if "◀" in label else ""
+            if narrow:
+                parts.append(text(label, emphasis))
+                parts += [text(f"  scores     {first}"), text(f"  neighbour  {second}")]
+            else:
+                table.add_row(*map(text, (label, first, second)), style=emphasis)
         if table.rows:
             parts.append(table)
-    parts.append(Text("\n" + explanation(verdict)))
+    parts.append(text("\n" + explanation(verdict)))
     searched = f"Searched {verdict.coverage}; {verdict.seconds:.1f} s"
     draws = getattr(verdict, "draws", None)
-    parts.append(Text(f"{searched}{'' if draws is None else f', {draws:,} draws'}.", "dim"))
-    Console().print(Panel(Group(*parts), title=verdict.status, border_style=style.split()[-1]))
+    parts.append(text(f"{searched}{'' if draws is None else f', {draws:,} draws'}.", "dim"))
+    screen.print(Panel(Group(*parts), title=verdict.status, border_style=style.split()[-1]))
+
+
+_SIDE_BY_SIDE = 76  # columns that two bars and a label need

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from discreet._cli import shared_options as shared
 from discreet._cli.commands import Group, argument, command, option, stack
-from discreet._cli.output import in_short, say, say_either, say_json, say_table
+from discreet._cli.output import say, say_either, say_json, say_table
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from discreet.ledger import Budget, Entry, Ledger
+    from discreet.ledger import Budget, Ledger
 
 _DATASET = argument("DATASET", "The data set's name, or a part of its budget: visits/alice.")
 _GROUP = option("--group NAME", "One of the groups declared disjoint.")
@@ -114,9 +114,8 @@ def history(dataset: str, *, ledger: str | None, json: bool) -> None:
     """
     with _opened(ledger) as opened:
         entries = opened.history(dataset)
-    columns = ["#", "time", "budget", "kind", "cost", "mechanism", "about"]
     data = [entry.as_data() for entry in entries]
-    say_table(columns, [_entry_row(entry) for entry in entries], data, json=json)
+    say_table(entries.columns, entries.rows, data, json=json)
 
 
 @command("answers")
@@ -302,6 +301,8 @@ def print_budgets(budgets: Sequence[Budget], json: bool) -> None:
 
 
 def _budget_row(found: Budget) -> list[str]:
+    from discreet.accounting.accountants import in_short
+
     cap = [
         f"{name} {value}"
         for name, value in sorted(found.cap.items(), reverse=True)
@@ -316,19 +317,3 @@ def _budget_row(found: Budget) -> list[str]:
         found.neighbours,
         str(found.head.sequence),
     ]
-
-
-def _entry_row(entry: Entry) -> list[str]:
-    details = entry.details
-    amount = details.get("spent") or details.get("limit") or {}
-    # Of a cap what may be used is rounded down, of a spend the cost up; --json has all digits.
-    spent = "spent" in details
-    cost = in_short(amount.get("cost", ""), up=spent)
-    if amount.get("delta", "0") != "0":
-        cost += f", δ {in_short(amount['delta'], up=spent)}"
-    about = details.get("purpose", "")
-    if entry.kind == "failed":
-        about = f"entry {details['about']}: {details['outcome']}"
-    minutes = entry.time[:16].replace("T", " ")
-    mechanism = str(details.get("mechanism", ""))
-    return [str(entry.sequence), minutes, entry.budget, entry.kind, cost, mechanism, about]

@@ -10,13 +10,11 @@ from discreet._cli.commands import argument, command, from_standard_input, optio
 from discreet._cli.output import (
     check_chart,
     draw,
-    in_short,
     print_table,
     say,
     say_either,
     say_json,
     say_table,
-    wrapped,
 )
 from discreet._cli.special_plans import plan_quantiles, plan_threshold, recommend_threshold
 from discreet.errors import ParameterError
@@ -97,14 +95,22 @@ def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) ->
 )
 @option(
     "--epsilon RANGE",
-    "One ε, several with commas, or a range: 0.1:2, or 0.1:2:9 for nine.",
-    default="0.1:2:6",
+    "One ε, several with commas, or a range: 0.1:2, or 0.1:2:30 for thirty.",
+    default="0.1:2",
 )
 @shared.SCORES
+@option(
+    "--all",
+    "Also show the error that 95 % of answers do not exceed, and the probability of the best candidate.",
+    name="everything",
+    section=shared.OUTPUT,
+)
 @shared.CHART
 @shared.JSON
-def compare(*, epsilon: str, chart: str | None, json: bool, **given: Any) -> None:
+def compare(*, epsilon: str, everything: bool, chart: str | None, json: bool, **given: Any) -> None:
     """How far each mechanism falls short of the best, over a range of ε. Not private.
+
+    The first line says which mechanism to use.
 
     Example: discreet compare scores.csv --monotonic --epsilon 0.1:2 --public --chart error.html
     """
@@ -119,14 +125,45 @@ def compare(*, epsilon: str, chart: str | None, json: bool, **given: Any) -> Non
     if json:
         say_json(table.records())
         return
-    for words, figure in (
-        ("Expected error, in units of the score", "expected_error"),
-        ("Error that 95 % of answers do not exceed", "error_95"),
-        ("Probability of the best candidate", "best_probability"),
-    ):
-        say(f"{words}:")
+    figures = {
+        "Expected error, in units of the score": "expected_error",
+        "Error that 95 % of answers do not exceed": "error_95",
+        "Probability of the best candidate": "best_probability",
+    }
+    say(_best(table))
+    for words, figure in list(figures.items())[: None if everything else 1]:
+        say(f"\n{words}:")
         print_table(*_across(table, figure))
-        say("")
+
+
+def _best(table: Comparison) -> str:
+    """The mechanism with the smallest expected error, and that error."""
+    from discreet._exact.numbers.printing import rounded
+
+    private = [row for row in table if row.private]
+    if not private:
+        return "Use none of these: no mechanism compared here has a proof of privacy."
+    best = {
+        epsilon: min(
+            (row for row in private if row.epsilon == epsilon), key=lambda row: row.expected_error
+        )
+        for epsilon in dict.fromkeys(row.epsilon for row in private)
+    }
+    rows = [best[epsilon] for epsilon in sorted(best)]
+    names = list(dict.fromkeys(row.mechanism for row in rows))
+    if len(names) > 1:
+        where = [
+            f"{name} at ε = {', '.join(f'{row.epsilon:g}' for row in rows if row.mechanism == name)}"
+            for name in names
+        ]
+        return f"Use {'; '.join(where)}: there its expected error is the smallest."
+    first, last = (f"{rounded(row.expected_error, up=True):.4g}" for row in (rows[0], rows[-1]))
+    if len(rows) == 1:
+        return f"Use {names[0]}: at ε = {rows[0].epsilon:g} its expected error is {first}, the smallest here."
+    return (
+        f"Use {names[0]}: its expected error is the smallest at every ε here, from {first} at "
+        f"ε = {rows[0].epsilon:g} to {last} at ε = {rows[-1].epsilon:g}."
+    )
 
 
 def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
@@ -154,15 +191,21 @@ SCORES_OR_COUNT = stack(
 )
 
 
-_MARGIN = option("--margin NUMBER", "About a threshold: how far from it every value is, at least.")
+_MARGIN = option(
+    "--margin NUMBER",
+    "About a threshold: how far from it every value is, at least.",
+    section=shared.ACCURACY,
+)
 
 
 @command("plan")
-@option("--expected-error NUMBER", "The mean error wanted.")
-@option("--error-at-most NUMBER", "The largest error wanted ...")
-@option("--with-probability NUMBER", "... with this probability.")
+@option("--expected-error NUMBER", "The mean error wanted.", section=shared.ACCURACY)
+@option("--error-at-most NUMBER", "The largest error wanted ...", section=shared.ACCURACY)
+@option("--with-probability NUMBER", "... with this probability.", section=shared.ACCURACY)
 @option(
-    "--at LIST", "For quantiles at these levels, on a grid of --n points: errors are in people."
+    "--at LIST",
+    "For quantiles at these levels, on a grid of --n points: errors are in people.",
+    section=shared.ACCURACY,
 )
 @_MARGIN
 @SCORES_OR_COUNT
@@ -179,8 +222,8 @@ def plan(
 ) -> None:
     """The least ε at which each mechanism is accurate enough.
 
-    This compares mechanisms. What one question about a table costs: discreet mode ... --plan. What more
-    releases cost in a budget: discreet budget plan.
+    The first line says which mechanism to use, and at which ε. What one question about a table costs:
+    discreet mode ... --plan. What more releases cost in a budget: discreet budget plan.
 
     With a file the answer is for these scores, and not private. With --n it holds for any data, or for any
     data whose best candidate leads by --gap, and nothing is read.
@@ -228,18 +271,52 @@ def plan(
     rows = [
         [
             f"{row['mechanism']}{'' if row['private'] else ' (not private)'}",
-            rounded(epsilon, up=True),
+            rounded(epsilon, up=True, digits=3),
             "" if row["ratio"] is None else row["ratio"],
         ]
         for row, epsilon in zip(found, needed, strict=True)
     ]
-    say_table(["mechanism", "ε needed", "× least"], rows, found, json=json)
+    wanted = (
+        f"the expected error is at most {expected_error}"
+        if expected_error is not None
+        else f"the error is at most {error_at_most} with probability {with_probability}"
+    )
+    say_table(
+        ["mechanism", "ε needed", "× least"],
+        rows,
+        found,
+        json=json,
+        before=f"{_cheapest(found, f'{wanted}, {_for_which(where)}')}\n",
+    )
+
+
+def _for_which(where: dict[str, Any]) -> str:
+    """For which data a plan holds."""
+    if "scores" in where:
+        return "on these scores"
+    if where["gap"] is not None:
+        return f"for any data whose best candidate leads by {where['gap']}"
+    return "whatever the data"
+
+
+def _cheapest(found: list[dict[str, Any]], wanted: str) -> str:
+    """The private mechanism that needs the least ε."""
+    from discreet._exact.numbers.printing import rounded
+
+    private = [row for row in found if row["private"]]
+    if not private:
+        return "Use none of these: no mechanism listed here has a proof of privacy."
+    least = min(private, key=lambda row: float(row["epsilon"]))
+    if not least["epsilon"]:
+        return f"Any ε is enough: {wanted}."
+    epsilon = rounded(least["epsilon"], up=True, digits=3)
+    return f"Use {least['mechanism']} at ε = {epsilon:g}: {wanted}."
 
 
 @command("recommend")
 @shared.GUARANTEE
-@option("--releases COUNT", "How many releases share the budget.", default=1)
-@option("--fixed-in-advance", "No question depends on an earlier answer.")
+@option("--releases COUNT", "How many releases share the budget.", default=1, section=shared.COST)
+@option("--fixed-in-advance", "No question depends on an earlier answer.", section=shared.COST)
 @_MARGIN
 @SCORES_OR_COUNT
 @shared.CHART
@@ -263,6 +340,7 @@ def recommend(
 
     Example: discreet recommend --n 100 --epsilon 1 --delta 1e-6 --releases 50
     """
+    from discreet.accounting.accountants import in_short
     from discreet.analysis import recommend as recommended
 
     if margin is not None:
@@ -314,7 +392,7 @@ def recommend(
         data,
         json=json,
         before=f"{advice.advice}\n",
-        after="\n" + "\n".join(map(wrapped, advice.reasons)),
+        after="\n" + "\n".join(advice.reasons),
     )
 
 
@@ -381,14 +459,17 @@ def optimality(
 ) -> None:
     """A mechanism's average error over the least possible, by linear programming. Reads no data.
 
+    The first line says which mechanism comes closest.
+
     Example: discreet optimality --epsilon 0.1:2 --n 4 --k 8 --chart ratio.svg
     """
+    from discreet._exact.numbers.printing import rounded
     from discreet.analysis import optimality_ratio
     from discreet.analysis.comparison import epsilon_list
 
     check_chart(chart)
     families = families_of(mechanism=mechanism)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "mechanism": family.name,
             "epsilon": float(amount),
@@ -401,5 +482,22 @@ def optimality(
         from discreet.analysis.charts import optimality_chart
 
         draw(optimality_chart(families, epsilons=epsilon, **lattice), chart)
-    shown = [[row["mechanism"], row["epsilon"], f"{row['ratio']:.6f}"] for row in rows]
-    say_table(["mechanism", "ε", "error ÷ least possible"], shown, rows, json=json)
+    names = [family.name for family in families]
+    ratios = {(row["epsilon"], row["mechanism"]): row["ratio"] for row in rows}
+    amounts = [float(amount) for amount in epsilon_list(epsilon)]
+    shown = [[amount, *(f"{ratios[amount, name]:.5f}" for name in names)] for amount in amounts]
+    worst = {
+        family.name: max(ratios[amount, family.name] for amount in amounts)
+        for family in families
+        if family.private
+    }
+    best = min(worst, key=lambda name: worst[name], default=None)
+    where = f"at ε = {amounts[0]:g}" if len(amounts) == 1 else "at every ε here"
+    advice = (
+        "Use none of these: no mechanism listed here has a proof of privacy."
+        if best is None
+        else f"Use {best}: {where} its average error is at most "
+        f"{rounded(worst[best], up=True, digits=6):g} times the least that a private mechanism can have."
+    )
+    head = f"{advice}\n\nAverage error ÷ least possible, with {lattice['n']} candidates:"
+    say_table(["ε", *names], shown, rows, json=json, before=head)

@@ -11,19 +11,21 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import click
 
+from discreet._displays import transcribed
 from discreet.errors import ParameterError
 
 _Made = TypeVar("_Made", bound=Callable[..., Any])
 Decorator: TypeAlias = Callable[[_Made], _Made]
 
-_GLUE = "\N{NO-BREAK SPACE}"
+_GLUE, _HYPHEN = "\N{NO-BREAK SPACE}", "\N{NON-BREAKING HYPHEN}"
+_UNGROUPED = 6  # options that need no headings, --help among them
 
 
 class SectionOption(click.Option):
@@ -108,8 +110,34 @@ class Argument(click.Argument):
         return str(self.metavar).strip("[]")
 
 
+class _Help(click.HelpFormatter):
+    """Help that is broken between words only, in signs that the terminal has."""
+
+    def _fit(self, text: str) -> str:
+        # Click breaks words at their hyphens: ``getvalue`` puts these back.
+        return transcribed(text, getattr(sys.stdout, "encoding", None)).replace("-", _HYPHEN)
+
+    def write_text(self, text: str) -> None:
+        """A paragraph."""
+        super().write_text(self._fit(text))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], *limits: int, **more: int) -> None:
+        """Names, and what they mean."""
+        super().write_dl([(name, self._fit(words)) for name, words in rows], *limits, **more)
+
+    def getvalue(self) -> str:
+        """All of it."""
+        return super().getvalue().replace(_HYPHEN, "-")
+
+
+class _Context(click.Context):
+    formatter_class = _Help
+
+
 class Command(click.Command):
     """A command whose examples can be copied from the screen."""
+
+    context_class = _Context
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run; an error names the options of this command."""
@@ -148,13 +176,19 @@ class Command(click.Command):
             with formatter.section("Arguments"):
                 formatter.write_dl(rows)
         everything = ctx.meta.get(_ALL, False)
+        shown = [
+            part
+            for part in self.get_params(ctx)
+            if not isinstance(part, Argument)
+            and (everything or not getattr(part, "advanced", False))
+        ]
         sections: dict[str, list[tuple[str, str]]] = {}
-        for part in self.get_params(ctx):
-            if getattr(part, "advanced", False) and not everything:
-                continue
+        for part in shown:
             record = part.get_help_record(ctx)
-            if record is not None and not isinstance(part, Argument):
-                sections.setdefault(getattr(part, "section", "Options"), []).append(record)
+            few = len(shown) <= _UNGROUPED
+            if record is not None:
+                title = "Options" if few else getattr(part, "section", "Options")
+                sections.setdefault(title, []).append(record)
         for title in sorted(sections, key=lambda title: title == "Options"):
             with formatter.section(title):
                 formatter.write_dl(sections[title])
@@ -209,6 +243,8 @@ def _example(words: str, width: int, indent: int) -> str:
 
 class Group(click.Group):
     """Commands in the order in which they were added."""
+
+    context_class = _Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Their names."""

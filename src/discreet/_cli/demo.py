@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet._cli.commands import argument, command, option
-from discreet._cli.output import say_either
+from discreet._cli.output import console, say_either
 
 
 @command("demo")
@@ -17,7 +17,7 @@ def demo(*, epsilon: str) -> None:
     """
     from discreet.demo import show
 
-    show(epsilon)
+    show(epsilon, console())
 
 
 @command("demo-data")

@@ -297,6 +297,7 @@ listen = "127.0.0.1:0"
 [table.visits]
 source = "visits.csv"
 user = "patient_id"
+people = 2000
 dataset = "clinic"
 where = ["clinic"]
 [table.visits.slot]
@@ -309,6 +310,7 @@ candidates = "clinics.txt"
 [table.people]
 source = "people.csv"
 user = "person_id"
+people = 2000
 dataset = "clinic"
 where = ["clinic"]
 [table.people.slot]

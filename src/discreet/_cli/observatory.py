@@ -1,4 +1,4 @@
-"""``discreet observatory``: the mechanisms of every library that is installed, audited, in one table."""
+"""``discreet observatory``: the mechanisms of every library that is installed, audited."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet._cli.commands import command, option
-from discreet._cli.output import progress
+from discreet._cli.output import progress, say
+from discreet._displays import counted, visible
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
     """Audit the selection mechanisms of every library that is installed, and record some of their pipelines.
 
     "refuted" has an exact witness: two neighbouring inputs and an answer. "suspect" is a statistical
-    finding, and its error rate stands beside it. Libraries that are not installed are named and left out.
-    One line of the table is run again with: discreet audit LIBRARY:MECHANISM --epsilon E
+    finding, shown with its error rate. Refuted claims come first. Libraries that are not installed are
+    listed at the end. To run one audit again: discreet audit LIBRARY:MECHANISM --epsilon E
 
     Exit status: 0, whatever is found; it is 2 for wrong input.
 
@@ -111,12 +112,27 @@ def line(adapter: Adapter) -> dict[str, Any]:
     }
 
 
-def _show(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+_COLOURS = {"refuted": "red", "suspect": "yellow", "could": "yellow"}
 
-    table = Table(*COLUMNS)
-    for row in rows:
-        style = "red" if row["verdict"].startswith(("refuted", "suspect")) else ""
-        table.add_row(*(str(row[name]) for name in COLUMNS), style=style)
-    Console().print(table)
+
+def by_verdict(row: dict[str, Any]) -> int:
+    """Its place in a list that begins with what was refuted."""
+    first = row["verdict"].split()[0]
+    return list(_COLOURS).index(first) if first in _COLOURS else len(_COLOURS)
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    refuted, suspect = (
+        sum(row["verdict"].startswith(word) for row in rows) for word in ("refuted", "suspect")
+    )
+    held = len(rows) - refuted - suspect
+    say(f"{counted(len(rows), 'claim')}: {refuted} refuted, {suspect} suspect, {held} neither.")
+    for row in sorted(rows, key=by_verdict):
+        verdict, _, detail = row["verdict"].partition(" (")
+        name = " ".join(str(row[part]) for part in ("library", "version", "mechanism"))
+        colour = _COLOURS.get(verdict.split()[0], "green")
+        click.echo(f"\n{click.style(visible(verdict), fg=colour, bold=True)}  {visible(name)}")
+        claim = f"  claims {row['claim']}" if row["claim"] else ""
+        for words in (claim, f"  ({detail}" if detail else "", f"  {row['witness']}"):
+            if words.strip():
+                say(words)

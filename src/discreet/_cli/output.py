@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -15,18 +14,19 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from discreet._displays import visible
+from discreet._displays import transcribed, visible
 from discreet.errors import DiscreetError, ParameterError
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 
 def prepare_streams() -> None:
     """Let no character fail, and no reader that has enough: ``discreet claims | head``.
 
-    What the terminal's encoding lacks is written as its escape. What nobody reads any more is dropped, and
-    the command's exit status stays its own.
+    Our own signs are written in letters where the terminal's encoding lacks them (ε: epsilon), everything
+    else as its escape. Output that is no longer read is dropped, and the exit status stays the same.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -37,15 +37,16 @@ def prepare_streams() -> None:
 
 
 class _Piped:
-    """A stream whose reader may leave before the end."""
+    """A stream whose reader may leave before the end, and whose encoding may lack our signs."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
-    def write(self, text: str) -> int:
-        """Write, or drop what nobody reads."""
+    def write(self, text: str | bytes) -> int:
+        """Write, or drop what nobody reads; Click completes a shell's line in bytes."""
+        words = text.decode() if isinstance(text, bytes) else text
         with self._tolerant():
-            self.stream.write(text)
+            self.stream.write(transcribed(words, self.stream.encoding))
         return len(text)
 
     def flush(self) -> None:
@@ -61,12 +62,20 @@ class _Piped:
             _silence(self.stream)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "buffer":  # Click would write UTF-8 through it to a terminal that reads ASCII
+            raise AttributeError(name)
         return getattr(self.stream, name)
 
 
 def say(words: object, *, err: bool = False) -> None:
-    """Print lines; whatever came from data or a ledger cannot steer the terminal."""
-    click.echo(visible(words, keep="\n\t"), err=err)
+    """Print lines, broken between words on a screen; nothing from data or a ledger can steer the terminal."""
+    text = visible(words, keep="\n\t")
+    screen = screen_width(err=err)
+    if screen is not None:
+        text = transcribed(text, _encoding(err=err))
+        lines = (broken(line.expandtabs(), screen) for line in text.split("\n"))
+        text = "\n".join(lines)
+    click.echo(text, err=err)
 
 
 def as_json(data: Any, *, indent: int | None = 2) -> str:
@@ -99,11 +108,48 @@ def progress(*columns: Any) -> Progress:
     return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
 
 
-def screen_width() -> int | None:
-    """How wide the terminal is that shows stdout; None for a pipe, a file or no stdout at all."""
-    if sys.stdout is None or not sys.stdout.isatty():
+def screen_width(*, err: bool = False) -> int | None:
+    """How wide the terminal is that shows stdout or stderr; None for a pipe, a file or no stream at all."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is None or not stream.isatty():
         return None
     return shutil.get_terminal_size().columns
+
+
+def _encoding(*, err: bool = False) -> str | None:
+    return getattr(sys.stderr if err else sys.stdout, "encoding", None)
+
+
+def console() -> Console:
+    """A Rich console on stdout that writes our signs in letters where the encoding lacks them."""
+    from rich.console import Console
+    from rich.text import Text
+
+    class Transcribing(Console):
+        def render_str(self, text: str, **settings: Any) -> Text:
+            return super().render_str(transcribed(text, _encoding()), **settings)
+
+    return Transcribing(highlight=False)
+
+
+def broken(line: str, screen: int, *, indent: str | None = None) -> str:
+    """Break a line between words so that it fits the screen; by default keep its indentation."""
+    if line.isascii() and len(line) <= screen:  # and nothing of Rich is imported
+        return line
+    from rich.cells import cell_len
+
+    if cell_len(line) <= screen:
+        return line
+    start = line[: len(line) - len(line.lstrip())]
+    indent = start if indent is None else indent
+    first, *words = line.lstrip().split(" ")
+    lines = [start + first]
+    for word in words:
+        if cell_len(f"{lines[-1]} {word}") > screen:
+            lines.append(indent + word)
+        else:
+            lines[-1] += f" {word}"
+    return "\n".join(lines)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -114,7 +160,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """
     from rich.cells import cell_len
 
-    cells = [[visible(_shown(value)) for value in row] for row in rows]
+    columns = [transcribed(name, _encoding()) for name in columns]
+    cells = [[transcribed(visible(_shown(value)), _encoding()) for value in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
     screen = screen_width()
     if screen is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > screen:
@@ -138,20 +185,9 @@ _GAP = "  "
 
 
 def _block(columns: Sequence[str], cells: Sequence[str], screen: int) -> str:
-    """One row of a table as lines ``name: value``, broken between words where the screen ends."""
-    from rich.cells import cell_len
-
-    lines = []
-    for name, cell in zip(columns, cells, strict=True):
-        line, *words = f"{name}: {cell}".split(" ")
-        for word in words:
-            if cell_len(f"{line} {word}") > screen:
-                lines.append(line)
-                line = _GAP + word
-            else:
-                line = f"{line} {word}"
-        lines.append(line)
-    return "\n".join(lines)
+    """One row of a table as lines ``name: value``."""
+    lines = (f"{name}: {cell}" for name, cell in zip(columns, cells, strict=True))
+    return "\n".join(broken(line, screen, indent=_GAP) for line in lines)
 
 
 def say_table(
@@ -189,26 +225,6 @@ def draw(chart: Any, path: str) -> None:
     say(f"chart written to {save_chart(chart, path)}", err=True)
 
 
-def wrapped(words: str) -> str:
-    """Words broken between words where the screen ends; as they are when not on a screen."""
-    screen = screen_width()
-    return words if screen is None else click.wrap_text(words, width=screen)
-
-
-def in_short(words: str, *, up: bool) -> str:
-    """Words whose long figures are cut to four digits: a cost rounded up, what one may use rounded down.
-
-    Example:
-        >>> in_short("ρ = 0.175749908689, δ = 5e-7", up=False)
-        'ρ = 0.1757, δ = 5e-7'
-    """
-    from fractions import Fraction
-
-    from discreet._exact.numbers.printing import figure
-
-    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda found: figure(Fraction(found[0]), up=up), words)
-
-
 def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
@@ -224,9 +240,10 @@ def opened_for_answer(path: str | None) -> TextIO | None:
     raise problem
 
 
-def deliver(answer: str, file: TextIO | None) -> None:
+def deliver(answer: str, file: TextIO | None, *, printed: str | None = None) -> None:
     """Write a paid answer to the file, if there is one, and print it; it is never lost.
 
+    ``printed`` is how the terminal shows it, where that differs.
     Where printing fails (a closed pipe, a full disk), the answer is kept in a file that only its owner
     can read, and the error says where.
     """
@@ -235,7 +252,7 @@ def deliver(answer: str, file: TextIO | None) -> None:
         kept = file.name
         file.close()
     stdout = getattr(sys.stdout, "stream", sys.stdout)
-    if _written(answer, stdout):
+    if _written(answer if printed is None else printed, stdout):
         if file is not None and kept is None:
             raise DiscreetError(
                 f"the answer could not be written to {file.name}: it was printed only"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from discreet._cli.commands import command, option
-from discreet._cli.output import progress, say, say_json
+from discreet._cli.output import console, print_table, progress, say, say_json
+from discreet._cli.shared_options import OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,10 +25,8 @@ _STYLES = {
     "refuted": "bold red",
     "not checkable": "dim",
     "failed": "bold red",
-    "agrees": "green",
-    "close": "yellow",
-    "differs": "bold red",
 }
+_COMPARED = ("agrees", "close", "differs")
 
 
 @command("claims")
@@ -44,10 +43,10 @@ _STYLES = {
 )
 @option("--data FOLDER", "A folder with the DPBench histograms (NAME.n4096.npy).", type=_PATH)
 @option("--quick", "Smaller ranges, a few seconds.")
-@option("--json", "Print a list, one object per claim.")
-@option("--markdown FILE", "Write the report as Markdown.", type=_PATH)
-@option("--html FILE", "Write the report as one HTML file.", type=_PATH)
-@option("--list", "List the claims without checking.", name="list_only")
+@option("--json", "Print a list, one object per claim.", section=OUTPUT)
+@option("--markdown FILE", "Write the report as Markdown.", type=_PATH, section=OUTPUT)
+@option("--html FILE", "Write the report as one HTML file.", type=_PATH, section=OUTPUT)
+@option("--list", "List the claims without checking.", name="list_only", section=OUTPUT)
 def claims(
     *,
     paper: tuple[str, ...],
@@ -89,7 +88,13 @@ def claims(
 
 
 @command("reproduce")
-@option("--out FOLDER", "The folder for the report; made if need be.", type=_PATH, default="report")
+@option(
+    "--out FOLDER",
+    "The folder for the report; made if need be.",
+    type=_PATH,
+    default="report",
+    section=OUTPUT,
+)
 @option(
     "--data FOLDER",
     "A folder with the DPBench histograms (NAME.n4096.npy); without it, look-alikes, marked synthetic.",
@@ -106,8 +111,8 @@ def claims(
     "How many figures at a time; by default one per core.",
     type=click.IntRange(min=1),
 )
-@option("--json", "Print a list, one object per figure.")
-@option("--list", "List the figures without drawing.", name="list_only")
+@option("--json", "Print a list, one object per figure.", section=OUTPUT)
+@option("--list", "List the figures without drawing.", name="list_only", section=OUTPUT)
 def reproduce(
     *,
     out: Path,
@@ -223,41 +228,34 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
 
 def _show_claims(results: Sequence[CheckedClaim]) -> None:
     """One claim after the other, as wide as the screen: number and verdict, statement, evidence."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.padding import Padding
 
     from discreet.papers.report import by_paper, claims_summary
 
-    console = Console()
+    screen = console()
     for paper, found in by_paper(results):
-        console.print(paper.title, style="bold", highlight=False)
+        screen.print(paper.title, style="bold")
         for result in found:
             verdict = result.finding.verdict
             told = f"[{_STYLES.get(verdict, '')}]{verdict}[/]"
-            console.print(f"  {escape(result.claim.number)}: {told}", highlight=False)
+            screen.print(f"  {escape(result.claim.number)}: {told}")
             words = [result.claim.statement]
             if verdict != "proved by computation":
                 words.append(f"→ {result.finding.evidence}")
             for part in words:
-                console.print(Padding(escape(part), (0, 0, 0, 4)), highlight=False)
-        console.print()
-    console.print(claims_summary(results), style="bold", highlight=False)
+                screen.print(Padding(escape(part), (0, 0, 0, 4)))
+        screen.print()
+    screen.print(claims_summary(results), style="bold")
 
 
 def _show_figures(results: Sequence[DrawnFigure]) -> None:
     """The paper's numbers beside ours, where there is something to compare."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(show_lines=False)
-    for heading in ("figure", "quantity", "paper", "ours", "verdict"):
-        table.add_column(heading, no_wrap=heading in ("figure", "verdict"))
-    for result in results:
-        for row in result.comparisons:
-            if row.verdict in _STYLES:
-                words = [escape(part) for part in (result.id, row.quantity, row.paper, row.ours)]
-                table.add_row(*words, f"[{_STYLES[row.verdict]}]{row.verdict}[/]")
-    if table.row_count:
-        Console().print(table)
+    rows = [
+        [result.id, row.quantity, row.paper, row.ours, row.verdict]
+        for result in results
+        for row in result.comparisons
+        if row.verdict in _COMPARED
+    ]
+    if rows:
+        print_table(("figure", "quantity", "paper", "ours", "verdict"), rows)

@@ -19,7 +19,9 @@ def mechanism_names(_context: Context, _option: Parameter, incomplete: str) -> l
     return [name for name in MECHANISMS if name.startswith(incomplete)]
 
 
-JSON = option("--json", "Print JSON.")
+ACCURACY, COST, OUTPUT, SCORES_HELP = "Accuracy wanted", "Cost", "Output", "Scores"
+
+JSON = option("--json", "Print JSON.", section=OUTPUT)
 NEIGHBOURS = option(
     "--neighbours NAME", "add-remove one person, or replace one.", default="add-remove"
 )
@@ -34,30 +36,47 @@ MECHANISMS = option(
     multiple=True,
     shell_complete=mechanism_names,
 )
-SENSITIVITY = option("--sensitivity NUMBER", "The most one person changes a score; 1 by default.")
-RANGE_DISTANCE = option(
-    "--range-distance NUMBER", "In place of --sensitivity: the most two scores move apart."
+SENSITIVITY = option(
+    "--sensitivity NUMBER",
+    "The most one person changes a score; 1 by default.",
+    section=SCORES_HELP,
 )
-MONOTONIC = option("--monotonic", "One person moves all scores one way.")
-OPTIMIZE = option("--optimize NAME", "max, or min where small scores are good.", default="max")
+RANGE_DISTANCE = option(
+    "--range-distance NUMBER",
+    "In place of --sensitivity: the most two scores move apart.",
+    section=SCORES_HELP,
+)
+MONOTONIC = option("--monotonic", "One person moves all scores one way.", section=SCORES_HELP)
+OPTIMIZE = option(
+    "--optimize NAME",
+    "max, or min where small scores are good.",
+    default="max",
+    section=SCORES_HELP,
+)
 COLUMNS = stack(
-    option("--candidate-column COLUMN", "By default 'candidate', or the first column."),
-    option("--score-column COLUMN", "By default 'score', or the second column."),
+    option(
+        "--candidate-column COLUMN",
+        "By default 'candidate', or the first column.",
+        section=SCORES_HELP,
+    ),
+    option(
+        "--score-column COLUMN", "By default 'score', or the second column.", section=SCORES_HELP
+    ),
 )
 NOT_PRIVATE = stack(
-    option("--not-private", "Say that you know: the output is not private."),
-    option("--public", "Say that the data is public."),
+    option("--not-private", "Say that you know: the output is not private.", section=SCORES_HELP),
+    option("--public", "Say that the data is public.", section=SCORES_HELP),
 )
 COUNT = stack(
-    option("--n COUNT", "In place of a file: how many candidates."),
-    option("--gap NUMBER", "With --n: how far ahead the best is hoped to be."),
+    option("--n COUNT", "In place of a file: how many candidates.", section=SCORES_HELP),
+    option("--gap NUMBER", "With --n: how far ahead the best is hoped to be.", section=SCORES_HELP),
 )
 SCORES = stack(MECHANISMS, SENSITIVITY, RANGE_DISTANCE, MONOTONIC, OPTIMIZE, COLUMNS, NOT_PRIVATE)
-CHART = option("--chart FILE", "Draw to this file: .png, .svg or .html (offline).")
+CHART = option("--chart FILE", "Draw to this file: .png, .svg or .html (offline).", section=OUTPUT)
 GUARANTEE = stack(
-    option("--epsilon NUMBER", "ε; with --delta, an (ε, δ) figure."),
-    option("--rho NUMBER", "ρ of zero-concentrated privacy."),
-    option("--delta NUMBER", "δ, with --epsilon."),
+    option("--epsilon NUMBER", "ε; with --delta, an (ε, δ) figure.", section=COST),
+    option("--rho NUMBER", "ρ of zero-concentrated privacy.", section=COST),
+    option("--delta NUMBER", "δ, with --epsilon.", section=COST),
 )
 
 

@@ -11,7 +11,7 @@ from discreet.errors import ParameterError
 def plan_quantiles(
     at: str, points: int, at_most: str, with_probability: str, *, json: bool
 ) -> None:
-    """The ε that keeps every quantile's rank within so many people, whatever the data."""
+    """The ε at which every quantile is off by at most this many people, whatever the data."""
     from discreet._exact.numbers.printing import rounded
     from discreet.analysis import epsilon_for_rank_error
 
@@ -27,8 +27,17 @@ def plan_quantiles(
         for relation in ("add-remove", "replace")
     }
     data = [{"neighbours": relation, "epsilon": each} for relation, each in needed.items()]
-    rows = [[relation, rounded(each, up=True)] for relation, each in needed.items()]
-    say_table(["neighbours", "ε enough"], rows, data, json=json)
+    shown = {relation: rounded(each, up=True, digits=3) for relation, each in needed.items()}
+    which, data_held = "the quantile is", "whatever the data"
+    if len(levels) > 1:
+        which = f"each of the {len(levels)} quantiles is"
+        data_held = "on data in which no two people share a place (docs/proofs/quantiles.md)"
+    before = (
+        f"Use ε = {shown['add-remove']:g}: {which} at most {at_most} people off with probability "
+        f"{with_probability}, {data_held}.\n"
+    )
+    rows = [list(row) for row in shown.items()]
+    say_table(["neighbours", "ε enough"], rows, data, json=json, before=before)
 
 
 def _threshold_terms(**where: Any) -> dict[str, Any]:
@@ -50,8 +59,14 @@ def plan_threshold(margin: str, with_probability: str, *, json: bool, **where: A
         for name in STREAMS
     }
     data = [{"mechanism": name, "epsilon": epsilon} for name, epsilon in found.items()]
-    rows = [[name, rounded(epsilon, up=True)] for name, epsilon in found.items()]
-    say_table(["mechanism", "ε needed"], rows, data, json=json)
+    shown = {name: rounded(epsilon, up=True, digits=3) for name, epsilon in found.items()}
+    best = min(found, key=lambda name: found[name])
+    before = (
+        f"Use {best} at ε = {shown[best]:g}: it names the first value above the threshold with probability "
+        f"{with_probability}, if every value is at least {margin} away from it.\n"
+    )
+    rows = [list(row) for row in shown.items()]
+    say_table(["mechanism", "ε needed"], rows, data, json=json, before=before)
 
 
 def recommend_threshold(

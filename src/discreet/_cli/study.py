@@ -16,7 +16,6 @@ from discreet._cli.output import (
     say,
     say_json,
     say_table,
-    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def plan(path: str, *, part: str | None, ledger: str | None, chart: str | None, 
         after="\n".join(
             [
                 "",
-                wrapped(planned.conclusion),
+                planned.conclusion,
                 *(f"warning: {doubt}" for doubt in planned.doubts),
                 f"hash {planned.hash}",
             ]

@@ -8,22 +8,35 @@ from typing import Any
 from discreet._cli import shared_options as shared
 from discreet._cli.commands import command, option
 from discreet._cli.output import check_chart, draw, say_table
-from discreet._exact.numbers.printing import percent
+from discreet._exact.numbers.printing import percent, rounded
+
+_RUN, _WHOLE = "One run", "The whole search"
 
 
 @command("tuning")
-@option("--epsilon-per-run NUMBER", "ε of one run, its score included.")
-@option("--delta-per-run NUMBER", "With it: δ of one run.")
-@option("--rho-per-run NUMBER", "In place of ε: ρ of zero-concentrated privacy.")
-@option("--runs-mean NUMBER", "How many runs on average.", name="mean", required=True)
+@option("--epsilon-per-run NUMBER", "ε of one run, its score included.", section=_RUN)
+@option("--delta-per-run NUMBER", "With it: δ of one run.", section=_RUN)
+@option("--rho-per-run NUMBER", "In place of ε: ρ of zero-concentrated privacy.", section=_RUN)
+@option(
+    "--runs-mean NUMBER", "How many runs on average.", name="mean", required=True, section=_WHOLE
+)
 @option(
     "--distribution NAME",
     "geometric, logarithmic, negative-binomial:SHAPE, poisson or fixed; may be repeated.",
     multiple=True,
+    section=_WHOLE,
 )
-@option("--delta NUMBER", "The δ allowed for the whole, for runs that are not purely private.")
-@option("--target", "Stop at the first run that is good enough, not with the best.")
-@option("--claim NUMBER", "Audit this ε of the whole: search for a run that refutes it.")
+@option(
+    "--delta NUMBER",
+    "The δ allowed for the whole search, for runs that are not purely private.",
+    section=_WHOLE,
+)
+@option("--target", "Stop at the first run that is good enough, not with the best.", section=_WHOLE)
+@option(
+    "--claim NUMBER",
+    "Audit this ε of the whole search: look for a run that refutes it.",
+    section=_WHOLE,
+)
 @shared.CHART
 @shared.JSON
 def tuning(
@@ -41,13 +54,13 @@ def tuning(
 ) -> None:
     """What it costs to try many settings privately and release the best.
 
-    For each law of the number of runs: ε of the whole, the published bound for pure runs, and how likely the
-    winner is among the best tenth and hundredth of all settings. Nothing is read and nothing is spent.
+    The first line says which law of the number of runs to use. The table has for each law: ε of the whole
+    search, the published bound for pure runs, and how likely the winner is among the best tenth and hundredth
+    of all settings. Nothing is read and nothing is spent.
 
     Example: discreet tuning --epsilon-per-run 1 --runs-mean 40 --distribution negative-binomial:0.5
     """
     from discreet._exact.numbers.exact import positive
-    from discreet._exact.numbers.printing import figure
     from discreet.tuning.table import OTHERS, advice, cost_stated, tuning_chart, tuning_table
 
     check_chart(chart)
@@ -62,15 +75,23 @@ def tuning(
     if chart is not None:
         draw(tuning_chart(cost, distributions=shown, delta=delta), chart)
     verdict = None if claim is None else _audited(claim, cost, offers[0].runs, target=target)
+    use, *why = advice(offers)
+    found = _verdict_in_words(verdict, offers[0].runs.words)
     say_table(
         ["runs", "ε in all", "published", "best 10%", "best 1%", "no run"],
         [
-            [offer.runs.words, figure(offer.epsilon), offer.published, *_chances(offer)]
+            [
+                offer.runs.words.replace(" number of runs", ""),
+                rounded(offer.epsilon, up=True, digits=3),
+                offer.published,
+                *_chances(offer),
+            ]
             for offer in offers
         ],
         [_record(offer, verdict if place == 0 else None) for place, offer in enumerate(offers)],
         json=json,
-        after="\n".join([*advice(offers), *_verdict_in_words(verdict, offers[0].runs.words)]),
+        before="\n".join([*found[:1], use, ""]),
+        after="\n".join(["", *why, *found[1:]]),
     )
     if verdict is not None and not verdict.holds:
         sys.exit(1)
@@ -119,15 +140,15 @@ def _audited(claim: str, cost: Any, runs: Any, *, target: bool) -> Any:
 def _verdict_in_words(verdict: Any, words: str) -> list[str]:
     if verdict is None:
         return []
+    claim = f"the claim was {verdict.claimed:.4f}"
     if verdict.holds:
-        return [
-            f"Not refuted: the largest loss found is {verdict.found:.4f}, the claim {verdict.claimed:.4f}."
-        ]
+        return [f"Not refuted: the largest loss found is {verdict.found:.4f}; {claim}."]
     masses, others = (
         ", ".join(f"{float(mass):.4g}" for mass in part)
         for part in (verdict.run, verdict.neighbour)
     )
     return [
-        f"Refuted: a {words}, of a run whose outcomes have the probabilities ({masses}) and for a neighbour "
-        f"({others}), from the worst up, loses {verdict.found:.4f}; the claim was {verdict.claimed:.4f}."
+        f"Refuted ({words}): a loss of {verdict.found:.4f} was found; {claim}.",
+        f"The refutation: a run whose outcomes, from the worst up, have the probabilities ({masses}), and "
+        f"({others}) for a neighbour.",
     ]

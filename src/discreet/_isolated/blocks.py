@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import select
 import shutil
 import signal
@@ -14,18 +15,18 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from io import FileIO
 from typing import Any, Self
 
-from discreet._isolated.server import SILENT, SIZE, TELLING, VOTE
+from discreet._isolated.server import FILES_SHARE, LOADING, SILENT, SIZE, TELLING, VOTE
 from discreet.errors import ParameterError, TableError
 
 _GIGABYTE = 1 << 30
-_MOST_SAID = 1 << 16
+_MOST_SAID = 1 << 18
 _PATIENCE = 600
 """Seconds after which a rehearsal or an import is given up, besides the block's own."""
 _START = "import sys; sys.path[:] = {path!r}; from discreet._isolated import server; server.{call}"
@@ -59,7 +60,8 @@ class BlockLimits:
         """How many blocks run at the same time: their processors and their memory fit the machine."""
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return max(1, min(cores or 1, pages // (self.gigabytes * _GIGABYTE)))
+        most = int(self.gigabytes * _GIGABYTE * (1 + FILES_SHARE))
+        return max(1, min(cores or 1, pages // most))
 
 
 def require_fork() -> None:
@@ -144,8 +146,8 @@ class BlockRunner:
             )
         self._line.settimeout(None)
 
-    def rehearse(self, rows: bytes) -> int:
-        """Vote on public rows; an error says what went wrong there."""
+    def rehearse(self, rows: bytes, *, hint: str = "") -> int:
+        """Vote on public rows; an error says what went wrong there, and ends with the hint."""
         answer = self._said(rows, TELLING)
         place, told = VOTE.unpack(answer[: VOTE.size])[0] if answer else -1, answer[VOTE.size :]
         if not 0 <= place < self._number:
@@ -155,15 +157,44 @@ class BlockRunner:
             )
             raise ParameterError(
                 "the function cast no vote in the rehearsal, so nothing was spent; a block in which this "
-                f"happens does not vote, and nobody is told:\n{said}"
+                f"happens does not vote, and nobody is told:\n{said.rstrip()}{hint}"
             )
+        if sys.platform == "linux":
+            self._load(told)
         return int(place)
 
-    def votes(self, blocks: Sequence[Callable[[], bytes]]) -> list[int | None]:
-        """Which candidate each block votes for, by its place, or None; each is asked for its rows once."""
+    def _load(self, told: bytes) -> None:
+        """Let the clean process import the modules that the rehearsal did."""
+        names = re.findall(rb"^[\w.]+$", told, re.MULTILINE)
+        sent = b"\n".join(names)
+        self._line.settimeout(_PATIENCE)
+        try:
+            self._line.sendall(LOADING + SIZE.pack(len(sent)) + sent)
+            ready = self._line.recv(SIZE.size, socket.MSG_WAITALL)
+        except OSError:
+            ready = b""
+        if len(ready) != SIZE.size:
+            raise ParameterError(
+                "the process that runs the blocks ended while it imported what the function imports; nothing "
+                "was spent"
+            )
+        self._line.settimeout(None)
+
+    def votes(
+        self,
+        blocks: Sequence[Callable[[], bytes]],
+        ended: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> list[int | None]:
+        """Which candidate each block votes for, by its place, or None; each is asked for its rows once.
+
+        ``ended`` is called with how many blocks have ended, of how many; the moments depend on the rows.
+        """
         with ThreadPoolExecutor(self._limits.at_once) as pool:
             try:
-                return list(pool.map(self._vote, blocks))
+                voting = [pool.submit(self._vote, block) for block in blocks]
+                for done, _ in enumerate(as_completed(voting), 1):
+                    ended(done, len(voting))
+                return [each.result() for each in voting]
             except BaseException:
                 self.close()
                 pool.shutdown(cancel_futures=True)

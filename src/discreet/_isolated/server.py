@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import io
 import os
 import pickle
@@ -31,9 +32,16 @@ from typing import Any
 
 VOTE = struct.Struct("<i")
 SIZE = struct.Struct("<Q")
-TELLING, SILENT = b"t", b"s"
+TELLING, SILENT, LOADING = b"t", b"s", b"l"
+FILES_SHARE = 0.25
+"""How much of its memory a block may fill with files besides."""
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - each block has one of its own there
 _NONE = -1
 _LONGEST_TOLD = 20_000
+_LONGEST_NAMES = 1 << 17
+_HAS_THREADS = 3
+_HARMLESS = {"jemalloc_bg_thd", "polars-ooc-clea"}
+"""Threads that Arrow and Polars start when they are imported: they tidy up, and copies do without them."""
 _NEW_USER, _NEW_MOUNTS, _NEW_NETWORK, _NEW_PROCESSES, _NEW_IPC = (
     0x10000000,
     0x00020000,
@@ -79,23 +87,33 @@ def _own_users(further: int = 0) -> None:
             file.write(words)
 
 
-def _enclose(folder: str, *, network: bool, memory: int) -> None:
-    """Leave the machine's network and its writable files behind; ``OSError`` where that is not allowed."""
+def _enclose(folder: str, *, network: bool, memory: int) -> str:
+    """Leave the machine's network and its writable files behind; ``OSError`` where that is not allowed.
+
+    Returns the empty folder in memory that is left to write to.
+    """
     kernel = _kernel()
-    _own_users(_NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK))
+    _called(kernel.unshare(_NEW_MOUNTS))
     _called(kernel.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
+    # The names of processes are words that another block could read: it sees its own, or none. A view of
+    # them is mounted by the server's rights, since its world of processes belongs to the server's users.
+    has_view = kernel.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(0), b"subset=pid") == 0
+    _own_users(_NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK))
     attributes = struct.pack("<QQQQ", _READ_ONLY, 0, 0, 0)
     size = ctypes.c_size_t(len(attributes))
     _called(kernel.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, size))
-    room = f"size={memory}".encode()
+    # Where shared memory is looked for, so that a block's own processes can share locks and arrays.
+    folder = _SHARED_MEMORY if os.path.isdir(_SHARED_MEMORY) else folder
+    room = f"size={int(memory * FILES_SHARE)}".encode()
     _called(kernel.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", ctypes.c_ulong(0), room))
-    # The names of processes are words that another block could read.
-    nothing = ctypes.c_ulong(_READ_ONLY)
-    _called(kernel.mount(b"tmpfs", b"/proc", b"tmpfs", nothing, b"size=0"))
+    if not has_view:
+        nothing = ctypes.c_ulong(_READ_ONLY)
+        _called(kernel.mount(b"tmpfs", b"/proc", b"tmpfs", nothing, b"size=0"))
     # Without rights, now and in programs that it starts, so that nothing of this can be undone.
     _called(kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _write_only_to(kernel, folder, os.devnull)
     _called(kernel.capset(struct.pack("<Ii", _CAPABILITIES, 0), bytes(24)))
+    return folder
 
 
 def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
@@ -174,9 +192,13 @@ def _place(answer: Any, candidates: list[Any]) -> int:
 def _vote(
     function: Callable[[Any], Any], candidates: list[Any], given: int, said: int, *, telling: bool
 ) -> None:
-    """Call the function on the rows of this block; say which candidate it returned, and nothing else."""
+    """Call the function on the rows of this block; say which candidate it returned, and nothing else.
+
+    A rehearsal also says what went wrong, or which modules were imported.
+    """
     told = b""
     place = _NONE
+    known = set(sys.modules)
     try:
         answer = function(_rows(_read_all(given)))
         try:
@@ -185,9 +207,16 @@ def _vote(
             told = f"it returned {answer!r:.200}, which is not a candidate".encode()
         else:
             told = b"it returned None, so the block does not vote" if place == _NONE else b""
-    except BaseException:  # whatever it is: it ends here, and only a rehearsal tells it
-        told = traceback.format_exc(limit=-8).encode(errors="replace") if telling else b""
-    os.write(said, VOTE.pack(place) + (told[-_LONGEST_TOLD:] if telling else b""))
+    except BaseException as error:  # whatever it is: it ends here, and only a rehearsal tells it
+        if telling:
+            error.__traceback__ = (
+                error.__traceback__ and error.__traceback__.tb_next
+            )  # not this line
+            told = "".join(traceback.format_exception(error, limit=-8)).encode(errors="replace")
+    told = told[-_LONGEST_TOLD:]
+    if telling and place != _NONE:
+        told = "\n".join(each for each in sys.modules if each not in known).encode(errors="replace")
+    os.write(said, VOTE.pack(place) + (told[:_LONGEST_NAMES] if telling else b""))
 
 
 def _limit(seconds: int, memory: int) -> None:
@@ -229,7 +258,7 @@ def _run(terms: dict[str, Any], given: int, answer: int, *, telling: bool) -> No
     os.setsid()
     _only(given, answer)
     if terms["enclosed"]:
-        _enclose(folder, network=terms["network"], memory=terms["memory"])
+        folder = _enclose(folder, network=terms["network"], memory=terms["memory"])
     else:
         folder = tempfile.mkdtemp(dir=folder)
     os.chdir(folder)
@@ -266,13 +295,16 @@ def serve(descriptor: int) -> None:
     except BaseException:
         told = traceback.format_exc(limit=-8).encode(errors="replace")[-_LONGEST_TOLD:]
     line.sendall(SIZE.pack(len(told)) + told)
-    gc.collect()
-    gc.freeze()  # so that copies touch no page for the sake of collecting garbage
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    _settle()
     while True:
         message, pipes, _, _ = socket.recv_fds(line, 1, 2)
         if not message:
             os._exit(0)
+        if message == LOADING:
+            (size,) = SIZE.unpack(_received(line, SIZE.size))
+            _load(_received(line, size).decode().split())
+            line.sendall(SIZE.pack(0))
+            continue
         given, answer = pipes
         try:
             block = _copied(terms["enclosed"])
@@ -287,6 +319,45 @@ def serve(descriptor: int) -> None:
         os.close(given)
         os.close(answer)
         _tell(line, block)
+
+
+def _settle() -> None:
+    """Get ready to be copied."""
+    gc.collect()
+    gc.freeze()  # so that copies touch no page for the sake of collecting garbage
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
+def _load(names: list[str]) -> None:
+    """Import what the rehearsal imported, so that no block has to, unless that starts threads.
+
+    A process with threads cannot be copied safely, and an import cannot be undone. So a copy of this process
+    imports, and serves from then on; this one waits, and goes on itself if the copy ends over threads.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    copy = os.fork()
+    if copy:
+        if os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) != _HAS_THREADS:
+            os._exit(0)
+    else:
+        _dies_with_parent()
+        for name in names:
+            with contextlib.suppress(BaseException):  # then each block imports it
+                importlib.import_module(name)
+        if _threads():
+            os._exit(_HAS_THREADS)
+    _settle()
+
+
+def _threads() -> set[str]:
+    """The names of threads besides this one that may hold a lock when a copy is made."""
+    names = []
+    for place in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{place}/comm") as file:
+            names.append(file.read().strip())
+    with open("/proc/self/comm") as file:
+        names.remove(file.read().strip())
+    return set(names) - _HARMLESS
 
 
 def _tell(line: socket.socket, block: int) -> None:

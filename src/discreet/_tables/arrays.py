@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from discreet._exact.numbers.exact import refuse
 from discreet._tables.engines import is_encodable, quoted
-from discreet._tables.in_duckdb import LARGEST, DuckDB, connected, empty, of_known
+from discreet._tables.in_duckdb import LARGEST, DuckDB, empty, holding, of_known, of_rows
 from discreet._tables.moments import micros_in, micros_of
 from discreet.errors import ParameterError
 
@@ -89,17 +89,17 @@ def of_columns(
     """Columns by their names, first without rows (None is one that cannot be asked about)."""
     known = {name: twin for name, twin in twins.items() if twin is not None}
     timed = {name: twin for name, twin in known.items() if twin.ticks}
-    return DuckDB(
-        _as_relation(known) if known else empty({}),
-        load=lambda columns: _as_relation({name: load(name) for name in columns}),
+    return of_rows(
+        _holding(known) if known else empty({}),
+        lambda columns: _holding({name: load(name) for name in columns}),
         known_as=known_as,
         kinds={name: twin.kind for name, twin in timed.items()} | dict(kinds),
         ticks={name: twin.ticks for name, twin in timed.items()},
     )
 
 
-def _as_relation(columns: Mapping[str, Held | None]) -> Any:
-    """Columns as a relation of DuckDB."""
+def _holding(columns: Mapping[str, Held | None]) -> Any:
+    """A connection of DuckDB's that holds these columns."""
     parts, arrays = [], dict[str, Any]()
     for place, (name, held) in enumerate(columns.items()):
         assert held is not None, "a column of a type that cannot be asked about"
@@ -115,10 +115,8 @@ def _as_relation(columns: Mapping[str, Held | None]) -> Any:
     if not all(isinstance(array, np.ndarray) for array in arrays.values()):
         import pyarrow as pa
 
-        given = connected().from_arrow(pa.table(arrays))
-    else:
-        given = connected().sql("SELECT * FROM arrays")
-    return given.project(", ".join(parts))
+        return holding(pa.table(arrays), ", ".join(parts))
+    return holding(arrays, ", ".join(parts))
 
 
 def of_values(data: Any, read_as: object = None) -> DuckDB:

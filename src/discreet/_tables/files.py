@@ -17,7 +17,7 @@ from typing import Any
 from discreet._exact.numbers.exact import refuse
 from discreet._tables.encodings import ENCODINGS, in_utf_8, opened_text
 from discreet._tables.engines import Engine, quietly, quoted, require_names
-from discreet._tables.in_duckdb import DuckDB, connected, empty, of_query, spill_folder
+from discreet._tables.in_duckdb import connected, empty, of_query, of_rows, spill_folder
 from discreet._tables.local import of_arrow
 from discreet.errors import ParameterError, missing_extra
 
@@ -132,9 +132,12 @@ def _in_another_encoding(
 
     def load(_columns: Iterable[str]) -> Any:
         copies = in_utf_8(paths, encoding=encoding, folder=spill_folder())
-        return connected().sql(_reading(copies, ".csv", columns, delimiter))
+        connection = connected()
+        query = _reading(copies, ".csv", columns, delimiter)
+        connection.execute(f"CREATE TEMP VIEW discreet_rows AS {query}")
+        return connection
 
-    return DuckDB(empty(dict.fromkeys(columns, "VARCHAR")), load=load)
+    return of_rows(empty(dict.fromkeys(columns, "VARCHAR")), load)
 
 
 def _matching(pattern: str | Path) -> list[str]:

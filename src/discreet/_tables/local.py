@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet._tables.arrays import TICKS, Held, of_array, of_columns, texts_of, ticks_of
 from discreet._tables.engines import kind_of, quoted, require_names
-from discreet._tables.in_duckdb import DuckDB, connected, empty, of_known
+from discreet._tables.in_duckdb import DuckDB, empty, holding, of_known, of_rows
 from discreet.errors import ParameterError, missing_extra
 
 _UNIT = re.compile(r"(?:time_unit='|\[)(s|ms|us|ns)\b")
@@ -68,11 +68,12 @@ def _of_arrow(
     some of them, moments and spans, as whole numbers.
     """
     wanted = list(names)
-    relation = of_known(twin(wanted)) if wanted else empty({})
-    if relation is None:
+    held = of_known(twin(wanted)) if wanted else empty({})
+    if held is None:
         wanted = [name for name in wanted if of_known(twin([name])) is not None]
-        relation = connected().from_arrow(twin(wanted)) if wanted else empty({})
-    kinds = {name: kind_of(str(kind)) for name, kind in zip(wanted, relation.types, strict=False)}
+        held = holding(twin(wanted)) if wanted else empty({})
+    types = held.sql("FROM discreet_rows").types
+    kinds = {name: kind_of(str(kind)) for name, kind in zip(wanted, types, strict=False)}
     ticks = {
         name: TICKS[unit[1]]
         for name, kind in kinds.items()
@@ -80,13 +81,13 @@ def _of_arrow(
     }
     if ticks:
         numbers = ", ".join(f"NULL::BIGINT AS {quoted(name)}" for name in ticks)
-        relation = relation.project(f"* REPLACE ({numbers})")
+        held = holding(twin(wanted), f"* REPLACE ({numbers})")
 
     def rows(columns: Iterable[str]) -> Any:
         chosen = list(columns)
-        return connected().from_arrow(load(chosen, [name for name in chosen if name in ticks]))
+        return holding(load(chosen, [name for name in chosen if name in ticks]))
 
-    return DuckDB(relation, load=rows, known_as=known_as, kinds=kinds, ticks=ticks)
+    return of_rows(held, rows, known_as=known_as, kinds=kinds, ticks=ticks)
 
 
 # ---- Polars ----------------------------------------------------------------------------------------------

@@ -8,11 +8,13 @@ round up, caps round down, sums are exact.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from discreet._exact.numbers.exact import Exact, probability, refuse, shown
+from discreet._exact.numbers.printing import figure
 from discreet._exact.numbers.searches import least_whole
 from discreet.accounting.events import Event
 from discreet.errors import ParameterError
@@ -138,6 +140,16 @@ def amount_of_data(data: dict[str, str]) -> Amount:
     return Amount(
         int(Fraction(data["cost"]) * COST_UNIT), int(Fraction(data["delta"]) * DELTA_UNIT)
     )
+
+
+def in_short(words: str, *, up: bool) -> str:
+    """Words whose long figures are cut to four digits: a cost rounded up, what one may use rounded down.
+
+    Example:
+        >>> in_short("ρ = 0.175749908689, δ = 5e-7", up=False)
+        'ρ = 0.1757, δ = 5e-7'
+    """
+    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda found: figure(Fraction(found[0]), up=up), words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,9 +182,12 @@ def compare(
 def epsilon_list(epsilons: object) -> list[Fraction]:
     """The ε meant: one number, several, or text: ``"1"``, ``"0.1,1"``, ``"0.1:2"``, ``"0.1:2:9"``.
 
-    A range gives equally many steps on a logarithmic scale, both ends included, 16 points by default.
+    A range gives up to ten round numbers, both ends included; with a count, that many points in equal steps
+    on a logarithmic scale.
 
     Example:
+        >>> [float(e) for e in epsilon_list("0.1:2")]
+        [0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0]
         >>> [float(e) for e in epsilon_list("0.1:10:3")]
         [0.1, 1.0, 10.0]
         >>> epsilon_list(0.1)
@@ -213,9 +216,37 @@ def _range(text: str) -> list[Fraction]:
     low, high = (positive("epsilon", part) for part in parts[:2])
     if low >= high:
         raise refuse("epsilon", text, "a range from a smaller to a larger number")
-    count = int(parts[2]) if len(parts) == 3 else 16
+    if len(parts) == 2:
+        return _round_numbers(low, high)
+    count = int(parts[2])
     if not 2 <= count <= 10_000:
         raise refuse("epsilon", text, "a range of 2 to 10,000 points")
-    inner = np.geomspace(float(low), float(high), count)[1:-1]
-    # Four digits are enough for a chart, and keep the exact rationals small.
-    return [low, *dict.fromkeys(Fraction(f"{point:.4g}") for point in inner.tolist()), high]
+    inner = np.geomspace(float(low), float(high), count)[1:-1].tolist()
+    for digits in (2, 3, 4):
+        points = dict.fromkeys(Fraction(f"{point:.{digits}g}") for point in inner)
+        # As few digits as keep the points apart, and within the range.
+        if len(points) == len(inner) and all(low < point < high for point in points):
+            break
+    return [low, *(point for point in points if low < point < high), high]
+
+
+_DECADES = ((10, 12, 15, 20, 25, 30, 40, 50, 60, 80), (10, 15, 20, 30, 50, 70), (10, 20, 50), (10,))
+_MOST_ROUND = 10
+
+
+def _round_numbers(low: Fraction, high: Fraction) -> list[Fraction]:
+    """Both ends, and between them the most round numbers that make at most ten in all."""
+    first, last = (
+        math.floor(math.log10(end.numerator) - math.log10(end.denominator)) for end in (low, high)
+    )
+    for steps in _DECADES:
+        points = [
+            point
+            for power in range(first, last + 1)
+            for step in steps
+            if low < (point := Fraction(10) ** power * step / 10) < high
+        ]
+        if len(points) <= _MOST_ROUND - 2:
+            break
+    # Beyond ten decades only every second, third, ... power of ten is left.
+    return [low, *points[:: -(-len(points) // (_MOST_ROUND - 2)) or 1], high]

@@ -30,7 +30,7 @@ from discreet.desk.store import (
     DeskStore,
 )
 from discreet.desk.workers import Job, Worker, locked
-from discreet.errors import DiscreetError, LedgerError, NoBudgetError
+from discreet.errors import DiscreetError, LedgerError, NoBudgetError, ParameterError
 from discreet.ledger import Ledger
 
 T = TypeVar("T")
@@ -164,8 +164,8 @@ class Desk:
 
     # ---- limits ----------------------------------------------------------------------------------
 
-    def require_calm(self, who: str) -> None:
-        """Refuse more requests in a minute than the owner allows one analyst."""
+    def require_calm(self, who: str, *, requests: int = 1) -> None:
+        """Refuse more requests in a minute than the owner allows one analyst; some count as several."""
         now = time.monotonic()
         if len(self._requests) > _STRANGERS:  # so many addresses at once are not kept for ever
             recent = {name: times for name, times in self._requests.items() if times[-1] > now - 60}
@@ -175,7 +175,7 @@ class Desk:
             times.popleft()
         if len(times) >= self.owner.desk.requests_per_minute:
             raise DeskError(429, "too many requests in a minute", retry_after=60 - (now - times[0]))
-        times.append(now)
+        times.extend([now] * requests)
 
     def require_trusted(self, analyst: str) -> None:
         """Refuse an analyst of whose questions too many were not done in their slots."""
@@ -284,7 +284,7 @@ class Desk:
                 tell_owner(f"question {name} of {analyst}: {outcome.reason}")
             if outcome.refused:
                 self.store.record(name, REFUSED, reason=outcome.reason)
-                raise DeskError(400, outcome.told) if outcome.told else DeskError(503, UNABLE)
+                raise ParameterError(outcome.told) if outcome.told else DeskError(503, UNABLE)
             await self._slot_over(until)
             part = job.dataset
             if outcome.answer is None:

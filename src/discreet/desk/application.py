@@ -7,7 +7,6 @@ public facts, released answers, or one of a few texts.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hmac
 import json
@@ -31,6 +30,7 @@ from discreet.desk.admission import UNABLE, Desk, DeskError, tell_owner
 from discreet.desk.client import require_key
 from discreet.desk.description import (
     described,
+    form_names,
     invented,
     openapi,
     planned,
@@ -38,9 +38,11 @@ from discreet.desk.description import (
     suggested,
 )
 from discreet.desk.operations import Figures, Journal, Watched, is_ready
+from discreet.desk.shapes import Request as Asked
 from discreet.desk.shapes import question_from
 from discreet.desk.sign_on import Provider, SignOnError
 from discreet.desk.store import TOKEN, AskedQuestion
+from discreet.desk.studies import planned_study, study_in
 from discreet.errors import DiscreetError, LedgerError, ParameterError
 from discreet.guarantees.conversions import installed_page
 
@@ -119,26 +121,32 @@ class DeskApplication:
                 token = ""
         analyst = await self._holder(token.strip())
         if analyst is None:
-            self.desk.require_calm(f"?{request.client.host if request.client else ''}")
+            self._require_calm_stranger(request)
             raise DeskError(401, "no valid token: ask the owner of the desk for one")
         connections.keep_place(request.scope)
         self.desk.require_calm(analyst)
         request.scope["analyst"] = analyst
         return analyst
 
+    def _require_calm_stranger(self, request: Request) -> None:
+        """Count a request of somebody who has shown no token, by where it comes from."""
+        self.desk.require_calm(
+            f"?{connections.network(request.client.host if request.client else '')}"
+        )
+
     async def _holder(self, token: str) -> str | None:
         """The analyst of the owner's file whose token this is: the desk's own, or one of the provider's."""
         if token.startswith(TOKEN) or self.provider is None:
             analyst = self.desk.store.holder(token)
         else:
-            analyst = await asyncio.to_thread(self.provider.analyst, token)
+            analyst = await self.provider.aside(self.provider.analyst, token)
         return analyst if analyst in self.desk.owner.analyst else None
 
     async def enter(self, request: Request) -> Response:
         """Exchange a token for the page's cookie."""
         given = _json(await request.body())
         token = str(given.get("token") if isinstance(given, dict) else None).strip()
-        self.desk.require_calm(f"?{request.client.host if request.client else ''}")
+        self._require_calm_stranger(request)
         analyst = await self._holder(token)
         if analyst is None or not token.startswith(TOKEN):
             raise DeskError(401, "this token is not valid (any more)")
@@ -169,9 +177,9 @@ class DeskApplication:
     async def sign_on(self, request: Request) -> Response:
         """Send a browser to the office's provider; a cookie binds what comes back to this browser."""
         provider = self._provider()
-        self.desk.require_calm(f"?{request.client.host if request.client else ''}")
+        self._require_calm_stranger(request)
         try:
-            address, state = await asyncio.to_thread(provider.begin, self._back(request))
+            address, state = await provider.aside(provider.begin, self._back(request))
         except SignOnError as error:
             tell_owner(f"sign-on: {error}")
             raise DeskError(503, SIGN_ON_FAILED) from None
@@ -183,13 +191,13 @@ class DeskApplication:
     async def signed_on(self, request: Request) -> Response:
         """Receive a browser that the provider sends back, and give it the page's cookie."""
         provider = self._provider()
-        self.desk.require_calm(f"?{request.client.host if request.client else ''}")
+        self._require_calm_stranger(request)
         state, code = (request.query_params.get(name, "") for name in ("state", "code"))
         begun = request.cookies.get(SIGN_ON_COOKIE, "")
         try:
             if not begun or not hmac.compare_digest(begun.encode(), state.encode()):
                 raise SignOnError("the browser that came back is not the one that was sent")
-            analyst = await asyncio.to_thread(provider.finish, state, code, self._back(request))
+            analyst = await provider.aside(provider.finish, state, code, self._back(request))
         except SignOnError as error:
             tell_owner(f"sign-on: {error}")
             response: Response = RedirectResponse("/#not-signed-on", status_code=303)
@@ -229,7 +237,7 @@ class DeskApplication:
     async def plan(self, request: Request) -> Response:
         """What a question would cost."""
         analyst = await self._analyst(request)
-        question = question_from(await request.body())
+        question = await _question(request)
         return JSONResponse(await self.desk.look(lambda: planned(self.desk, analyst, question)))
 
     async def ask(self, request: Request) -> Response:
@@ -238,7 +246,7 @@ class DeskApplication:
         key = request.headers.get("idempotency-key")
         if key is not None:
             require_key(key)
-        answered = await self.desk.ask(analyst, question_from(await request.body()), key=key)
+        answered = await self.desk.ask(analyst, await _question(request), key=key)
         return JSONResponse(as_reply(answered))
 
     async def answers(self, request: Request) -> Response:
@@ -250,13 +258,13 @@ class DeskApplication:
     async def suggest(self, request: Request) -> Response:
         """The least ε at which a question is worth asking."""
         analyst = await self._analyst(request)
-        question = question_from(await request.body())
+        question = await _question(request)
         return JSONResponse(await self.desk.look(lambda: suggested(self.desk, analyst, question)))
 
     async def rehearse(self, request: Request) -> Response:
         """Ask invented rows, for nothing."""
         analyst = await self._analyst(request)
-        question = question_from(await request.body())
+        question = await _question(request)
         return JSONResponse(await self.desk.look(lambda: rehearsed(self.desk, analyst, question)))
 
     async def invented(self, request: Request) -> Response:
@@ -266,9 +274,17 @@ class DeskApplication:
         found = await self.desk.look(lambda: invented(self.desk, analyst, given))
         return JSONResponse(found)
 
+    async def study(self, request: Request) -> Response:
+        """What a study will cost; planning counts as one request for each of its questions."""
+        analyst = await self._analyst(request)
+        given = _json(await request.body())
+        study = await self.desk.look(lambda: study_in(given))
+        self.desk.require_calm(analyst, requests=len(study.questions))
+        return JSONResponse(await self.desk.look(lambda: planned_study(self.desk, analyst, study)))
+
     async def health(self, request: Request) -> Response:
         """Whether a question could be asked now: the ledger and the store answer."""
-        self.desk.require_calm(f"?{request.client.host if request.client else ''}")
+        self._require_calm_stranger(request)
         ready = await is_ready(self.desk)
         return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
 
@@ -296,14 +312,16 @@ class DeskApplication:
             raise DeskError(404, "there is nothing here")
         return Response(found[0], media_type=found[1])
 
-    def application(self) -> ASGIApp:
-        """All of it, behind the door keeper."""
+    def application(self) -> Watched:
+        """All of it, behind the door keeper, whose refusals are written down too."""
 
         @contextlib.asynccontextmanager
         async def lifespan(_app: Starlette) -> AsyncIterator[None]:
             await self.desk.open()
             yield
             await self.desk.close()
+            if self.provider is not None:
+                self.provider.close()
 
         def post(path: str, endpoint: Callable[[Request], Awaitable[Response]]) -> Route:
             return Route(path, endpoint, methods=["POST"])
@@ -318,6 +336,7 @@ class DeskApplication:
             post("/api/suggest", self.suggest),
             post("/api/rehearse", self.rehearse),
             post("/api/invented", self.invented),
+            post("/api/study", self.study),
             Route("/api/answers", self.answers),
             Route("/api/health", self.health),
             Route("/api/ways-in", self.ways_in),
@@ -342,13 +361,12 @@ class DeskApplication:
         if listening.tls is not None:  # browsers name the port, unless it is the usual one
             hosts |= {f"{name.lower()}:{port}" for name in listening.hosts if ":" not in name}
         app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
-        watched = Watched(
-            app,
+        return Watched(
+            DoorKeeper(app, hosts=frozenset(hosts), secure=listening.secure),
             paths=frozenset(route.path for route in routes),
             figures=self.figures,
             journal=self.journal,
         )
-        return DoorKeeper(watched, hosts=frozenset(hosts), secure=listening.secure)
 
 
 def as_reply(question: AskedQuestion) -> dict[str, Any]:
@@ -399,16 +417,25 @@ def _json(content: bytes) -> Any:
         raise ParameterError("the request is not valid JSON") from None
 
 
+async def _question(request: Request) -> Asked:
+    question = question_from(await request.body())
+    request.scope["kind"] = question.kind  # so that an error can name its fields
+    return question
+
+
 def _problem(status: int, words: str, *, retry_after: float | None = None) -> Response:
     headers = {} if retry_after is None else {"retry-after": str(max(1, math.ceil(retry_after)))}
     return JSONResponse({"error": words}, status_code=status, headers=headers)
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, DeskError):
         return _problem(error.status, str(error), retry_after=error.retry_after)
     if isinstance(error, ParameterError) and not isinstance(error, LedgerError):
-        return _problem(400, str(error))  # of the question and the owner's file alone
+        # Of the question and the owner's file alone; somebody at the page knows fields by their labels.
+        at_page = request.headers.get("x-discreet-desk") == "page"
+        names = form_names(request.scope.get("kind")) if at_page else {}
+        return _problem(400, error.worded(names))
     tell_owner(str(error))
     return _problem(503, UNABLE)
 

@@ -183,6 +183,15 @@ else:  # without the owner's fields in their signatures, and only the kinds that
     _Methods = type("_Methods", (), _AT_A_DESK)
 
 
+def as_sent(table: str, question: Question) -> dict[str, Any]:
+    """A question as a table of a desk is asked it, or an error that names what is the owner's to decide."""
+    sent = question.to_dict()
+    own = {each.name for each in fields_of(type(question)) if each.metadata["analyst"]}
+    for name in sent.keys() - own - {"kind"}:
+        raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
+    return {"table": table, **sent}
+
+
 class RemoteTable(_Methods):
     """A table of a desk; its questions have the names and answers of ``discreet.table``.
 
@@ -213,11 +222,7 @@ class RemoteTable(_Methods):
 
     def request(self, question: Question) -> dict[str, Any]:
         """A question as it is sent: only what an analyst may set."""
-        sent = question.to_dict()
-        own = {each.name for each in fields_of(type(question)) if each.metadata["analyst"]}
-        for name in sent.keys() - own - {"kind"}:
-            raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
-        return {"table": self.name, **sent}
+        return as_sent(self.name, question)
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -37,13 +37,13 @@ class Places:
 
     def enter(self, connection: Connection, host: str) -> None:
         """Give a new connection a place, if need be that of the oldest one."""
-        network = _network(host)
-        own = [each for each, where in self._strangers.items() if where == network]
+        origin = network(host)
+        own = [each for each, where in self._strangers.items() if where == origin]
         if len(own) >= self._per_address:
             own[0].drop()
         elif len(self._strangers) >= self._most:
             next(iter(self._strangers)).drop()
-        self._strangers[connection] = network
+        self._strangers[connection] = origin
 
     def leave(self, connection: Connection) -> None:
         """Forget a connection that has ended, or over which a token was shown."""
@@ -139,8 +139,8 @@ def keep_place(scope: Scope) -> None:
         connection.keep()
 
 
-def _network(host: str) -> str:
-    """The address by which connections are counted: of IPv6 the half that a provider hands out."""
+def network(host: str) -> str:
+    """The address by which strangers are counted: of IPv6 the half that a provider hands out."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

@@ -5,8 +5,10 @@ All of it follows from the owner's file, the ledger and the declared columns of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import MISSING, replace
+from contextlib import contextmanager
+from dataclasses import MISSING, Field, replace
 from datetime import date, time
 from fractions import Fraction
 from typing import Any
@@ -18,13 +20,23 @@ from discreet._exact.sampling import SecureBits
 from discreet._exact.sampling.bits import uniform_indices
 from discreet._tables import Grid
 from discreet.accounting.accountants import exact_cost
-from discreet.desk.admission import Desk, DeskError
+from discreet.desk.admission import UNABLE, Desk, DeskError, tell_owner
 from discreet.desk.owner_file import Column, SharedTable, part_of
-from discreet.desk.shapes import ASKED, Request, own_fields, permitted, schema
-from discreet.errors import DiscreetError, ParameterError, UnknownColumnError
+from discreet.desk.shapes import (
+    ASKED,
+    SUBJECTS,
+    Request,
+    own_fields,
+    permitted,
+    require_own,
+    schema,
+)
+from discreet.desk.workers import is_of_the_question
+from discreet.errors import DiscreetError, ParameterError
 from discreet.ledger import Ledger
 from discreet.neighbours import Neighbours
-from discreet.questions import table
+from discreet.questions import Question, table
+from discreet.questions.private_table import PrivateTable
 from discreet.questions.setting import Setting
 
 
@@ -109,13 +121,16 @@ def _questions() -> dict[str, Any]:
     """Each kind of question with the fields that an analyst may set, for a form."""
     return {
         name: {
-            "words": (kind.__doc__ or "").partition("\n")[0],
+            "label": kind.label,
+            "words": (kind.__doc__ or "").partition("\n")[0].replace("`", ""),
             "fields": [
                 {
                     "name": each.name,
+                    "label": field_label(each),
                     "words": in_form(each.metadata["description"]),
                     "takes": "FLAG" if isinstance(each.default, bool) else each.metadata["takes"],
                     "example": each.metadata["example"],
+                    "default": each.default if isinstance(each.default, bool) else None,
                     "required": each.default is MISSING,
                 }
                 for each in own_fields(kind)
@@ -135,17 +150,27 @@ def in_form(words: str) -> str:
     return words.replace("⟨epsilon⟩", "ε").replace("⟨", "").replace("⟩", "").replace("_", " ")
 
 
+def field_label(field: Field[Any]) -> str:
+    """What a form calls a field: how its words begin, up to the first detail."""
+    return re.split(r"[.:;](?: |$)|, such as ", in_form(field.metadata["description"]))[0]
+
+
+def form_names(kind: type[Question] | None) -> dict[str, str]:
+    """How an error names the fields of a question to somebody at the form; without a kind, those of all."""
+    names = {"table": "“Table”", "kind": "“Question”"}
+    for each in (
+        field for one in ([kind] if kind else ASKED.values()) for field in own_fields(one)
+    ):
+        names[each.name] = f"“{'Column' if each.name in SUBJECTS else field_label(each)}”"
+    return names | {"epsilon": "ε"}
+
+
 def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     """What a question will cost, whether that is left, and how good its answer will be."""
     shared, question = permitted(desk.owner, analyst, request)
     part = part_of(shared.dataset, analyst)
-    try:
-        asked = table(
-            shared.source, ledger=desk.ledger, dataset=part, **shared.terms(question.kind)
-        )
-    except DiscreetError:  # its words may name a path or an address
-        raise DeskError(503, UNREADABLE) from None
-    plan = asked.plan(question)
+    with _of_the_question():
+        plan = _opened(shared, question, ledger=desk.ledger, dataset=part).plan(question)
     return plan.card.as_data() | {
         "left": plan.left,
         "budget": part,
@@ -163,19 +188,15 @@ def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     known = replace(request, fields={**request.fields, "epsilon": str(rights.least)})
     shared, question = permitted(desk.owner, analyst, known)
     left = exact_cost(desk.ledger.show(part_of(shared.dataset, analyst)).remaining.cost)
-    try:
+    most = min(rights.most, left)
+    with _of_the_question():
         setting = Setting(data=shared.source, **shared.terms(question.kind)).opening_once()
-        most = min(rights.most, left)
         for epsilon in _round_amounts(rights.least, most):
             accuracy = question.changed(epsilon=epsilon).plan(setting).accuracy
             if accuracy is None:  # nothing is known of it: the least is as good a beginning as any
                 return {"epsilon": figure(rights.least), "judgement": None}
             if accuracy.judgement == "useful":
                 return {"epsilon": figure(epsilon), "judgement": "useful"}
-    except DiscreetError as error:
-        if isinstance(error, ParameterError) and not isinstance(error, UnknownColumnError):
-            raise
-        raise DeskError(503, UNREADABLE) from None
     return {"epsilon": None, "judgement": None}
 
 
@@ -200,11 +221,24 @@ def rehearsed(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
             "the owner's own scores and votes are not rehearsed here: they may read the table"
         )
     shared, question = permitted(desk.owner, analyst, request)
+    with _of_the_question():
+        return _opened(shared, question, ledger=None).rehearse(question).as_data()
+
+
+def _opened(shared: SharedTable, question: Question, **counted: Any) -> PrivateTable:
+    return table(shared.source, **counted, **shared.terms(question.kind))
+
+
+@contextmanager
+def _of_the_question() -> Iterator[None]:
+    """Let an analyst read what is wrong with a question; whatever the owner must repair is one sentence."""
     try:
-        asked = table(shared.source, ledger=None, **shared.terms(question.kind))
-    except DiscreetError:
-        raise DeskError(503, UNREADABLE) from None
-    return asked.rehearse(question).as_data()
+        yield
+    except DiscreetError as error:
+        if is_of_the_question(error):
+            raise
+        tell_owner(str(error))
+        raise DeskError(503, UNABLE) from None
 
 
 MOST_INVENTED = 10_000
@@ -216,13 +250,11 @@ def invented(desk: Desk, analyst: str, given: Any) -> dict[str, Any]:
     Each column is drawn by itself from its listed values or the grid between its bounds, all alike, so that
     they say nothing about the data.
     """
-    tables = desk.owner.analyst[analyst].tables
     name, rows = (given.get("table"), given.get("rows")) if isinstance(given, dict) else (None,) * 2
-    if name not in tables:
-        raise refuse("table", name, f"one of yours: {', '.join(tables)}")
+    shared = require_own(desk.owner, analyst, name)
     if type(rows) is not int or not 1 <= rows <= MOST_INVENTED:
         raise refuse("rows", rows, f"a whole number from 1 to {MOST_INVENTED:,}")
-    shared, bits = desk.owner.table[name], SecureBits()
+    bits = SecureBits()
     columns: dict[str, list[str]] = {}
     if shared.user is not None:
         columns[shared.user] = [f"person {1 + i}" for i in uniform_indices(bits, rows, count=rows)]
@@ -244,9 +276,6 @@ def _between(column: Column) -> list[Any]:
         return [low, high]
     grid = Grid.between((low, high), step=column.step)
     return [grid.label(place) for place in range(0, len(grid), max(1, len(grid) // 1000))]
-
-
-UNREADABLE = "the desk cannot open its table; nothing was spent, and its owner must act"
 
 
 # ---- OpenAPI -----------------------------------------------------------------------------------------
@@ -312,6 +341,12 @@ def openapi() -> dict[str, Any]:
                             "rows": {"type": "integer", "minimum": 1, "maximum": MOST_INVENTED},
                         }
                     ),
+                )
+            },
+            "/api/study": {
+                "post": _operation(
+                    "What a study's file will cost, by question; spends nothing. Ask each under its key.",
+                    body=_body({"study": {"type": "string"}}),
                 )
             },
             "/api/answers": {"get": _operation("One's own questions and answers, at no cost.")},

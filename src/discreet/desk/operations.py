@@ -105,6 +105,9 @@ class Journal:
         self._file.close()
 
 
+_METHODS = ("GET", "HEAD", "POST", "DELETE")
+
+
 class Watched:
     """An ASGI application that counts its replies and writes each request down."""
 
@@ -116,12 +119,12 @@ class Watched:
         figures: Figures | None,
         journal: Journal | None,
     ) -> None:
-        self._app, self._paths, self._figures, self._journal = app, paths, figures, journal
+        self.app, self._paths, self._figures, self._journal = app, paths, figures, journal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, and note the status."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
 
         async def noting(message: Message) -> None:
@@ -129,7 +132,7 @@ class Watched:
                 self._note(scope, message["status"])
             await send(message)
 
-        await self._app(scope, receive, noting)
+        await self.app(scope, receive, noting)
 
     def _note(self, scope: Scope, status: int) -> None:
         if self._figures is not None:
@@ -137,7 +140,7 @@ class Watched:
         if self._journal is not None:
             # A path or a method beyond the desk's own routes is a stranger's text, and is not kept.
             self._journal.write(
-                method=scope["method"] if status != 405 else "other",
+                method=scope["method"] if scope["method"] in _METHODS else "other",
                 path=scope["path"] if scope["path"] in self._paths else "other",
                 status=status,
                 analyst=scope.get("analyst"),

@@ -14,7 +14,7 @@ import hashlib
 import json
 import operator
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -149,7 +149,7 @@ def _read(given: bytes | dict[str, Any]) -> Any:
     try:  # strict dataclasses are read from JSON, never from a dict
         return _REQUEST.validate_json(given if isinstance(given, bytes) else json.dumps(given))
     except ValidationError as error:
-        raise ParameterError("; ".join(map(_said, error.errors()[:5]))) from None
+        raise RequestError([_said(each) for each in error.errors()[:5]]) from None
     except (TypeError, ValueError):
         raise ParameterError("the question is not plain data") from None
 
@@ -158,14 +158,30 @@ ToolRequest: Any = Annotated[AnyRequest, BeforeValidator(_read)]
 """A request as the argument of an assistant's tool, which arrives as a dict."""
 
 
-def _said(error: Any) -> str:
+class RequestError(ParameterError):
+    """Data that is no request: what is wrong, each with the place of its field."""
+
+    def __init__(self, problems: list[tuple[str, str]]) -> None:
+        super().__init__()
+        self._problems = problems
+
+    def worded(self, names: Mapping[str, str]) -> str:
+        """The message with each field under the name that the caller knows."""
+        said = (
+            f"{names.get(where.partition('.')[0], where)}: {what}" if where else what
+            for where, what in self._problems
+        )
+        return "; ".join(said)
+
+
+def _said(error: Any) -> tuple[str, str]:
     where = ".".join(str(part) for part in error["loc"] if part not in ASKED)
     what = str(error["msg"])
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         what = "not an option of this question"
     elif error["type"] == "missing":
         what = "missing"
-    return (f"{where}: {what}" if where else what).replace("⟨", "<")
+    return where.replace("⟨", "<"), what.replace("⟨", "<")
 
 
 def schema(*, reference: str) -> dict[str, Any]:
@@ -178,19 +194,22 @@ def permitted(owner: OwnerFile, analyst: str, request: Request) -> tuple[SharedT
 
     Every refusal follows from the owner's file and the request alone.
     """
-    rights = owner.analyst[analyst]
-    if request.table not in rights.tables:
-        raise refuse("table", request.table, f"one of yours: {', '.join(rights.tables)}")
-    table = owner.table[request.table]
+    table = require_own(owner, analyst, request.table)
     require_affordable(owner, analyst, request.fields["epsilon"])
     return table, _completed(table, request)
 
 
+def require_own(owner: OwnerFile, analyst: str, name: Any) -> SharedTable:
+    """A table that an analyst may ask."""
+    tables = owner.analyst[analyst].tables
+    if name not in tables:
+        raise refuse("table", name, f"one of yours: {', '.join(tables)}")
+    return owner.table[name]
+
+
 def _completed(table: SharedTable, request: Request) -> Question:
-    completed = {"score": _registered, "function": _voting}
-    named = next((completed[name] for name in completed if name in request.fields), _facts)
-    facts = named(table, request)
-    return request.kind(**request.fields | facts)
+    known = _registered if request.fields.keys() & set(_REGISTERED.values()) else _facts
+    return request.kind(**request.fields | known(table, request))
 
 
 def examples(table: SharedTable) -> Iterator[Question]:
@@ -218,37 +237,16 @@ def _typed(takes: str, text: str) -> Any:
 
 
 def _registered(table: SharedTable, request: Request) -> dict[str, Any]:
-    """The owner's facts about a score."""
-    name = request.fields["score"]
-    if name not in table.score:
-        allowed = ", ".join(table.score) or "none is registered"
-        raise refuse("score", name, f"one of the scores registered here: {allowed}")
-    score = table.score[name]
-    return {
-        "score": FunctionInFile(score.file, score.function),
-        "candidates": score.listed(),
-        "sensitivity": score.sensitivity,
-        "monotonic": score.monotonic,
-        "optimize": score.optimize,
-    }
-
-
-def _voting(table: SharedTable, request: Request) -> dict[str, Any]:
-    """The owner's function that blocks vote by."""
-    name = request.fields["function"]
-    if name not in table.vote:
-        allowed = ", ".join(table.vote) or "none is registered"
-        raise refuse("function", name, f"one of the functions registered here: {allowed}")
-    vote = table.vote[name]
-    return {
-        "function": FunctionInFile(vote.file, vote.function),
-        "candidates": vote.listed(),
-        "blocks": vote.blocks,
-        "seconds": vote.seconds,
-        "gigabytes": vote.gigabytes,
-        "columns": vote.columns,
-        "rehearse_on": vote.rehearse_on,
-    }
+    """The owner's facts about a function that is registered: a score, or what blocks vote by."""
+    section, field = next(pair for pair in _REGISTERED.items() if pair[1] in request.fields)
+    name, known = request.fields[field], getattr(table, section)
+    if name not in known:
+        allowed = ", ".join(known) or "none is registered"
+        raise refuse(field, name, f"one of the {field}s registered here: {allowed}")
+    entry = known[name]
+    own = {each: getattr(entry, each) for each in type(entry).model_fields if each != "file"}
+    function = FunctionInFile(entry.file, own.pop("function"))
+    return own | {field: function, "candidates": entry.listed()}
 
 
 def _facts(table: SharedTable, request: Request) -> dict[str, Any]:

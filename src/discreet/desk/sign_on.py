@@ -8,6 +8,7 @@ that file is the only address that a desk ever calls.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -17,9 +18,11 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jwt
 
@@ -34,6 +37,15 @@ _LOGIN_LASTS = 600.0
 _MOST_LOGINS = 10_000
 _MOST_BYTES = 1 << 20
 _SECONDS = 5.0
+_THREADS = 8
+_BY_TYPE = {
+    "RSA": ("RS256", "RS512", "PS256"),
+    "P-256": ("ES256",),
+    "P-384": ("ES384",),
+    "Ed25519": ("EdDSA",),
+}
+"""What a key can be for that does not name its algorithm, by its type or curve."""
+T = TypeVar("T")
 
 
 class SignOnError(DiscreetError):
@@ -71,9 +83,19 @@ class Provider:
         ).open
         self._lock = threading.Lock()
         self._metadata: dict[str, Any] | None = None
-        self._keys: dict[str | None, Any] = {}
+        self._keys: dict[Any, dict[str, Any]] = {}
         self._looked_up = self._tried = -math.inf
         self._logins: dict[str, Login] = {}
+        # Threads of its own: however slow the provider is, the desk's own work goes on.
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="sign-on")
+
+    async def aside(self, work: Callable[..., T], *given: Any) -> T:
+        """What a method gives, which may have to wait for the provider."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+
+    def close(self) -> None:
+        """Wait for nothing more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     # ---- a bearer token ------------------------------------------------------------------------------
 
@@ -124,18 +146,22 @@ class Provider:
             key = self._keys.get(name)
             if name is None and len(self._keys) == 1:  # a token need not name the only key there is
                 (key,) = self._keys.values()
-        if key is None or (key.algorithm_name not in (None, algorithm)):
+        if key is None or algorithm not in _fitting(key):
             raise SignOnError("the provider has no such key")
-        return key.key
+        return jwt.PyJWK(key, algorithm=str(algorithm)).key
 
     def _look_up(self, now: float) -> None:
         """Read the provider's keys; those that are known stay while it does not answer."""
         try:
-            listed = jwt.PyJWKSet.from_dict(self._read(self._address("jwks_uri")))
-        except (SignOnError, jwt.PyJWTError):
+            listed = self._read(self._address("jwks_uri")).get("keys")
+        except SignOnError:
             return
-        self._keys = {key.key_id: key for key in listed.keys if key.public_key_use in (None, "sig")}
-        self._looked_up = now
+        if isinstance(listed, list):
+            usable = [
+                key for key in listed if isinstance(key, dict) and key.get("use") in (None, "sig")
+            ]
+            self._keys = {key.get("kid"): key for key in usable}
+            self._looked_up = now
 
     def _require_active(self, token: str, subject: str) -> None:
         """Have the provider confirm that it has not revoked a token."""
@@ -234,6 +260,13 @@ class Provider:
         if not isinstance(found, dict):
             raise SignOnError(f"the provider gives no usable answer at {address}")
         return found
+
+
+def _fitting(key: dict[str, Any]) -> Sequence[str]:
+    """The ways to sign that a published key is for: the one that it names, else those of its type."""
+    if "alg" in key:
+        return (str(key["alg"]),)
+    return _BY_TYPE.get(str(key.get("crv", key.get("kty"))), ())
 
 
 def _text(value: bytes) -> str:

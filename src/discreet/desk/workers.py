@@ -51,6 +51,12 @@ _CONTEXT.set_forkserver_preload(
         "flint",
         "numpy.ma",
         "psycopg",
+        # What blocks need that vote; Arrow looks for pandas.
+        "cloudpickle",
+        "pandas",
+        "pyarrow.compute",
+        "pyarrow.pandas_compat",
+        "pyarrow.vendored.version",
         "sqlalchemy.dialects.postgresql.psycopg",
         "sqlalchemy.dialects.sqlite.pysqlite",
     ]
@@ -88,7 +94,7 @@ class Outcome:
         answer: the release.
         refused: whether nothing was spent.
         reason: why there is no release, for the owner.
-        told: what the analyst is told of it, if it is about the question.
+        told: what the analyst is told of it, if it is about the question, with parameters between ⟨ and ⟩.
         seconds: how long a dry run took.
     """
 
@@ -200,10 +206,15 @@ def _told(error: Exception) -> str | None:
     """What an analyst may be told of a refusal: that it does not fit, or what is wrong with the question."""
     if isinstance(error, BudgetExceededError):
         return str(error)
+    return error.args[0] if is_of_the_question(error) else None
+
+
+def is_of_the_question(error: Exception) -> bool:
+    """Whether an error is about what an analyst may set, and so theirs to read; others may name a path."""
     if not isinstance(error, ParameterError) or isinstance(error, LedgerError | UnknownColumnError):
-        return None
+        return False
     named = set(error.parameters)
-    return str(error) if named and named <= _ANALYSTS_OWN else None
+    return bool(named) and named <= _ANALYSTS_OWN
 
 
 def _work(line: Connection, first: Sequence[Job]) -> None:

@@ -151,7 +151,7 @@ class Dossier:
     def _post_processing(self) -> Fact:
         return Fact(
             "None by discreet: answers are released as drawn, and a noisy count that is negative stays so.",
-            "docs/questions.md",
+            "docs/start.md",
         )
 
     @property
@@ -195,7 +195,7 @@ class Dossier:
         accuracy: list[Fact | Listing] = [
             Fact(
                 "How good an answer is, its plan says beforehand, from public facts.",
-                "docs/questions.md",
+                "docs/start.md",
             )
         ]
         if facts.plan is not None:

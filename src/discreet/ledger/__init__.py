@@ -19,7 +19,7 @@ import discreet.ledger.database_library  # noqa: F401  # must come first
 from discreet.ledger.entries import Entry, Head
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.places import default_place
-from discreet.ledger.reports import Budget, Quote
+from discreet.ledger.reports import Budget, History, Quote
 from discreet.ledger.verification import Verification
 
-__all__ = ["Budget", "Entry", "Head", "Ledger", "Quote", "Verification", "default_place"]
+__all__ = ["Budget", "Entry", "Head", "History", "Ledger", "Quote", "Verification", "default_place"]

@@ -19,7 +19,7 @@ from discreet.ledger import rows, schema
 from discreet.ledger.copies import SharedByAddress
 from discreet.ledger.entries import Entry, Head, checked_time, time_in_words
 from discreet.ledger.places import place_of
-from discreet.ledger.reports import Budget, Quote, budget_report, quote_for
+from discreet.ledger.reports import Budget, History, Quote, budget_report, quote_for
 from discreet.ledger.states import State, part_of, period_named, period_number, renew
 from discreet.ledger.store import Store, use_one_file
 from discreet.ledger.verification import Verification, verify_history
@@ -326,11 +326,11 @@ class Ledger(SharedByAddress):
         """The state of every data set's budget."""
         return tuple(self.show(name) for name in self._store.read(rows.data_sets))
 
-    def history(self, dataset: str) -> tuple[Entry, ...]:
-        """Every entry of a data set, or of one part of its budget, oldest first."""
+    def history(self, dataset: str) -> History:
+        """Every entry of a data set, or of one part of its budget, oldest first; a table in a notebook."""
         state, lines = self._look(dataset, lambda c, state: (state, rows.lines_of(c, state)))
         state.account(dataset)
-        return tuple(
+        return History(
             entry
             for entry in rows.history_of(state, lines)
             if dataset == state.name or (entry.budget + "/").startswith(dataset + "/")

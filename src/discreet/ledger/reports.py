@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet._displays import counted
+from discreet._displays import counted, table
 from discreet._exact.numbers.printing import figure
 from discreet.accounting.accountants import (
     ACCOUNTANTS,
@@ -16,11 +16,12 @@ from discreet.accounting.accountants import (
     cap_in_words,
     exact_cost,
     exact_delta,
+    in_short,
 )
 from discreet.accounting.events import Event
 from discreet.guarantees import ZCDP, ApproxDP, Proof
 from discreet.guarantees.claims import CLAIMS
-from discreet.ledger.entries import Head
+from discreet.ledger.entries import Entry, Head
 from discreet.ledger.states import Account, State
 
 
@@ -214,3 +215,46 @@ def quote_for(account: Account, event: Event, count: int, group: str | None) -> 
         fits=count <= most,
         most=most,
     )
+
+
+class History(tuple[Entry, ...]):
+    """Entries of a ledger, oldest first; a notebook shows them as a table.
+
+    Example:
+        >>> import tempfile
+        >>> from discreet import PureDP
+        >>> from discreet.ledger import Ledger
+        >>> with Ledger.open(tempfile.mkdtemp() + "/budget.db") as ledger:
+        ...     budget = ledger.create("visits", PureDP(1))
+        ...     entry = ledger.spend("visits", PureDP("0.3"), purpose="mode of diagnosis")
+        ...     history = ledger.history("visits")
+        >>> [row[3:5] for row in history.rows]
+        [['create', '1'], ['spend', '0.3']]
+    """
+
+    __slots__ = ()
+    columns = ("#", "time", "budget", "kind", "cost", "mechanism", "about")
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """Each entry in the columns of the table; ``Entry.as_data`` has all of it, with all digits."""
+        return [_row(entry) for entry in self]
+
+    def _repr_html_(self) -> str:
+        return table(self.columns, self.rows)
+
+
+def _row(entry: Entry) -> list[str]:
+    details = entry.details
+    amount = details.get("spent") or details.get("limit") or {}
+    # Of a cap what may be used is rounded down, of a spend the cost up.
+    spent = "spent" in details
+    cost = in_short(amount.get("cost", ""), up=spent)
+    if amount.get("delta", "0") != "0":
+        cost += f", δ {in_short(amount['delta'], up=spent)}"
+    about = details.get("purpose", "")
+    if entry.kind == "failed":
+        about = f"entry {details['about']}: {details['outcome']}"
+    minutes = entry.time[:16].replace("T", " ")
+    mechanism = str(details.get("mechanism", ""))
+    return [str(entry.sequence), minutes, entry.budget, entry.kind, cost, mechanism, about]

@@ -1,6 +1,6 @@
 """The verdicts of a full run, kept with the package, so that they can be shown without half a minute's work.
 
-``make pages`` writes the record from the run that writes ``docs/claims.md``; by hand, in a checkout::
+The page of claims shows this record. ``make pages`` writes it; by hand, in a checkout::
 
     python -m discreet.papers.recorded
 

@@ -35,7 +35,7 @@ def stream_named(name: str, given: Any) -> str:
 
 
 @value
-class FirstAbove(OfRows, kind="first_above"):
+class FirstAbove(OfRows, kind="first_above", label="First group with enough people"):
     """The first of the public ``groups`` of a column that many people have, or none of them.
 
     The groups are asked in the order given: has this one ``above`` people, with noise, or more? A person

@@ -32,7 +32,7 @@ from discreet.questions.unknown_domain import planned_from_the_data
 
 
 @value
-class Mode(OfCandidates, kind="mode"):
+class Mode(OfCandidates, kind="mode", label="Most common value"):
     """The candidate that most people have in a column, chosen privately.
 
     A person counts once for each candidate that any of their rows has. Values that are not candidates are

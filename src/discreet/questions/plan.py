@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as plain_field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet._exact.sampling import Bits
 from discreet._tables import Table
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from discreet.questions.card import Card
     from discreet.questions.private_table import PrivateTable
     from discreet.questions.setting import Setting
+
+
+Watch: TypeAlias = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+def unwatched(_doing: str, _done: int, _all: int) -> None:
+    """Watch nothing."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Reading:
     seconds: float | None = None
     following: Callable[[], Reading] | None = None
 
-    def __call__(self) -> Any:
+    def __call__(self, _watch: Watch = unwatched) -> Any:
         """Count, in one state of the data and within the time limit."""
         if self.table is None:
             return self.counts(None)

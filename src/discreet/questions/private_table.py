@@ -16,17 +16,15 @@ from discreet.accounting.events import Event, shortened
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import OtherTableWarning, TableRelease
 from discreet.questions.kinds import ByName
-from discreet.questions.plan import Plan, plan_of
+from discreet.questions.plan import Plan, Watch, plan_of, unwatched
 from discreet.questions.question import Question
 from discreet.questions.rehearsal import invented_rows
 from discreet.questions.run import (
     AnyLedger,
-    Watch,
     meter_of,
     opened,
     require_counted,
     run,
-    unwatched,
 )
 from discreet.questions.setting import Setting
 
@@ -76,7 +74,11 @@ class PrivateTable(Setting, ByName):
             )
 
     def ask(self, question: Question, *, watch: Watch = unwatched) -> TableRelease:
-        """Pay, then read, choose and release."""
+        """Pay, then read, choose and release.
+
+        ``watch`` is called with what is being done, how much of it is done, and how much there is. Whoever
+        sees when the blocks of a vote end learns something about their rows that nothing pays for.
+        """
         with opened(self.ledger) as ledger:
             plan, budget = self._planned(question, ledger)
             if ledger is not None:

@@ -273,7 +273,7 @@ def rank_errors(row: Counts, at: Sequence[Fraction], places: Sequence[int]) -> f
 
 
 @value
-class Quantiles(OnGrid, kind="quantiles"):
+class Quantiles(OnGrid, kind="quantiles", label="Several quantiles"):
     """Several quantiles of a numeric column on a public grid, never decreasing, chosen privately.
 
     The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. People who share a value are told apart
@@ -364,7 +364,7 @@ def spread_out(people: Counts, coins: int, bits: Bits) -> Counts:
 
 
 @value
-class Quantile(OnGrid, kind="quantile"):
+class Quantile(OnGrid, kind="quantile", label="One quantile"):
     """The grid point below which about a part ``at`` of the people lie, chosen privately.
 
     Example:

@@ -191,6 +191,8 @@ class Question(ABC):
     """
 
     kind: ClassVar[str]
+    label: ClassVar[str]
+    """What a form calls the kind."""
     completed_by: ClassVar[tuple[str, ...]] = ()
     """What a desk's owner must declare of a column, any of these, so that analysts can ask it."""
     command: ClassVar[tuple[str, str, str] | None] = None
@@ -234,9 +236,10 @@ class Question(ABC):
         advanced=True,
     )
 
-    def __init_subclass__(cls, kind: str | None = None) -> None:
+    def __init_subclass__(cls, kind: str | None = None, label: str | None = None) -> None:
         if kind is not None:
             cls.kind = kind
+            cls.label = label or kind.replace("_", " ").capitalize()
             KINDS[kind] = cls
 
     def __post_init__(self) -> None:

@@ -26,15 +26,9 @@ from discreet.errors import DiscreetError, LedgerError, ParameterError, TableErr
 from discreet.guarantees import Guarantee
 from discreet.questions.answer import Meter, NeverMatchesWarning, TableRelease
 from discreet.questions.costs import guarantee_of
-from discreet.questions.plan import Found, Plan, Reading
+from discreet.questions.plan import Found, Plan, Reading, Watch, unwatched
 
 T = TypeVar("T")
-Watch: TypeAlias = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
-
-
-def unwatched(_doing: str, _done: int, _all: int) -> None:
-    """Watch nothing."""
 
 
 class SpendingLedger(Protocol):
@@ -141,7 +135,7 @@ def answered(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What a release of the plan says, and its rules; a plan that follows from it is paid already."""
     watch("reading", 0, 1)
-    counted = reading()
+    counted = reading(watch)
     found: list[Found] = []
     for each in plan.choose(counted, bits):
         found.append(each)

@@ -57,7 +57,7 @@ def one_or_several(name: str, given: Any) -> Fraction | tuple[Fraction, ...]:
 
 
 @value
-class SelectBy(Question, kind="select_by"):
+class SelectBy(Question, kind="select_by", label="Best by the score"):
     """The candidate with the best ``score(data, candidate)``, chosen privately.
 
     The guarantee is only as good as the stated sensitivity. With ``example_rows`` the statement is checked

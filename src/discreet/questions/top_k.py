@@ -78,7 +78,7 @@ def method_named(name: str, given: Any) -> str:
 
 
 @value
-class TopK(OfCandidates, kind="top_k"):
+class TopK(OfCandidates, kind="top_k", label="Several most common values"):
     """The ``k`` candidates that most people have, the most common first, chosen privately.
 
     ``epsilon`` is the total, however the k are chosen. *Joint* chooses all of them at once, by how far the

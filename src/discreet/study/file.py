@@ -58,13 +58,24 @@ def read_study(path: str | Path) -> Study:
     place = Path(path).absolute()
     try:
         text = place.read_text(encoding="utf-8")
-        # Numbers as they are written: 0.1 is one tenth.
-        given = tomllib.loads(text, parse_float=Decimal)
     except (OSError, UnicodeDecodeError):
         raise ParameterError(f"{str(path)!r}: no such file of UTF-8 text can be read") from None
+    return _Reader(_parsed(text, repr(str(path))), _lines(text), place).study()
+
+
+def study_at_a_desk(text: str) -> Study:
+    """A study from the text of its file, all of whose tables are at a desk: nothing else is ever opened."""
+    return _Reader(_parsed(text, "the study"), _lines(text), None).study()
+
+
+def _parsed(text: str, name: str) -> dict[str, Any]:
+    try:
+        # Numbers as they are written: 0.1 is one tenth.
+        return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
-        raise ParameterError(f"{str(path)!r} is not valid TOML: {error}") from None
-    return _Reader(given, _lines(text), place).study()
+        raise ParameterError(f"{name} is not valid TOML: {error}") from None
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        raise ParameterError(f"{name} is not valid TOML that a study could need") from None
 
 
 def _lines(text: str) -> dict[tuple[str, ...], int]:
@@ -88,10 +99,10 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
 
 
 class _Reader:
-    """One file while it is checked; what is wrong is collected."""
+    """One file while it is checked; what is wrong is collected. Without a place it may name no other file."""
 
     def __init__(
-        self, given: Mapping[str, Any], lines: Mapping[tuple[str, ...], int], place: Path
+        self, given: Mapping[str, Any], lines: Mapping[tuple[str, ...], int], place: Path | None
     ) -> None:
         self.given, self.lines, self.place = given, lines, place
         self.problems: list[tuple[int, str]] = []
@@ -204,6 +215,10 @@ class _Reader:
             words = "leave the password out: the plan is shown to others (PGPASSWORD or ~/.pgpass has it)"
             self.say((*where, "source"), f"source = {without_password(source)!r}: {words}")
         at_desk = source.startswith(DESK)
+        if self.place is None and not at_desk:
+            words = f'here it must be a table of this desk, such as "{DESK}visits"'
+            self.say((*where, "source"), f"source = {echo(source)}: {words}")
+            return {"data": source}
         known = () if at_desk else (*_TERMS, *_TEXT)
         for key in facts.keys() - set(known):
             told = (
@@ -214,7 +229,7 @@ class _Reader:
             self.say((*where, key), f"{key} is not an entry of [table.{name}]; {told}")
         if at_desk:
             return {"data": source}
-        data: Any = source if is_address(source) else str(self.place.parent / source)
+        data: Any = source if is_address(source) else self._beside(source)
         spelled = facts.get("read_as")
         as_text = {key: facts.pop(key) for key in _TEXT if key in facts}
         if as_text or isinstance(spelled, Mapping):
@@ -260,7 +275,7 @@ class _Reader:
             self.say((*where, "name"), "name is missing: what the study calls the question")
         if table is None and len(tables) == 1:
             table = next(iter(tables))
-        if table not in tables:
+        if tables and table not in tables:
             told = f"it must be one of {', '.join(tables)}"
             self.say(
                 (*where, "table"),
@@ -318,4 +333,7 @@ class _Reader:
         """A list, or the path of the file that holds it; a relative one starts at the study's file."""
         if not isinstance(value, str) or is_range(value) or value in RECURRING:
             return value
-        return str(self.place.parent / value)
+        return self._beside(value)
+
+    def _beside(self, path: str) -> str:
+        return path if self.place is None else str(self.place.parent / path)

@@ -172,6 +172,10 @@ class StudyPlan:
         """What is signed: the SHA-256 of the canonical plan."""
         return hash_of(self.canonical)
 
+    def key(self, name: str) -> str:
+        """The key under which a desk is asked a question, so that a second run gets the same answer."""
+        return hashlib.sha256(f"{self.hash} {name}".encode()).hexdigest()
+
     # ---- as people see it ----------------------------------------------------------------------
 
     @property
@@ -210,9 +214,10 @@ class StudyPlan:
             said.append(f"errors are up to {figure(Fraction(self.ratio))} times what was wanted")
         if self.left is not None:
             enough = "it fits" if self.fits else "that is not enough"
-            said.append(
-                f"the budget {self.budget} has {self.symbol} = {figure(self.left, up=False)} left: {enough}"
+            whose = (
+                "your part of the budget" if self.budget is None else f"the budget {self.budget}"
             )
+            said.append(f"{whose} has {self.symbol} = {figure(self.left, up=False)} left: {enough}")
         elif not self.study.at_a_desk:
             said.append(f"there is no budget {self.budget!r} to pay from yet")
         return ". ".join(part[0].upper() + part[1:] for part in said) + "."

@@ -37,9 +37,15 @@ from discreet.study.split import Curve, Point, weakest
 from discreet.study.study import DESK, LEAST, WEAKEST, Asked, Study, StudyError, placed
 
 
-def plan_study(study: Study, *, ledger: AnyLedger | None, part: str | None) -> StudyPlan:
-    """Plan every question of a study, and divide what it may cost."""
-    tables = opened_tables(study)
+def plan_study(
+    study: Study,
+    *,
+    ledger: AnyLedger | None = None,
+    part: str | None = None,
+    tables: Mapping[str, Any] | None = None,
+) -> StudyPlan:
+    """Plan every question of a study, and divide what it may cost; a desk gives its own tables."""
+    tables = opened_tables(study) if tables is None else tables
     name = budget_name(study, part)
     budget = None
     if not study.at_a_desk:
@@ -88,7 +94,7 @@ def opened_tables(study: Study) -> dict[str, Any]:
         source = facts["data"]
         try:
             if isinstance(source, str) and source.startswith(DESK):
-                from discreet.desk import connect
+                from discreet.desk.client import connect
 
                 desk = desk or connect()
                 tables[name] = desk.table(source.removeprefix(DESK))

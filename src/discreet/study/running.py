@@ -8,7 +8,6 @@ failed stays failed and paid.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -176,13 +175,12 @@ def _ask_one(
 
 
 def _ask_desk(plan: StudyPlan, watch: Watch) -> tuple[Answered, ...]:
-    """Ask a desk: each question under a key of the study's, so that a second run gets the same answer."""
+    """Ask a desk, each question under a key of the study's."""
     tables = opened_tables(plan.study)
     found = []
     for place, line in enumerate(plan.lines):
         watch(line.asked.name, place, len(plan.lines))
-        key = hashlib.sha256(f"{plan.hash} {line.asked.name}".encode()).hexdigest()
-        release = tables[line.asked.table].ask(line.question, key=key)
+        release = tables[line.asked.table].ask(line.question, key=plan.key(line.asked.name))
         found.append(
             Answered(name=line.asked.name, kept=release.as_data(), entry=str(release.entry or ""))
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet._exact.numbers.balls import ball_of
 from discreet._exact.numbers.exact import above, float_up, refuse
-from discreet._exact.numbers.printing import figure
+from discreet._exact.numbers.printing import rounded
 from discreet.analysis.charts.style import line_chart, styled
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, PureDP
@@ -107,18 +107,34 @@ def _offer(cost: object, runs: RunCount, delta: object, *, target: bool = False)
 
 
 def advice(offers: Sequence[TuningOffer]) -> list[str]:
-    """In sentences: what a fixed number costs beside the others, and why."""
-    fixed = [offer for offer in offers if isinstance(offer.runs, Fixed)]
+    """Which law to use, then what a fixed number of runs costs beside it, and why.
+
+    Example:
+        >>> use, *why = advice(tuning_table(PureDP(1), mean=40))
+        >>> print(use)
+        Use a logarithmic number of runs, mean 40, and never publish how many there were: this costs ε = 1.99.
+    """
     random = [offer for offer in offers if not isinstance(offer.runs, Fixed)]
-    if not fixed or not random:
-        return []
+    fixed = [offer for offer in offers if isinstance(offer.runs, Fixed)]
+    if not random:
+        return [f"A {fixed[0].runs.words} costs ε = {_short(fixed[0])}."]
     least = min(random, key=lambda offer: offer.epsilon)
+    use = (
+        f"Use a {least.runs.words}, and never publish how many there were: this costs "
+        f"ε = {_short(least)}."
+    )
+    if not fixed:
+        return [use]
     return [
-        f"Use a random number of runs and tell nobody how many there were: a {least.runs.words}, costs "
-        f"ε = {figure(least.epsilon)}. A {fixed[0].runs.words} costs ε = {figure(fixed[0].epsilon)}: with "
-        "the number known, one person can tip every run, and the best of all shows it.",
-        "The ε of the winning run alone is not what the search cost, whatever the number.",
+        use,
+        f"A {fixed[0].runs.words} costs ε = {_short(fixed[0])}: when the number is known, one person can tip "
+        "every run, and the best of all shows it.",
+        "The search always costs more than the ε of its winning run.",
     ]
+
+
+def _short(offer: TuningOffer) -> str:
+    return f"{rounded(offer.epsilon, up=True, digits=3):g}"
 
 
 def tuning_chart(

@@ -1,0 +1,60 @@
+// What every part of the desk's page uses: elements, calls, and what is said when something goes wrong.
+// The page holds no secret: the token is in a cookie that no script can read, answers come from the desk.
+
+export const at = (id) => document.getElementById(id);
+export const shared = { desk: null };  // what this person may ask, as the desk describes it
+export const STATES = {
+  admitted: "being worked on", paid: "being worked on", refused: "refused, nothing was spent",
+  failed: "not done in its slot, stays paid", lost: "lost when the desk ended, stays paid",
+};
+
+export function element(name, text, attributes = {}) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+export async function call(path, body, { method, key } = {}) {
+  const headers = { "x-discreet-desk": "page", "content-type": "application/json" };
+  if (key) headers["idempotency-key"] = key;
+  const reply = await fetch(path, {
+    method: method ?? (body === undefined ? "GET" : "POST"), headers,
+    body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin",
+  });
+  const content = await reply.json();
+  if (!reply.ok) throw Object.assign(new Error(content.error), { status: reply.status, wait: reply.headers.get("retry-after") });
+  return content;
+}
+
+// What happened, whether anything was paid, and what to do.
+export function explained(error, { asking = false } = {}) {
+  if (error.status === 401) return "Your session has ended, so this was not asked and nothing was paid. Sign in again to ask it.";
+  if (error.status === undefined) {
+    return asking
+      ? "The desk did not answer. If your question had reached it, it is paid, and its answer will be under “Your answers so far” once the desk is back. Asked again here without a change it is not paid twice."
+      : "The desk does not answer; nothing was paid. Try again in a moment.";
+  }
+  const said = [error.message.replace(/^[a-z]/, (letter) => letter.toUpperCase()).replace(/\.$/, "")];
+  if (asking && [400, 403, 408, 413, 429].includes(error.status) && !/nothing was (paid|spent)/i.test(error.message)) said.push("Nothing was paid");
+  if (error.wait) said.push(`Try again in ${error.wait} seconds`);
+  return `${said.join(". ")}.`;
+}
+
+export function complain(words) {
+  at("notices").replaceChildren(...(words ? [element("p", words, { class: "notice" })] : []));
+  if (words) at("notices").scrollIntoView({ block: "nearest" });
+}
+
+// How good an answer will be, in one or two words and in colour.
+export function judged(card) {
+  const judgement = card.accuracy?.judgement ?? "not known";
+  const doubtful = judgement === "useful" && card.doubts.length > 0;
+  const state = { useful: "good", doubtful: "doubtful", "no better than guessing": "bad" }[judgement];
+  return { state: doubtful ? "doubtful" : state ?? "doubtful", word: doubtful ? "doubtful" : judgement };
+}
+
+// How good it will be, without the judgement that stands beside it.
+export const accuracy = (card) => card.accuracy?.words.replace(`${card.accuracy.judgement}: `, "") ?? "depends on the data";
+
+export const badge = ({ state, word }) => element("span", word, { class: "badge", "data-state": state });

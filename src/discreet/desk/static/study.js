@@ -1,0 +1,114 @@
+// A study on the page: its file is planned for nothing, then its questions are asked one after another, each
+// under the study's own key. What was answered once is kept, so that a run that was cut off goes on.
+
+import { STATES, accuracy, at, badge, call, complain, element, judged } from "./parts.js";
+import { again } from "./answers.js";
+
+let plan = null;
+let running = false;
+
+function forget() {
+  plan = null;
+  at("study-plan").hidden = true;
+}
+
+// A question as a study's file writes it.
+function written(asked, name) {
+  const { kind, table, ...fields } = asked;
+  const value = (given) => (Array.isArray(given) ? `[${given.map(value).join(", ")}]` : JSON.stringify(given));
+  const lines = Object.entries(fields).map(([field, given]) => `${field} = ${value(given)}`);
+  return [`[[question]]`, `name = ${value(name)}`, `ask = "${kind}"`, `table = ${value(table)}`, ...lines, ""].join("\n");
+}
+
+// Adds the question of the form, so that nobody need know how such a file is written.
+export function add(asked) {
+  const box = at("study-text");
+  let text = box.value.trim() ? `${box.value.trimEnd()}\n\n` : `[study]\ntitle = "My study"\n\n`;
+  const table = `[table.${/^[\w-]+$/.test(asked.table) ? asked.table : JSON.stringify(asked.table)}]`;
+  if (!text.includes(table)) text += `${table}\nsource = ${JSON.stringify(`desk:${asked.table}`)}\n\n`;
+  const about = asked.column ?? asked.score ?? asked.function;
+  const name = (place) => (place ? `${about} ${place}` : about);
+  let place = 0;
+  while (text.includes(`name = ${JSON.stringify(name(place))}`)) place = place ? place + 1 : 2;
+  box.value = text + written(asked, name(place));
+  box.scrollTop = box.scrollHeight;
+  forget();
+}
+
+function show() {
+  const body = at("study-rows");
+  body.replaceChildren(...plan.questions.map((each) => {
+    const row = element("tr");
+    const what = element("th", each.name, { scope: "row" });
+    what.append(element("span", each.card.title, { class: "hint" }));
+    const good = element("td", undefined, { "data-label": "Accuracy" });
+    good.append(badge(judged(each.card)), element("span", accuracy(each.card), { class: "hint" }), ...each.card.doubts.map((doubt) => element("span", doubt, { class: "hint" })));
+    const answer = element("td", undefined, { "data-label": "Answer" });
+    if (each.release) answer.append(again(each.asked, each.release));
+    else answer.append(element("span", each.said ?? STATES[each.state] ?? "not asked yet", { class: "hint" }));
+    row.append(what, element("td", each.cost, { "data-label": "ε" }), good, answer);
+    return row;
+  }));
+  const open = plan.questions.filter((each) => each.state === null);
+  at("study-name").textContent = plan.title;
+  at("study-said").textContent = plan.conclusion;
+  at("study-said").dataset.state = plan.fits ? "good" : "bad";
+  at("study-run").textContent = open.length ? `Run it, and pay ε ${plan.ahead}` : "Nothing left to run";
+  at("study-run").disabled = running || !open.length || !plan.fits;
+  at("study-plan").hidden = false;
+}
+
+async function planAgain() {
+  const text = at("study-text").value;
+  const found = await call("api/study", { study: text });
+  if (text !== at("study-text").value) return;
+  plan = found;
+  show();
+}
+
+export function start({ trouble, refresh, question }) {
+  at("study").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    complain();
+    try {
+      await planAgain();
+      at("study-plan-title").scrollIntoView({ block: "nearest" });
+    } catch (error) { forget(); trouble(error); }
+  });
+  at("study-text").addEventListener("input", forget);
+  at("study-add").addEventListener("click", () => add(question()));
+  at("study-file").addEventListener("change", async () => {
+    const [file] = at("study-file").files;
+    if (!file) return;
+    at("study-text").value = await file.text();
+    forget();
+    at("study").requestSubmit();
+  });
+  at("study-run").addEventListener("click", async () => {
+    complain();
+    running = true;
+    at("study-text").disabled = true;
+    const open = plan.questions.filter((each) => each.state === null);
+    at("study-progress").max = open.length;
+    at("study-waiting").hidden = false;
+    try {
+      for (const [place, each] of open.entries()) {
+        at("study-progress").value = place;
+        each.said = "being worked on";
+        show();
+        try {
+          Object.assign(each, await call("api/ask", each.asked, { key: each.key }));
+        } catch (error) {
+          each.said = error.status === 410 ? STATES.failed : "not answered";
+          if (error.status !== 410) throw error;
+          each.state = "failed";
+        }
+        await refresh();
+      }
+    } catch (error) { trouble(error, { asking: true }); }
+    running = false;
+    at("study-text").disabled = false;
+    at("study-waiting").hidden = true;
+    await planAgain().catch(() => show());
+  });
+}

@@ -1,0 +1,117 @@
+"""A study at a desk: its file is planned for nothing.
+
+Its questions are then asked like any others, each under a key of the study's, so that what was answered once
+is kept and never paid again, whether the page runs the study or a program does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet._displays import counted
+from discreet._exact.numbers.printing import figure
+from discreet.accounting.accountants import NOTHING, Amount, exact_cost
+from discreet.desk.admission import Desk
+from discreet.desk.client import as_sent
+from discreet.desk.description import planned
+from discreet.desk.owner_file import part_of
+from discreet.desk.shapes import question_from, require_own
+from discreet.errors import ParameterError
+from discreet.questions import Question
+from discreet.study import Study, StudyError
+from discreet.study.file import study_at_a_desk
+from discreet.study.planning import plan_study
+from discreet.study.study import DESK, placed
+
+MOST_QUESTIONS = 100
+
+
+def study_in(given: Any) -> Study:
+    """The study whose file somebody sends; nothing but its text is read."""
+    text = given.get("study") if isinstance(given, dict) else None
+    if not isinstance(text, str):
+        raise ParameterError("the study is sent as text: the content of its file")
+    study = study_at_a_desk(text)
+    if len(study.questions) > MOST_QUESTIONS:
+        raise ParameterError(f"a desk plans studies of up to {MOST_QUESTIONS} questions")
+    return study
+
+
+@dataclass(frozen=True)
+class _SharedTable:
+    """A table of the desk, as one analyst's study plans it."""
+
+    desk: Desk
+    analyst: str
+    name: str
+
+    def request(self, question: Question) -> dict[str, Any]:
+        """A question as it will be asked."""
+        return as_sent(self.name, question)
+
+    def plan(self, question: Question) -> dict[str, Any]:
+        """What a question will cost."""
+        return planned(self.desk, self.analyst, question_from(self.request(question)))
+
+
+def planned_study(desk: Desk, analyst: str, study: Study) -> dict[str, Any]:
+    """What each question will cost and how good its answer will be, with the answers that are kept."""
+    tables = _tables(desk, analyst, study)
+    plan = plan_study(study, tables=tables)
+    questions = []
+    unpaid: dict[str, Amount] = {}
+    for line in plan.lines:
+        table = tables[line.asked.table]
+        key = plan.key(line.asked.name)
+        known = desk.store.find(analyst, key=key)
+        if known is None:
+            part = part_of(desk.owner.table[table.name].dataset, analyst)
+            unpaid[part] = unpaid.get(part, NOTHING) + line.amount
+        questions.append(
+            {
+                "name": line.asked.name,
+                "key": key,
+                "asked": table.request(line.question),
+                "cost": figure(line.cost),
+                "card": line.card,
+                "state": None if known is None else known.state,
+                "release": None if known is None else known.answer,
+            }
+        )
+    left = {part: desk.ledger.show(part).remaining for part in unpaid}
+    ahead = sum((exact_cost(amount.cost) for amount in unpaid.values()), start=Fraction(0))
+    said = [f"{counted(len(questions), 'question')} for ε = {figure(plan.total)} in all"]
+    if not unpaid:
+        said.append("All of it is paid: the answers cost nothing more")
+    elif ahead != plan.total:
+        said.append(f"ε = {figure(ahead)} of it is still to be paid")
+    for part, amount in unpaid.items():
+        enough = "it fits" if amount.fits(left[part]) else "that is not enough"
+        said.append(
+            f"{part} has ε = {figure(exact_cost(left[part].cost), up=False)} left: {enough}"
+        )
+    return {
+        "title": study.title,
+        "hash": plan.hash,
+        "questions": questions,
+        "conclusion": ". ".join(said) + ".",
+        "ahead": figure(ahead),
+        "fits": all(amount.fits(left[part]) for part, amount in unpaid.items()),
+    }
+
+
+def _tables(desk: Desk, analyst: str, study: Study) -> dict[str, _SharedTable]:
+    """The desk's tables by the study's names for them, or everything that is wrong with them."""
+    problems, tables = [], {}
+    for name, facts in study.tables.items():
+        table = str(facts["data"]).removeprefix(DESK)
+        try:
+            require_own(desk.owner, analyst, table)
+        except ParameterError as error:
+            problems.append(placed(study, name, error))
+        tables[name] = _SharedTable(desk, analyst, table)
+    if problems:
+        raise StudyError(problems)
+    return tables

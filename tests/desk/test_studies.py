@@ -1,0 +1,131 @@
+"""A study at the desk: planned for nothing, paid once, and never a way to anything but the desk's tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet import Study
+from discreet.desk.studies import MOST_QUESTIONS
+from tests.tools.desks import Caller
+
+STUDY = """
+[study]
+title = "Winter"
+epsilon = 3
+[table.visits]
+source = "desk:visits"
+[[question]]
+name = "diagnosis"
+ask = "mode"
+column = "diagnosis"
+[[question]]
+name = "age"
+ask = "median"
+column = "age"
+epsilon = 1
+"""
+
+
+def _spent(call: Caller) -> str:
+    return str(call("/api/desk").content["tables"]["visits"]["spent"])
+
+
+def _planned(call: Caller, text: str) -> Any:
+    reply = call("/api/study", {"study": text})
+    assert reply.status == 200, reply.content
+    return reply.content
+
+
+def test_a_study_is_planned_for_nothing_and_its_answers_are_kept(
+    call: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = STUDY.replace("Winter", "Kept")
+    before = _spent(call)
+    plan = _planned(call, text)
+    assert [(each["name"], each["cost"], each["state"]) for each in plan["questions"]] == [
+        ("diagnosis", "2", None),
+        ("age", "1", None),
+    ]
+    assert plan["questions"][0]["card"]["accuracy"]["judgement"] == "useful"
+    assert (plan["ahead"], plan["fits"]) == ("3", True)
+    assert plan["conclusion"].startswith(
+        "2 questions for ε = 3 in all. clinic/epidemiology has ε = "
+    )
+    assert _spent(call) == before
+    first = plan["questions"][0]
+    asked = call("/api/ask", first["asked"], idempotency_key=first["key"])
+    assert asked.status == 200
+    half = _planned(call, text)
+    assert half["questions"][0]["release"] == asked.content["release"]
+    assert (half["ahead"], "ε = 1 of it is still to be paid" in half["conclusion"]) == ("1", True)
+    # A program that runs the same file gets the same answer under the same key.
+    monkeypatch.setenv("DISCREET_DESK", call.url)
+    monkeypatch.setenv("DISCREET_DESK_TOKEN", str(call.token))
+    (tmp_path / "study.toml").write_text(text)
+    study = Study.read(tmp_path / "study.toml")
+    answers = study.run(signed=plan["hash"])
+    assert answers.answered[0].kept == asked.content["release"]
+    paid = _spent(call)
+    done = _planned(call, text)
+    assert [each["state"] for each in done["questions"]] == ["answered", "answered"]
+    assert (done["ahead"], done["fits"]) == ("0", True)
+    assert "All of it is paid" in done["conclusion"]
+    assert _spent(call) == paid
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"desk:visits"', '"/etc/passwd"', "here it must be a table of this desk"),
+        ('"desk:visits"', '"postgresql://localhost/x"', "here it must be a table of this desk"),
+        ('"desk:visits"', '"desk:people"', "one of yours: visits"),
+        ('column = "diagnosis"', 'column = "secret"', "column='secret' is not allowed"),
+        ("epsilon = 1\n", "epsilon = 0.001\n", "from 0.01 to 20 for one question"),
+        ("epsilon = 1\n", "error_at_most = 5\n", "a desk is asked with epsilon"),
+        ('"diagnosis"\n[[', '"diagnosis"\ncandidates = "/etc/passwd"\n[[', "decided by the owner"),
+        ('"diagnosis"\n[[', '"diagnosis"\nwhere = "secret = 1"\n[[', "a condition may use these"),
+        ('ask = "median"', 'ask = "vote"\nfunction = "os:system"', "column is not a field of vote"),
+        ("epsilon = 3", "epsilon = 1e999999", "epsilon"),
+        ("epsilon = 3", f"epsilon = {'9' * 5000}", "not valid TOML"),
+        ("epsilon = 3", f"epsilon = {'[' * 5000}{']' * 5000}", "not valid TOML"),
+        ("[study]", "[study", "not valid TOML"),
+    ],
+)
+def test_a_study_leads_to_nothing_but_the_desks_own_tables(
+    call: Caller, old: str, new: str, said: str
+) -> None:
+    assert old in STUDY
+    reply = call("/api/study", {"study": STUDY.replace(old, new, 1)})
+    assert reply.status == 400
+    assert said in reply.content["error"]
+    assert "root:" not in reply.content["error"]
+
+
+def test_a_study_is_text_of_a_decent_size_and_counts_as_its_questions(call: Caller) -> None:
+    wrong: list[object] = [{"study": 3}, {}, [], {"study": ""}]
+    for body in wrong:
+        assert call("/api/study", body).status == 400
+    many = STUDY + "".join(
+        f'[[question]]\nname = "{place}"\nask = "median"\ncolumn = "age"\n'
+        for place in range(MOST_QUESTIONS)
+    )
+    assert (
+        f"up to {MOST_QUESTIONS} questions" in call("/api/study", {"study": many}).content["error"]
+    )
+    counted = call.server.desk._requests["epidemiology"]
+    before = len(counted)
+    _planned(call, STUDY)
+    assert len(counted) == before + 3  # the request, and one for each question
+
+
+def test_a_study_that_is_too_dear_says_so_before_anything_is_paid(call: Caller) -> None:
+    planning = Caller.of(call.server, "planning")
+    left = call.server.desk.ledger.show("clinic/planning").remaining
+    study = STUDY.replace("epsilon = 3", "epsilon = 2.5").replace("epsilon = 1", "epsilon = 1.5")
+    plan = _planned(planning, study)
+    assert not plan["fits"]
+    assert plan["conclusion"].endswith("that is not enough.")
+    assert call.server.desk.ledger.show("clinic/planning").remaining == left
