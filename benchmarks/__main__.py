@@ -13,7 +13,7 @@ import pkgutil
 import benchmarks
 
 # Modules that serve the others, and the mutation run, which is a target of its own: `make mutants`.
-_NOT_BENCHMARKS = {"__main__", "many_groups", "mutants", "shapes", "timing"}
+_NOT_BENCHMARKS = {"__main__", "block_overhead", "many_groups", "mutants", "shapes", "timing"}
 
 
 def names() -> list[str]:

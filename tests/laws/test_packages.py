@@ -95,7 +95,7 @@ def test_the_wheel_works_in_a_clean_environment(packages: Path, tmp_path: Path) 
     (wheel,) = packages.glob("*.whl")
     _run(sys.executable, "-m", "venv", tmp_path / "clean")
     python = tmp_path / "clean" / "bin" / "python"
-    quiet = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+    quiet = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile")
     installed = _run(python, *quiet, wheel)
     if installed.returncode:
         _absent("what discreet depends on cannot be had here: the wheel is not installed")

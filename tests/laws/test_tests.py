@@ -29,6 +29,7 @@ WAITS = {
     "desk/test_admission.py": "a lock that tells when it is met; a desk that is gone is asked again",
     "explore/test_server.py": "nobody answers at another address, at once or in time",
     "_isolated/test_blocks.py": "functions that sleep are what is tested",
+    "questions/test_vote.py": "functions that sleep, and that leave notes for blocks beside them",
     "_exact/numbers/test_balls.py": "two threads that must not meet are given time to",
 }
 """Who waits for a time, and why; everything else waits for an event, by ``tests.tools.waiting``."""

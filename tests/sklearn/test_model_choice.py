@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,24 @@ def test_the_better_model_wins_and_is_paid_for_once(tmp_path: Path) -> None:
     assert not hasattr(choice.best_estimator_, "classes_"), "the winner is not fitted"
 
 
-def test_a_grid_is_chosen_by_its_settings() -> None:
+class FirstOfAll:
+    """BlockRunner whose blocks all vote for the first candidate, at once."""
+
+    def __init__(self, _function: bytes, **_terms: Any) -> None:
+        pass
+
+    def rehearse(self, _rows: bytes, **_terms: Any) -> int:
+        return 0
+
+    def votes(self, blocks: Any, _ended: Any) -> list[int]:
+        return [0] * len(blocks)
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_grid_is_chosen_by_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["discreet.questions.vote"], "BlockRunner", FirstOfAll)
     X, y = blobs(120)  # noqa: N806 - as above
     grid = {"strategy": ["most_frequent"], "random_state": [0]}
     choice = PrivateModelChoice(DummyClassifier(), grid, epsilon=1, blocks=2, cv=2).fit(X, y)

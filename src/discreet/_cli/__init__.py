@@ -56,13 +56,17 @@ _SECTIONS = {
 }
 
 
+_COMPLETE = "_DISCREET_COMPLETE"
+"""The variable by which a shell asks what may come next."""
+
+
 def _show_completion(context: click.Context, _option: click.Parameter, shell: str | None) -> Any:
     if shell is not None:
         from click.shell_completion import get_completion_class
 
         kind = get_completion_class(shell)
         assert kind is not None
-        click.echo(kind(app, {}, "discreet", "_DISCREET_COMPLETE").source())
+        click.echo(kind(app, {}, "discreet", _COMPLETE).source())
         context.exit()
 
 
@@ -93,7 +97,8 @@ def main() -> None:
     """Run the command line; errors become one line on stderr and an exit status."""
     from discreet._cli.output import prepare_streams, say
 
-    prepare_streams()
+    if _COMPLETE not in os.environ:  # what a shell is told is bytes
+        prepare_streams()
     try:
         app(prog_name="discreet")
     except Exception as error:

@@ -42,11 +42,10 @@ class _Piped:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
-    def write(self, text: str | bytes) -> int:
-        """Write, or drop what nobody reads; Click completes a shell's line in bytes."""
-        words = text.decode() if isinstance(text, bytes) else text
+    def write(self, text: str) -> int:
+        """Write, or drop what nobody reads. Never bytes: Click would take this for a binary stream."""
         with self._tolerant():
-            self.stream.write(transcribed(words, self.stream.encoding))
+            self.stream.write(transcribed(text, self.stream.encoding))
         return len(text)
 
     def flush(self) -> None:

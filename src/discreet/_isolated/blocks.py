@@ -30,7 +30,7 @@ _MOST_SAID = 1 << 18
 _PATIENCE = 600
 """Seconds after which a rehearsal or an import is given up, besides the block's own."""
 _START = "import sys; sys.path[:] = {path!r}; from discreet._isolated import server; server.{call}"
-_ONE_THREAD = dict.fromkeys(
+ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
 )
 """A process that has threads cannot be copied safely, and the blocks share the machine already."""
@@ -75,7 +75,7 @@ def _started(call: str, *, passing: tuple[int, ...] = ()) -> subprocess.Popen[by
     path = [each or os.getcwd() for each in sys.path]
     return subprocess.Popen(  # noqa: S603 - this very interpreter, and code of ours
         [sys.executable, "-c", _START.format(path=path, call=call)],
-        env=os.environ | _ONE_THREAD,
+        env=os.environ | ONE_THREAD,
         pass_fds=passing,
         start_new_session=True,
         stdin=subprocess.DEVNULL,
