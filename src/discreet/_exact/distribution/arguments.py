@@ -12,6 +12,9 @@ from discreet.errors import ScoresError
 Floats: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.intp]
 
+# So many numbers at a time stay in the second-level cache.
+_AT_ONCE = 1 << 14
+
 
 def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floats, Floats | None]:
     """The gaps and their correction as float64 arrays; an error names the rule that is broken.
@@ -42,11 +45,16 @@ def coins(gaps: Floats, correction: Floats | None) -> Floats:
 
     The correction is below 2⁻⁴³ wherever exp(−γ) does not underflow, so exp(−c) = 1 − c to 2⁻⁸⁷.
     """
-    values = np.negative(gaps)
+    values = np.empty(gaps.shape)
+    flat, given = values.reshape(-1), gaps.reshape(-1)
+    low = None if correction is None else correction.reshape(-1)
     with np.errstate(under="ignore"):
-        np.exp(values, out=values)
-        if correction is not None:
-            values -= values * correction
+        for start in range(0, gaps.size, _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            here = np.negative(given[part], out=flat[part])
+            np.exp(here, out=here)
+            if low is not None:
+                here -= here * low[part]
     return values
 
 
